@@ -1,0 +1,17 @@
+# The same commands as .ci/run, for daily use.
+.PHONY: check test lint types bench
+
+check: test lint types
+
+test:
+	python3 -m tests
+
+lint:
+	.venv-dev/bin/ruff check .
+	.venv-dev/bin/ruff format --check .
+
+types:
+	.venv-dev/bin/mypy .
+
+bench:
+	.venv-dev/bin/python -m tests.bench

@@ -1,0 +1,244 @@
+"""The settings: frozen, typed, each with one place it may come from last.
+
+defaults < `config.toml` in the data folder < `.env` beside `main.py` < environment < command line.
+A bad value raises `Problem`, which names the setting, where it came from and what is allowed. No
+other module reads the environment; values are passed on.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from utils.phrases import Problem, phrase
+
+ROOT = Path(__file__).resolve().parent
+VERSION = "0.1.0"
+DEEPSEEK = "https://api.deepseek.com"
+
+
+def _choice(*allowed: str) -> dict[str, Any]:
+    def parse(value: object) -> str:
+        if value not in allowed:
+            raise ValueError
+        return str(value)
+
+    return {"parse": parse, "allowed": ", ".join(allowed)}
+
+
+def _number(kind: type[int] | type[float], low: float, high: float) -> dict[str, Any]:
+    def parse(value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise ValueError
+        number = kind(value)
+        if not low <= number <= high:
+            raise ValueError
+        return number
+
+    if kind is int:
+        allowed = phrase("a whole number from {low} to {high}", low=low, high=high)
+    else:
+        allowed = phrase("a number from {low} to {high}", low=low, high=high)
+    return {"parse": parse, "allowed": allowed}
+
+
+def _text() -> dict[str, Any]:
+    def parse(value: object) -> str:
+        if not isinstance(value, str):
+            raise ValueError
+        return value.strip()
+
+    return {"parse": parse, "allowed": phrase("text")}
+
+
+def _address() -> dict[str, Any]:
+    def parse(value: object) -> str:
+        if not isinstance(value, str) or not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", value):
+            raise ValueError
+        return value.rstrip("/")
+
+    return {"parse": parse, "allowed": phrase("an address such as {address}", address=DEEPSEEK)}
+
+
+def _yes_no() -> dict[str, Any]:
+    words = {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "": False,
+    }
+
+    def parse(value: object) -> bool:
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() not in words:
+            raise ValueError
+        return words[str(value).lower()]
+
+    return {"parse": parse, "allowed": phrase("true or false")}
+
+
+def _table() -> dict[str, Any]:
+    def parse(value: object) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise ValueError
+        return value
+
+    return {"parse": parse, "allowed": phrase("a table, see docs/settings.md")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Every setting and its default; the names are those of `config.toml`."""
+
+    deepseek_api_key: str = field(default="", metadata=_text(), repr=False)
+    deepseek_base_url: str = field(default=DEEPSEEK, metadata=_address())
+    tavily_api_key: str = field(default="", metadata=_text(), repr=False)
+    tavily_base_url: str = field(default="https://api.tavily.com", metadata=_address())
+    data_dir: Path = field(default=ROOT / "data", metadata={})
+    lang: str = field(default="", metadata=_choice("", "en", "zh"))
+    model: str = field(default="deepseek-flash", metadata=_text())
+    mode: str = field(default="fast", metadata=_choice("fast", "think"))
+    effort: str = field(default="high", metadata=_choice("low", "high", "max"))
+    approve: str = field(default="guarded", metadata=_choice("guarded", "ask", "read-only", "all"))
+    step_limit: int = field(default=20, metadata=_number(int, 1, 100_000))
+    max_tokens: int = field(default=65_536, metadata=_number(int, 256, 393_216))
+    context_limit: int = field(default=1_048_576, metadata=_number(int, 4_096, 100_000_000))
+    budget_usd: float = field(default=0.0, metadata=_number(float, 0, 1_000_000))
+    idle_seconds: float = field(default=180.0, metadata=_number(float, 1, 3_600))
+    retries: int = field(default=5, metadata=_number(int, 0, 100))
+    allow_unsandboxed: bool = field(default=False, metadata=_yes_no())
+    prices: dict[str, Any] = field(default_factory=dict, metadata=_table())
+
+    @property
+    def language(self) -> str:
+        """The language of the screen: "en" or "zh"."""
+        return self.lang or locale_language(os.environ)
+
+
+def locale_language(environment: Mapping[str, str]) -> str:
+    """Return the screen language that the locale in *environment* asks for."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if value := environment.get(name):
+            return "zh" if value.lower().startswith("zh") else "en"
+    return "en"
+
+
+_FIELDS = {setting.name: setting for setting in fields(Settings)}
+_VARIABLES = {
+    name.upper() if name.startswith(("deepseek_", "tavily_")) else f"ONEFOLD_{name.upper()}": name
+    for name in _FIELDS
+    if name != "prices"
+}
+
+
+def load(
+    options: Mapping[str, Any] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    dotenv: Path = ROOT / ".env",
+) -> Settings:
+    """Return the settings; *options* are those of the command line, None in it meaning unsaid.
+
+    Raises `Problem` for a bad value, an unknown name in `config.toml` or a file that cannot be
+    read.
+    """
+    environment = os.environ if environment is None else environment
+    variables = [(environment, "the environment"), (_read_dotenv(dotenv), str(dotenv))]
+    named = [source["ONEFOLD_DATA_DIR"] for source, _ in variables if "ONEFOLD_DATA_DIR" in source]
+    data_dir = Path(named[0]).expanduser().absolute() if named and named[0] else ROOT / "data"
+    values: dict[str, Any] = {}
+    toml = data_dir / "config.toml"
+    for name, value in _read_toml(toml).items():
+        values[name] = _checked(name, value, str(toml))
+    for source, place in reversed(variables):
+        for variable, name in _VARIABLES.items():
+            if name != "data_dir" and source.get(variable):
+                values[name] = _checked(name, source[variable], f"{variable} in {place}")
+    for name, value in (options or {}).items():
+        if value is not None:
+            values[name] = _checked(name, value, "the command line")
+    return Settings(**values, data_dir=data_dir)
+
+
+def _checked(name: str, value: Any, source: str) -> Any:
+    if name not in _FIELDS or name == "data_dir":
+        near = get_close_matches(name, [n for n in _FIELDS if n != "data_dir"], n=1, cutoff=0.0)
+        raise Problem(
+            phrase(
+                "There is no setting {name} ({source}). Did you mean {near}?",
+                name=name,
+                source=source,
+                near=near[0],
+            )
+        )
+    parse: Callable[[Any], Any] = _FIELDS[name].metadata["parse"]
+    try:
+        return parse(value)
+    except (ValueError, TypeError, OverflowError):
+        shown = "…" if "key" in name else repr(value)
+        allowed = _FIELDS[name].metadata["allowed"]
+        raise Problem(
+            phrase(
+                "The setting {name} cannot be {value} ({source}). Allowed: {allowed}.",
+                name=name,
+                value=shown,
+                source=source,
+                allowed=allowed,
+            )
+        ) from None
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        data = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from None
+    import tomllib  # only when there is a file: it costs start-up time
+
+    try:
+        return tomllib.loads(data.decode())
+    except ValueError as error:
+        raise _unreadable(path, str(error)) from None
+
+
+_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*")
+
+
+def _read_dotenv(path: Path) -> dict[str, str]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, str(error)) from None
+    return dict(_pairs(path, text))
+
+
+def _pairs(path: Path, text: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and value of each line NAME=VALUE; quotes around the value are taken off."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if not (match := _LINE.fullmatch(line)):
+            raise _unreadable(path, f"line {number} is not NAME=VALUE")
+        name, value = match.groups()
+        if value[:1] in ("'", '"') and value[:1] == value[-1:] and len(value) > 1:
+            value = value[1:-1]
+        yield name, value
+
+
+def _unreadable(path: Path, why: str) -> Problem:
+    return Problem(
+        phrase("{path} cannot be read: {why}. Mend or remove it.", path=str(path), why=why)
+    )

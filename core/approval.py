@@ -1,0 +1,103 @@
+"""Which calls need the person's leave.
+
+`Risk` says what a tool may do at worst; the mode says what the person wants to be asked about; a
+family's `concern` says what cannot be undone or confined right now. None of them makes anything
+possible or impossible: that is the sandbox's part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from core.tools import Risk, Tool
+from utils.phrases import Phrase, phrase
+
+ApprovalMode = Literal["guarded", "ask", "read-only", "all"]
+MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
+Concern = Callable[[str, Mapping[str, Any]], Phrase | None]
+SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
+"""What makes a command more than its words; a pattern never reaches past one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The verdict on one call; *pattern* is what an "always" would cover."""
+
+    verdict: Literal["allow", "ask", "refuse"]
+    why: Phrase = Phrase("")
+    pattern: str = ""
+
+
+class Approval:
+    """The policy of one session: a mode, and the patterns that were allowed for good."""
+
+    def __init__(self, mode: ApprovalMode, concern: Concern) -> None:
+        self.mode = mode
+        self._concern = concern
+        self.patterns: list[str] = []
+
+    def always(self, pattern: str) -> None:
+        """Allow from now on what matches *pattern* (see `subject` and `covers`)."""
+        if pattern not in self.patterns:
+            self.patterns.append(pattern)
+
+    def judge(self, tool: Tool, arguments: Mapping[str, Any]) -> Leave:
+        """Return whether this call may run, must be asked about, or is refused."""
+        if tool.risk is Risk.READ or getattr(tool.function, "__touches_nothing__", False):
+            return Leave("allow")
+        if self.mode == "read-only" and tool.risk is not Risk.NETWORK:
+            return Leave("refuse", phrase("This session is read-only."))
+        why = self._reason(tool, arguments)
+        name = subject(tool.name, arguments)
+        if why is None or any(covers(pattern, name) for pattern in self.patterns):
+            return Leave("allow")
+        return Leave("ask", why, pattern_for(tool.name, arguments))
+
+    def _reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+        """Return why to ask, or None when the mode lets the call pass."""
+        if self.mode == "all":
+            return None
+        always: Phrase | None = getattr(tool.function, "__always_ask__", None)
+        if reason := always or self._concern(tool.name, arguments):
+            return reason
+        if tool.risk is Risk.NETWORK:
+            return phrase("It sends something to the network.")
+        if self.mode == "ask":
+            return phrase("You asked to be asked before every change and every run.")
+        return None
+
+
+def subject(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return the call as the one line that patterns are held against."""
+    return f"{name} {next(iter(arguments.values()), '')}".rstrip()
+
+
+def pattern_for(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return the widest pattern that a plain "always" to this call should cover.
+
+    A command without shell operators is covered by its first two words; any other command only to
+    the letter; of other tools, every call.
+    """
+    if name != "run_command":
+        return f"{name} *"
+    line = subject(name, arguments)
+    command = str(arguments.get("command", ""))
+    if SHELL_OPERATORS & set(command):
+        return line
+    return f"{name} {' '.join(command.split()[:2])} *"
+
+
+def covers(pattern: str, line: str) -> bool:
+    """Return whether *pattern* covers the call *line*.
+
+    A pattern that ends in " *" covers what begins with the words before it; for a command only
+    when nothing in it could run a second one.
+    """
+    if not pattern.endswith(" *"):
+        return pattern == line
+    start = pattern.removesuffix(" *")
+    if line.startswith("run_command ") and SHELL_OPERATORS & set(line.removeprefix("run_command ")):
+        return start == "run_command"
+    return line == start or line.startswith(f"{start} ")

@@ -1,0 +1,127 @@
+"""How a piece of work wishes to look. Each screen draws each card once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from utils.phrases import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One effect on the project folder; *new_path* is set for a rename only."""
+
+    kind: Literal["created", "modified", "deleted", "renamed"]
+    path: str
+    new_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextCard:
+    title: Text
+    body: Text = ""
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class DiffCard:
+    """A changed file; *diff* is a unified diff of its text without the file header lines."""
+
+    path: str
+    diff: str
+    added: int
+    removed: int
+    note: Text = ""
+    kind: Literal["diff"] = "diff"
+
+
+@dataclass(frozen=True, slots=True)
+class RunCard:
+    """A program run; *exit_code* is None when it was killed, and *why* says for what."""
+
+    language: Literal["python", "bash"]
+    code: str
+    output: str
+    exit_code: int | None
+    why: Text
+    seconds: float
+    tier: str
+    changes: tuple[Change, ...] = ()
+    kind: Literal["run"] = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place found; *line* counts from 1 and is 0 where the whole file is meant."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCard:
+    """What a search in the folder found; *total* may be more than the hits carried."""
+
+    pattern: str
+    hits: tuple[Hit, ...]
+    total: int
+    kind: Literal["search"] = "search"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a folder tree; *size* in bytes, None for a folder."""
+
+    path: str
+    depth: int
+    size: int | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeCard:
+    path: str
+    entries: tuple[Entry, ...]
+    left_out: int = 0
+    kind: Literal["tree"] = "tree"
+
+
+@dataclass(frozen=True, slots=True)
+class TableCard:
+    """Rows of cells; without *columns* the first cell of each row is its label."""
+
+    title: Text
+    rows: tuple[tuple[Text, ...], ...]
+    columns: tuple[Text, ...] = ()
+    kind: Literal["table"] = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    title: str
+    url: str
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinksCard:
+    query: str
+    links: tuple[Link, ...]
+    kind: Literal["links"] = "links"
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    title: str
+    status: Literal["pending", "in_progress", "completed"]
+
+
+@dataclass(frozen=True, slots=True)
+class TodoCard:
+    todos: tuple[Todo, ...]
+    kind: Literal["todo"] = "todo"
+
+
+Card = TextCard | DiffCard | RunCard | SearchCard | TreeCard | TableCard | LinksCard | TodoCard

@@ -1,0 +1,232 @@
+"""The slash commands of the terminal itself: text in, cards out, the same on both screens.
+
+Commands about one subject (focus, notes, memory, …) stand in the family of that subject.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from core.approval import MODES, Approval, ApprovalMode
+from core.cards import Card, TableCard, TextCard
+from core.events import CommandAnswered
+from core.family import Command, Family, command
+from core.history import History
+from core.messages import Assistant, User
+from core.store import Store
+from core.thinking import Mode
+from core.tools import Toolbox, finish
+from utils.api_client import Usage
+from utils.phrases import Phrase, Problem, Text, phrase
+
+Row = tuple[Text, ...]
+PARTS = {
+    "system": phrase("instructions"),
+    "tools": phrase("tools"),
+    "context": phrase("focus, notes, memory"),
+    "talk": phrase("conversation"),
+    "answers": phrase("tool answers"),
+}
+
+
+class Desk(Protocol):
+    """What the commands need of the terminal."""
+
+    model: Any
+    mode: Mode
+    approval: Approval
+    tools: Toolbox
+    history: History
+    store: Store
+    families: Sequence[Family]
+    commands: Mapping[str, Command]
+    project: str
+    session: str
+    step_limit: int
+    is_practice: bool
+
+    @property
+    def usage(self) -> Usage: ...
+    @property
+    def context_used(self) -> tuple[int, int]: ...
+    def parts(self) -> dict[str, int]: ...
+    def new(self) -> None: ...
+    def resume(self, start: str = "") -> str: ...
+
+
+class Commands(Family):
+    """What a person can ask of the terminal without a model."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    @command("/help", "Show the commands.")
+    def help(self, _: str) -> Card:
+        rows = tuple((c.usage, c.help) for c in self._desk.commands.values())
+        return TableCard(phrase("Commands"), rows)
+
+    @command("/status", "Show model, context, cost, focus, sandbox and approval.")
+    def show_status(self, _: str) -> Card:
+        return TableCard(phrase("Status"), tuple(self._status_rows()))
+
+    @command("/cost", "Show the tokens and the cost of this session.")
+    def cost(self, _: str) -> Card:
+        return TableCard(phrase("Cost"), tuple(self._cost_rows()))
+
+    @command("/tools", "List the tools the model has.")
+    def tools(self, _: str) -> Card:
+        rows = tuple((tool.name, str(tool.risk), tool.description) for tool in self._desk.tools)
+        columns = (phrase("tool"), phrase("risk"), phrase("what it does"))
+        return TableCard(phrase("Tools"), rows, columns)
+
+    @command("/tree", "Show the files of the project.")
+    def tree(self, rest: str) -> Card:
+        tools = self._desk.tools
+        return finish(tools.run(tools.find("list_files"), {"path": rest or ".", "depth": 3})).card
+
+    @command("/history", "Show the turns of this session.")
+    def history(self, _: str) -> Card:
+        rows: list[Row] = []
+        for turn, record in self._desk.history.records:
+            match record:
+                case User(text):
+                    rows.append((str(turn), phrase("you"), _first_line(text)))
+                case Assistant(text, calls=calls) if text or calls:
+                    names = ", ".join(call.name for call in calls)
+                    rows.append((str(turn), "Onefold", _first_line(text) or f"→ {names}"))
+        return TableCard(phrase("History"), tuple(rows))
+
+    @command("/sessions", "List the sessions of this project.")
+    def sessions(self, _: str) -> Card:
+        rows = tuple(
+            (
+                f"{info.id}{' *' if info.id == self._desk.session else ''}",
+                _when(info.updated),
+                phrase("turns: {n}", n=info.turns),
+                info.title,
+            )
+            for info in self._desk.store.sessions()
+        )
+        return TableCard(phrase("Sessions"), rows)
+
+    @command("/resume [ID]", "Go on with a session; without ID, the newest.")
+    def resume(self, rest: str) -> CommandAnswered:
+        session = self._desk.resume(rest)
+        turns = self._desk.history.turn
+        card = TextCard(phrase("Session {id} goes on, turns: {n}.", id=session, n=turns))
+        return CommandAnswered("/resume", card, effect="session")
+
+    @command("/new", "Begin a new session.")
+    def new(self, _: str) -> CommandAnswered:
+        self._desk.new()
+        return CommandAnswered("/new", TextCard(phrase("A new session.")), effect="session")
+
+    @command("/search TEXT", "Search all sessions of this project.")
+    def search(self, rest: str) -> Card:
+        if not rest:
+            raise Problem(phrase("Say what to search for: /search TEXT"))
+        rows = tuple(
+            (found.session, _when(found.when), found.role, found.snippet)
+            for found in self._desk.store.search(rest)
+        )
+        return TableCard(phrase("Found in the sessions: {n}", n=len(rows)), rows)
+
+    @command("/fast", "Never think before acting.")
+    def fast(self, _: str) -> Card:
+        self._desk.mode = "fast"
+        return TextCard(phrase("Fast mode: the model acts without thinking first."))
+
+    @command("/think", "Think in the first step of each task.")
+    def think(self, _: str) -> Card:
+        self._desk.mode = "think"
+        return TextCard(phrase("Think-once mode: the first step of each task thinks."))
+
+    @command("/model [NAME]", "Show or change the model.")
+    def model(self, rest: str) -> Card:
+        if rest:
+            self._desk.model.model = rest.split()[0]
+        return TextCard(phrase("The model is {name}.", name=self._desk.model.model))
+
+    @command("/approve [MODE]", "Show or change what you are asked about: guarded, ask, …")
+    def approve(self, rest: str) -> Card:
+        if rest:
+            self._desk.approval.mode = _mode(rest)
+        always = ", ".join(self._desk.approval.patterns)
+        return TextCard(phrase("Approval: {mode}.", mode=self._desk.approval.mode), always)
+
+    @command("/stop", "Stop the running task.")
+    def stop(self, _: str) -> Card:
+        return TextCard(phrase("Nothing is running."))
+
+    @command("/clear", "Clear the screen; the session stays.")
+    def clear(self, _: str) -> CommandAnswered:
+        return CommandAnswered("/clear", effect="clear")
+
+    @command("/exit", "Leave.")
+    def exit(self, _: str) -> CommandAnswered:
+        return CommandAnswered("/exit", effect="exit")
+
+    def _status_rows(self) -> list[Row]:
+        desk = self._desk
+        used, limit = desk.context_used
+        model = phrase("practice model, no AI") if desk.is_practice else desk.model.model
+        mode = phrase("think once") if desk.mode == "think" else phrase("fast")
+        turns = phrase("turns: {n}", n=desk.history.turn)
+        rows: list[Row] = [
+            (phrase("Project"), desk.project),
+            (phrase("Model"), model),
+            (phrase("Mode"), mode),
+            (phrase("Session"), desk.session or phrase("not begun"), turns),
+            (phrase("Steps"), phrase("at most {n} a task", n=desk.step_limit)),
+            (phrase("Context"), _of(used, limit)),
+            *((PARTS[part], _of(tokens, limit)) for part, tokens in desk.parts().items()),
+            *self._cost_rows(),
+            (phrase("Approval"), desk.approval.mode, *desk.approval.patterns),
+        ]
+        return rows + [row for family in desk.families for row in family.status()]
+
+    def _cost_rows(self) -> list[Row]:
+        usage = self._desk.usage
+        hits = 100 * usage.cache_hit_tokens / usage.prompt_tokens if usage.prompt_tokens else 0
+        return [
+            (phrase("Requests"), str(usage.requests)),
+            (
+                phrase("Tokens"),
+                phrase(
+                    "in {input}, out {output}, of it thinking {thinking}",
+                    input=usage.prompt_tokens,
+                    output=usage.completion_tokens,
+                    thinking=usage.reasoning_tokens,
+                ),
+            ),
+            (phrase("Cache hits"), f"{hits:.0f} %"),
+            (phrase("Cost"), f"${usage.cost_usd:.4f}"),
+        ]
+
+
+_MODES = ", ".join(MODES)
+
+
+def _mode(name: str) -> ApprovalMode:
+    """Return the approval mode called *name*. Raises `Problem` that names them all."""
+    for mode in MODES:
+        if mode == name:
+            return mode
+    raise Problem(
+        phrase("{mode} is no approval mode; use one of {modes}.", mode=name, modes=_MODES)
+    )
+
+
+def _of(used: int, limit: int) -> Phrase:
+    part = f"{100 * used / limit:.1f}"
+    return phrase("{used} of {limit} tokens ({part} %)", used=used, limit=limit, part=part)
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "")[:100]
+
+
+def _when(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -1,0 +1,181 @@
+"""Everything that happens in a turn, in the order it happens.
+
+A turn yields these; a screen shows them. They are plain values: no event knows a colour, a socket
+or a widget, and none carries more than a screen could show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from core.cards import Card, Change
+from core.messages import AnswerState
+from utils.api_client import Usage
+from utils.codec import to_plain
+from utils.phrases import Phrase
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A person's answer to `ApprovalAsked`. No answer at all counts as a no.
+
+    *always* extends a yes to every later call that matches *pattern* in this session; *reason* goes
+    with a no, and the model reads it.
+    """
+
+    yes: bool
+    always: bool = False
+    pattern: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    text: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted:
+    """One model call begins; *step* counts from 1 within the turn."""
+
+    step: int
+    thinks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingFinished:
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDrafted:
+    """The model is writing a call's arguments; *characters* counts what has come so far."""
+
+    name: str
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The reply broke off. What was shown of it since `StepStarted` no longer counts."""
+
+    reason: Phrase
+    attempt: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class StepFinished:
+    """One model call is over and kept; *usage* is its own."""
+
+    step: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ThoughtKept:
+    """What the thinking step concluded, carried on as text to the steps that do not think."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something the person should see; the turn goes on."""
+
+    what: Phrase
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    call_id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAsked:
+    """The turn waits for a `Reply`. *pattern* is what an "always" would cover."""
+
+    call_id: str
+    name: str
+    risk: str
+    why: Phrase
+    pattern: str
+    preview: Card
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    call_id: str
+    name: str
+    state: AnswerState
+    card: Card
+    seconds: float
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CommandAnswered:
+    """A slash command's answer; *effect* asks the screen itself for something."""
+
+    command: str
+    card: Card | None = None
+    ok: bool = True
+    effect: Literal["", "clear", "exit", "session"] = ""
+
+
+Why = Literal["done", "stopped", "step_limit", "budget", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The last event of a turn; *detail* says more unless *why* is "done"."""
+
+    why: Why
+    detail: Phrase | None = None
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+
+
+Event = (
+    TurnStarted
+    | StepStarted
+    | ThinkingDelta
+    | ThinkingFinished
+    | TextDelta
+    | CallDrafted
+    | Retrying
+    | StepFinished
+    | ThoughtKept
+    | Warned
+    | ToolStarted
+    | ApprovalAsked
+    | ToolOutput
+    | ToolFinished
+    | CommandAnswered
+    | TurnFinished
+)
+
+
+def to_json(event: Event) -> dict[str, Any]:
+    """Return *event* as a JSON object whose "type" is the event's class name."""
+    return {"type": type(event).__name__, **to_plain(event)}

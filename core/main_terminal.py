@@ -1,0 +1,272 @@
+"""The terminal: one conversation about one project folder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from difflib import get_close_matches
+from typing import Any, Protocol
+
+from core.approval import Approval, ApprovalMode
+from core.cards import TextCard
+from core.commands import Commands
+from core.context import news
+from core.events import CommandAnswered, TurnStarted
+from core.family import Command, Family, Section, commands_of
+from core.history import History
+from core.messages import Assistant, Context, Record, Shift, ToolAnswer, User, Wire
+from core.store import Store
+from core.thinking import Mode
+from core.tools import Outcome, Risk, Tool, Toolbox, ToolError
+from core.turn import Model, Turn, run_turn
+from utils.api_client import Usage
+from utils.context_manager import first_turn_kept
+from utils.phrases import Phrase, Problem, phrase
+from utils.tokens import estimate
+from utils.waiting import Stop
+
+CHANGING = frozenset({Risk.WRITE, Risk.RUN, Risk.DESTROY})
+
+
+class NamedModel(Model, Protocol):
+    """A model that can be told apart, and changed by name between two calls."""
+
+    model: str
+
+
+@dataclass(kw_only=True)
+class MainTerminal:
+    """Owns the message history, the state of the families and the settings of the session.
+
+    `ask` is the one way in, for a task and for a slash command alike; what happens comes out as
+    events. One turn at a time: a second `ask` must wait until the first is exhausted or closed.
+    """
+
+    model: NamedModel
+    families: Sequence[Family]
+    store: Store
+    project: str
+    system_text: str
+    files: Callable[[], Sequence[str]] = tuple
+    mode: Mode = "fast"
+    approval_mode: ApprovalMode = "guarded"
+    step_limit: int = 20
+    context_limit: int = 1_048_576
+    budget_usd: float = 0.0
+    is_practice: bool = False
+    stop: Stop = field(default_factory=Stop)
+    today: Callable[[], date] = date.today
+    session: str = ""
+
+    def __post_init__(self) -> None:
+        self.tools = Toolbox.of(self.families)
+        self.approval = Approval(self.approval_mode, self._concern)
+        self.history = History(self._keep)
+        everyone = [Commands(self), *self.families]
+        self.commands: Mapping[str, Command] = {
+            command.name: command for family in everyone for command in commands_of(family)
+        }
+        self._defaults = {"mode": self.mode, "model": self.model.model}
+
+    # --- in: a line ------------------------------------------------------------------------------
+
+    def ask(self, line: str) -> Turn:
+        """Put *line* to the model, or run it when it is a slash command; yield all that follows."""
+        self.stop.clear()
+        if line.startswith("/"):
+            yield self._run_command(line)
+            return
+        self.history.turn += 1
+        self._tell()
+        self.record(User(line))
+        yield TurnStarted(line, self.history.turn)
+        yield from run_turn(self)
+
+    def _run_command(self, line: str) -> CommandAnswered:
+        name, _, rest = line.strip().partition(" ")
+        try:
+            if name not in self.commands:
+                raise Problem(self._unknown(name))
+            answer = self.commands[name].run(rest.strip())
+        except (Problem, ToolError) as error:
+            return CommandAnswered(name, TextCard(error.what), ok=False)
+        self._save_state()
+        return answer if isinstance(answer, CommandAnswered) else CommandAnswered(name, answer)
+
+    def _unknown(self, name: str) -> Phrase:
+        near = get_close_matches(name, self.commands, n=1, cutoff=0.0)
+        return phrase(
+            "There is no command {name}. Did you mean {near}? /help lists all.",
+            name=name,
+            near=near[0],
+        )
+
+    # --- sessions --------------------------------------------------------------------------------
+
+    def new(self) -> None:
+        """Begin an empty session; it comes to be with the first thing said."""
+        self._leave()
+        self._restore({})
+
+    def resume(self, start: str = "") -> str:
+        """Go on with the one session whose id begins with *start* ("": the newest); return its id.
+
+        Raises `Problem` when there is none, or when somebody else is running it.
+        """
+        session = self.store.find(start)
+        if session == self.session:
+            return session
+        records = self.store.load(session)
+        self.store.claim(session)
+        self._leave()
+        self._enter(session)
+        self.history.replay(records)
+        self._restore(self.history.state)
+        return session
+
+    def _leave(self) -> None:
+        if self.session:
+            self.store.release(self.session)
+        self.session = ""
+        self.history = History(self._keep)
+
+    def close(self) -> None:
+        """Give the session free for others; nothing else is lost, all is on disk."""
+        self._leave()
+
+    def _enter(self, session: str) -> None:
+        self.session = session
+        for family in self.families:
+            family.enter(session)
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        self.mode = state.get("mode", self._defaults["mode"])
+        self.model.model = state.get("model", self._defaults["model"])
+        self.approval.patterns.clear()
+        for family in self.families:
+            family.restore(dict(state))
+
+    def _save_state(self) -> None:
+        """Keep what changed of the session's own state, once there is a session."""
+        if not self.session:
+            return
+        state: dict[str, Any] = {"mode": self.mode, "model": self.model.model}
+        for family in self.families:
+            state |= family.state()
+        for name, value in state.items():
+            if self.history.state.get(name, self._defaults.get(name)) != value:
+                self.record(Shift(name, value))
+
+    def _keep(self, turn: int, record: Record) -> None:
+        if not self.session:
+            session = self.store.create(model=self.model.model)
+            self.store.claim(session)
+            self._enter(session)
+        self.store.append(self.session, turn, record)
+
+    # --- what a turn needs (core.turn.Host) ------------------------------------------------------
+
+    def request(self) -> list[Wire]:
+        """Return the messages of the next model call: each one a continuation of the last."""
+        self._save_state()
+        self._tell()
+        self._fit()
+        return [{"role": "system", "content": self.system_text}, *self.history.wire()]
+
+    def record(self, record: Record) -> None:
+        self.history.append(record)
+
+    def before(self, tool: Tool, call_id: str) -> None:
+        if tool.risk in CHANGING:
+            for family in self.families:
+                family.before(call_id, self.history.turn)
+
+    def settle(self, tool: Tool, call_id: str, outcome: Outcome) -> None:
+        if tool.risk in CHANGING:
+            for family in self.families:
+                family.after(call_id, self.history.turn)
+        if outcome.changes:
+            for family in self.families:
+                family.follow(outcome.changes)
+        self._save_state()
+
+    def spent(self) -> Phrase | None:
+        if not self.budget_usd or self.usage.cost_usd < self.budget_usd:
+            return None
+        return phrase(
+            "The budget of ${budget} for a session is used up (setting budget_usd).",
+            budget=f"{self.budget_usd:.2f}",
+        )
+
+    # --- what the model is told ------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        if told := news(self.history.told, self._sections()):
+            self.record(told)
+
+    def _sections(self) -> list[Section]:
+        place = f"Project folder: {self.project} ({sys.platform}). Today: {self.today()}."
+        sections = [Section("place", place)]
+        if self.approval.mode == "read-only":
+            sections.append(
+                Section("approval", "This session is read-only: change and run nothing.")
+            )
+        return [*sections, *(s for family in self.families for s in family.context())]
+
+    def _concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+        concerns = (family.concern(tool, arguments) for family in self.families)
+        return next((concern for concern in concerns if concern), None)
+
+    # --- how full it is --------------------------------------------------------------------------
+
+    @property
+    def usage(self) -> Usage:
+        """What the session has used so far."""
+        return self.history.usage
+
+    @property
+    def context_used(self) -> tuple[int, int]:
+        """Return (tokens of the next request as far as known, the model's limit)."""
+        newer = 0
+        for _, record in reversed(self.history.records):
+            if isinstance(record, Assistant) and record.usage:
+                known = record.usage.prompt_tokens + record.usage.completion_tokens
+                return known + newer, self.context_limit
+            newer += tokens(record)
+        return sum(self.parts().values()), self.context_limit
+
+    def parts(self) -> dict[str, int]:
+        """Return an estimate of the tokens of the next request by part."""
+        sizes = {"system": estimate(self.system_text), "tools": estimate(str(self.tools.wire))}
+        for _, record in self.history.records:
+            match record:
+                case Context():
+                    part = "context"
+                case ToolAnswer():
+                    part = "answers"
+                case _:
+                    part = "talk"
+            sizes[part] = sizes.get(part, 0) + tokens(record)
+        return sizes
+
+    def _fit(self) -> None:
+        used, limit = self.context_used
+        if used <= limit // 2:
+            return
+        sizes = [(turn, tokens(record)) for turn, record in self.history.records]
+        first = first_turn_kept(sizes, used, limit)
+        if first is not None and self.history.state.get("left_out_before") != first:
+            self.record(Shift("left_out_before", first))
+
+
+def tokens(record: Record) -> int:
+    """Return an estimate of the tokens that *record* takes in a request."""
+    match record:
+        case Shift():
+            return 0
+        case Assistant(text, thinking, calls):
+            return estimate(text + thinking + "".join(c.name + c.arguments for c in calls)) + 8
+        case _:
+            return estimate(record.text) + 8

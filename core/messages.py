@@ -1,0 +1,117 @@
+"""The conversation as data: what was said, what was called, what came back.
+
+A session is a list of `Record`s in the order they happened. Most go to the model (`to_wire`);
+a `Shift` does not, it only remembers what changed on our side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from core.cards import Card
+from utils.api_client import Usage
+
+Wire = dict[str, Any]
+"""One message in the JSON form of the chat-completions API."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's request to run one tool; *arguments* is a JSON object as text.
+
+    When the model wrote something else, *arguments* is `{}` (what goes back over the wire must be
+    whole) and *broken* keeps what it wrote.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    broken: str = ""
+
+    def to_wire(self) -> Wire:
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "type": "function", "function": function}
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """What the person typed, to the letter."""
+
+    text: str
+    kind: Literal["user"] = "user"
+
+    def to_wire(self) -> Wire:
+        return {"role": "user", "content": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """One reply of the model; *seconds* is how long it thought before anything else came.
+
+    *usage* is None when the reply was stopped before the model told it.
+    """
+
+    text: str = ""
+    thinking: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    seconds: float = 0.0
+    usage: Usage | None = None
+    kind: Literal["assistant"] = "assistant"
+
+    def to_wire(self) -> Wire:
+        # Every assistant message bears reasoning_content, be it empty: the API insists on it when
+        # thinking is on and ignores it when off, and so the bytes never change between the modes.
+        wire: Wire = {"role": "assistant", "content": self.text}
+        wire["reasoning_content"] = self.thinking
+        if self.calls:
+            wire["tool_calls"] = [call.to_wire() for call in self.calls]
+        return wire
+
+
+AnswerState = Literal["done", "failed", "refused", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """The text a tool gave the model in answer to the call *call_id*, and its card for people."""
+
+    call_id: str
+    name: str
+    text: str
+    state: AnswerState = "done"
+    card: Card | None = None
+    seconds: float = 0.0
+    kind: Literal["tool"] = "tool"
+
+    def to_wire(self) -> Wire:
+        return {"role": "tool", "tool_call_id": self.call_id, "content": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the model must know beside the talk, told when it changed and never edited after.
+
+    *sections* maps each changed section to its whole new text, or to None when it is gone; *text*
+    is what the model reads.
+    """
+
+    text: str
+    sections: dict[str, str | None] = field(default_factory=dict)
+    kind: Literal["context"] = "context"
+
+    def to_wire(self) -> Wire:
+        return {"role": "system", "content": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A change of our own state (focus, todos, …): *name*'s new *value*, any JSON."""
+
+    name: str
+    value: Any
+    kind: Literal["shift"] = "shift"
+
+
+Message = User | Assistant | ToolAnswer | Context
+Record = Message | Shift

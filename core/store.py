@@ -1,0 +1,65 @@
+"""What the heart wants of a place that keeps sessions; `modules.sessions` is the one on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.messages import Record
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A line of the session list; times are seconds since the epoch."""
+
+    id: str
+    title: str
+    model: str
+    created: float
+    updated: float
+    turns: int
+    parent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A message that a search over all sessions of the project found."""
+
+    session: str
+    title: str
+    turn: int
+    role: str
+    snippet: str
+    when: float
+
+
+class Store(Protocol):
+    """Sessions of one project. A record is durable when `append` returns."""
+
+    def create(self, *, model: str, parent: str = "") -> str:
+        """Begin a session and return its id."""
+
+    def append(self, session: str, turn: int, record: Record) -> None:
+        """Add *record* to the end of *session*. The first `User` record also names it."""
+
+    def load(self, session: str) -> list[tuple[int, Record]]:
+        """Return (turn, record) in order. Raises `Problem` when there is no such session."""
+
+    def claim(self, session: str) -> None:
+        """Take *session* for this process. Raises `Problem` when another one is running it."""
+
+    def release(self, session: str) -> None:
+        """Give *session* free for others."""
+
+    def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:
+        """Return the newest sessions first, those with nothing said in them left out."""
+
+    def find(self, start: str) -> str:
+        """Return the one session whose id begins with *start* ("" is the newest).
+
+        Raises `Problem` that says what there is when none or several do.
+        """
+
+    def search(self, text: str, limit: int = 20) -> Sequence[Found]:
+        """Return messages that contain *text*, newest first, in any script and of any length."""

@@ -1,0 +1,259 @@
+"""Tools: how a method becomes something a model may call.
+
+A tool family is an ordinary class. A method marked with `tool` is offered to the model under its
+own name: its docstring is the description, its signature the schema, its return value the answer.
+Nothing about a tool is written twice.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import types
+import typing
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from core.cards import Card, Change, TextCard
+from core.messages import ToolCall, Wire
+from utils.phrases import Text, phrase
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class Risk(StrEnum):
+    """What the worst call of a tool can do; it decides about asking, not about what is possible."""
+
+    READ = "read"
+    WRITE = "write"
+    RUN = "run"
+    NETWORK = "network"
+    DESTROY = "destroy"
+
+
+class ToolError(Exception):
+    """A failure that the model should read, in one sentence it can act on.
+
+    The model reads it in English; the person reads a phrase in their own language.
+    """
+
+    def __init__(self, what: Text) -> None:
+        super().__init__(str(what))
+        self.what = what
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """*text* is for the model, *card* for people, *changes* for whoever follows the files."""
+
+    text: str
+    card: Card
+    ok: bool = True
+    changes: tuple[Change, ...] = ()
+
+
+Running = Generator[str, None, Outcome]
+"""A tool in progress: it yields output as it appears and returns its outcome."""
+
+
+def tool(risk: Risk) -> Callable[[Method], Method]:
+    """Mark a method as a tool of the given *risk*."""
+
+    def mark(method: Method) -> Method:
+        method.__risk__ = risk  # type: ignore[attr-defined]
+        return method
+
+    return mark
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool on offer. *schema* is the JSON schema of its arguments, an object."""
+
+    name: str
+    description: str
+    risk: Risk
+    schema: dict[str, Any]
+    function: Callable[..., Outcome | Running] = field(compare=False)
+
+    @classmethod
+    def of(cls, method: Callable[..., Any]) -> Tool:
+        risk: Risk = method.__risk__  # type: ignore[attr-defined]
+        description = " ".join((method.__doc__ or "").split())
+        return cls(method.__name__, description, risk, _schema(method), method)
+
+    def to_wire(self) -> Wire:
+        function = {
+            "name": self.name,
+            "description": self.description,
+            "parameters": self.schema,
+        }
+        return {"type": "function", "function": function}
+
+    def arguments(self, call: ToolCall) -> dict[str, Any]:
+        """Return the checked arguments of *call*. Raises `ToolError` that says what to mend."""
+        if call.broken:
+            raise ToolError(_broken(call))
+        given = json.loads(call.arguments or "{}")
+        known: dict[str, Any] = self.schema["properties"]
+        if extra := [name for name in given if name not in known]:
+            raise ToolError(
+                f"{self.name} has no parameter {', '.join(map(repr, extra))}; "
+                f"it takes {', '.join(known) or 'none'}. Nothing was done."
+            )
+        missing = [name for name in self.schema["required"] if given.get(name) is None]
+        if missing:
+            raise ToolError(
+                f"{self.name} needs {', '.join(map(repr, missing))}, missing here. "
+                "Nothing was done."
+            )
+        return {
+            name: _checked(f"{self.name}.{name}", known[name], value)
+            for name, value in given.items()
+            if value is not None
+        }
+
+
+class Toolbox:
+    """The tools on offer, by name, in the order they were given."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+
+    @classmethod
+    def of(cls, families: Iterable[object]) -> Toolbox:
+        """Collect every method marked with `tool` from *families*."""
+        return cls(
+            Tool.of(getattr(family, name))
+            for family in families
+            for name, value in vars(type(family)).items()
+            if hasattr(value, "__risk__")
+        )
+
+    def __iter__(self) -> typing.Iterator[Tool]:
+        return iter(self._tools.values())
+
+    @cached_property
+    def wire(self) -> list[Wire]:
+        """The tool list as it goes over the wire: the same object, byte for byte, every time."""
+        return [tool.to_wire() for tool in self._tools.values()]
+
+    def find(self, name: str) -> Tool:
+        """Return the tool *name*. Raises `ToolError` that names those there are."""
+        if name in self._tools:
+            return self._tools[name]
+        raise ToolError(f"There is no tool {name!r}. There are: {', '.join(self._tools)}.")
+
+    def run(self, tool: Tool, arguments: Mapping[str, Any]) -> Running:
+        """Run *tool*; a `ToolError` becomes an outcome that the model can read."""
+        try:
+            result = tool.function(**arguments)
+            return (yield from result) if isinstance(result, Generator) else result
+        except ToolError as error:
+            return failed(error.what)
+
+
+def finish(running: Running) -> Outcome:
+    """Run a tool to its end; what it put out on the way is dropped."""
+    while True:
+        try:
+            next(running)
+        except StopIteration as finished:
+            outcome: Outcome = finished.value
+            return outcome
+
+
+def failed(text: Text) -> Outcome:
+    return Outcome(f"Error: {text}", TextCard(phrase("Failed"), text), ok=False)
+
+
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def _schema(method: Callable[..., Any]) -> dict[str, Any]:
+    """Return the JSON schema of *method*'s parameters, without a word too many."""
+    hints = get_type_hints(method, include_extras=True)
+    parameters = inspect.signature(method).parameters
+    return {
+        "type": "object",
+        "properties": {name: _property(hints[name], p.default) for name, p in parameters.items()},
+        "required": [name for name, p in parameters.items() if p.default is p.empty],
+    }
+
+
+def _property(hint: Any, default: Any) -> dict[str, Any]:
+    """Return the schema of one parameter; `X | None` is an optional X, its default unsaid."""
+    described: dict[str, Any] = {}
+    if get_origin(hint) is typing.Annotated:
+        hint, description = get_args(hint)
+        described = {"description": description}
+    if get_origin(hint) in (types.UnionType, typing.Union):
+        (hint,) = [kind for kind in get_args(hint) if kind is not types.NoneType]
+    if default not in (inspect.Parameter.empty, None, ""):
+        described["default"] = default
+    return {**_kind(hint), **described}
+
+
+def _kind(hint: Any) -> dict[str, Any]:
+    if hint in _TYPES:
+        return {"type": _TYPES[hint]}
+    if get_origin(hint) is Literal:
+        return {"type": "string", "enum": list(get_args(hint))}
+    if get_origin(hint) is list:
+        return {"type": "array", "items": _kind(get_args(hint)[0])}
+    if typing.is_typeddict(hint):
+        fields = {name: _kind(kind) for name, kind in get_type_hints(hint).items()}
+        return {"type": "object", "properties": fields, "required": list(fields)}
+    raise TypeError(f"no JSON schema for {hint!r}")
+
+
+def _checked(where: str, schema: Mapping[str, Any], value: Any) -> Any:
+    """Return *value* as *schema* wants it; numbers and booleans in quotes are understood."""
+    kind = schema["type"]
+    if isinstance(value, str) and kind != "string":
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise ToolError(f"{where} must be of type {kind}, not {value!r}.") from None
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not _is(kind, value):
+        raise ToolError(f"{where} must be of type {kind}, not {value!r}.")
+    if "enum" in schema and value not in schema["enum"]:
+        raise ToolError(f"{where} must be one of {', '.join(schema['enum'])}, not {value!r}.")
+    if kind == "array":
+        return [_checked(f"{where}[{i}]", schema["items"], item) for i, item in enumerate(value)]
+    if kind == "object":
+        if missing := [name for name in schema["required"] if name not in value]:
+            raise ToolError(f"{where} needs {', '.join(missing)}.")
+        return {n: _checked(f"{where}.{n}", s, value[n]) for n, s in schema["properties"].items()}
+    # A lone surrogate, which JSON can spell, is in no file and no database: it becomes U+FFFD.
+    return value.encode("utf-8", "replace").decode() if kind == "string" else value
+
+
+def _is(kind: str, value: Any) -> bool:
+    match kind:
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+        case "array":
+            return isinstance(value, list)
+        case "object":
+            return isinstance(value, dict)
+        case _:
+            return isinstance(value, str)
+
+
+def _broken(call: ToolCall) -> str:
+    shown = call.broken if len(call.broken) <= 300 else f"{call.broken[:300]}…"
+    return (
+        f"The arguments of this {call.name} call were not a whole JSON object, so nothing was "
+        f"done. They were: {shown}\nSend the call again with valid JSON; if the content was too "
+        "long to fit, write it in parts (create_file, then modify_file with append)."
+    )

@@ -1,0 +1,1 @@
+"""What plugs into the heart, one subject a file."""

@@ -1,0 +1,25 @@
+"""What every test shares. In CI (ONEFOLD_NO_SKIP) a skipped test is a failure: it is a hole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run every test, and every program it starts, in English and without a key of the person."""
+    monkeypatch.setenv("ONEFOLD_LANG", "en")
+    for name in ("DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL", "TAVILY_API_KEY", "TAVILY_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("ONEFOLD_NO_SKIP"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped: {report.longrepr}"
+    return report

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from core.approval import covers, pattern_for, subject
+
+
+@pytest.mark.parametrize(
+    ("allowed", "later", "is_covered"),
+    [
+        ("git status", "git status", True),
+        ("git status", "git status -s", True),
+        ("git status", "git statusx", False),
+        ("git status -s", "git status", True),
+        ("git status", "git push", False),
+        ("git status", "git status; rm -rf x", False),
+        ("git status", "git status && rm x", False),
+        ("git status", "git status `rm x`", False),
+        ("git status", "git status $(rm x)", False),
+        ("git status", "git status\nrm x", False),
+        ("git status", "git status > x", False),
+        ("ls | wc", "ls | wc", True),
+        ("ls | wc", "ls | wc -l", False),
+        ("make", "make", True),
+        ("make", "make clean", True),
+        ("make", "makefoo", False),
+    ],
+)
+def test_always_to_a_command_never_reaches_past_a_shell_operator(
+    allowed: str, later: str, is_covered: bool
+) -> None:
+    pattern = pattern_for("run_command", {"command": allowed})
+    assert covers(pattern, subject("run_command", {"command": later})) is is_covered
+
+
+def test_always_to_another_tool_covers_its_calls_and_no_other_tool() -> None:
+    pattern = pattern_for("delete_file", {"path": "a"})
+    assert covers(pattern, "delete_file b; c")
+    assert not covers(pattern, "delete_folder b")

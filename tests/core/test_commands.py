@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+
+from core.cards import TableCard, TextCard
+from core.events import CommandAnswered, Event
+from tests.core.test_turn import Box
+from tests.scripted import run, say, terminal
+
+
+def only(events: list[Event]) -> CommandAnswered:
+    (event,) = events
+    assert isinstance(event, CommandAnswered)
+    return event
+
+
+def test_an_unknown_command_names_the_nearest() -> None:
+    answer = only(run(terminal(), "/statsu"))
+    assert not answer.ok
+    assert isinstance(answer.card, TextCard)
+    assert "/status" in str(answer.card.title)
+
+
+def test_status_names_what_the_contract_names() -> None:
+    main = terminal(say("hi"), families=[Box()])
+    run(main, "hello")
+    card = only(run(main, "/status")).card
+    assert isinstance(card, TableCard)
+    labels = [str(row[0]) for row in card.rows]
+    for label in ("Model", "Mode", "Session", "Steps", "Context", "Tokens", "Cache hits", "Cost",
+                  "Approval"):  # fmt: skip
+        assert label in labels
+
+
+@pytest.mark.parametrize(("line", "mode"), [("/think", "think"), ("/fast", "fast")])
+def test_the_mode_is_switched(line: str, mode: str) -> None:
+    main = terminal()
+    run(main, line)
+    assert main.mode == mode
+
+
+def test_approve_takes_only_the_modes_there_are() -> None:
+    main = terminal()
+    assert not only(run(main, "/approve maybe")).ok
+    assert only(run(main, "/approve read-only")).ok
+    card = only(run(main, "/approve")).card
+    assert isinstance(card, TextCard)
+    assert str(card.title) == "Approval: read-only."
+
+
+def test_commands_need_no_session_and_make_none() -> None:
+    main = terminal()
+    for line in ("/help", "/status", "/cost", "/tools", "/history", "/sessions", "/new"):
+        assert only(run(main, line)).ok, line
+    assert main.session == ""
+
+
+@pytest.mark.parametrize(("line", "effect"), [("/clear", "clear"), ("/exit", "exit"),
+                                              ("/new", "session")])  # fmt: skip
+def test_what_a_screen_must_do_itself_is_an_effect(line: str, effect: str) -> None:
+    assert only(run(terminal(), line)).effect == effect
+
+
+def test_history_shows_the_turns() -> None:
+    main = terminal(say("hello you"))
+    run(main, "hi there")
+    card = only(run(main, "/history")).card
+    assert isinstance(card, TableCard)
+    assert [(row[0], row[2]) for row in card.rows] == [("1", "hi there"), ("1", "hello you")]

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import threading
+from datetime import date
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from core.events import Reply
+from core.web_terminal import Busy, Gone, Packet, WebTerminal
+from tests.core.test_turn import Box
+from tests.scripted import Item, MemoryStore, ScriptedModel, call, in_thread, run, say, terminal
+
+
+class Browser:
+    """Takes the packets and lets a test wait for one of a type."""
+
+    def __init__(self) -> None:
+        self.packets: list[Packet] = []
+        self._queue: SimpleQueue[Packet] = SimpleQueue()
+
+    def emit(self, packet: Packet) -> None:
+        self.packets.append(packet)
+        self._queue.put(packet)
+
+    def wait_for(self, kind: str) -> Packet:
+        while True:
+            packet = self._queue.get(timeout=20)
+            if packet["type"] == kind:
+                return packet
+
+
+def hold(gate: threading.Event) -> None:
+    assert gate.wait(20)
+
+
+def web(browser: Browser, *replies: list[Item], **settings: Any) -> WebTerminal:
+    return WebTerminal(
+        model=ScriptedModel(*replies),
+        families=[Box()],
+        store=MemoryStore(),
+        project="demo",
+        system_text="You are a test.",
+        today=lambda: date(2026, 1, 2),
+        emit=browser.emit,
+        **settings,
+    )
+
+
+def test_both_screens_see_the_same_turn() -> None:
+    script = [call("wipe"), call("talk", id="c2"), say("done", thinking="hm")]
+    browser = Browser()
+    page = web(browser, *[list(one) for one in script])
+    worker = in_thread(lambda: page.handle("hi"))
+    asked = browser.wait_for("ApprovalAsked")
+    with pytest.raises(Busy):
+        page.handle("again")
+    assert page.answer(asked["call_id"], Reply(yes=True))
+    worker.join(20)
+    plain = run(terminal(*script, families=[Box()]), "hi", Reply(yes=True))
+    assert [p["type"] for p in browser.packets] == [type(event).__name__ for event in plain]
+    assert [p["seq"] for p in browser.packets] == list(range(1, len(browser.packets) + 1))
+
+
+def test_since_gives_what_was_missed() -> None:
+    browser = Browser()
+    page = web(browser, say("one"), say("two"))
+    page.handle("hi")
+    missed = page.head
+    page.handle("again")
+    assert page.since(0) == browser.packets
+    assert page.since(missed) == browser.packets[missed:]
+    assert page.since(page.head) == []
+
+
+def test_since_says_when_it_cannot() -> None:
+    page = web(Browser(), *[say(str(n)) for n in range(600)])
+    with pytest.raises(Gone):
+        page.since(1)
+    for n in range(600):
+        page.handle(str(n))
+    with pytest.raises(Gone):
+        page.since(1)
+    assert len(page.since(page.head - 5)) == 5
+
+
+def test_the_first_answer_wins() -> None:
+    browser = Browser()
+    page = web(browser, call("wipe"), say("ok"))
+    worker = in_thread(lambda: page.handle("hi"))
+    asked = browser.wait_for("ApprovalAsked")
+    assert page.answer(asked["call_id"], Reply(yes=False, reason="no"))
+    worker.join(20)
+    assert not page.answer(asked["call_id"], Reply(yes=True))
+    assert not page.answer("unknown", Reply(yes=True))
+    assert browser.wait_for("ToolFinished")["state"] == "refused"
+
+
+def test_stop_ends_a_question() -> None:
+    browser = Browser()
+    page = web(browser, call("wipe"))
+    worker = in_thread(lambda: page.handle("hi"))
+    browser.wait_for("ApprovalAsked")
+    page.stop.set()
+    worker.join(20)
+    assert browser.packets[-1]["why"] == "stopped"
+    assert not page.is_running
+
+
+def test_a_late_browser_arrives_at_the_same_picture_while_the_turn_runs() -> None:
+    gate = threading.Event()
+    browser = Browser()
+    page = web(browser, [*say("first")[:1], lambda _: hold(gate), *say("second")])
+    worker = in_thread(lambda: page.handle("hi"))
+    browser.wait_for("TextDelta")
+    early = page.since(0)
+    gate.set()
+    worker.join(20)
+    assert early + page.since(early[-1]["seq"]) == browser.packets

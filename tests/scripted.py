@@ -1,0 +1,132 @@
+"""A model that follows a script, a store in memory, and a terminal put together from them.
+
+For tests of the heart alone; whatever touches the wire uses the simulator instead.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from typing import Any
+
+from core.events import ApprovalAsked, Event, Reply
+from core.family import Family
+from core.main_terminal import MainTerminal
+from core.messages import Record, Wire
+from core.store import Found, SessionInfo
+from core.turn import drive
+from utils.api_client import Completion, Delta, ModelError, RawCall, Retry, Usage
+from utils.phrases import Problem, phrase
+from utils.waiting import Stop, Stopped
+
+Item = Delta | Retry | Completion | ModelError | Callable[[Stop], None]
+USED = Usage(100, 60, 40, 10, 0, 1, 0.001)
+
+
+def say(text: str, *, thinking: str = "") -> list[Item]:
+    """A reply that is only text."""
+    deltas: list[Item] = [Delta(thinking=thinking)] if thinking else []
+    return [*deltas, Delta(text), Completion(text, thinking, (), USED)]
+
+
+def call(name: str, *, id: str = "c1", thinking: str = "", **arguments: Any) -> list[Item]:  # noqa: A002
+    """A reply that is one call."""
+    return calls((id, name, json.dumps(arguments)), thinking=thinking)
+
+
+def calls(*raw: tuple[str, str, str], thinking: str = "", text: str = "") -> list[Item]:
+    """A reply of several calls, their arguments to the letter."""
+    deltas: list[Item] = [Delta(thinking=thinking)] if thinking else []
+    return [*deltas, Completion(text, thinking, tuple(RawCall(*one) for one in raw), USED)]
+
+
+class ScriptedModel:
+    """Gives the prepared replies, one a request, and remembers what it was asked."""
+
+    def __init__(self, *replies: list[Item]) -> None:
+        self.model = "scripted"
+        self.replies = list(replies)
+        self.requests: list[list[Wire]] = []
+        self.thought: list[bool] = []
+
+    def stream(
+        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
+    ) -> Iterator[Delta | Retry | Completion]:
+        self.requests.append(json.loads(json.dumps(list(messages))))
+        self.thought.append(think)
+        for item in self.replies.pop(0):
+            if stop.is_set():
+                raise Stopped
+            if isinstance(item, ModelError):
+                raise item
+            if isinstance(item, Delta | Retry | Completion):
+                yield item
+            else:
+                item(stop)
+
+
+class MemoryStore:
+    """Keeps the sessions of one test in memory, in the order they were begun."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, list[tuple[int, Record]]] = {}
+
+    def create(self, *, model: str, parent: str = "") -> str:
+        session = f"s{len(self.records) + 1}"
+        self.records[session] = []
+        return session
+
+    def append(self, session: str, turn: int, record: Record) -> None:
+        self.records[session].append((turn, record))
+
+    def load(self, session: str) -> list[tuple[int, Record]]:
+        return list(self.records[session])
+
+    def claim(self, session: str) -> None: ...
+    def release(self, session: str) -> None: ...
+
+    def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:
+        return [SessionInfo(s, s, "m", 0.0, 0.0, 1) for s in reversed(self.records)]
+
+    def find(self, start: str) -> str:
+        found = [session for session in self.records if session.startswith(start)]
+        if not found:
+            raise Problem(phrase("There is no session {id}.", id=start))
+        return found[-1]
+
+    def search(self, text: str, limit: int = 20) -> Sequence[Found]:
+        return []
+
+
+def terminal(
+    *replies: list[Item], families: Sequence[Family] = (), **settings: Any
+) -> MainTerminal:
+    """Return a terminal on a scripted model."""
+    settings = {"store": MemoryStore(), "today": lambda: date(2026, 1, 2), **settings}
+    return MainTerminal(
+        model=ScriptedModel(*replies),
+        families=families,
+        project="demo",
+        system_text="You are a test.",
+        **settings,
+    )
+
+
+def run(main: MainTerminal, line: str, reply: Reply | None = None) -> list[Event]:
+    """Drive one turn, giving *reply* to every question; return the events."""
+    events: list[Event] = []
+
+    def show(event: Event) -> Reply | None:
+        events.append(event)
+        return reply if isinstance(event, ApprovalAsked) else None
+
+    drive(main.ask(line), show)
+    return events
+
+
+def in_thread(work: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread

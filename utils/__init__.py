@@ -1,0 +1,1 @@
+"""Leaves: they know nothing of the house."""

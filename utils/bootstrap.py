@@ -1,0 +1,84 @@
+"""The environment of our own: made beside `main.py` when the packages are missing.
+
+This runs in whatever Python the person has, before any package is there: standard library only,
+and little of it, because each start pays for it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+
+from utils.phrases import Phrase, Problem, phrase
+
+Say = Callable[[Phrase], None]
+
+
+def ensure(root: str, *, packages: Sequence[str], requirements: str, folder: str, say: Say) -> None:
+    """Return when this interpreter can import *packages*; else go on in one that can.
+
+    That one is *root*/*folder*, made or brought up to date from the pinned file *requirements*
+    first, and this process becomes it. ``ONEFOLD_BOOTSTRAP=0`` turns this off. Raises `Problem`
+    that says what to install when it cannot be made.
+    """
+    if os.environ.get("ONEFOLD_BOOTSTRAP") == "0":
+        return
+    home = os.path.join(root, folder)  # noqa: PTH118 - pathlib costs start-up time
+    python = os.path.join(home, "Scripts" if os.name == "nt" else "bin", "python")  # noqa: PTH118
+    wanted = _read(os.path.join(root, requirements))  # noqa: PTH118
+    is_inside = os.path.realpath(sys.prefix) == os.path.realpath(home)
+    if not is_inside and all(find_spec(name) for name in packages):
+        return
+    stamp = os.path.join(home, "onefold-requirements.txt")  # noqa: PTH118
+    if _read(stamp) != wanted:
+        _make(home, python, os.path.join(root, requirements), say)  # noqa: PTH118
+        with open(stamp, "w", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(wanted)
+    elif is_inside:
+        return
+    sys.stdout.flush()
+    os.execv(python, [python, *sys.orig_argv[1:]])  # noqa: S606 - our own interpreter
+
+
+def _read(path: str) -> str:
+    """Return the file with everything it includes by `-r`, so that a change in any is seen."""
+    try:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123
+            text = file.read()
+    except FileNotFoundError:
+        return ""
+    folder = os.path.dirname(path)  # noqa: PTH120
+    included = [line[3:].strip() for line in text.splitlines() if line.startswith("-r ")]
+    return text + "".join(_read(os.path.join(folder, name)) for name in included)  # noqa: PTH118
+
+
+def _make(home: str, python: str, requirements: str, say: Say) -> None:
+    import shutil
+    import subprocess
+
+    say(phrase("Making the environment in {folder}, once; it takes a minute.", folder=home))
+    if not os.path.exists(python):  # noqa: PTH110
+        made = subprocess.run(  # noqa: S603
+            [sys.executable, "-m", "venv", home], stdout=sys.stderr, check=False
+        )
+        if made.returncode:
+            shutil.rmtree(home, ignore_errors=True)
+            raise Problem(
+                phrase(
+                    "Python cannot make environments here. Install python3-venv (Debian, Ubuntu: "
+                    "apt install python3-venv) and start again."
+                )
+            )
+    pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "-r", requirements]
+    # pip's progress belongs to people: standard output may be read by a program.
+    if subprocess.run(pip, stdout=sys.stderr, check=False).returncode:  # noqa: S603
+        raise Problem(
+            phrase(
+                "The packages could not be installed (see above). Check the network and start "
+                "again, or install {requirements} yourself and set ONEFOLD_BOOTSTRAP=0.",
+                requirements=requirements,
+            )
+        )
+    say(phrase("The environment is ready."))

@@ -1,0 +1,32 @@
+"""Fits a request into the model's window: pure functions on sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+FULL = 0.9
+"""Part of the window that may be used before the oldest turns are left out."""
+KEPT = 0.5
+"""Part of the window that the turns kept then fill: far below `FULL`, for every change of what is
+left out makes the whole prompt new to the provider's cache."""
+
+
+def first_turn_kept(sizes: Sequence[tuple[int, int]], used: int, limit: int) -> int | None:
+    """Return the first turn to send when *used* tokens of *limit* are too many, or None.
+
+    *sizes* is (turn, tokens) of each message, at least one. Turns stay whole, so that no call is
+    parted from its answer, and the last turn always stays.
+    """
+    if used <= limit * FULL:
+        return None
+    by_turn: dict[int, int] = {}
+    for turn, tokens in sizes:
+        by_turn[turn] = by_turn.get(turn, 0) + tokens
+    turns = sorted(by_turn)
+    first, total = turns[-1], by_turn[turns[-1]]
+    for turn in reversed(turns[:-1]):
+        total += by_turn[turn]
+        if total > limit * KEPT:
+            break
+        first = turn
+    return first if first > turns[0] else None

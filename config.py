@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from utils.phrases import Problem, phrase
 
 ROOT = Path(__file__).resolve().parent
 VERSION = "0.1.0"
+Language = Literal["en", "zh"]
 DEEPSEEK = "https://api.deepseek.com"
 
 
@@ -33,7 +34,8 @@ def _choice(*allowed: str) -> dict[str, Any]:
 
 def _number(kind: type[int] | type[float], low: float, high: float) -> dict[str, Any]:
     def parse(value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
+        accepted = str | int if kind is int else str | int | float
+        if isinstance(value, bool) or not isinstance(value, accepted):
             raise ValueError
         number = kind(value)
         if not low <= number <= high:
@@ -104,11 +106,13 @@ class Settings:
     tavily_api_key: str = field(default="", metadata=_text(), repr=False)
     tavily_base_url: str = field(default="https://api.tavily.com", metadata=_address())
     data_dir: Path = field(default=ROOT / "data", metadata={})
-    lang: str = field(default="", metadata=_choice("", "en", "zh"))
+    lang: Language | Literal[""] = field(default="", metadata=_choice("", "en", "zh"))
     model: str = field(default="deepseek-flash", metadata=_text())
-    mode: str = field(default="fast", metadata=_choice("fast", "think"))
+    mode: Literal["fast", "think"] = field(default="fast", metadata=_choice("fast", "think"))
     effort: str = field(default="high", metadata=_choice("low", "high", "max"))
-    approve: str = field(default="guarded", metadata=_choice("guarded", "ask", "read-only", "all"))
+    approve: Literal["guarded", "ask", "read-only", "all"] = field(
+        default="guarded", metadata=_choice("guarded", "ask", "read-only", "all")
+    )
     step_limit: int = field(default=20, metadata=_number(int, 1, 100_000))
     max_tokens: int = field(default=65_536, metadata=_number(int, 256, 393_216))
     context_limit: int = field(default=1_048_576, metadata=_number(int, 4_096, 100_000_000))
@@ -119,12 +123,18 @@ class Settings:
     prices: dict[str, Any] = field(default_factory=dict, metadata=_table())
 
     @property
-    def language(self) -> str:
-        """The language of the screen: "en" or "zh"."""
+    def language(self) -> Language:
+        """The language of the screen."""
         return self.lang or locale_language(os.environ)
 
 
-def locale_language(environment: Mapping[str, str]) -> str:
+def language() -> Language:
+    """Return the screen language before there are settings: ONEFOLD_LANG, else the locale's."""
+    said = os.environ.get("ONEFOLD_LANG")
+    return "zh" if said == "zh" else "en" if said == "en" else locale_language(os.environ)
+
+
+def locale_language(environment: Mapping[str, str]) -> Language:
     """Return the screen language that the locale in *environment* asks for."""
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         if value := environment.get(name):

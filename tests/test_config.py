@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config import Settings, load, locale_language
+from utils.phrases import Problem
+
+
+def loaded(
+    tmp_path: Path,
+    *,
+    toml: str = "",
+    dotenv: str = "",
+    options: dict[str, object] | None = None,
+    **environment: str,
+) -> Settings:
+    (tmp_path / "config.toml").write_text(toml)
+    (tmp_path / ".env").write_text(dotenv)
+    return load(
+        options,
+        environment={"ONEFOLD_DATA_DIR": str(tmp_path), **environment},
+        dotenv=tmp_path / ".env",
+    )
+
+
+def test_each_source_beats_the_one_before(tmp_path: Path) -> None:
+    toml, dotenv = "step_limit = 2\n", "ONEFOLD_STEP_LIMIT=3\n"
+    assert loaded(tmp_path).step_limit == 20
+    assert loaded(tmp_path, toml=toml).step_limit == 2
+    assert loaded(tmp_path, toml=toml, dotenv=dotenv).step_limit == 3
+    assert loaded(tmp_path, toml=toml, dotenv=dotenv, ONEFOLD_STEP_LIMIT="4").step_limit == 4
+    last = loaded(tmp_path, toml=toml, ONEFOLD_STEP_LIMIT="4", options={"step_limit": 5})
+    assert last.step_limit == 5
+
+
+def test_what_the_command_line_leaves_unsaid_changes_nothing(tmp_path: Path) -> None:
+    assert loaded(tmp_path, toml='mode = "think"', options={"mode": None}).mode == "think"
+
+
+@pytest.mark.parametrize(
+    ("toml", "environment", "named"),
+    [
+        ("step_limit = 0", {}, ["step_limit", "0", "config.toml", "from 1 to 100000"]),
+        ("step_limit = true", {}, ["step_limit", "True"]),
+        ("step_limit = 1.5", {}, ["step_limit", "1.5"]),
+        ('model = 3', {}, ["model", "3", "text"]),
+        ('mode = "slow"', {}, ["mode", "slow", "fast, think"]),
+        ("stepp_limit = 3", {}, ["stepp_limit", "step_limit"]),
+        ("data_dir = 'x'", {}, ["data_dir"]),
+        ("= 3", {}, ["config.toml", "line 1"]),
+        ("", {"ONEFOLD_STEP_LIMIT": "many"}, ["step_limit", "many", "ONEFOLD_STEP_LIMIT"]),
+        ("", {"ONEFOLD_BUDGET_USD": "nan"}, ["budget_usd", "nan"]),
+        ("", {"DEEPSEEK_BASE_URL": "api.deepseek.com"}, ["deepseek_base_url", "https://"]),
+        ("", {"ONEFOLD_LANG": "fr"}, ["lang", "fr", "en, zh"]),
+        ("", {"ONEFOLD_ALLOW_UNSANDBOXED": "perhaps"}, ["allow_unsandboxed", "true or false"]),
+    ],
+)  # fmt: skip
+def test_a_bad_value_names_the_setting_its_source_and_what_is_allowed(
+    tmp_path: Path, toml: str, environment: dict[str, Any], named: list[str]
+) -> None:
+    with pytest.raises(Problem) as problem:
+        loaded(tmp_path, toml=toml, **environment)
+    for word in named:
+        assert word in str(problem.value)
+
+
+def test_a_key_is_never_shown(tmp_path: Path) -> None:
+    assert "sk-secret" not in repr(loaded(tmp_path, DEEPSEEK_API_KEY="sk-secret"))
+    with pytest.raises(Problem) as problem:
+        loaded(tmp_path, toml='deepseek_api_key = ["sk-secret"]')
+    assert "sk-secret" not in str(problem.value)
+
+
+def test_dotenv_understands_quotes_comments_and_export(tmp_path: Path) -> None:
+    dotenv = "\n# a comment\nexport DEEPSEEK_API_KEY=\"sk 1\"\nTAVILY_API_KEY='t'\nOTHER=x\n"
+    settings = loaded(tmp_path, dotenv=dotenv)
+    assert (settings.deepseek_api_key, settings.tavily_api_key) == ("sk 1", "t")
+
+
+def test_a_bad_line_of_dotenv_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match="line 2 is not NAME=VALUE"):
+        loaded(tmp_path, dotenv="A=1\nnonsense\n")
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LC_MESSAGES": "zh_TW", "LANG": "en_US"}, "zh"),
+    ],
+)
+def test_the_language_is_that_of_the_locale(environment: dict[str, str], language: str) -> None:
+    assert locale_language(environment) == language

@@ -45,7 +45,7 @@ class Family:
         return None
 
     def enter(self, session: str) -> None:
-        """Be told that *session* is the one from now on."""
+        """Be told that *session* is the one from now on, "" being one that is yet to begin."""
 
     def before(self, call_id: str, turn: int) -> None:
         """Be told that a call that may change the folder is about to run."""

@@ -129,7 +129,7 @@ class MainTerminal:
     def _leave(self) -> None:
         if self.session:
             self.store.release(self.session)
-        self.session = ""
+            self._enter("")
         self.history = History(self._keep)
 
     def close(self) -> None:

@@ -55,6 +55,9 @@ class Store(Protocol):
     def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:
         """Return the newest sessions first, those with nothing said in them left out."""
 
+    def info(self, session: str) -> SessionInfo:
+        """Return the line of *session* in the list. Raises `Problem` when there is none."""
+
     def find(self, start: str) -> str:
         """Return the one session whose id begins with *start* ("" is the newest).
 

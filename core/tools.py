@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from core.cards import Card, Change, TextCard
 from core.messages import ToolCall, Wire
-from utils.phrases import Text, phrase
+from utils.phrases import Problem, Text, phrase
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -148,11 +148,11 @@ class Toolbox:
         raise ToolError(f"There is no tool {name!r}. There are: {', '.join(self._tools)}.")
 
     def run(self, tool: Tool, arguments: Mapping[str, Any]) -> Running:
-        """Run *tool*; a `ToolError` becomes an outcome that the model can read."""
+        """Run *tool*; a `ToolError` or `Problem` becomes an outcome that the model can read."""
         try:
             result = tool.function(**arguments)
             return (yield from result) if isinstance(result, Generator) else result
-        except ToolError as error:
+        except (ToolError, Problem) as error:
             return failed(error.what)
 
 

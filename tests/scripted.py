@@ -90,6 +90,9 @@ class MemoryStore:
     def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:
         return [SessionInfo(s, s, "m", 0.0, 0.0, 1) for s in reversed(self.records)]
 
+    def info(self, session: str) -> SessionInfo:
+        return SessionInfo(session, session, "m", 0.0, 0.0, 1)
+
     def find(self, start: str) -> str:
         found = [session for session in self.records if session.startswith(start)]
         if not found:

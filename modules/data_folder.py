@@ -1,0 +1,61 @@
+"""Where everything that Onefold keeps about a project lives: outside of that project."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from utils.phrases import Problem, phrase
+
+
+class DataFolder:
+    """`<data>/projects/<name>-<hash of the path>/`, readable by its owner only."""
+
+    def __init__(self, data: Path, project: Path) -> None:
+        """Make the folder. Raises `Problem` when that cannot be done."""
+        name = re.sub(r"[^\w.-]+", "_", project.name)[:40] or "root"
+        digest = hashlib.sha256(str(project).encode("utf-8", "surrogateescape")).hexdigest()[:10]
+        self.all = data
+        self.path = data / "projects" / f"{name}-{digest}"
+        try:
+            data.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise Problem(
+                phrase(
+                    "The data folder {path} cannot be made: {why}. Set ONEFOLD_DATA_DIR to a "
+                    "folder you may write to.",
+                    path=str(self.path),
+                    why=error.strerror or str(error),
+                )
+            ) from None
+
+    @property
+    def sessions(self) -> Path:
+        return self.path / "sessions.sqlite"
+
+    @property
+    def memory(self) -> Path:
+        return self.path / "MEMORY.md"
+
+    @property
+    def notes(self) -> Path:
+        return self.path / "notes.json"
+
+    @property
+    def outputs(self) -> Path:
+        return self.path / "outputs"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def typed(self) -> Path:
+        """What was typed at the prompt."""
+        return self.path / "typed.txt"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "onefold.log"

@@ -1,0 +1,151 @@
+"""A session as a file to keep or to pass on: Markdown to read, JSON to work with."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, assert_never
+
+from core.cards import Card, TextCard
+from core.family import Family, command
+from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User, Wire
+from core.store import SessionInfo, Store
+from utils.codec import to_plain
+from utils.phrases import Problem, phrase
+
+
+class Export(Family):
+    """The command `/export`: the session as it is on disk, into a file of the person's choice."""
+
+    def __init__(self, store: Store, folder: Path, system: str) -> None:
+        """*folder* is where a relative path begins; *system* is the system text of the requests."""
+        self._store = store
+        self._folder = folder
+        self._system = system
+        self._session = ""
+
+    def enter(self, session: str) -> None:
+        self._session = session
+
+    @command("/export FILE", "Write the session to a file: Markdown, or JSON if it ends in .json.")
+    def export(self, rest: str) -> Card:
+        if not rest:
+            raise Problem(phrase("Say where to: /export talk.md, or /export talk.json"))
+        if not self._session:
+            raise Problem(phrase("There is nothing to export yet."))
+        records = [record for _, record in self._store.load(self._session)]
+        info = self._store.info(self._session)
+        return export(records, info, self._folder / Path(rest).expanduser(), system=self._system)
+
+
+def export(records: Sequence[Record], info: SessionInfo, path: Path, *, system: str = "") -> Card:
+    """Write the session to *path*: JSON if that ends in ".json", else Markdown.
+
+    *system* is the system text of the requests, for JSON. Raises `Problem` when the file exists or
+    cannot be written; half a file is never left.
+    """
+    path = path.expanduser()
+    if path.suffix.lower() == ".json":
+        plain = to_json(records, info, system=system)
+        data = json.dumps(plain, ensure_ascii=False, indent=1) + "\n"
+        if not _has_utf8(data):
+            data = json.dumps(plain, indent=1) + "\n"
+    else:
+        data = to_markdown(records, info)
+    _write(path, data.encode("utf-8", "replace"))
+    return TextCard(phrase("Exported"), str(path))
+
+
+def to_json(records: Sequence[Record], info: SessionInfo, *, system: str = "") -> dict[str, Any]:
+    """Return the session with every message as it goes over the wire, and all that was kept."""
+    first: list[Wire] = [{"role": "system", "content": system}] if system else []
+    messages = [record.to_wire() for record in records if not isinstance(record, Shift)]
+    return {
+        "session": info.id,
+        "title": info.title,
+        "model": info.model,
+        "created": info.created,
+        "parent": info.parent,
+        "messages": first + messages,
+        "records": to_plain(list(records)),
+    }
+
+
+def to_markdown(records: Sequence[Record], info: SessionInfo) -> str:
+    """Return a transcript to read, thinking folded, calls and their answers in fences."""
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(info.created))
+    head = f"# {info.title or info.id}\n\nSession `{info.id}` · {when} · model `{info.model}`"
+    return "\n\n".join([head, *_parts(records)]) + "\n"
+
+
+def _parts(records: Sequence[Record]) -> Iterator[str]:
+    for record in records:
+        match record:
+            case User():
+                yield f"## You\n\n{record.text}"
+            case Assistant():
+                yield from _reply(record)
+            case ToolAnswer():
+                yield f"**{record.name}** {record.state}:\n\n{_fence(record.text)}"
+            case Context():
+                yield _folded("Told to the model", _fence(record.text))
+            case Shift():
+                pass
+            case _:
+                assert_never(record)
+
+
+def _reply(reply: Assistant) -> Iterator[str]:
+    if reply.thinking:
+        seconds = f" ({reply.seconds:.0f} s)" if reply.seconds >= 1 else ""
+        yield _folded(f"Thinking{seconds}", _fence(reply.thinking))
+    if reply.text:
+        yield f"## Onefold\n\n{reply.text}"
+    for call in reply.calls:
+        yield f"### `{call.name}`\n\n{_fence(_arguments(call), 'json')}"
+
+
+def _arguments(call: ToolCall) -> str:
+    try:
+        return json.dumps(json.loads(call.arguments or "{}"), ensure_ascii=False, indent=2)
+    except ValueError:
+        return call.arguments
+
+
+def _folded(title: str, body: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
+
+
+def _fence(text: str, language: str = "") -> str:
+    """Return *text* in a code fence that it cannot close."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+def _has_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _write(path: Path, data: bytes) -> None:
+    name = str(path)
+    try:
+        with path.open("xb") as file:
+            try:
+                file.write(data)
+                file.flush()
+            except OSError:
+                path.unlink(missing_ok=True)
+                raise
+    except FileExistsError:
+        raise Problem(phrase("{path} exists already; choose another name.", path=name)) from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Problem(phrase("{path} cannot be written: {why}.", path=name, why=why)) from None

@@ -1,0 +1,324 @@
+"""The model's tools for the files and folders of the project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Protocol
+
+from core.cards import Change, DiffCard, Hit, SearchCard, TextCard
+from core.family import Family
+from core.tools import Outcome, Risk, ToolError, tool
+from modules.listing import Listing
+from modules.operations import Operation, operate
+from modules.project import Changed, Project
+from modules.reading import read_part
+from modules.seen import Seen
+from modules.text_file import NotEncodable, NotExact, NotText, TextFile
+from utils.clean import visible
+from utils.globs import glob_filter
+from utils.phrases import Phrase, phrase
+from utils.text import Difference, cut_middle, difference, lines_of, numbered
+
+_MOST_FOUND = 200
+_FIRST_LINES = 20
+_CARD_LINES = 400
+_MOST_CHANGES = 1_000
+_DIFF_CHARACTERS = 8_000
+
+
+class KeptOutputs(Protocol):
+    """Long outputs of other tools, kept under addresses."""
+
+    def read(self, address: str) -> str:
+        """Return the output kept at *address*. Raises `ToolError` if there is none."""
+
+
+class FileManager(Family):
+    """Tools on files. A file is never overwritten in a version that the model has not seen."""
+
+    def __init__(
+        self,
+        project: Project,
+        outputs: KeptOutputs | None = None,
+        notes: Callable[[str], str] | None = None,
+    ) -> None:
+        """*notes* gives the note on a file, "" for none."""
+        self._project = project
+        self._outputs = outputs
+        self._notes = notes or (lambda _: "")
+        self._seen = Seen()
+
+    def learn(self, path: str, data: bytes) -> None:
+        """Take note that the model knows *data* as the content of *path*, from elsewhere."""
+        self._seen.remember(path, data)
+
+    @tool(Risk.READ)
+    def list_files(self, path: str = ".", depth: int = 2) -> Outcome:
+        """Show the tree of a folder with sizes and notes; ignored files are left out."""
+        folder = self._project.normal(path)
+        if depth < 1:
+            raise ToolError(phrase("depth counts from 1."))
+        listing = Listing.of(self._project, folder, depth, self._notes)
+        head = f"{visible(folder) or self._project.name}/ ({len(listing.visible_files)} files)"
+        return Outcome("\n".join([head, *listing.lines]), listing.card(folder))
+
+    @tool(Risk.READ)
+    def read_file(
+        self,
+        path: Annotated[str, "Relative to the project, or an address @output/N."],
+        start_line: int = 1,
+        end_line: Annotated[int | None, "Inclusive."] = None,
+    ) -> Outcome:
+        """Read a text file, its lines numbered as in 12│text; a long one by parts."""
+        if path.startswith("@output/") and self._outputs is not None:
+            return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
+        name = self._project.normal(path)
+        file = self._project.read_text(name)
+        outcome = read_part(visible(name), file, start_line, end_line, self._notes(name))
+        self._seen.remember(name, file.data)
+        return outcome
+
+    @tool(Risk.READ)
+    def find_files(
+        self, pattern: Annotated[str, "Glob: *.py, src/**/test_*.{js,ts}"], path: str = "."
+    ) -> Outcome:
+        """Find files by name; a pattern without / fits at any depth."""
+        folder = self._project.normal(path)
+        start = len(folder) + 1 if folder else 0
+        files = self._project.files(folder)
+        fits = glob_filter(pattern)
+        found = [name for name in files if fits(name[start:])]
+        hits = tuple(Hit(visible(name), 0, "") for name in found[:_MOST_FOUND])
+        card = SearchCard(pattern, hits, len(found))
+        if not found:
+            loose = glob_filter(pattern, ignore_case=True)
+            others = [visible(name) for name in files if loose(name[start:])][:10]
+            hint = f" With other upper or lower case: {', '.join(others)}." if others else ""
+            return Outcome(f"None of {len(files)} files fits {pattern}.{hint}", card)
+        cut = f" (the first {_MOST_FOUND})" if len(found) > _MOST_FOUND else ""
+        lines = [f"{len(found)} files{cut}:", *(hit.path for hit in hits)]
+        return Outcome("\n".join(lines), card)
+
+    @tool(Risk.WRITE)
+    def create_file(self, path: str, content: str, overwrite: bool = False) -> Outcome:
+        """Create a file, with missing folders. Only with overwrite it replaces one."""
+        name = self._named(path)
+        if self._project.stat(name) is not None:
+            return self._overwrite(name, content, overwrite)
+        file = TextFile.new(content)
+        data = _encoded(file, None)
+        try:
+            self._project.write_bytes(name, data, make_folders=True, expect=None)
+        except Changed:
+            raise ToolError(_exists(visible(name))) from None
+        self._seen.remember(name, data)
+        change = difference("", file.text)
+        ends = f", {file.name}" if not file.is_plain else ""
+        text = f"Created {visible(name)} ({len(lines_of(file.text))} lines{ends})."
+        return Outcome(text, _diff_card(name, change), changes=(Change("created", name),))
+
+    @tool(Risk.WRITE)
+    def modify_file(
+        self,
+        path: str,
+        operation: Operation,
+        old: Annotated[str | None, "replace: exact text that occurs once."] = None,
+        new: str | None = None,
+        start_line: int | None = None,
+        end_line: Annotated[int | None, "Inclusive."] = None,
+    ) -> Outcome:
+        """Change part of a text file. replace: old by new; append: new at the end;
+        replace_lines: start_line to end_line by new; clear: empty it."""
+        name = self._named(path)
+        file = self._project.read_text(name)
+        self._check_known(name, file.data)
+        if operation == "replace_lines":
+            self._check_read(name, file)
+        text, note = operate(
+            file.text, operation, old=old, new=new, start_line=start_line, end_line=end_line
+        )
+        return self._changed(name, file, text, note)
+
+    @tool(Risk.WRITE)
+    def rename_file(self, path: str, new_path: str) -> Outcome:
+        """Rename or move a file or folder; never onto something that exists."""
+        name, new_name = self._named(path), self._named(new_path)
+        if self._project.stat(name) is None:
+            raise ToolError(phrase("There is no {path}.", path=visible(name)))
+        if name == new_name:
+            raise ToolError(phrase("Both paths are {path}.", path=visible(name)))
+        self._project.rename(name, new_name)
+        self._seen.move(name, new_name)
+        old, new = visible(name), visible(new_name)
+        card = TextCard(phrase("Renamed {path} to {new_path}", path=old, new_path=new))
+        return Outcome(
+            f"Renamed {old} to {new}.", card, changes=(Change("renamed", name, new_name),)
+        )
+
+    @tool(Risk.DESTROY)
+    def delete_file(self, path: str) -> Outcome:
+        """Delete a file."""
+        name = self._named(path)
+        if self._seen.of(name) is not None:
+            self._check_known(name, self._project.read_bytes(name))
+        self._project.delete_file(name)
+        self._seen.forget(name)
+        card = TextCard(phrase("Deleted {path}", path=visible(name)))
+        return Outcome(f"Deleted {visible(name)}.", card, changes=(Change("deleted", name),))
+
+    @tool(Risk.WRITE)
+    def create_folder(self, path: str) -> Outcome:
+        """Create a folder, with those above it."""
+        name = self._named(path)
+        if self._project.stat(name) is not None:
+            self._project.entries(name)  # says so if it is no folder
+            raise ToolError(phrase("The folder {path} exists already.", path=visible(name)))
+        self._project.make_folder(name)
+        card = TextCard(phrase("Created folder {path}", path=visible(name)))
+        return Outcome(f"Created {visible(name)}/.", card, changes=(Change("created", name),))
+
+    @tool(Risk.DESTROY)
+    def delete_folder(self, path: str, recursive: bool = False) -> Outcome:
+        """Delete a folder; with recursive all that is in it too."""
+        name = self._named(path)
+        inside = self._project.entries(name)
+        if inside and not recursive:
+            raise ToolError(
+                phrase(
+                    "{path} is not empty: it holds {count} entries ({names}). "
+                    "recursive=true deletes them too.",
+                    path=visible(name),
+                    count=len(inside),
+                    names=", ".join(visible(item.name) for item in inside[:5])
+                    + (", …" if len(inside) > 5 else ""),
+                )
+            )
+        files = self._project.files(name) if inside else []
+        self._project.delete_folder(name, recursive=recursive)
+        self._seen.forget(name)
+        title = phrase("Deleted folder {path}", path=visible(name))
+        card = TextCard(title, phrase("{count} files", count=len(files)))
+        named = files if 0 < len(files) <= _MOST_CHANGES else [name]
+        changes = tuple(Change("deleted", path) for path in named)
+        return Outcome(f"Deleted {visible(name)}/ with {len(files)} files.", card, changes=changes)
+
+    def _named(self, path: str) -> str:
+        """Return *path* made normal, which must not be the project itself."""
+        if name := self._project.normal(path):
+            return name
+        raise ToolError(phrase("The path names the project folder itself; name what is in it."))
+
+    def _overwrite(self, name: str, content: str, overwrite: bool) -> Outcome:
+        if not overwrite:
+            raise ToolError(_exists(visible(name)))
+        file = self._project.read_text(name)
+        self._check_known(name, file.data)
+        self._check_read(name, file)
+        return self._changed(name, file, content.replace("\r\n", "\n"), None)
+
+    def _changed(self, name: str, file: TextFile, text: str, note: Phrase | None) -> Outcome:
+        """Write *text* in place of what *file* held and tell of the difference."""
+        shown = visible(name)
+        data = _encoded(file, text)
+        if data == file.data:
+            return Outcome(f"{shown} has that content already.", TextCard(_same(shown)))
+        found = self._project.stat(name)
+        try:
+            self._project.write_bytes(name, data, expect=file.data)
+        except Changed:
+            self._check_known(name, self._project.read_bytes(name))
+            raise ToolError(_changing(shown)) from None
+        self._seen.remember(name, data)
+        change = difference(file.text, text)
+        told = f"Changed {shown} (+{change.added} -{change.removed})"
+        told += f"; it has {len(lines_of(text))} lines now."
+        if note is not None:
+            told += f" Not exact, but clear: {note}."
+        if found is not None and found.st_nlink > 1:
+            told += " It had other names (hard links); they keep the old content."
+        card = _diff_card(name, change, note)
+        return Outcome(told, card, changes=(Change("modified", name),))
+
+    def _check_known(self, name: str, data: bytes) -> None:
+        """Refuse if *data* is not what the model saw last; from now on it has seen it."""
+        sight = self._seen.of(name)
+        if sight is None or sight.is_of(data):
+            return
+        self._seen.remember(name, data)
+        raise ToolError(
+            phrase(
+                "{path} was changed by somebody else since you read it, so nothing was done. "
+                "The difference (from now on you know it):\n{diff}",
+                path=visible(name),
+                diff=cut_middle(_diff_of(sight.data, data), _DIFF_CHARACTERS),
+            )
+        )
+
+    def _check_read(self, name: str, file: TextFile) -> None:
+        """Refuse if the model never saw the file, and show how it begins."""
+        if self._seen.of(name) is not None:
+            return
+        self._seen.remember(name, file.data)
+        lines = lines_of(file.text)
+        raise ToolError(
+            phrase(
+                "You have not read {path} yet, so nothing was done. It has {count} lines and "
+                "begins:\n{lines}\nRead the rest if it matters, then call again.",
+                path=visible(name),
+                count=len(lines),
+                lines=cut_middle(numbered(lines[:_FIRST_LINES], 1), _DIFF_CHARACTERS),
+            )
+        )
+
+
+def _encoded(file: TextFile, text: str | None) -> bytes:
+    try:
+        return file.encode(text)
+    except NotEncodable as error:
+        raise ToolError(
+            phrase(
+                "The file is in {encoding}, which has no {char} (U+{code}); nothing was done. "
+                "Use other characters, or convert the file first.",
+                encoding=error.encoding,
+                char=visible(error.char),
+                code=f"{ord(error.char):04X}",
+            )
+        ) from None
+    except NotExact:
+        raise ToolError(
+            phrase(
+                "The file has bytes that {encoding} would not keep; change it with run_python.",
+                encoding=file.name,
+            )
+        ) from None
+
+
+def _diff_of(before: bytes | None, after: bytes) -> str:
+    """Return the difference between two versions as far as it can be told."""
+    if before is None:
+        return "(too much to show; read it again)"
+    try:
+        return difference(TextFile.decode(before).text, TextFile.decode(after).text).diff
+    except NotText as error:
+        return f"(it is no text now: {error.kind})"
+
+
+def _diff_card(name: str, change: Difference, note: Phrase | None = None) -> DiffCard:
+    return DiffCard(
+        visible(name), change.cut(_CARD_LINES), change.added, change.removed, note or ""
+    )
+
+
+def _exists(path: str) -> Phrase:
+    return phrase(
+        "{path} exists already. modify_file changes part of it; overwrite=true replaces it.",
+        path=path,
+    )
+
+
+def _same(path: str) -> Phrase:
+    return phrase("{path} was already so", path=path)
+
+
+def _changing(path: str) -> Phrase:
+    return phrase("{path} is being changed by somebody else; try again.", path=path)

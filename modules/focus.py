@@ -1,0 +1,258 @@
+"""Focus: up to three files whose current content the model always has."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from core.cards import Card, Change, TableCard, TextCard
+from core.family import Family, Section, command
+from core.tools import Outcome, Risk, ToolError, tool
+from modules.fingerprints import Fingerprint, look, trace
+from modules.project import Project
+from utils.clean import visible
+from utils.phrases import Phrase, Text, phrase
+from utils.text import difference
+from utils.tokens import estimate
+
+_MOST_FILES = 3
+_MOST_TOKENS = 60_000  # for one file
+_LARGE_SHARE = 0.3  # of what the model can hold
+
+
+class Focus(Family):
+    """The files in focus, in the order they were put there; kept with the session.
+
+    *context_limit* is how many tokens the model can hold.
+    """
+
+    def __init__(self, project: Project, *, context_limit: int = 128_000) -> None:
+        self._project = project
+        self._limit = context_limit
+        self._paths: list[str] = []
+        self._files: dict[str, Fingerprint] = {}
+        self._texts: dict[str, str] = {}
+        self._seen = 0.0
+
+    @tool(Risk.READ)
+    def focus_file(self, path: str) -> Outcome:
+        """Keep a file's current content always before you (3 files at most), for work that
+        returns to it again and again."""
+        path = self._put(path)
+        told = f"{visible(path)} is in focus: its content follows and stays current."
+        if heavy := self._warning():
+            told = f"{told} {heavy}"
+        return Outcome(told, self._card())
+
+    @tool(Risk.READ)
+    def unfocus_file(self, path: str) -> Outcome:
+        """Take a file out of focus."""
+        path = self._drop(path)
+        return Outcome(f"{visible(path)} is no longer in focus.", self._card())
+
+    focus_file.__touches_nothing__ = True  # type: ignore[attr-defined]
+    unfocus_file.__touches_nothing__ = True  # type: ignore[attr-defined]
+
+    @command("/focus [PATH…]", "Keeps up to 3 files before the model; without PATH lists them.")
+    def focus(self, rest: str) -> Card:
+        for path in self._named(rest):
+            self._put(path)
+        return self._card()
+
+    @command("/unfocus [PATH…]", "Takes files out of focus; without PATH all of them.")
+    def unfocus(self, rest: str) -> Card:
+        for path in self._named(rest) or list(self._paths):
+            self._drop(path)
+        return self._card()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(self._paths)
+
+    def tokens(self) -> dict[str, int]:
+        """Return the paths in focus and about how many tokens each takes, as last looked at."""
+        return {path: self._tokens(path) for path in list(self._paths)}
+
+    def context(self) -> Iterable[Section]:
+        self._follow_files()
+        sections = [self._section(path) for path in self._paths]
+        # A file that is gone is told once; then its section ends.
+        self._paths = [path for path in self._paths if path in self._files]
+        return sections
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        self._follow_files()
+        if not self._paths:
+            return [(phrase("Focus"), phrase("none"))]
+        tokens = sum(map(self._tokens, self._paths))
+        said = phrase("{files}: {tokens:,} tokens", files=self._names(), tokens=tokens)
+        return [(phrase("Focus"), said)]
+
+    def follow(self, changes: Sequence[Change]) -> None:
+        for change in changes:
+            if change.kind == "renamed":
+                for path in list(self._paths):
+                    if path == change.path or path.startswith(f"{change.path}/"):
+                        self._move(path, change.new_path + path[len(change.path) :])
+
+    def state(self) -> dict[str, Any]:
+        return {"focus": list(self._paths)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._paths = list(state.get("focus", []))[:_MOST_FILES]
+        self._files.clear()
+        self._texts.clear()
+
+    def _put(self, path: str) -> str:
+        """Put *path* into focus and return its usual form. Raises `ToolError` if it cannot be."""
+        if path.startswith("@output/"):
+            raise ToolError(phrase("Only files of the project can be in focus."))
+        path = self._project.normal(path)
+        if path in self._paths:
+            return path
+        if len(self._paths) >= _MOST_FILES:
+            raise ToolError(
+                phrase(
+                    "{count} files are in focus already: {files}. Take one out first.",
+                    count=_MOST_FILES,
+                    files=self._names(),
+                )
+            )
+        text = _told(path, self._project.read_text(path).text)
+        if (tokens := estimate(text)) > _MOST_TOKENS:
+            raise ToolError(_too_large(path, tokens))
+        if Fingerprint.of(self._project, path) is None:
+            raise ToolError(phrase("{path} is no ordinary file.", path=visible(path)))
+        self._paths.append(path)
+        self._follow_files()
+        return path
+
+    def _drop(self, path: str) -> str:
+        path = self._project.normal(path)
+        if path not in self._paths:
+            raise ToolError(phrase("{path} is not in focus.", path=visible(path)))
+        self._paths.remove(path)
+        return path
+
+    def _named(self, rest: str) -> list[str]:
+        try:
+            words = shlex.split(rest)
+        except ValueError:  # a quotation mark that is part of a name
+            words = rest.split()
+        if self._exists(rest):
+            words = [rest]
+        return [w if self._exists(w) else w.removeprefix("@") for w in words if w]
+
+    def _exists(self, path: str) -> bool:
+        try:
+            return bool(path) and self._project.stat(self._project.normal(path)) is not None
+        except ToolError:
+            return False
+
+    def _follow_files(self) -> None:
+        """Bring what is known of the files up to date; one stat each unless one changed."""
+        missing = {}
+        for path in self._paths:
+            found = look(self._project, path)
+            known = self._files.get(path)
+            if found is None:
+                if known:
+                    missing[path] = known
+            elif known is None or not known.is_unchanged(found):
+                self._read(path)
+        moved = trace(self._project, missing, taken=self._paths, since=self._seen)
+        for path in missing:
+            del self._files[path]
+            if path in moved:
+                self._move(path, moved[path])
+                self._read(moved[path])
+        self._seen = time.time()
+
+    def _read(self, path: str) -> None:
+        file = Fingerprint.of(self._project, path)
+        if file is None:
+            self._files.pop(path, None)
+            return
+        self._files[path] = file
+        try:
+            text = _told(path, self._project.read_text(path).text)
+        except ToolError as error:
+            text = f"Focus file {visible(path)} cannot be shown now: {error}"
+        if (tokens := estimate(text)) > _MOST_TOKENS:
+            text = f"Focus file {visible(path)} cannot be shown now: {_too_large(path, tokens)}"
+        self._texts[path] = text
+
+    def _move(self, path: str, new_path: str) -> None:
+        self._paths[self._paths.index(path)] = new_path
+        self._files.pop(path, None)
+
+    def _section(self, path: str) -> Section:
+        name = f"focus:{path}"
+        if path not in self._files:
+            return Section(name, f"Focus file {visible(path)} is gone.")
+        text = self._texts[path]
+        return Section(name, text, lambda told: _shorter(path, told, text))
+
+    def _tokens(self, path: str) -> int:
+        return estimate(self._texts.get(path, "")) if path in self._files else 0
+
+    def _names(self) -> str:
+        return ", ".join(map(visible, self._paths))
+
+    def _warning(self) -> Phrase | None:
+        tokens = sum(map(self._tokens, self._paths))
+        if tokens <= self._limit * _LARGE_SHARE:
+            return None
+        return phrase(
+            "The files in focus take {percent} % of what the model can hold.",
+            percent=round(100 * tokens / self._limit),
+        )
+
+    def _card(self) -> Card:
+        self._follow_files()
+        if not self._paths:
+            return TextCard(phrase("Focus"), phrase("No file is in focus. /focus PATH puts one."))
+        rows: list[tuple[Text, ...]] = [
+            (visible(path), phrase("{tokens:,} tokens", tokens=self._tokens(path)))
+            if path in self._files
+            else (visible(path), phrase("gone"))
+            for path in self._paths
+        ]
+        if warning := self._warning():
+            rows.append((phrase("Mind"), warning))
+        return TableCard(phrase("Focus"), tuple(rows))
+
+
+def _too_large(path: str, tokens: int) -> Phrase:
+    return phrase(
+        "{path} is too large for focus: about {tokens:,} tokens, {limit:,} at most. Read it by "
+        "part.",
+        path=visible(path),
+        tokens=tokens,
+        limit=_MOST_TOKENS,
+    )
+
+
+def _told(path: str, content: str) -> str:
+    """Return *content* as the model is told it, in a fence that it cannot close."""
+    fence = "```"
+    while fence in content:
+        fence += "`"
+    end = "" if content.endswith("\n") or not content else "\n"
+    return f"Focus file {visible(path)}, its current content:\n{fence}\n{content}{end}{fence}"
+
+
+def _content(told: str) -> str:
+    """Return the content that is told of in *told*, "" where it told of none."""
+    return "".join(f"{line}\n" for line in told.split("\n")[2:-1])
+
+
+def _shorter(path: str, told: str, now: str) -> str:
+    """Return what changed since *told* as a unified diff, or *now* where that is no longer."""
+    before, after = _content(told), _content(now)
+    if not before or not after:
+        return now
+    text = f"Focus file {visible(path)} has changed:\n{difference(before, after).diff}"
+    return text if len(text) < len(now) else now

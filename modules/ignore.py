@@ -1,0 +1,217 @@
+"""Which files of a folder count: git's own answer in a repository, its rules followed elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from modules.containment import Beneath, Guarded, Item, Linked, Outside, Special
+from utils.child import TooSlow, ask_program
+
+_GIT_SECONDS = 10.0
+_LARGEST_RULES = 1_000_000  # bytes of one .gitignore
+_USUAL = b"__pycache__/\nnode_modules/\n.venv/\n"
+"""What nobody means outside a repository either; a .gitignore can take it back."""
+
+# A repository is foreign data: nothing in its configuration may start a program.
+_HARMLESS = (
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "safe.bareRepository=explicit"),
+    *("-c", "protocol.allow=never"),
+)
+_LIST = ("ls-files", "-t", "-s", "-c", "-d", "-o", "--exclude-standard", "-z")
+
+
+def visible_files(beneath: Beneath, root: Path, path: str = "") -> list[str]:
+    """Return every file below the folder *path* that is not ignored, sorted; links are files too.
+
+    A folder that is itself ignored lists its files when it is asked for by name. Nothing in a
+    folder of git's is ever listed. Raises what `Beneath.scan` raises.
+    """
+    names = _asked_from_git(beneath, root, path) if _in_repository(root / path) else None
+    if not names:  # no repository, or one that ignores the folder we were asked about
+        names = list(_walked(beneath, root, path))
+    return sorted({name for name in names if not (beneath.hidden and beneath.is_hidden(name))})
+
+
+def _in_repository(folder: Path) -> bool:
+    return any(os.path.lexists(above / ".git") for above in (folder, *folder.parents))
+
+
+def _asked_from_git(beneath: Beneath, root: Path, path: str) -> list[str] | None:
+    """Return git's answer for the folder *path*; None if git is missing, slow or refuses."""
+    git = shutil.which("git")
+    if git is None:
+        return None
+    command = [git, *_HARMLESS, *_LIST]
+    try:
+        with beneath.folder(path) as held:
+            here = beneath.path_of(held) or root / path
+            answer = ask_program(
+                command, folder=here, environment=_environment(), seconds=_GIT_SECONDS
+            )
+    except (OSError, TooSlow):
+        return None
+    if answer.code:
+        return None
+    listed, repositories = _parsed(os.fsdecode(answer.output))
+    base = f"{path}/" if path else ""
+    for repository in repositories:
+        listed += _below(beneath, root, repository, path)
+    return [base + name for name in listed]
+
+
+def _below(beneath: Beneath, root: Path, repository: str, path: str) -> list[str]:
+    """Return the files of a *repository* inside the one at *path*, relative to *path*."""
+    inner = f"{path}/{repository}" if path else repository
+    try:
+        names = visible_files(beneath, root, inner)
+    except (OSError, Guarded, Linked, Outside, Special):
+        return []
+    return [name[len(path) + 1 if path else 0 :] for name in names]
+
+
+def _environment() -> dict[str, str]:
+    """Return git's environment: the person's own ignore file counts, nothing else of ours."""
+    return {
+        "PATH": os.defpath,
+        "HOME": str(Path.home()),
+        "LC_ALL": "C",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+
+
+def _parsed(output: str) -> tuple[list[str], list[str]]:
+    """Return the files and the inner repositories that git listed.
+
+    Its records are "? path" (untracked; a folder with a "/" is a repository), "H mode id stage
+    TAB path" (tracked) and "R …" (tracked, but deleted).
+    """
+    files: set[str] = set()
+    deleted: set[str] = set()
+    repositories: set[str] = set()
+    for record in output.split("\0")[:-1]:
+        if record.startswith("?"):
+            name = record[2:]
+            (repositories if name.endswith("/") else files).add(name.rstrip("/"))
+            continue
+        facts, _, name = record.partition("\t")
+        if facts.startswith("R"):
+            deleted.add(name)
+        else:
+            (repositories if " 160000 " in facts else files).add(name)
+    return list(files - deleted), list(repositories - deleted)
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A line of a .gitignore; one that ends in "/**" is *only_below* the folder it names."""
+
+    expression: re.Pattern[str]
+    ignores: bool
+    only_below: bool
+
+    def fits(self, name: str, is_folder: bool) -> bool:
+        """Return whether the rule means *name* itself.
+
+        pathspec's expressions also match by a folder above *name* (the group ps_d is the "/" after
+        it). That was asked about before, and a deeper "!pattern" must not count twice.
+        """
+        asked = f"{name}/" if is_folder and not self.only_below else name
+        return any(
+            match.groupdict().get("ps_d") is None or match.start("ps_d") >= len(name)
+            for match in self.expression.finditer(asked)
+        )
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """The rules of one folder, the last first; *base* is the length of its path with a "/"."""
+
+    base: int
+    rules: Sequence[_Rule]
+
+    def verdict(self, path: str, is_folder: bool) -> bool | None:
+        """Return whether *path* is ignored; None if these rules do not say."""
+        name = path[self.base :]
+        return next((rule.ignores for rule in self.rules if rule.fits(name, is_folder)), None)
+
+
+def _walked(beneath: Beneath, root: Path, path: str) -> Iterator[str]:
+    """Yield the files below *path* that the .gitignore files from *path* downwards let through."""
+    start = len(path) + 1 if path else 0
+    initial = [_Rules(start, _parsed_rules(_USUAL + _excluded(beneath, path)))]
+    ahead: list[tuple[str, Sequence[_Rules]]] = [(path, initial)]
+    while ahead:
+        folder, rules = ahead.pop()
+        try:
+            items = beneath.scan(folder)
+        except (OSError, Guarded, Outside):
+            if folder == path:
+                raise
+            continue  # unreadable, or gone since its name was read
+        if folder != path and any(item.name == ".git" for item in items):
+            inner = _asked_from_git(beneath, root, folder)
+            if inner is not None:
+                yield from inner
+                continue
+        rules = _with_own(beneath, folder, items, rules)
+        for item in items:
+            name = f"{folder}/{item.name}" if folder else item.name
+            if item.name == ".git" or _is_ignored(name, item.is_folder, rules):
+                continue
+            if item.is_folder:
+                ahead.append((name, rules))
+            else:
+                yield name
+
+
+def _is_ignored(path: str, is_folder: bool, rules: Sequence[_Rules]) -> bool:
+    """Return the verdict of the deepest rules that have one."""
+    verdicts = (rule.verdict(path, is_folder) for rule in reversed(rules))
+    return next((verdict for verdict in verdicts if verdict is not None), False)
+
+
+def _with_own(
+    beneath: Beneath, folder: str, items: Sequence[Item], rules: Sequence[_Rules]
+) -> Sequence[_Rules]:
+    """Return *rules* and those of the .gitignore in *folder*; git does not follow a link there."""
+    if not any(item.name == ".gitignore" and item.is_file for item in items):
+        return rules
+    place = f"{folder}/" if folder else ""
+    return [*rules, _Rules(len(place), _parsed_rules(_read(beneath, f"{place}.gitignore")))]
+
+
+def _excluded(beneath: Beneath, path: str) -> bytes:
+    return _read(beneath, f"{path}/.git/info/exclude".removeprefix("/"))
+
+
+def _read(beneath: Beneath, path: str) -> bytes:
+    try:
+        return beneath.read(path, _LARGEST_RULES) + b"\n"
+    except (OSError, Guarded, Outside, Special):
+        return b""
+
+
+def _parsed_rules(data: bytes) -> Sequence[_Rule]:
+    """Return the rules that *data* holds, the last first; what git does not understand is none."""
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # 30 ms: seldom needed
+
+    rules = []
+    for line in os.fsdecode(data.removeprefix(b"\xef\xbb\xbf")).split("\n"):
+        line = line.removesuffix("\r")
+        with suppress(ValueError, re.error):
+            pattern = GitIgnoreSpecPattern(line)
+            if pattern.include is not None and pattern.regex is not None:
+                below = line.rstrip().endswith("/**")
+                rules.append(_Rule(pattern.regex, pattern.include, below))
+    return rules[::-1]

@@ -1,0 +1,91 @@
+"""Two calls of the kernel that Python does not offer, with what to do where they are missing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from functools import cache
+from typing import Any
+
+_OPENAT2 = 437  # the number is the same on every architecture but Alpha
+_NO_MAGICLINKS, _BENEATH = 2, 8
+_RENAME_NOREPLACE = 1
+_TRIES = 32
+
+
+class Undecided(Exception):
+    """openat2 cannot tell; a walk by steps can."""
+
+
+def has_openat2(folder: int) -> bool:
+    """Return whether openat2 works here: Linux 5.6, and no filter (old containers) forbids it."""
+    try:
+        os.close(openat2(folder, ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+    except (Undecided, OSError):
+        return False
+    return True
+
+
+def openat2(folder: int, path: str, flags: int) -> int:
+    """Open *path* beneath *folder*, following links that stay beneath it.
+
+    Raises `Undecided` when it leads outside (an absolute link back inside does too), when somebody
+    keeps moving folders about, or when there is no openat2; else `OSError`.
+    """
+    import ctypes
+
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise ValueError("a path with a NUL")  # ctypes would cut it there
+    how = (ctypes.c_uint64 * 3)(flags, 0, _BENEATH | _NO_MAGICLINKS)
+    for _ in range(_TRIES):
+        opened: int = _libc().syscall(_OPENAT2, folder, name, how, ctypes.sizeof(how))
+        if opened >= 0:
+            return opened
+        number = ctypes.get_errno()
+        if number != errno.EAGAIN:
+            break
+    if number in (errno.EAGAIN, errno.EXDEV, errno.ENOSYS, errno.EPERM, errno.ENAMETOOLONG):
+        raise Undecided
+    raise OSError(number, os.strerror(number), path)
+
+
+def rename_to_new(folder: int, name: str, new_folder: int, new_name: str) -> None:
+    """Rename without ever replacing anything. Raises `FileExistsError` or another `OSError`."""
+    import ctypes
+
+    names = os.fsencode(name), os.fsencode(new_name)
+    try:
+        call = _libc().renameat2
+    except AttributeError:  # macOS, old C libraries
+        _link_to_new(folder, name, new_folder, new_name)
+        return
+    if not call(folder, names[0], new_folder, names[1], _RENAME_NOREPLACE):
+        return
+    number = ctypes.get_errno()
+    if number not in (errno.ENOSYS, errno.EINVAL):
+        raise OSError(number, os.strerror(number), new_name)
+    _link_to_new(folder, name, new_folder, new_name)  # some file systems know no such rename
+
+
+def _link_to_new(folder: int, name: str, new_folder: int, new_name: str) -> None:
+    """Rename by calls that fail if *new_name* is taken: link for files, mkdir for folders."""
+    if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+        ends = {"src_dir_fd": folder, "dst_dir_fd": new_folder}
+        os.link(name, new_name, **ends, follow_symlinks=False)  # noqa: PTH200
+        os.unlink(name, dir_fd=folder)  # noqa: PTH108
+        return
+    os.mkdir(new_name, dir_fd=new_folder)  # noqa: PTH102
+    try:
+        os.rename(name, new_name, src_dir_fd=folder, dst_dir_fd=new_folder)  # noqa: PTH104
+    except OSError:
+        os.rmdir(new_name, dir_fd=new_folder)  # noqa: PTH106
+        raise
+
+
+@cache
+def _libc() -> Any:
+    import ctypes
+
+    return ctypes.CDLL(None, use_errno=True)

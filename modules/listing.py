@@ -1,0 +1,109 @@
+"""The tree of a folder as the model reads it and as people see it."""
+
+from __future__ import annotations
+
+import stat
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from core.cards import Entry, TreeCard
+from modules.project import Item, Project
+from utils.clean import visible
+from utils.text import size_in_words
+
+_MOST_LINES = 400
+_MOST_IN_A_FOLDER = 100
+
+
+@dataclass
+class Listing:
+    """A tree in the making: *lines* for the model, *entries* for people."""
+
+    project: Project
+    notes: Callable[[str], str]
+    depth: int
+    visible_files: frozenset[str]
+    counts: Counter[str]
+    lines: list[str] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, project: Project, path: str, depth: int, notes: Callable[[str], str]) -> Listing:
+        """Return the tree of the folder *path*, *depth* levels deep."""
+        files = project.files(path)
+        listing = cls(project, notes, depth, frozenset(files), _counts(files))
+        listing._add_folder(path, 1)
+        return listing
+
+    def card(self, path: str) -> TreeCard:
+        return TreeCard(visible(path) or ".", tuple(self.entries), self.left_out)
+
+    def _add_folder(self, path: str, level: int) -> None:
+        items = [item for item in self.project.entries(path) if item.name != ".git"]
+        items.sort(key=lambda item: (not item.is_folder, item.name.casefold(), item.name))
+        base = f"{path}/" if path else ""
+        shown = ignored = 0
+        for item in items:
+            name = base + item.name
+            if not item.is_folder and name not in self.visible_files:
+                ignored += 1
+            elif shown < _MOST_IN_A_FOLDER and len(self.lines) < _MOST_LINES:
+                shown += 1
+                self._add(item, name, level)
+            else:
+                self.left_out += self.counts[name] if item.is_folder else 1
+        hidden = len(items) - shown - ignored
+        if hidden:
+            self._say(f"… {hidden} more here", level)
+        if ignored:
+            self._say(f"… {ignored} ignored files", level)
+
+    def _add(self, item: Item, path: str, level: int) -> None:
+        name = visible(item.name)
+        note = self.notes(path)
+        if not item.is_folder:
+            self.entries.append(Entry(visible(path), level, item.size, note))
+            self._say(f"{name}  {_what(item)}{f'  # {note}' if note else ''}", level)
+            return
+        count = self.counts[path]
+        if count:
+            self.entries.append(Entry(visible(path), level, None, note))
+        if count and level < self.depth:
+            self._say(f"{name}/", level)
+            self._add_folder(path, level + 1)
+        elif count:
+            self._say(f"{name}/  ({count} files)", level)
+        else:
+            self._say(f"{name}/  ({'ignored' if self._holds_files(path) else 'empty'})", level)
+
+    def _say(self, text: str, level: int) -> None:
+        self.lines.append("  " * (level - 1) + text)
+
+    def _holds_files(self, path: str) -> bool:
+        """Return whether anything but empty folders is below *path*."""
+        ahead = [path]
+        while ahead:
+            folder = ahead.pop()
+            for item in self.project.entries(folder):
+                if not item.is_folder:
+                    return True
+                ahead.append(f"{folder}/{item.name}")
+        return False
+
+
+def _counts(files: list[str]) -> Counter[str]:
+    """Return how many of *files* each folder holds, at any depth."""
+    counts: Counter[str] = Counter()
+    for name in files:
+        while "/" in name:
+            name = name.rpartition("/")[0]
+            counts[name] += 1
+    return counts
+
+
+def _what(item: Item) -> str:
+    if item.is_file:
+        return size_in_words(item.size)
+    return "(link)" if stat.S_ISLNK(item.mode) else "(device, pipe or socket)"

@@ -1,0 +1,69 @@
+"""OpenAI-compatible servers on this very machine: found by their ports, used after a real probe."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from core.turn import Model
+from utils.api_client import Completion
+from utils.phrases import Problem, phrase
+from utils.waiting import Stop
+
+PORTS = {11434: "Ollama", 8080: "llama.cpp", 1234: "LM Studio", 8000: "vLLM"}
+"""The ports these programs listen on unless told otherwise, by their own documentation."""
+_PROBE_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    name: str
+    base_url: str
+    model: str
+
+
+def find_servers(ports: dict[int, str] = PORTS) -> Sequence[LocalServer]:
+    """Return the servers that answer on loopback and name at least one model."""
+    with ThreadPoolExecutor(len(ports)) as pool:
+        found = pool.map(lambda item: _ask(*item), ports.items())
+        return [server for server in found if server]
+
+
+def _ask(port: int, name: str) -> LocalServer | None:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PROBE_SECONDS)
+    try:
+        connection.request("GET", "/v1/models")
+        answer = json.loads(connection.getresponse().read(1_000_000))
+        model = answer["data"][0]["id"]
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
+        return None
+    finally:
+        connection.close()
+    return LocalServer(name, f"http://127.0.0.1:{port}/v1", str(model))
+
+
+def check_tools(model: Model, server: LocalServer) -> None:
+    """Raise `Problem` unless *model* at *server* answers one real request with a call of a tool."""
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"word": {"type": "string"}},
+        "required": ["word"],
+    }
+    function = {"name": "echo", "description": "Say a word back.", "parameters": schema}
+    question = {"role": "user", "content": "Call the tool echo with the word hello."}
+    tools = [{"type": "function", "function": function}]
+    for item in model.stream([question], tools, think=False, stop=Stop()):
+        if isinstance(item, Completion) and any(call.name == "echo" for call in item.calls):
+            return
+    raise Problem(
+        phrase(
+            "{name} with {model} does not call tools, which Onefold needs. Choose another model "
+            "there, set DEEPSEEK_API_KEY, or use --offline.",
+            name=server.name,
+            model=server.model,
+        )
+    )

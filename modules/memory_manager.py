@@ -1,0 +1,199 @@
+"""Long-term memory: what every session of a project should know, in a file people may edit."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.cards import Card, TableCard, TextCard
+from core.family import Family, Section, command
+from core.tools import Outcome, Risk, ToolError, tool
+from utils.kept_file import KeptFile, Stamp
+from utils.phrases import Phrase, Problem, Text, phrase
+from utils.tokens import estimate
+
+_TOKENS = 2_000
+_HEADING = """# Memory
+
+<!-- What Onefold should know about this project in every session. One list item for each thing;
+edit as you like. Comments like this one are not shown to the model. -->
+
+"""
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+_ITEM = re.compile(r"(?:[-*+]|[0-9]+[.)])[ \t]+(?=\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A list item; *start* and *end* are the lines it fills, counted from 0, *end* excluded."""
+
+    id: str
+    text: str
+    start: int
+    end: int
+
+
+class Memory(Family):
+    """The memory of one project in the Markdown file *path*."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = KeptFile(path)
+        self._told: tuple[Stamp | None, str] = (None, "")
+
+    @tool(Risk.WRITE)
+    def remember(self, text: str, category: str = "fact") -> Outcome:
+        """Keep one fact, preference or decision for all later sessions of this project. Only
+        what lasts and is not in the files."""
+        item = self._add(text, category)
+        card = TextCard(phrase("Remembered"), f"{item.id}  {item.text}")
+        return Outcome("Remembered for later sessions.", card)
+
+    # Nothing enters the memory without the person's yes, whatever else needs none.
+    remember.__always_ask__ = phrase(  # type: ignore[attr-defined]
+        "What is remembered is told to the model in every later session of this project."
+    )
+
+    @command("/memory", "Shows what is remembered about this project.")
+    def show(self, _rest: str) -> Card:
+        items = items_of(self._text())
+        if not items:
+            return TextCard(
+                phrase("Memory"),
+                phrase(
+                    "Nothing yet. /remember TEXT adds something. It is kept in {path}.",
+                    path=str(self._file.path),
+                ),
+            )
+        rows = tuple((item.id, item.text) for item in items)
+        return TableCard(phrase("Memory: {path}", path=str(self._file.path)), rows)
+
+    @command("/remember TEXT", "Remembers TEXT for every later session of this project.")
+    def remember_this(self, rest: str) -> Card:
+        item = self._add(rest, "fact")
+        return TextCard(phrase("Remembered"), f"{item.id}  {item.text}")
+
+    @command("/forget ID", "Forgets what /memory shows under ID.")
+    def forget(self, rest: str) -> Card:
+        if not rest:
+            raise ToolError(phrase("Which one? /forget takes an ID that /memory shows."))
+        gone: list[Item] = []
+
+        def without(before: bytes) -> bytes:
+            gone[:] = [_the_item(before, rest)]
+            lines = _lines(before)
+            return _bytes("".join(lines[: gone[0].start] + lines[gone[0].end :]))
+
+        self._file.change(without)
+        return TextCard(phrase("Forgotten"), gone[0].text)
+
+    def context(self) -> Iterable[Section]:
+        stamp = self._file.stamp()
+        if stamp != self._told[0]:
+            self._told = (stamp, self._for_the_model())
+        return [Section("memory", self._told[1])]
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        try:
+            count = len(items_of(self._text()))
+        except Problem as problem:
+            return [(phrase("Memory"), problem.what)]
+        path = str(self._file.path)
+        return [(phrase("Memory"), phrase("{count} things, {path}", count=count, path=path))]
+
+    def _add(self, text: str, category: str) -> Item:
+        line = " ".join(text.split())
+        if not line:
+            raise ToolError(phrase("There is nothing to remember: the text is empty."))
+        if (label := " ".join(category.split())) not in ("", "fact"):
+            line = f"{label}: {line}"
+        if known := [item for item in items_of(self._text()) if item.text == line]:
+            raise ToolError(phrase("That is remembered already, as {id}.", id=known[0].id))
+        self._file.change(lambda before: _with_item(before, line))
+        return next(item for item in items_of(self._text()) if item.text == line)
+
+    def _text(self) -> str:
+        return "".join(_lines(self._file.read()))
+
+    def _for_the_model(self) -> str:
+        try:
+            text = _COMMENT.sub("", self._text()).encode("utf-8", "replace").decode()
+        except Problem:  # told by /memory and /status; the model can do nothing about it
+            return ""
+        text = text.strip().removeprefix("# Memory").strip()
+        if not text:
+            return ""
+        return "Memory of earlier sessions, agreed with the person:\n" + _shortened(text)
+
+
+def items_of(text: str) -> list[Item]:
+    """Return the list items of the Markdown *text*, nested and continued lines with their item.
+
+    An id is made from the item's words, so that it stays when other items come and go.
+    """
+    lines = text.splitlines(keepends=True)
+    starts = [at for at, line in enumerate(lines) if _ITEM.match(line)]
+    items: list[Item] = []
+    for start in starts:
+        end = start + 1
+        while end < len(lines) and _continues(lines[end]):
+            end += 1
+        words = " ".join(_ITEM.sub("", "".join(lines[start:end]), count=1).split())
+        items.append(Item(_free_id(words, {item.id for item in items}), words, start, end))
+    return items
+
+
+def _continues(line: str) -> bool:
+    """Return whether *line* belongs to the item above: text that is no item, heading or gap."""
+    return bool(line.strip()) and not _ITEM.match(line) and not line.startswith(("#", "<!--"))
+
+
+def _free_id(words: str, taken: set[str]) -> str:
+    digest = hashlib.sha256(words.encode("utf-8", "surrogateescape")).hexdigest()
+    length = 4
+    while digest[:length] in taken and length < len(digest):
+        length += 1
+    return digest[:length]
+
+
+def _the_item(data: bytes, start: str) -> Item:
+    items = items_of("".join(_lines(data)))
+    found = [item for item in items if item.id == start] or [
+        item for item in items if item.id.startswith(start.lower())
+    ]
+    if len(found) != 1:
+        raise ToolError(phrase("/memory shows nothing under {id!r}.", id=start))
+    return found[0]
+
+
+def _with_item(data: bytes, line: str) -> bytes:
+    """Return *data* with *line* as its last list item, in the file's own kind of line ends."""
+    text = "".join(_lines(data)) or _HEADING
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if text.endswith("\n") else newline
+    return _bytes(f"{text}{gap}- {line}{newline}")
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode("utf-8-sig", "surrogateescape").splitlines(keepends=True)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _shortened(text: str) -> str:
+    """Return as many whole lines of *text* as the model is given, saying when some are not."""
+    kept: list[str] = []
+    room = _TOKENS
+    lines = text.splitlines()
+    for line in lines:
+        room -= estimate(line) + 1
+        if room < 0:
+            left_out = len(lines) - len(kept)
+            kept.append(f"(The memory is longer: {left_out} more lines are not shown.)")
+            break
+        kept.append(line)
+    return "\n".join(kept)

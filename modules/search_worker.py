@@ -1,0 +1,148 @@
+"""The search itself, in a process of its own: an evil regular expression can be killed there.
+
+Started by modules.text_search as `python -m modules.search_worker`: one `Job` as JSON on standard
+input, one `Found` as JSON on standard output. Imports nothing but the standard library and leaves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from modules.containment import Beneath, Changed, Guarded, Outside, Special
+from modules.text_file import NotText, TextFile
+
+_AROUND = 150
+_OPENING = 8_192
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to search; *files* in the order of the answer, files above *largest* bytes skipped."""
+
+    root: str
+    hidden: Sequence[str]
+    files: Sequence[str]
+    pattern: str
+    regex: bool
+    ignore_case: bool
+    most_hits: int
+    largest: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """*hits* are (path, line, text), the first of all *total* matching lines in *files* files.
+
+    *skipped* counts files that were too large; *error* says what is wrong with the pattern.
+    """
+
+    hits: Sequence[tuple[str, int, str]]
+    total: int = 0
+    files: int = 0
+    skipped: int = 0
+    error: str = ""
+
+
+def search(beneath: Beneath, job: Job) -> Found:
+    """Return the lines of the files of *job* that match, whatever encoding they are in."""
+    try:
+        find = _finder(job)
+    except re.error as error:
+        return Found((), error=str(error))
+    hits: list[tuple[str, int, str]] = []
+    total = files = skipped = 0
+    for path in job.files:
+        text = _text(beneath, path, job.largest)
+        if text is None:
+            skipped += 1
+            continue
+        before = total
+        for number, line, start in find(text):
+            total += 1
+            if len(hits) < job.most_hits:
+                hits.append((path, number, _shown(line, start)))
+        files += total > before
+    return Found(hits, total, files, skipped)
+
+
+def _text(beneath: Beneath, path: str, largest: int) -> str | None:
+    """Return the text of *path*, "" if there is none to be had, None if it is too large."""
+    try:
+        with beneath.opened(path, links=False) as file:
+            data = os.read(file, _OPENING)
+            if not _may_be_text(data):
+                return ""
+            if os.fstat(file).st_size > largest:
+                return None
+            if len(data) == _OPENING:
+                with os.fdopen(os.dup(file), "rb") as stream:
+                    data += stream.read(largest)
+        return TextFile.decode(data).text
+    except (NotText, OSError, Outside, Guarded, Special, Changed):
+        return ""
+
+
+def _may_be_text(opening: bytes) -> bool:
+    """Return False for the many files that need no closer look to be binary."""
+    zeros = opening.count(0)
+    return not zeros or zeros * 5 >= len(opening) or opening[:2] in (b"\xff\xfe", b"\xfe\xff")
+
+
+Finder = Callable[[str], Iterator[tuple[int, str, int]]]
+
+
+def _finder(job: Job) -> Finder:
+    """Return a function that yields (line number, line, where the match begins)."""
+    if job.regex or job.ignore_case:
+        pattern = job.pattern if job.regex else re.escape(job.pattern)
+        compiled = re.compile(pattern, re.IGNORECASE if job.ignore_case else 0)
+        return lambda text: _by_expression(compiled, text)
+    return lambda text: _by_text(job.pattern, text)
+
+
+def _by_expression(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, str, int]]:
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    for number, line in enumerate(lines, 1):
+        if found := pattern.search(line):
+            yield number, line, found.start()
+
+
+def _by_text(pattern: str, text: str) -> Iterator[tuple[int, str, int]]:
+    number, counted = 1, 0
+    at = text.find(pattern)
+    while at >= 0:
+        number += text.count("\n", counted, at)
+        counted = at
+        start = text.rfind("\n", 0, at) + 1
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        yield number, text[start:end], at - start
+        at = text.find(pattern, end)
+
+
+def _shown(line: str, start: int) -> str:
+    """Return *line*, of a very long one what is around the match."""
+    if len(line) <= 2 * _AROUND:
+        return line
+    first = max(0, start - _AROUND)
+    last = start + _AROUND
+    return f"{'…' if first else ''}{line[first:last]}{'…' if last < len(line) else ''}"
+
+
+def main() -> None:
+    job = Job(**json.load(sys.stdin))
+    root = Path(job.root)
+    beneath = Beneath(root, hidden=[root / folder for folder in job.hidden])
+    json.dump(asdict(search(beneath, job)), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""The tools that run programs, in the sandbox, and say what these did to the files."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol
+
+from core.cards import Change, RunCard
+from core.family import Family
+from core.tools import Outcome, Risk, Running, ToolError, tool
+from modules.sandbox import Limits, Program, Report, Result, Sandbox
+from modules.sandbox.effects import Effects, effects, look
+from utils.clean import clean, visible
+from utils.phrases import Phrase, Problem, Text, phrase
+from utils.waiting import Stop
+
+_SHORTEST, _LONGEST = 1, 600  # seconds
+_MOST_NAMED = 30  # paths in one list for the model
+_TOO_BIG_A_FILE = 128 + 25  # the exit code of a program ended by SIGXFSZ
+
+
+class Folder(Protocol):
+    """The project, as far as it matters here."""
+
+    root: Path
+
+
+class Fitter(Protocol):
+    """Makes long texts short and keeps the rest readable."""
+
+    def fit(self, text: str, limit: int = ...) -> str: ...
+
+
+class TerminalOps(Family):
+    """Runs Python and shell commands of the model in the project folder."""
+
+    def __init__(self, project: Folder, sandbox: Sandbox, stop: Stop, outputs: Fitter) -> None:
+        self._root = project.root
+        self._sandbox = sandbox
+        self._stop = stop
+        self._outputs = outputs
+
+    @tool(Risk.RUN)
+    def run_python(self, code: str, timeout: Annotated[int, "seconds, up to 600"] = 60) -> Running:
+        """Run Python in the project folder (its virtual environment if it has one; no network,
+        no input, nothing kept between calls). A last expression's value is shown."""
+        return (yield from self._run(Program("python", code), timeout))
+
+    @tool(Risk.RUN)
+    def run_command(
+        self, command: str, timeout: Annotated[int, "seconds, up to 600"] = 60
+    ) -> Running:
+        """Run a bash command in the project folder (no network, no input; .git is read-only;
+        background processes end with the call)."""
+        if "\0" in command:
+            raise ToolError("A command cannot hold a NUL character. Nothing was run.")
+        return (yield from self._run(Program("bash", command), timeout))
+
+    def _run(self, program: Program, timeout: int) -> Running:
+        seconds = min(max(timeout, _SHORTEST), _LONGEST)
+        report, limits = self._report(), Limits(seconds=seconds)
+        before = look(self._root)
+        result = yield from self._result(program, limits)
+        done = effects(before, look(self._root))
+        told = [_ending(result, limits)]
+        if seconds != timeout:
+            told.append(f"(timeout set to {seconds} s; {_SHORTEST} to {_LONGEST} are allowed)")
+        told += [str(note) for note in result.notes]
+        text = clean(result.output).strip("\n")
+        told += [self._outputs.fit(text) if text else "(no output)", *_in_words(done)]
+        card = RunCard(
+            program.language,
+            program.code,
+            result.output,
+            result.exit_code,
+            _why(result),
+            result.seconds,
+            str(report.name),
+            done.changes,
+        )
+        return Outcome("\n".join(told), card, ok=result.exit_code == 0, changes=done.changes)
+
+    def _result(self, program: Program, limits: Limits) -> Generator[str, None, Result]:
+        try:
+            return (yield from self._sandbox.run(program, limits, self._stop))
+        except Problem as problem:
+            raise ToolError(problem.what) from problem
+
+    def _report(self) -> Report:
+        try:
+            return self._sandbox.report()
+        except Problem as problem:
+            raise ToolError(problem.what) from problem
+
+    def needs_leave(self) -> Phrase | None:
+        """Return why running must be asked about even where confined work is not, or None."""
+        match self._sandbox.report().tier:
+            case "A" | "B":
+                return None
+            case "C":
+                return phrase("Here the sandbox cannot protect the project's .git.")
+            case "D":
+                return phrase("Here programs run without a sandbox: they can do all that you can.")
+
+    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:  # noqa: ARG002
+        return self.needs_leave() if tool in ("run_python", "run_command") else None
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        report = self._sandbox.report()
+        yield phrase("Sandbox"), report.name
+        for what in report.does_not_protect:
+            yield phrase("Not protected"), what
+        if report.advice:
+            yield phrase("For a better sandbox"), report.advice
+
+
+def _ending(result: Result, limits: Limits) -> str:
+    """Say for the model how the run ended."""
+    seconds = f"{result.seconds:.1f} s"
+    match result.why:
+        case "exited":
+            over = ": a file grew too large" if result.exit_code == _TOO_BIG_A_FILE else ""
+            return f"exit code {result.exit_code} ({seconds}){over}"
+        case "timed out":
+            return (
+                f"Killed after {limits.seconds:g} s, the timeout; a longer one (up to {_LONGEST}) "
+                "can be asked for."
+            )
+        case "stopped":
+            return f"Stopped by the person after {seconds}."
+        case "memory":
+            return f"Killed: it used more than {limits.memory >> 20:,} MiB of memory ({seconds})."
+        case "processes":
+            return f"Killed: it had more than {limits.processes} processes ({seconds})."
+        case "output":
+            return f"Killed: it wrote over {limits.output_at_all:,} bytes of output ({seconds})."
+        case "disk":
+            return f"Killed: it wrote over {limits.disk_growth >> 20:,} MiB to disk ({seconds})."
+        case "killed":
+            return f"Killed by the system, maybe for lack of memory ({seconds})."
+
+
+def _why(result: Result) -> Phrase:
+    """Say for people how the run ended."""
+    match result.why:
+        case "exited":
+            return phrase("done") if result.exit_code == 0 else phrase("failed")
+        case "timed out":
+            return phrase("the time was up")
+        case "stopped":
+            return phrase("stopped")
+        case "memory":
+            return phrase("it used too much memory")
+        case "processes":
+            return phrase("it had too many processes")
+        case "output":
+            return phrase("it wrote too much output")
+        case "disk":
+            return phrase("it wrote too much to disk")
+        case "killed":
+            return phrase("the system killed it")
+
+
+def _in_words(done: Effects) -> list[str]:
+    """Say for the model what the run did to the files."""
+    if not done.are_known:
+        return ["(the folder is too large to tell which files the run changed)"]
+    lines = []
+    kinds: tuple[Literal["created", "modified", "deleted", "renamed"], ...]
+    kinds = ("created", "modified", "deleted", "renamed")
+    for kind in kinds:
+        if names := [_named(change) for change in done.changes if change.kind == kind]:
+            lines.append(f"Files {kind}: {_listed(names)}")
+    if done.run_later:
+        names = [visible(path) for path in done.run_later]
+        lines.append(f"Of these, other programs may run or obey later: {_listed(names)}")
+    return lines
+
+
+def _named(change: Change) -> str:
+    old, new = visible(change.path), visible(change.new_path)
+    return f"{old} -> {new}" if change.kind == "renamed" else old
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,0 +1,199 @@
+"""The model's tool for finding text in the files of the project."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Annotated
+
+from core.cards import Hit, SearchCard
+from core.family import Family
+from core.tools import Outcome, Risk, ToolError, tool
+from modules.project import Project
+from modules.search_worker import Found, Job
+from utils.child import Answer, TooSlow, ask_program
+from utils.clean import visible
+from utils.globs import glob_filter
+from utils.phrases import phrase
+from utils.waiting import Stop, Stopped
+
+_SECONDS = 20.0
+_MOST_HITS = 100
+_LARGEST = 20_000_000
+_HOUSE = Path(__file__).parents[1]
+_ARGUMENT_BYTES = 500_000  # of paths in one command line; Linux allows 2 MB with the environment
+
+# Lines that make a file worth a look for what it may be besides UTF-8: bytes that UTF-8 has not,
+# zero bytes (UTF-16), and ends of line that only old Macs write.
+_ODD = (
+    r"(?-u:[\xc0\xc1\xf5-\xff]|[\xc2-\xf4](?:[\x01-\x7f\xc0-\xff]|$)"
+    r"|(?:^|[\x01-\x7f])[\x80-\xbf]|\x00|\r[^\n])"
+)
+# What Python and ripgrep may read in two ways, or only one of them reads: rare escapes, sets of
+# sets, extensions, possessive repeats; and "$", which for ripgrep stands after a carriage return.
+_RISKY = re.compile(r"\\[^dDwWsSbt.*+?()\[\]{}|^\\/\-]|\[\[|&&|--|~~|\|\||\{,|\(\?|[*+?}]\+|\$|\r")
+_META = re.compile(r"[\\.+*?()|\[\]{}^$]")
+
+
+class TextSearch(Family):
+    """Search in text files of any encoding that `TextFile` knows, with Python's expressions.
+
+    ripgrep, where installed, only sorts out the files that cannot match; so the answers are the
+    same without it. Python and ripgrep differ about letters in a few rare signs (\\w and ², the
+    Turkish İ): there ripgrep may sort out too much.
+    """
+
+    def __init__(
+        self, project: Project, *, stop: Stop | None = None, seconds: float = _SECONDS
+    ) -> None:
+        self._project = project
+        self._stop = stop
+        self._seconds = seconds
+        self._rg = shutil.which("rg")
+
+    @tool(Risk.READ)
+    def search_text(
+        self,
+        pattern: str,
+        path: str = ".",
+        glob: Annotated[str | None, "Only files that fit, as in *.py"] = None,
+        regex: Annotated[bool, "Python's syntax, line by line."] = False,
+        ignore_case: bool = False,
+    ) -> Outcome:
+        """Find lines that contain a text in the project's files; ignored files are left out."""
+        if not pattern or "\n" in pattern:
+            raise ToolError(phrase("pattern must be one line, and not empty."))
+        folder = self._project.normal(path)
+        files = self._files(folder, glob)
+        job = Job(
+            root=str(self._project.root),
+            hidden=self._project.hidden,
+            files=files,
+            pattern=pattern,
+            regex=regex,
+            ignore_case=ignore_case,
+            most_hits=_MOST_HITS,
+            largest=_LARGEST,
+        )
+        found = self._search(job)
+        if found.error:
+            raise ToolError(phrase("The pattern is no regular expression: {why}.", why=found.error))
+        hits = tuple(Hit(visible(name), line, text) for name, line, text in found.hits)
+        card = SearchCard(pattern, hits, found.total)
+        return Outcome(_told(found, hits, len(files)), card)
+
+    def _files(self, folder: str, glob: str | None) -> list[str]:
+        files = self._project.files(folder)
+        if glob is None:
+            return files
+        start = len(folder) + 1 if folder else 0
+        fits = glob_filter(glob)
+        return [name for name in files if fits(name[start:])]
+
+    def _search(self, job: Job) -> Found:
+        try:
+            return self._asked(replace(job, files=self._candidates(job)))
+        except TooSlow:
+            raise ToolError(
+                phrase(
+                    "The search was not done after {seconds} seconds; use a simpler pattern or "
+                    "search a smaller folder.",
+                    seconds=round(self._seconds),
+                )
+            ) from None
+
+    def _asked(self, job: Job) -> Found:
+        command = [sys.executable, "-E", "-s", "-S", "-m", "modules.search_worker"]
+        answer = self._ask(command, _HOUSE, json.dumps(asdict(job)).encode())
+        if answer.code:
+            raise RuntimeError(f"the search failed: {os.fsdecode(answer.errors)}")
+        return Found(**json.loads(answer.output))
+
+    def _candidates(self, job: Job) -> Sequence[str]:
+        """Return those files of *job* that ripgrep cannot rule out; all where it has no say."""
+        expression = _for_ripgrep(job)
+        if self._rg is None or expression is None:
+            return job.files
+        left = [name for name in job.files if not self._is_small_file(name)]
+        small = sorted(set(job.files).difference(left))
+        options = ["--no-config", "-a", "-E", "none", "-l", "--null", *["-i"] * job.ignore_case]
+        command = [self._rg, *options, "-e", expression, "-e", _ODD, "--"]
+        for files in _in_parts(small):
+            answer = self._ask([*command, *(f"./{name}" for name in files)], self._project.root)
+            if answer.code not in (0, 1):  # a file that is gone, an expression it cannot read
+                return job.files
+            left += [name[2:] for name in os.fsdecode(answer.output).split("\0")[:-1]]
+        return sorted(left)
+
+    def _is_small_file(self, name: str) -> bool:
+        """Return whether ripgrep may have *name*: it would wait at a pipe and read a terabyte."""
+        try:
+            found = (self._project.root / name).lstat()
+        except OSError:
+            return False
+        return stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST
+
+    def _ask(self, command: Sequence[str], folder: Path, given: bytes = b"") -> Answer:
+        answer = ask_program(
+            command,
+            folder=folder,
+            environment={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
+            seconds=self._seconds,
+            given=given,
+            until=self._stop.calling if self._stop else None,
+        )
+        if self._stop is not None and self._stop.is_set():
+            raise Stopped
+        return answer
+
+
+def _for_ripgrep(job: Job) -> str | None:
+    """Return an expression that matches at least the lines that *job* wants; None if unsure."""
+    if "\r" in job.pattern or not _is_utf8(job.pattern):
+        return None
+    if not job.regex:
+        return _META.sub(lambda found: f"\\{found[0]}", job.pattern)
+    return None if _RISKY.search(job.pattern) else job.pattern
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _in_parts(files: Sequence[str]) -> Iterator[list[str]]:
+    """Yield *files* in portions that fit into a command line."""
+    part: list[str] = []
+    room = _ARGUMENT_BYTES
+    for name in files:
+        room -= len(os.fsencode(name)) + 16
+        if room < 0:
+            yield part
+            part, room = [], _ARGUMENT_BYTES
+        part.append(name)
+    if part:
+        yield part
+
+
+def _told(found: Found, hits: Sequence[Hit], searched: int) -> str:
+    """Return the answer for the model: the hits by file, as 12│line."""
+    skipped = f" {found.skipped} files were too large." if found.skipped else ""
+    if not hits:
+        return f"No line of {searched} files matches.{skipped}"
+    head = f"{found.total} lines in {found.files} files match"
+    head += f"; the first {len(hits)}:" if found.total > len(hits) else ":"
+    lines = [head + skipped]
+    for path, group in groupby(hits, key=lambda hit: hit.path):
+        lines += [path, *(f"{hit.line}│{hit.text}" for hit in group)]
+    return "\n".join(lines)

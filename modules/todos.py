@@ -1,0 +1,50 @@
+"""The model's plan for a task, kept where the person sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, TypedDict
+
+from core.cards import Todo, TodoCard
+from core.family import Family
+from core.tools import Outcome, Risk, ToolError, tool
+from utils.codec import from_plain, to_plain
+from utils.phrases import Phrase, Text, phrase
+
+
+class TodoItem(TypedDict):
+    title: str
+    status: Literal["pending", "in_progress", "completed"]
+
+
+class Todos(Family):
+    """One list for the session; every update replaces it whole."""
+
+    def __init__(self) -> None:
+        self._todos: tuple[Todo, ...] = ()
+
+    @tool(Risk.WRITE)
+    def update_todos(self, todos: list[TodoItem]) -> Outcome:
+        """Show the person your plan for a task of three steps or more: the whole list each time."""
+        if any(not item["title"].strip() for item in todos):
+            raise ToolError(phrase("Every todo needs a title; the list was not changed."))
+        self._todos = tuple(Todo(item["title"].strip(), item["status"]) for item in todos)
+        return Outcome(f"Noted: {self._done} of {len(todos)} done.", TodoCard(self._todos))
+
+    update_todos.__touches_nothing__ = True  # type: ignore[attr-defined]
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        if not self._todos:
+            return []
+        done = phrase("{done} of {count} done", done=self._done, count=len(self._todos))
+        return [(phrase("Todos"), done)]
+
+    def state(self) -> dict[str, Any]:
+        return {"todos": to_plain(self._todos)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._todos = from_plain(tuple[Todo, ...], state.get("todos", []))
+
+    @property
+    def _done(self) -> int:
+        return sum(todo.status == "completed" for todo in self._todos)

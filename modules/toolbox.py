@@ -1,0 +1,62 @@
+"""The families of a session: the one list to add a new one to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.family import Family
+from core.store import Store
+from modules.annotations import Annotations
+from modules.data_folder import DataFolder
+from modules.export import Export
+from modules.file_manager import FileManager
+from modules.focus import Focus
+from modules.memory_manager import Memory
+from modules.outputs import Outputs
+from modules.project import Project
+from modules.sandbox import Sandbox
+from modules.search_engine import NoWebSearch, WebSearch
+from modules.terminal_ops import TerminalOps
+from modules.text_search import TextSearch
+from modules.todos import Todos
+from utils.waiting import Stop
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What the settings say about the families."""
+
+    system_text: str
+    context_limit: int
+    search_key: str
+    search_url: str
+    allow_unsandboxed: bool
+
+
+def families(
+    project: Project, data: DataFolder, store: Store, stop: Stop, choices: Choices
+) -> Sequence[Family]:
+    """Return every family of a session on *project*, in the order the model sees their tools."""
+    outputs = Outputs(data.outputs)
+    notes = Annotations(project, data.notes)
+    sandbox = Sandbox(
+        project.root,
+        hidden=[data.all],
+        cache_folder=data.all,
+        allow_limits_only=choices.allow_unsandboxed,
+    )
+    search: Family = NoWebSearch()
+    if choices.search_key:
+        search = WebSearch(choices.search_key, outputs, stop, base_url=choices.search_url)
+    return [
+        FileManager(project, outputs, notes.note),
+        TextSearch(project, stop=stop),
+        TerminalOps(project, sandbox, stop, outputs),
+        Todos(),
+        Focus(project, context_limit=choices.context_limit),
+        notes,
+        Memory(data.memory),
+        search,
+        Export(store, project.root, choices.system_text),
+    ]

@@ -1,0 +1,79 @@
+"""An exported session reads well and loses nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User
+from core.store import SessionInfo
+from modules.export import export, to_json, to_markdown
+from utils.codec import from_plain
+from utils.phrases import Problem
+
+INFO = SessionInfo("20261121-101530-7f3a", "修好它", "deepseek-flash", 1.0, 2.0, 1)
+RECORDS: list[Record] = [
+    User("修好它"),
+    Context("Notes on files:\n- a: b", {"notes": "x"}),
+    Assistant("", "Let me </details> think", (ToolCall("1", "read_file", '{"path":"文"}'),), 3.2),
+    ToolAnswer("1", "read_file", "```python\nx = 1\n```"),
+    Shift("focus", ["a"]),
+    Assistant("Done: **x**."),
+]
+
+
+def test_the_transcript_shows_everything_in_order() -> None:
+    text = to_markdown(RECORDS, INFO)
+    parts = [
+        "# 修好它\n\nSession `20261121-101530-7f3a`",
+        "## You\n\n修好它",
+        "<details><summary>Told to the model</summary>",
+        "<details><summary>Thinking (3 s)</summary>\n\n```\nLet me </details> think\n```",
+        '### `read_file`\n\n```json\n{\n  "path": "文"\n}\n```',
+        "**read_file** done:\n\n````\n```python\nx = 1\n```\n````",
+        "## Onefold\n\nDone: **x**.",
+    ]
+    places = [text.find(part) for part in parts]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_the_json_holds_the_wire_history_and_every_record() -> None:
+    plain = json.loads(json.dumps(to_json(RECORDS, INFO, system="You are.")))
+    wire = [record.to_wire() for record in RECORDS if not isinstance(record, Shift)]
+    assert plain["messages"] == [{"role": "system", "content": "You are."}, *wire]
+    assert [from_plain(Record, record) for record in plain["records"]] == RECORDS
+    assert (plain["session"], plain["model"]) == (INFO.id, "deepseek-flash")
+    assert to_json(RECORDS, INFO)["messages"] == wire
+
+
+def test_the_name_decides_the_form(tmp_path: Path) -> None:
+    assert str(tmp_path / "a.md") in str(export(RECORDS, INFO, tmp_path / "a.md"))
+    export(RECORDS, INFO, tmp_path / "a.JSON")
+    assert (tmp_path / "a.md").read_text().startswith("# 修好它")
+    assert json.loads((tmp_path / "a.JSON").read_text())["title"] == "修好它"
+
+
+def test_text_that_is_no_utf8_is_exported_too(tmp_path: Path) -> None:
+    records = [User("caf\udce9 \ud83d")]
+    for name in ("a.md", "a.json"):
+        export(records, INFO, tmp_path / name)
+    assert (
+        json.loads((tmp_path / "a.json").read_text())["messages"][0]["content"] == records[0].text
+    )
+
+
+def test_no_file_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("mine")
+    with pytest.raises(Problem, match="exists already"):
+        export(RECORDS, INFO, tmp_path / "a.md")
+    assert (tmp_path / "a.md").read_text() == "mine"
+
+
+def test_a_file_that_cannot_be_written_is_said_and_none_is_left(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match="cannot be written: No such file or directory"):
+        export(RECORDS, INFO, tmp_path / "none" / "a.md")
+    with pytest.raises(Problem, match="exists already|Is a directory"):
+        export(RECORDS, INFO, tmp_path)

@@ -1,0 +1,167 @@
+"""What is in focus is always current, wherever the file goes, and never too much."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.cards import Change, TableCard, TextCard
+from core.tools import ToolError
+from modules.focus import Focus
+from modules.project import Project
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in ("a.py", "b.py", "c c.py", "d.py"):
+        (tmp_path / name).write_text("".join(f"{name} line {n}\n" for n in range(50)))
+    return tmp_path
+
+
+@pytest.fixture
+def project(root: Path) -> Iterator[Project]:
+    opened = Project(root)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def focus(project: Project) -> Focus:
+    return Focus(project)
+
+
+def told(focus: Focus) -> dict[str, str]:
+    return {section.name: section.text for section in focus.context()}
+
+
+def test_the_whole_current_content_is_told(focus: Focus, root: Path) -> None:
+    (root / "a.py").write_text("x = '```'\n中文")
+    focus.focus_file("./a.py")
+    text = "Focus file a.py, its current content:\n````\nx = '```'\n中文\n````"
+    assert told(focus) == {"focus:a.py": text}
+    (root / "a.py").write_text("y\n")
+    assert told(focus)["focus:a.py"].endswith("\n```\ny\n```")
+
+
+def test_a_small_change_is_told_as_a_diff(focus: Focus, root: Path) -> None:
+    focus.focus_file("a.py")
+    before = told(focus)["focus:a.py"]
+    (root / "a.py").write_text((root / "a.py").read_text().replace("line 30\n", "line thirty\n"))
+    (section,) = focus.context()
+    assert section.changed
+    diff = section.changed(before)
+    assert diff.startswith("Focus file a.py has changed:\n@@ -28,")
+    assert "-a.py line 30\n+a.py line thirty" in diff
+    (root / "a.py").write_text("all new\n")
+    (section,) = focus.context()
+    assert section.changed
+    assert section.changed(before) == section.text
+
+
+def test_three_files_at_most(focus: Focus) -> None:
+    card = focus.focus('a.py "c c.py" @b.py')
+    assert isinstance(card, TableCard)
+    assert focus.paths == ("a.py", "c c.py", "b.py")
+    focus.focus_file("a.py")
+    with pytest.raises(ToolError, match="3 files are in focus already: a.py, c c.py, b.py"):
+        focus.focus_file("d.py")
+    focus.unfocus("c c.py")
+    focus.focus_file("d.py")
+    assert list(told(focus)) == ["focus:a.py", "focus:b.py", "focus:d.py"]
+    assert isinstance(focus.unfocus(""), TextCard)
+    assert told(focus) == {}
+    with pytest.raises(ToolError, match="is not in focus"):
+        focus.unfocus_file("a.py")
+
+
+def test_what_cannot_be_shown_whole_is_refused(focus: Focus, root: Path) -> None:
+    (root / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    (root / "big.txt").write_text("x" * 300_000)
+    for wrong, sentence in [
+        ("image.png", "is not text"),
+        ("big.txt", "too large for focus: about 90,0"),
+        ("none.py", "There is no none.py"),
+        ("@output/1", "Only files of the project"),
+        ("../x", "outside"),
+    ]:
+        with pytest.raises(ToolError, match=sentence):
+            focus.focus_file(wrong)
+    assert focus.paths == ()
+
+
+def test_a_file_that_grows_too_large_or_binary_is_no_longer_shown(focus: Focus, root: Path) -> None:
+    focus.focus("a.py b.py")
+    (root / "a.py").write_text("x" * 300_000)
+    (root / "b.py").write_bytes(bytes(500))
+    texts = told(focus)
+    assert "too large" in texts["focus:a.py"]
+    assert "cannot be shown now" in texts["focus:b.py"]
+
+
+def test_a_heavy_focus_is_warned_of(project: Project) -> None:
+    focus = Focus(project, context_limit=600)
+    assert "take" in focus.focus_file("a.py").text
+    assert "%" in str(focus.focus(""))
+    assert "%" not in Focus(project).focus_file("a.py").text
+
+
+def test_a_rename_by_a_tool_is_followed(focus: Focus, project: Project) -> None:
+    project.make_folder("old")
+    project.rename("a.py", "old/a.py")
+    focus.focus_file("old/a.py")
+    project.rename("old", "new")
+    focus.follow([Change("renamed", "old", "new")])
+    assert focus.paths == ("new/a.py",)
+    assert list(told(focus)) == ["focus:new/a.py"]
+
+
+def test_a_rename_outside_is_followed(focus: Focus, root: Path) -> None:
+    focus.focus("a.py b.py")
+    told(focus)
+    (root / "a.py").rename(root / "e.py")
+    assert list(told(focus)) == ["focus:e.py", "focus:b.py"]
+
+
+def test_a_file_that_is_gone_is_told_once(focus: Focus, root: Path) -> None:
+    focus.focus("a.py")
+    (root / "a.py").unlink()
+    assert told(focus) == {"focus:a.py": "Focus file a.py is gone."}
+    assert told(focus) == {}
+    assert [str(value) for _, value in focus.status()] == ["none"]
+
+
+def test_the_focus_belongs_to_the_session(focus: Focus, project: Project, root: Path) -> None:
+    focus.focus("a.py b.py")
+    state = json.loads(json.dumps(focus.state()))
+    (root / "b.py").unlink()
+    again = Focus(project)
+    again.restore(state)
+    texts = told(again)
+    assert texts["focus:a.py"].startswith("Focus file a.py, its")
+    assert texts["focus:b.py"] == "Focus file b.py is gone."
+    again.restore({})
+    assert told(again) == {}
+
+
+def test_nothing_is_read_again_when_nothing_changed(
+    focus: Focus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    focus.focus("a.py")
+    before = told(focus)
+    monkeypatch.setattr(Project, "read_bytes", lambda *_: pytest.fail("read a file"))
+    assert told(focus) == before
+
+
+def test_the_status_shows_files_and_tokens(focus: Focus) -> None:
+    focus.focus("a.py b.py")
+    ((_, value),) = focus.status()
+    assert str(value).startswith("a.py, b.py: ")
+    assert str(value).endswith(" tokens")
+
+
+def test_focus_touches_nothing(focus: Focus) -> None:
+    assert focus.focus_file.__touches_nothing__  # type: ignore[attr-defined]
+    assert focus.unfocus_file.__touches_nothing__  # type: ignore[attr-defined]

@@ -1,0 +1,204 @@
+"""Which files count: git's answer in a repository, and the same without git.
+
+Known to differ, and not tried below: "?" is one byte for git and one character for pathspec.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from modules import ignore
+from modules.containment import Beneath
+from modules.ignore import visible_files
+
+TREES = 150
+
+
+@pytest.fixture(autouse=True)
+def _own_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the person's git configuration and the repositories above out of the tests."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    root.mkdir()
+    return root
+
+
+def git(root: Path, *arguments: str) -> str:
+    who = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "init.defaultBranch=main"]
+    command = ["git", *who, "-c", "protocol.file.allow=always", *arguments]
+    return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+
+
+def fill(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+def listed(root: Path, path: str = "") -> list[str]:
+    return visible_files(Beneath(root), root, path)
+
+
+TREE = {
+    ".gitignore": "*.log\n/build/\n!keep.log\nnode_modules\n",
+    "a.py": "",
+    "a.log": "",
+    "keep.log": "",
+    "build/x": "",
+    "sub/build/y": "",
+    "sub/.gitignore": "*.tmp\n!important.tmp\n",
+    "sub/a.tmp": "",
+    "sub/important.tmp": "",
+    "node_modules/p/index.js": "",
+    "中文/名 字": "",
+}
+SEEN = [".gitignore", "a.py", "keep.log", "sub/.gitignore", "sub/build/y", "sub/important.tmp",
+        "中文/名 字"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["repository", "folder", "repository without git"])
+def test_nested_rules_hold_everywhere(
+    root: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(root, TREE)
+    if kind != "folder":
+        git(root, "init")
+    if kind == "repository without git":
+        monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert listed(root) == SEEN
+    assert listed(root, "sub") == ["sub/.gitignore", "sub/build/y", "sub/important.tmp"]
+
+
+@pytest.mark.parametrize("kind", ["repository", "folder"])
+def test_an_ignored_folder_is_listed_when_named(root: Path, kind: str) -> None:
+    fill(root, TREE)
+    if kind == "repository":
+        git(root, "init")
+    assert listed(root, "node_modules/p") == ["node_modules/p/index.js"]
+
+
+def test_outside_a_repository_the_usual_folders_do_not_count(root: Path) -> None:
+    fill(root, {"a.py": "", "__pycache__/a.pyc": "", ".venv/x": "", "web/node_modules/y": ""})
+    assert listed(root) == ["a.py"]
+    fill(root, {".gitignore": "!node_modules\n"})
+    assert listed(root) == [".gitignore", "a.py", "web/node_modules/y"]
+
+
+def test_tracked_files_count_although_a_rule_ignores_them(root: Path) -> None:
+    fill(root, {".gitignore": "*.log\n", "kept.log": "", "other.log": "", "gone": ""})
+    git(root, "init")
+    git(root, "add", "-f", "kept.log", "gone")
+    (root / "gone").unlink()
+    assert listed(root) == [".gitignore", "kept.log"]
+
+
+def test_repositories_inside_give_their_own_answer(root: Path) -> None:
+    fill(root, {"inner/.gitignore": "*.o\n", "inner/x.c": "", "inner/x.o": "", "y.o": ""})
+    git(root / "inner", "init")
+    expected = ["inner/.gitignore", "inner/x.c", "y.o"]
+    assert listed(root) == expected
+    git(root, "init")
+    assert listed(root) == expected
+    git(root / "inner", "add", "x.c")
+    git(root / "inner", "commit", "-m", "x")
+    git(root, "add", "inner")  # now a link to a commit
+    assert listed(root) == expected
+
+
+def test_a_folder_that_a_repository_above_ignores_is_listed(root: Path) -> None:
+    fill(root, {".gitignore": "workspace/\n", "workspace/a": "", "workspace/.gitignore": "b\n"})
+    fill(root, {"workspace/b": "", "other": ""})
+    git(root, "init")
+    inner = root / "workspace"
+    assert listed(inner) == [".gitignore", "a"]
+
+
+def test_the_repository_above_rules_its_folders(root: Path) -> None:
+    fill(root, {".gitignore": "*.o\n", "src/a.c": "", "src/a.o": ""})
+    git(root, "init")
+    assert listed(root / "src") == ["a.c"]
+
+
+def test_git_starts_nothing_that_a_repository_names(root: Path) -> None:
+    fill(root, {"a": ""})
+    git(root, "init")
+    alarm = root.parent / "alarm"
+    alarm.write_text(f"#!/bin/sh\ntouch {root.parent}/started\n")
+    alarm.chmod(0o755)
+    for name in ("core.fsmonitor", "core.sshCommand", "core.pager", "core.editor"):
+        git(root, "config", name, str(alarm))
+    assert listed(root) == ["a"]
+    assert not (root.parent / "started").exists()
+
+
+@pytest.mark.parametrize("kind", ["repository", "folder"])
+def test_odd_names_and_links_are_files(root: Path, kind: str) -> None:
+    names = ["a\nb", "-rf", "\x1b[1m", os.fsdecode(b"\xff\xfe"), "a b", "\t"]
+    for name in names:
+        (root / name).write_text("")
+    (root / "link").symlink_to("/etc")
+    (root / "broken").symlink_to("nowhere")
+    if kind == "repository":
+        git(root, "init")
+    assert listed(root) == sorted([*names, "link", "broken"])
+
+
+def test_a_slow_git_is_not_waited_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(root, TREE)
+    (root / ".git").mkdir()
+    slow = root.parent / "git"
+    slow.write_text("#!/bin/sh\nexec sleep 600\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(ignore, "_GIT_SECONDS", 0.05)
+    monkeypatch.setattr(shutil, "which", lambda _: str(slow))
+    assert listed(root) == SEEN
+
+
+NAMES = ["a", "b", "foo", "bar", "x.o", "y.py", "é", ".h", "a b"]
+PATTERNS = [
+    "*.o", "foo", "/foo", "foo/", "!foo", "a/b", "a/**", "**/b", "!*/", "*", "!*.py", "/*", "!x.o",
+    "b*", "[ab]", "a/*/b", "# no", "\\#", "!a/", "**/foo/bar", ".h", "é", "a\\ b", "a b", "  ", "!",
+]  # fmt: skip
+
+
+def random_tree(root: Path, chance: random.Random) -> None:
+    folders = [root]
+    for _ in range(chance.randint(3, 8)):
+        folder = chance.choice(folders) / chance.choice(NAMES)
+        if not folder.exists():
+            folder.mkdir()
+            folders.append(folder)
+    for folder in folders:
+        for name in chance.sample(NAMES, 4):
+            if not (folder / name).exists():
+                (folder / name).write_text("")
+        if folder == root or chance.random() < 0.4:
+            rules = chance.sample(PATTERNS, chance.randint(1, 4))
+            (folder / ".gitignore").write_text("\n".join(rules) + "\n")
+
+
+def test_the_walk_agrees_with_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(20260101)
+    git_there = shutil.which("git")
+    for number in range(TREES):
+        root = tmp_path / str(number)
+        root.mkdir()
+        random_tree(root, chance)
+        monkeypatch.setattr(shutil, "which", lambda _: None)
+        walked = listed(root)
+        monkeypatch.setattr(shutil, "which", lambda _: git_there)
+        git(root, "init")
+        by_git = git(root, "ls-files", "-o", "--exclude-standard", "-z").split("\0")[:-1]
+        assert not by_git or listed(root) == sorted(by_git)
+        assert walked == sorted(by_git), f"tree {number}"

@@ -1,0 +1,42 @@
+"""The practice model's server is read by the same client as DeepSeek's, and its requests are valid."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from modules.practice.server import PracticeCall, PracticeReply, serve
+from tests.judge import verdict
+from tests.utils.wire import READ_FILE, USER, ask, client_of
+
+REPLY = PracticeReply(
+    "I look. 我看看。", "A thought.", (PracticeCall("read_file", {"path": "世界"}),)
+)
+
+
+@pytest.mark.parametrize("think", [True, False])
+def test_a_practice_reply_arrives_whole(think: bool) -> None:
+    requests: list[dict[str, Any]] = []
+
+    def answer(request: dict[str, Any]) -> PracticeReply:
+        requests.append(request)
+        return REPLY
+
+    with serve(answer) as url, client_of(url, key="") as client:
+        done = ask(client, think=think).done
+        assert ask(client, think=think).done.text == done.text
+    assert (done.text, done.thinking) == (REPLY.text, REPLY.thinking if think else "")
+    (call,) = done.calls
+    assert (call.name, json.loads(call.arguments)) == ("read_file", {"path": "世界"})
+    assert done.usage.prompt_tokens > 0
+    assert requests[0]["messages"] == [USER]
+    assert requests[0]["tools"] == [READ_FILE]
+    assert [verdict(json.dumps(request).encode()) for request in requests] == [None, None]
+
+
+def test_text_alone_ends_the_turn() -> None:
+    with serve(lambda _: PracticeReply("Done.")) as url, client_of(url) as client:
+        done = ask(client).done
+    assert (done.text, done.calls) == ("Done.", ())

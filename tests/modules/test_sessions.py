@@ -1,0 +1,386 @@
+"""Sessions outlive everything short of the disk, and are found again."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.cards import TextCard
+from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User
+from modules import sessions as module
+from modules.sessions import Sessions
+from utils.phrases import Problem, phrase
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "project" / "sessions.sqlite"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Sessions]:
+    opened = Sessions(path, patience=0.3)
+    yield opened
+    opened.close()
+
+
+def said(store: Sessions, *texts: str) -> str:
+    session = store.create(model="deepseek-flash")
+    for turn, text in enumerate(texts, 1):
+        store.append(session, turn, User(text))
+    return session
+
+
+RECORDS: list[Record] = [
+    User("请修好 parser\0 \udce9"),
+    Assistant("ok", "hmm", (ToolCall("1", "read_file", '{"path": "a"}'),), 1.5),
+    ToolAnswer("1", "read_file", "x = 1", "failed", TextCard(phrase("Read {path}", path="a"), "b")),
+    Context("Notes", {"notes": "a: b", "memory": None}),
+    Shift("focus", ["a.py"]),
+]
+
+
+def test_what_was_kept_comes_back_whole(store: Sessions, path: Path) -> None:
+    session = store.create(model="m")
+    for record in RECORDS:
+        store.append(session, 1, record)
+    store.close()
+    again = Sessions(path)
+    assert again.load(session) == [(1, record) for record in RECORDS]
+    again.close()
+
+
+def test_nothing_is_written_before_something_is_said(store: Sessions, path: Path) -> None:
+    session = store.create(model="m")
+    assert re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{4}", session)
+    assert store.load(session) == []
+    store.close()
+    assert store.sessions() == []
+
+
+def test_the_file_is_for_its_owner_only(store: Sessions, path: Path) -> None:
+    said(store, "hello")
+    modes = {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    assert modes == {0o600}
+
+
+def test_the_list_is_newest_first_with_title_and_turns(store: Sessions) -> None:
+    first = said(store, "  fix the\nparser " + "x" * 80, "and now the tests")
+    second = said(store, "second")
+    silent = store.create(model="m")
+    store.append(silent, 0, Shift("focus", []))
+    listed = store.sessions()
+    assert [info.id for info in listed] == [second, first]
+    assert listed[1].title == "fix the parser " + "x" * 44 + "…"
+    assert [info.turns for info in listed] == [1, 2]
+    store.append(first, 3, User("again"))
+    assert [info.id for info in store.sessions(limit=1)] == [first]
+
+
+def test_a_fork_knows_its_parent(store: Sessions) -> None:
+    parent = said(store, "one")
+    child = store.create(model="m", parent=parent)
+    assert store.info(child).parent == parent
+    store.append(child, 1, User("one"))
+    assert store.info(child).parent == parent
+    assert store.sessions()[0].parent == parent
+
+
+def test_a_session_is_found_by_the_start_or_the_end_of_its_id(store: Sessions) -> None:
+    first, second = said(store, "one"), said(store, "two")
+    assert store.find("") == second
+    assert store.find(first) == first
+    assert store.find(first[-4:]) == first
+    with pytest.raises(Problem, match=f"Several sessions.*{second}, {first}"):
+        store.find(first[:8])
+    for wrong in ("zzz", "%", "_", "\\"):
+        with pytest.raises(Problem, match="There is no session"):
+            store.find(wrong)
+
+
+def test_no_session_at_all_is_said(store: Sessions) -> None:
+    with pytest.raises(Problem, match="no session of this folder yet"):
+        store.find("")
+    with pytest.raises(Problem, match="There is no session"):
+        store.load("20200101")
+
+
+@pytest.fixture(params=["index", "no index"])
+def searched(
+    request: pytest.FixtureRequest, store: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> Sessions:
+    if request.param == "no index":
+        monkeypatch.setattr(module, "_INDEX", module._INDEX.replace("trigram", "nosuch"))
+    return store
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("这个解析器有错误", "错误"),
+        ("这个解析器有错误", "解析器"),
+        ("这个解析器有错误", "错"),
+        ("The Parser fails", "pARSER f"),
+        ("the\n    parser", "the parser"),
+        ("100% sure", "0% s"),
+        ("100% sure", "0%"),
+        ("a_b", "_"),
+        ('say "hi" OR bye', '"hi" OR'),
+        ("c:\\dir", "\\d"),
+        ("ÉTÉ", "ét"),
+        ("ÉTÉ là", "été"),
+        ("it's NEAR(a b)", "NEAR(a"),
+    ],
+)
+def test_a_search_takes_the_text_to_the_letter(searched: Sessions, text: str, wanted: str) -> None:
+    session = said(searched, "other words: 1000 sure, axb, c:dir, 错的没有", text)
+    found = searched.search(wanted)
+    assert [(hit.session, hit.turn, hit.role) for hit in found][:1] == [(session, 2, "user")]
+    assert wanted.lower() in found[0].snippet.lower()
+    assert len(found) == (2 if wanted == "错" else 1)
+
+
+def test_a_search_looks_at_what_people_model_and_tools_said(searched: Sessions) -> None:
+    session = searched.create(model="m")
+    records: list[Record] = [
+        User("needle 1"),
+        Assistant("needle 2", thinking="needle in the mind"),
+        ToolAnswer("1", "t", "x" * 500 + " needle 3 " + "y" * 500),
+        Context("needle 4"),
+    ]
+    for record in records:
+        searched.append(session, 1, record)
+    found = searched.search("needle")
+    assert [hit.role for hit in found] == ["tool", "assistant", "user"]
+    assert found[0].snippet == "…" + "x" * 59 + " needle 3 " + "y" * 57 + "…"
+    searched.append(session, 2, User("needle 5"))
+    assert [hit.snippet for hit in searched.search("needle", limit=1)] == ["needle 5"]
+    assert searched.search("  ") == ()
+    assert searched.search("absent \udce9") == []
+
+
+def test_many_threads_may_append_at_once(store: Sessions) -> None:
+    session = said(store, "begin")
+
+    def write(name: int) -> None:
+        for number in range(20):
+            store.append(session, 1, Assistant(f"{name} {number}"))
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    texts = [record.text for _, record in store.load(session)[1:] if isinstance(record, Assistant)]
+    assert sorted(texts) == sorted(f"{name} {number}" for name in range(4) for number in range(20))
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from core.messages import User
+from modules.sessions import Sessions
+store = Sessions(Path(sys.argv[1]))
+session = store.create(model="m")
+for number in range(int(sys.argv[2])):
+    store.append(session, number, User(f"{session} {number}"))
+    print(session, number, flush=True)
+"""
+
+
+def writer(path: Path, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", WRITER, str(path), str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+def test_two_processes_write_to_one_new_file(path: Path, store: Sessions) -> None:
+    writers = [writer(path, 40), writer(path, 40)]
+    outputs = [process.communicate()[0] for process in writers]
+    assert [process.returncode for process in writers] == [0, 0]
+    for output in outputs:
+        session = output.split()[0]
+        assert len(store.load(session)) == 40
+
+
+def test_what_was_acknowledged_survives_a_kill(path: Path, store: Sessions) -> None:
+    for attempt in range(5):
+        process = writer(path, 100_000)
+        assert process.stdout
+        acknowledged = [process.stdout.readline() for _ in range(10 + attempt)]
+        process.send_signal(signal.SIGKILL)
+        acknowledged += process.communicate()[0].splitlines()
+        session = acknowledged[0].split()[0]
+        kept = [turn for turn, _ in store.load(session)]
+        whole = [line for line in acknowledged if len(line.split()) == 2]
+        assert kept == list(range(len(kept)))
+        assert len(kept) >= len(whole) - 1
+        assert len(kept) > int(whole[-2].split()[1])
+
+
+def test_a_damaged_file_is_left_as_it_is(path: Path, store: Sessions) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"This is no database. " * 100)
+    with pytest.raises(Problem, match=r"damaged.*move it away"):
+        said(store, "hello")
+    assert path.read_bytes() == b"This is no database. " * 100
+
+
+def test_a_database_damaged_inside_is_said_to_be(path: Path, store: Sessions) -> None:
+    session = said(store, *("x" * 3000 for _ in range(40)))
+    store.close()
+    data = bytearray(path.read_bytes())
+    data[4096 * 3 :] = b"\xff" * (len(data) - 4096 * 3)
+    path.write_bytes(data)
+    with pytest.raises(Problem, match="damaged"):
+        store.load(session)
+
+
+def test_a_file_held_by_another_program_is_said_to_be(path: Path, store: Sessions) -> None:
+    session = said(store, "one")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(Problem, match="held by another program"):
+        store.append(session, 2, User("two"))
+    other.execute("ROLLBACK")
+    other.close()
+    store.append(session, 2, User("two"))
+    assert [turn for turn, _ in store.load(session)] == [1, 2]
+
+
+def test_a_full_disk_loses_nothing_that_was_kept(store: Sessions) -> None:
+    session = said(store, "one")
+    with store._database.reading() as connection:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count={pages}")
+    with pytest.raises(Problem, match="disk is full"):
+        store.append(session, 2, User("x" * 100_000))
+    assert store.load(session) == [(1, User("one"))]
+    with store._database.reading() as connection:
+        connection.execute("PRAGMA max_page_count=100000")
+    store.append(session, 2, User("two"))
+    assert len(store.load(session)) == 2
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    store = Sessions(tmp_path / "file" / "sessions.sqlite")
+    with pytest.raises(Problem, match="cannot be used.*ONEFOLD_DATA_DIR"):
+        said(store, "hello")
+    with pytest.raises(Problem, match="cannot be used"):
+        said(Sessions(Path("/proc/nowhere/sessions.sqlite")), "hello")
+
+
+def test_a_read_only_database_is_said(store: Sessions) -> None:
+    session = said(store, "one")
+    with store._database.reading() as connection:
+        connection.execute("PRAGMA query_only=1")
+    with pytest.raises(Problem, match="cannot be used: attempt to write a readonly database"):
+        store.append(session, 2, User("two"))
+
+
+def test_a_newer_database_is_left_alone(path: Path, store: Sessions) -> None:
+    said(store, "one")
+    with store._database.writing() as connection:
+        connection.execute("PRAGMA user_version=99")
+    store.close()
+    with pytest.raises(Problem, match="newer Onefold"):
+        store.sessions()
+
+
+def test_a_record_of_a_newer_onefold_is_said(store: Sessions) -> None:
+    session = said(store, "one")
+    with store._database.writing() as connection:
+        connection.execute('UPDATE event SET data = \'{"kind": "hologram"}\'')
+    with pytest.raises(Problem, match="cannot read"):
+        store.load(session)
+
+
+def test_a_session_runs_in_one_onefold_at_a_time(store: Sessions, path: Path) -> None:
+    session = said(store, "one")
+    code = (
+        "import sys; from pathlib import Path; from modules.sessions import Sessions\n"
+        "Sessions(Path(sys.argv[1])).claim(sys.argv[2]); print(flush=True); sys.stdin.read()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, str(path), session],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+    )
+    assert other.stdout
+    other.stdout.readline()
+    with pytest.raises(Problem, match=rf"open in another Onefold \(process {other.pid}\)"):
+        store.claim(session)
+    other.kill()
+    other.communicate()
+    store.claim(session)
+    store.claim(session)
+    store.release(session)
+
+
+def test_a_reused_process_number_is_no_owner(store: Sessions) -> None:
+    session = said(store, "one")
+    with store._database.writing() as connection:
+        connection.execute("INSERT INTO runner VALUES (?, ?, '1')", (session, os.getppid()))
+    store.claim(session)
+
+
+def test_opening_asks_for_no_sqlite() -> None:
+    code = (
+        "import sys; from pathlib import Path; from modules.sessions import Sessions\n"
+        "Sessions(Path('/nowhere/x')).create(model='m'); sys.exit('sqlite3' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+def test_later_sessions_sort_later(store: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = store.create(model="m")
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 1)
+    assert store.create(model="m") > first
+
+
+def test_a_fork_holds_what_was_said_up_to_a_turn(tmp_path: Path) -> None:
+    store = Sessions(tmp_path / "s.sqlite")
+    origin = store.create(model="m")
+    for turn in (1, 2, 3):
+        store.append(origin, turn, User(f"question {turn}"))
+        store.append(origin, turn, Assistant(f"answer {turn}"))
+    copy = store.fork(origin, 2)
+    assert store.load(copy) == store.load(origin)[:4]
+    assert (store.info(copy).parent, store.info(copy).turns) == (origin, 2)
+    assert store.info(copy).title == "question 1"
+    assert len(store.search("answer 1")) == 2
+    assert store.load(store.fork(origin, 0)) == []
+
+
+def test_a_session_can_be_named_put_away_and_forgotten(tmp_path: Path) -> None:
+    store = Sessions(tmp_path / "s.sqlite")
+    kept, gone = store.create(model="m"), store.create(model="m")
+    store.append(kept, 1, User("the pelican"))
+    store.append(gone, 1, User("the pelican flies"))
+    assert len(store.search("pelican")) == 2
+    store.rename(kept, " Birds\nof prey ")
+    store.archive(kept, True)
+    store.delete(gone)
+    assert [info.id for info in store.archived()] == [kept]
+    assert store.archived()[0].title == "Birds of prey"
+    assert store.sessions() == []
+    assert [found.session for found in store.search("pelican")] == [kept]
+    store.append(kept, 2, User("a pelican again"))
+    assert len(store.search("pelican")) == 2
+    with pytest.raises(Problem):
+        store.rename(gone, "x")

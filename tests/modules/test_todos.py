@@ -1,0 +1,45 @@
+"""The plan is shown as it is, and comes back with the session."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.cards import Todo, TodoCard
+from core.messages import ToolCall
+from core.tools import Tool, ToolError
+from modules.todos import Todos
+
+
+def test_an_update_replaces_the_list_and_is_shown() -> None:
+    todos = Todos()
+    todos.update_todos([{"title": "old", "status": "pending"}])
+    outcome = todos.update_todos(
+        [{"title": " 读文件 ", "status": "completed"}, {"title": "b", "status": "in_progress"}]
+    )
+    assert outcome.card == TodoCard((Todo("读文件", "completed"), Todo("b", "in_progress")))
+    assert outcome.text == "Noted: 1 of 2 done."
+    assert [str(value) for _, value in todos.status()] == ["1 of 2 done"]
+
+
+def test_the_list_belongs_to_the_session() -> None:
+    todos, again = Todos(), Todos()
+    todos.update_todos([{"title": "a", "status": "pending"}])
+    again.restore(json.loads(json.dumps(todos.state())))
+    assert again.state() == todos.state() == {"todos": [{"title": "a", "status": "pending"}]}
+    again.restore({})
+    assert list(again.status()) == []
+
+
+def test_a_todo_without_title_or_with_another_status_is_refused() -> None:
+    todos = Todos()
+    with pytest.raises(ToolError, match="needs a title"):
+        todos.update_todos([{"title": " ", "status": "pending"}])
+    call = ToolCall("1", "update_todos", '{"todos": [{"title": "a", "status": "maybe"}]}')
+    with pytest.raises(ToolError, match=r"todos\[0\].status must be one of"):
+        Tool.of(todos.update_todos).arguments(call)
+
+
+def test_it_touches_nothing() -> None:
+    assert Todos().update_todos.__touches_nothing__  # type: ignore[attr-defined]

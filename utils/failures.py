@@ -1,0 +1,260 @@
+"""What can go wrong between us and the model's server, told to people in one sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from html import unescape
+from typing import Any, Literal
+
+from utils.completion import ErrorKind, ModelError
+from utils.phrases import Phrase, phrase
+
+Again = Literal["never", "unreachable", "reply", "server"]
+"""Whether asking again may help, and which patience it draws on."""
+
+_LONGEST_SENTENCE = 300
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+_PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+_PASSING_TYPES = re.compile(r"rate_limit|unavailable|overload|server_error|internal|timeout")
+_KEY_PAGE = "https://platform.deepseek.com/api_keys"
+_BALANCE_PAGE = "https://platform.deepseek.com/top_up"
+
+
+class Failed(Exception):
+    """One try that brought no usable reply; *error* is what to raise if it was the last.
+
+    *after* is how many seconds the server asked us to wait, None if it did not say.
+    """
+
+    def __init__(
+        self, kind: ErrorKind, what: Phrase, again: Again = "never", *, after: float | None = None
+    ) -> None:
+        super().__init__(str(what))
+        self.error = ModelError(kind, what)
+        self.again = again
+        self.after = after
+
+
+class Server:
+    """The model's server as people know it, to tell its failures in its name.
+
+    The key appears in no sentence but for its last four characters.
+    """
+
+    def __init__(self, host: str, key: str) -> None:
+        self._host = host
+        self._key = key
+
+    def refused(self, status: int, body: str, headers: Mapping[str, str], *, model: str) -> Failed:
+        """Return what the HTTP answer *status* means."""
+        message, _ = _message(body)
+        if known := self._known(message, model):
+            return known
+        match status:
+            case 401 | 403:
+                return self._bad_key(status, message)
+            case 402:
+                return self._no_balance()
+            case 413:
+                return _too_long()
+        if status in _PASSING_STATUSES:
+            return self._busy(status, message, _seconds(headers))
+        if status < 400 or (status in (404, 405) and not message):
+            return self.no_api(status)
+        what = phrase(
+            "{host} did not accept the request (HTTP {status}): {message}",
+            host=self._host,
+            status=status,
+            message=self._clean(message),
+        )
+        return Failed("request", what)
+
+    def no_api(self, status: int) -> Failed:
+        what = phrase(
+            "{host} answers, but there is no chat-completions API (HTTP {status}). "
+            "Check DEEPSEEK_BASE_URL.",
+            host=self._host,
+            status=status,
+        )
+        return Failed("request", what)
+
+    def broke_in(self, error: Any, *, model: str) -> Failed:
+        """Return what an `error` object in the midst of a stream means."""
+        message, kind = _message(json.dumps({"error": error}))
+        if known := self._known(message, model):
+            return known
+        if "authentication" in kind:
+            return self._bad_key(401, message)
+        if kind == "invalid_request_error":
+            what = phrase(
+                "{host} broke the reply off: {message}",
+                host=self._host,
+                message=self._clean(message),
+            )
+            return Failed("request", what)
+        return self._busy(None, message, None)
+
+    def unreachable(self, reason: str) -> Failed:
+        what = phrase(
+            "{host} cannot be reached ({reason}). Check the network, or DEEPSEEK_BASE_URL.",
+            host=self._host,
+            reason=self._clean(reason),
+        )
+        return Failed("network", what, "unreachable")
+
+    def insecure(self, reason: str) -> Failed:
+        what = phrase(
+            "There is no secure connection to {host}: {reason}",
+            host=self._host,
+            reason=self._clean(reason),
+        )
+        return Failed("network", what)
+
+    def went_away(self) -> Failed:
+        what = phrase("The connection to {host} broke.", host=self._host)
+        return Failed("network", what, "server")
+
+    def kept_silent(self, seconds: float) -> Failed:
+        what = phrase(
+            "{host} sent nothing for {seconds} seconds.", host=self._host, seconds=round(seconds)
+        )
+        return Failed("network", what, "server")
+
+    def _known(self, message: str, model: str) -> Failed | None:
+        """Return the failure that *message* names, whatever its status and type are."""
+        if "maximum context length" in message:
+            return _too_long()
+        if "Content Exists Risk" in message:
+            return _censored()
+        if "Insufficient Balance" in message:
+            return self._no_balance()
+        if re.search(r"supported API model names|[Mm]odel.*(not exist|not found)", message):
+            what = phrase(
+                "{host} does not serve the model {model}: {message}",
+                host=self._host,
+                model=model,
+                message=self._clean(message),
+            )
+            return Failed("request", what)
+        return None
+
+    def _bad_key(self, status: int, message: str) -> Failed:
+        if not self._key:
+            what = phrase(
+                "{host} wants an API key. Set DEEPSEEK_API_KEY; there is one at {page}",
+                host=self._host,
+                page=_KEY_PAGE,
+            )
+        elif status == 403:
+            what = phrase(
+                "{host} forbids this: {message}", host=self._host, message=self._clean(message)
+            )
+        else:
+            what = phrase(
+                "{host} does not accept the API key {key}. Check DEEPSEEK_API_KEY; "
+                "a new one is to be had at {page}",
+                host=self._host,
+                key="…" + self._key[-4:] if len(self._key) > 8 else "…",
+                page=_KEY_PAGE,
+            )
+        return Failed("key", what)
+
+    def _no_balance(self) -> Failed:
+        what = phrase(
+            "The balance at {host} is used up. Top it up at {page}",
+            host=self._host,
+            page=_BALANCE_PAGE,
+        )
+        return Failed("balance", what)
+
+    def _busy(self, status: int | None, message: str, after: float | None) -> Failed:
+        if status == 429:
+            what = phrase(
+                "{host} has too many requests at once: {message}",
+                host=self._host,
+                message=self._clean(message),
+            )
+        else:
+            what = phrase(
+                "{host} is in trouble: {message}",
+                host=self._host,
+                message=self._clean(message) or f"HTTP {status}",
+            )
+        return Failed("server", what, "server", after=after)
+
+    def _clean(self, text: str) -> str:
+        """Return *text* fit to be shown: one line, not long, no control characters, no key."""
+        if self._key:
+            text = text.replace(self._key, "…")
+        text = " ".join(_CONTROL.sub(" ", text).split())
+        return text if len(text) <= _LONGEST_SENTENCE else f"{text[:_LONGEST_SENTENCE]}…"
+
+
+def _too_long() -> Failed:
+    what = phrase("The conversation no longer fits the model. Shorten it with /compact, or /new.")
+    return Failed("context", what)
+
+
+def _censored() -> Failed:
+    what = phrase(
+        "The model's provider refuses this content. Word it differently, or go back with /rewind."
+    )
+    return Failed("content", what)
+
+
+def broken_reply() -> Failed:
+    return Failed("reply", phrase("The reply broke off before its end."), "server")
+
+
+def filtered_reply() -> Failed:
+    return _censored()
+
+
+def overloaded() -> Failed:
+    what = phrase("The model's server ran out of resources in the midst of the reply.")
+    return Failed("server", what, "server")
+
+
+def leaked_markup() -> Failed:
+    return Failed("reply", phrase("The model wrote a tool call that cannot be read."), "reply")
+
+
+def empty_reply() -> Failed:
+    return Failed("reply", phrase("The model sent an empty reply."), "reply")
+
+
+def unfit_key() -> Failed:
+    what = phrase(
+        "The API key contains characters that no key has. Copy it again to DEEPSEEK_API_KEY."
+    )
+    return Failed("key", what)
+
+
+def _message(body: str) -> tuple[str, str]:
+    """Return the sentence in an error *body* (JSON, HTML, plain or nothing) and its type."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return _plain(body), ""
+    error = value.get("error", value) if isinstance(value, dict) else value
+    if not isinstance(error, dict):
+        return str(error), ""
+    message = error.get("message") or error.get("detail") or error.get("code") or ""
+    return str(message), str(error.get("type") or "")
+
+
+def _plain(body: str) -> str:
+    if not re.search(r"<(html|!doctype|head|body)\b", body[:1000], re.IGNORECASE):
+        return body
+    title = re.search(r"<title[^>]*>(.*?)</title>", body, re.IGNORECASE | re.DOTALL)
+    return unescape(title[1]) if title else ""
+
+
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    """Return what `retry-after` asks for; its form as a date is not understood."""
+    try:
+        return max(0.0, float(headers.get("retry-after", "")))
+    except ValueError:
+        return None

@@ -1,0 +1,65 @@
+"""Patterns for paths: "*.py", "src/**/test_*.py", "*.{js,ts}"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+_PIECE = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|\[!?\]?[^\]]*\]|[{},]|\\.|.", re.DOTALL)
+_PLAIN = {
+    "**/": "(?:[^/]+/)*",
+    "/**": "/.+",
+    "**": ".*",
+    "*": "[^/]*",
+    "?": "[^/]",
+}
+
+
+def glob_filter(pattern: str, *, ignore_case: bool = False) -> Callable[[str], bool]:
+    """Return a test of '/'-separated relative paths by *pattern*.
+
+    "*" and "?" stay within a name, "**" does not; "{a,b}" is either; "[a-z]" one of a set. A
+    pattern without "/" is tried on the last name of a path, so that "*.py" finds them at any depth.
+    """
+    pattern = pattern.removeprefix("./")
+    search = _compiled(pattern.lstrip("/"), ignore_case).fullmatch
+    if "/" in pattern:
+        return lambda path: search(path) is not None
+    return lambda path: search(path.rpartition("/")[2]) is not None
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
+    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
+    try:
+        return re.compile(_expression(pattern), flags)
+    except re.error:  # "[z-a]" and the like: then the characters mean themselves
+        return re.compile(re.escape(pattern), flags)
+
+
+def _expression(pattern: str) -> str:
+    expression, depth = "", 0
+    for piece in _PIECE.findall(pattern):
+        if piece == "{":
+            depth += 1
+            expression += "(?:"
+        elif piece == "}" and depth:
+            depth -= 1
+            expression += ")"
+        elif piece == "," and depth:
+            expression += "|"
+        else:
+            expression += _translated(piece)
+    return expression
+
+
+def _translated(piece: str) -> str:
+    if piece in _PLAIN:
+        return _PLAIN[piece]
+    if piece.startswith("[") and len(piece) > 2:
+        inner = piece[1:-1].replace("\\", r"\\").replace("[", r"\[").replace("]", r"\]")
+        return f"[^/{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
+    if piece.startswith("\\") and len(piece) == 2:
+        return re.escape(piece[1])
+    return re.escape(piece)

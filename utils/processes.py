@@ -1,0 +1,27 @@
+"""Telling one process from a later one that happens to have the same number."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+
+def is_running(pid: int, started: str) -> bool:
+    """Return whether process *pid* lives and is the one that began at *started*."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return started_at(pid) == started
+
+
+def started_at(pid: int) -> str:
+    """Return when process *pid* began, in ticks since the boot; "" where nobody tells."""
+    with suppress(OSError, IndexError):
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        # The name of the program stands in brackets and may itself hold brackets and blanks.
+        return stat.rpartition(")")[2].split()[19]
+    return ""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from utils.phrases import Problem, phrase
+from utils.prices import PriceList
 
 ROOT = Path(__file__).resolve().parent
 VERSION = "0.1.0"
@@ -88,11 +89,14 @@ def _yes_no() -> dict[str, Any]:
     return {"parse": parse, "allowed": phrase("true or false")}
 
 
-def _table() -> dict[str, Any]:
-    def parse(value: object) -> dict[str, Any]:
-        if not isinstance(value, dict):
+def _prices() -> dict[str, Any]:
+    def parse(value: object) -> PriceList:
+        if not isinstance(value, dict) or value.keys() - {"models", "peak_factor", "peak_hours"}:
             raise ValueError
-        return value
+        try:
+            return PriceList.of(value)
+        except LookupError as error:
+            raise ValueError from error
 
     return {"parse": parse, "allowed": phrase("a table, see docs/settings.md")}
 
@@ -120,7 +124,10 @@ class Settings:
     idle_seconds: float = field(default=180.0, metadata=_number(float, 1, 3_600))
     retries: int = field(default=5, metadata=_number(int, 0, 100))
     allow_unsandboxed: bool = field(default=False, metadata=_yes_no())
-    prices: dict[str, Any] = field(default_factory=dict, metadata=_table())
+    checkpoint_file_mb: int = field(default=100, metadata=_number(int, 0, 1_000_000))
+    checkpoint_total_mb: int = field(default=5_000, metadata=_number(int, 1, 10_000_000))
+    checkpoint_days: int = field(default=30, metadata=_number(int, 1, 36_500))
+    prices: PriceList = field(default_factory=PriceList, metadata=_prices())
 
     @property
     def language(self) -> Language:

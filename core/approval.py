@@ -45,7 +45,7 @@ class Approval:
 
     def judge(self, tool: Tool, arguments: Mapping[str, Any]) -> Leave:
         """Return whether this call may run, must be asked about, or is refused."""
-        if tool.risk is Risk.READ or getattr(tool.function, "__touches_nothing__", False):
+        if tool.risk is Risk.READ or tool.touches_nothing:
             return Leave("allow")
         if self.mode == "read-only" and tool.risk is not Risk.NETWORK:
             return Leave("refuse", phrase("This session is read-only."))

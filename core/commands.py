@@ -18,7 +18,7 @@ from core.messages import Assistant, User
 from core.store import Store
 from core.thinking import Mode
 from core.tools import Toolbox, finish
-from utils.api_client import Usage
+from utils.completion import Usage
 from utils.phrases import Phrase, Problem, Text, phrase
 
 Row = tuple[Text, ...]
@@ -181,7 +181,10 @@ class Commands(Family):
             (phrase("Session"), desk.session or phrase("not begun"), turns),
             (phrase("Steps"), phrase("at most {n} a task", n=desk.step_limit)),
             (phrase("Context"), _of(used, limit)),
-            *((PARTS[part], _of(tokens, limit)) for part, tokens in desk.parts().items()),
+            *(
+                (phrase("  of it {part}", part=PARTS[part]), f"{tokens:,}")
+                for part, tokens in desk.parts().items()
+            ),
             *self._cost_rows(),
             (phrase("Approval"), desk.approval.mode, *desk.approval.patterns),
         ]
@@ -202,8 +205,13 @@ class Commands(Family):
                 ),
             ),
             (phrase("Cache hits"), f"{hits:.0f} %"),
-            (phrase("Cost"), f"${usage.cost_usd:.4f}"),
+            (phrase("Cost"), self._price(usage)),
         ]
+
+    def _price(self, usage: Usage) -> Text:
+        if usage.requests and not usage.cost_usd and not self._desk.is_practice:
+            return phrase("unknown: the settings have no price for this model")
+        return f"${usage.cost_usd:.4f}"
 
 
 _MODES = ", ".join(MODES)
@@ -220,8 +228,12 @@ def _mode(name: str) -> ApprovalMode:
 
 
 def _of(used: int, limit: int) -> Phrase:
-    part = f"{100 * used / limit:.1f}"
-    return phrase("{used} of {limit} tokens ({part} %)", used=used, limit=limit, part=part)
+    return phrase(
+        "{used} of {limit} tokens ({part} %)",
+        used=f"{used:,}",
+        limit=f"{limit:,}",
+        part=f"{100 * used / limit:.1f}",
+    )
 
 
 def _first_line(text: str) -> str:

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from core.cards import Card, Change
 from core.messages import AnswerState
-from utils.api_client import Usage
 from utils.codec import to_plain
+from utils.completion import Usage
 from utils.phrases import Phrase
 
 
@@ -143,7 +143,8 @@ class CommandAnswered:
     effect: Literal["", "clear", "exit", "session"] = ""
 
 
-Why = Literal["done", "stopped", "step_limit", "budget", "error"]
+Why = Literal["done", "stopped", "step_limit", "budget", "error", "interrupted"]
+"""How a turn ended; "interrupted" is told only of a kept turn that Onefold did not outlive."""
 
 
 @dataclass(frozen=True, slots=True)

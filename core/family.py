@@ -48,10 +48,17 @@ class Family:
         """Be told that *session* is the one from now on, "" being one that is yet to begin."""
 
     def before(self, call_id: str, turn: int) -> None:
-        """Be told that a call that may change the folder is about to run."""
+        """Be told that a call that may change the folder is about to run.
+
+        Raises `Problem` when it must not.
+        """
 
     def after(self, call_id: str, turn: int) -> None:
         """Be told that such a call is over, however it ended."""
+
+    def warnings(self) -> Sequence[Phrase]:
+        """Return what the person should see and was not told yet."""
+        return ()
 
     def follow(self, changes: Sequence[Change]) -> None:
         """Take note of what a call did to the files."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User, Wire
-from utils.api_client import Usage
+from utils.completion import Usage
 
 Keep = Callable[[int, Record], None]
 Numbered = tuple[int, Record]

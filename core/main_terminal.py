@@ -21,7 +21,7 @@ from core.store import Store
 from core.thinking import Mode
 from core.tools import Outcome, Risk, Tool, Toolbox, ToolError
 from core.turn import Model, Turn, run_turn
-from utils.api_client import Usage
+from utils.completion import Usage
 from utils.context_manager import first_turn_kept
 from utils.phrases import Phrase, Problem, phrase
 from utils.tokens import estimate
@@ -179,18 +179,21 @@ class MainTerminal:
         self.history.append(record)
 
     def before(self, tool: Tool, call_id: str) -> None:
-        if tool.risk in CHANGING:
+        if changes_files(tool):
             for family in self.families:
                 family.before(call_id, self.history.turn)
 
     def settle(self, tool: Tool, call_id: str, outcome: Outcome) -> None:
-        if tool.risk in CHANGING:
+        if changes_files(tool):
             for family in self.families:
                 family.after(call_id, self.history.turn)
         if outcome.changes:
             for family in self.families:
                 family.follow(outcome.changes)
         self._save_state()
+
+    def warnings(self) -> Sequence[Phrase]:
+        return [warning for family in self.families for warning in family.warnings()]
 
     def spent(self) -> Phrase | None:
         if not self.budget_usd or self.usage.cost_usd < self.budget_usd:
@@ -232,8 +235,9 @@ class MainTerminal:
         newer = 0
         for _, record in reversed(self.history.records):
             if isinstance(record, Assistant) and record.usage:
-                known = record.usage.prompt_tokens + record.usage.completion_tokens
-                return known + newer, self.context_limit
+                billed = record.usage.prompt_tokens + record.usage.completion_tokens
+                # A reply that was asked for again is billed each time.
+                return billed // max(1, record.usage.requests) + newer, self.context_limit
             newer += tokens(record)
         return sum(self.parts().values()), self.context_limit
 
@@ -259,6 +263,11 @@ class MainTerminal:
         first = first_turn_kept(sizes, used, limit)
         if first is not None and self.history.state.get("left_out_before") != first:
             self.record(Shift("left_out_before", first))
+
+
+def changes_files(tool: Tool) -> bool:
+    """Return whether a call of *tool* may change the project folder."""
+    return tool.risk in CHANGING and not tool.touches_nothing
 
 
 def tokens(record: Record) -> int:

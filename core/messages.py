@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.cards import Card
-from utils.api_client import Usage
+from utils.completion import Usage
 
 Wire = dict[str, Any]
 """One message in the JSON form of the chat-completions API."""

@@ -17,9 +17,10 @@ Verdict = Literal["", "warn", "stop"]
 class Progress:
     """Watches the calls of one turn.
 
-    The same call with the same arguments three times in a row, or three times with the same
-    answer, is a loop: the first time the model is warned, after that the task is stopped. The same
-    tool eight times in a row with ever other arguments may be work: it is only warned about, once.
+    The same call with the same arguments three times in a row, or three times with the same answer
+    while no file changed, is a loop: the first time the model is warned, after that the task is
+    stopped. The same tool eight times in a row with ever other arguments may be work: it is only
+    warned about, once.
     """
 
     def __init__(self) -> None:
@@ -30,12 +31,14 @@ class Progress:
         self._tools_in_row = 0
         self._is_warned = False
 
-    def see(self, call: ToolCall, answer: ToolAnswer) -> Verdict:
-        """Take note of *call* and its *answer*; say whether to warn or to stop."""
+    def see(self, call: ToolCall, answer: ToolAnswer, *, has_changed: bool) -> Verdict:
+        """Take note of *call*, its *answer* and whether files changed; say what to do about it."""
         key = f"{call.name} {_canonical(call)}"
         self._calls_in_row = self._calls_in_row + 1 if key == self._last_call else 1
         self._tools_in_row = self._tools_in_row + 1 if call.name == self._last_tool else 1
         self._last_call, self._last_tool = key, call.name
+        if has_changed:
+            self._answers.clear()
         self._answers[key, answer.text] += 1
         if max(self._calls_in_row, self._answers[key, answer.text]) >= SAME_CALL:
             return self._looping()

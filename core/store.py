@@ -20,6 +20,7 @@ class SessionInfo:
     updated: float
     turns: int
     parent: str = ""
+    archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,9 @@ class Store(Protocol):
 
     def append(self, session: str, turn: int, record: Record) -> None:
         """Add *record* to the end of *session*. The first `User` record also names it."""
+
+    def fork(self, session: str, turn: int) -> str:
+        """Begin a session with what *session* holds up to the end of *turn*; return its id."""
 
     def load(self, session: str) -> list[tuple[int, Record]]:
         """Return (turn, record) in order. Raises `Problem` when there is no such session."""

@@ -85,6 +85,11 @@ class Tool:
         description = " ".join((method.__doc__ or "").split())
         return cls(method.__name__, description, risk, _schema(method), method)
 
+    @property
+    def touches_nothing(self) -> bool:
+        """Whether its method says so (`__touches_nothing__`): such a call needs nobody's leave."""
+        return bool(getattr(self.function, "__touches_nothing__", False))
+
     def to_wire(self) -> Wire:
         function = {
             "name": self.name,

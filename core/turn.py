@@ -39,8 +39,8 @@ from core.messages import AnswerState, Assistant, Context, Record, ToolAnswer, T
 from core.progress import Progress
 from core.thinking import Mode, carried, conclusion, thinks
 from core.tools import Outcome, Tool, Toolbox, ToolError, failed
-from utils.api_client import Completion, Delta, ModelError, RawCall, Retry, Usage
-from utils.phrases import Phrase, Text, phrase
+from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
+from utils.phrases import Phrase, Problem, Text, phrase
 from utils.waiting import Stop, Stopped
 
 Turn = Generator[Event, Reply | None, None]
@@ -82,6 +82,9 @@ class Host(Protocol):
 
     def settle(self, tool: Tool, call_id: str, outcome: Outcome) -> None:
         """Be told what *tool* did; called before its answer is recorded."""
+
+    def warnings(self) -> Sequence[Phrase]:
+        """Return what the person should see and was not told yet."""
 
     def spent(self) -> Phrase | None:
         """Return why nothing more may be spent, or None."""
@@ -259,8 +262,8 @@ def _run_calls(
     try:
         while waiting:
             call = waiting[0]
-            answer = yield from _run_call(host, call, waiting)
-            match progress.see(call, answer):
+            answer, has_changed = yield from _run_call(host, call, waiting)
+            match progress.see(call, answer, has_changed=has_changed):
                 case "stop":
                     verdict = phrase(
                         "The model repeats {name} without getting further, so the task was "
@@ -287,8 +290,11 @@ def _run_calls(
 
 def _run_call(
     host: Host, call: ToolCall, waiting: deque[ToolCall]
-) -> Generator[Event, Reply | None, ToolAnswer]:
-    """Run *call*, record its answer, take it off *waiting*, and only then show that it is over."""
+) -> Generator[Event, Reply | None, tuple[ToolAnswer, bool]]:
+    """Run *call*, record its answer, take it off *waiting*, and only then show that it is over.
+
+    Returns the answer, and whether files changed.
+    """
     began = time.monotonic()
     state: AnswerState
     try:
@@ -305,7 +311,7 @@ def _run_call(
     waiting.popleft()
     host.record(answer)
     yield ToolFinished(call.id, call.name, state, outcome.card, seconds, outcome.changes)
-    return answer
+    return answer, bool(outcome.changes)
 
 
 def _with_leave(
@@ -330,7 +336,10 @@ def _with_leave(
 def _run(
     host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any]
 ) -> Generator[Event, Reply | None, tuple[AnswerState, Outcome]]:
-    host.before(tool, call_id)
+    try:
+        host.before(tool, call_id)
+    except Problem as problem:  # what it does could not be undone: it does not run
+        return "failed", failed(problem.what)
     running = host.tools.run(tool, arguments)
     try:
         while True:
@@ -342,7 +351,11 @@ def _run(
         outcome = _not_run(text, phrase("Stopped."), "")
     finally:
         running.close()
-    host.settle(tool, call_id, outcome)
+    try:
+        host.settle(tool, call_id, outcome)
+    except Problem as problem:  # it did run: its answer counts, and the person is told
+        yield Warned(problem.what)
+    yield from map(Warned, host.warnings())
     if host.stop.is_set() and not outcome.ok:
         return "stopped", outcome
     return ("done" if outcome.ok else "failed"), outcome

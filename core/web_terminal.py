@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+import json
+import secrets
 import threading
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
-from core.events import ApprovalAsked, Event, Reply, to_json
+from core.cards import Change
+from core.events import (
+    ApprovalAsked,
+    CallDrafted,
+    CommandAnswered,
+    Event,
+    Reply,
+    TextDelta,
+    ThinkingDelta,
+    ToolOutput,
+    TurnFinished,
+    TurnStarted,
+    to_json,
+)
 from core.main_terminal import MainTerminal
+from core.messages import Context
+from core.transcript import Packet, Transcript, ended
 from core.turn import drive
+from utils.clean import visible
+from utils.phrases import Phrase
 
-Packet = dict[str, Any]
+__all__ = ["Busy", "Gone", "Packet", "WebTerminal"]
+
 KEPT = 2_048
 """Packets remembered for browsers that reconnect."""
+KEPT_BYTES = 16 * 2**20
+"""Bytes they may take, roughly, as JSON."""
+FRAME = 0.033
+"""Seconds over which deltas are joined before they get their number."""
+LARGEST = 64_000
+"""Characters of joined deltas that do not wait for the frame to end."""
 
 
 class Busy(Exception):
@@ -25,31 +52,94 @@ class Gone(Exception):
     """The packets asked for are no longer kept, or are not of this run: take a snapshot."""
 
 
+def _nothing() -> None:
+    pass
+
+
 @dataclass(kw_only=True)
 class WebTerminal(MainTerminal):
     """Runs one turn at a time and hands every event to *emit* with a sequence number.
 
-    *emit* is called in the order of the numbers, one call at a time, and must not block. The
-    numbers let any browser that joins late, or comes back, ask for what it missed with `since`.
-    No socket is known here: *emit* is whatever carries packets away.
+    *emit* is called in the order of the numbers, one call at a time, and must not block. Deltas
+    that follow each other closely are joined first. The numbers let any browser that joins late,
+    or comes back, ask for what it missed with `since`; *boot* says of which run of numbers they
+    are, and `snapshot` has the whole picture. *changed* is called after a question was asked or
+    answered. No socket is known here: *emit* is whatever carries packets away.
     """
 
     emit: Callable[[Packet], None]
-    _log: deque[Packet] = field(default_factory=lambda: deque(maxlen=KEPT))
+    changed: Callable[[], None] = _nothing
+    boot: str = field(default_factory=lambda: secrets.token_hex(8))
+    _log: deque[Packet] = field(default_factory=deque)
+    _sizes: deque[int] = field(default_factory=deque)
+    _kept_bytes: int = 0
     _count: int = 0
+    _command: str = ""
+    _transcript: Transcript = field(default_factory=Transcript)
     _running: threading.Lock = field(default_factory=threading.Lock)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _asked: dict[str, Reply | None] = field(default_factory=dict)
+    _held: Event | None = None
+    _due: float = 0.0
+    _by_hand: list[Change] = field(default_factory=list)
 
-    def handle(self, line: str) -> None:
-        """Run a whole turn, streaming it. Raises `Busy` rather than run two at once."""
+    # --- in --------------------------------------------------------------------------------------
+
+    def handle(self, line: str, command: str = "") -> None:
+        """Run a whole turn, streaming it. Raises `Busy` rather than run two at once.
+
+        *command* is the id under which a browser sent the line; the first packet bears it.
+        """
         if not self._running.acquire(blocking=False):
             raise Busy
+        self._command = command
         try:
-            with self.stop.calling(self._wake):
+            with self.stop.calling(self._wake), self._joining():
                 drive(self.ask(line), self._show)
         finally:
             self._running.release()
+
+    def aside(self, line: str, command: str = "", *, is_logged: bool = True) -> CommandAnswered:
+        """Run a slash command beside whatever runs; only for those that do not touch the talk."""
+        answer = self._run_command(line)
+        if is_logged:
+            self._command = command
+            self._show(answer)
+        return answer
+
+    def give_up(self, why: Phrase) -> None:
+        """Tell that the turn ended by a failure of our own, after `handle` raised."""
+        with self._changed:
+            self._send(TurnFinished("error", why))
+
+    def answer(self, call_id: str, reply: Reply) -> bool:
+        """Answer the question of *call_id*; return False when nobody (any longer) asks it.
+
+        Of several answers to one question the first wins.
+        """
+        with self._changed:
+            if call_id not in self.asked:
+                return False
+            self._asked[call_id] = reply
+            self._changed.notify_all()
+        self.changed()
+        return True
+
+    def changed_by_hand(self, changes: Iterable[Change]) -> None:
+        """Let the model know, before its next step, what the person did to files."""
+        with self._changed:
+            self._by_hand += changes
+
+    def resume(self, start: str = "") -> str:
+        session = super().resume(start)
+        self._retell()
+        return session
+
+    def new(self) -> None:
+        super().new()
+        self._retell()
+
+    # --- what there is ---------------------------------------------------------------------------
 
     @property
     def is_running(self) -> bool:
@@ -60,17 +150,11 @@ class WebTerminal(MainTerminal):
         """The number of the newest packet; 0 before the first."""
         return self._count
 
-    def answer(self, call_id: str, reply: Reply) -> bool:
-        """Answer the question of *call_id*; return False when nobody (any longer) asks it.
-
-        Of several answers to one question the first wins.
-        """
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The calls that wait for an answer."""
         with self._changed:
-            if call_id not in self._asked or self._asked[call_id] is not None:
-                return False
-            self._asked[call_id] = reply
-            self._changed.notify_all()
-            return True
+            return tuple(call_id for call_id, reply in self._asked.items() if reply is None)
 
     def since(self, number: int) -> list[Packet]:
         """Return the packets after *number*, oldest first.
@@ -83,23 +167,154 @@ class WebTerminal(MainTerminal):
                 raise Gone
             return [packet for packet in self._log if packet["seq"] > number]
 
-    def _show(self, event: Event) -> Reply | None:
+    def snapshot(self, turns: int) -> tuple[int, int, list[Packet]]:
+        """Return `head`, and the first turn and the events that `Transcript.tail` gives of it."""
         with self._changed:
-            self._count += 1
-            packet = {"seq": self._count, **to_json(event)}
-            self._log.append(packet)
+            return self._count, *self._transcript.tail(turns)
+
+    def earlier(self, before: int, turns: int) -> tuple[int, list[Packet]]:
+        """Return the first turn and the events of the last *turns* before turn *before*."""
+        with self._changed:
+            return self._transcript.tail(turns, before)
+
+    # --- out -------------------------------------------------------------------------------------
+
+    def _show(self, event: Event) -> Reply | None:
+        if isinstance(event, TurnFinished) and event.why != "done":
+            self.record(ended(self.history.turn, event))
+        with self._changed:
+            if self._hold(event):
+                return None
+            self._flush()
             if isinstance(event, ApprovalAsked):
                 self._asked[event.call_id] = None
-            self.emit(packet)
+            self._send(event)
         return self._wait(event.call_id) if isinstance(event, ApprovalAsked) else None
+
+    def _send(self, event: Event) -> None:
+        """Number *event* and let it go."""
+        self._count += 1
+        packet = {"seq": self._count, **to_json(event)}
+        if isinstance(event, TurnStarted | CommandAnswered) and self._command:
+            packet["cmd"], self._command = self._command, ""
+        if isinstance(event, CommandAnswered) and event.effect == "session":
+            self._transcript = Transcript(self.history.records)
+        self._transcript.add(packet)
+        self._keep_packet(packet, _size(event, packet))
+        self.emit(packet)
+
+    def _keep_packet(self, packet: Packet, size: int) -> None:
+        self._log.append(packet)
+        self._sizes.append(size)
+        self._kept_bytes += size
+        while len(self._log) > KEPT or (self._kept_bytes > KEPT_BYTES and len(self._log) > 1):
+            self._log.popleft()
+            self._kept_bytes -= self._sizes.popleft()
+
+    def _retell(self) -> None:
+        with self._changed:
+            self._transcript = Transcript(self.history.records)
+
+    # Deltas: the first goes out at once, what follows within a frame is joined.
+
+    def _hold(self, event: Event) -> bool:
+        """Take *event* in if it is a delta that may wait for more of its kind."""
+        if not isinstance(event, ThinkingDelta | TextDelta | ToolOutput | CallDrafted):
+            return False
+        joined = _joined(self._held, event)
+        if joined is None:
+            self._flush()
+        self._held = joined or event
+        if time.monotonic() >= self._due or _length(self._held) >= LARGEST:
+            self._flush()
+        else:
+            self._changed.notify_all()
+        return True
+
+    def _flush(self) -> None:
+        if self._held is not None:
+            held, self._held = self._held, None
+            self._send(held)
+            self._due = time.monotonic() + FRAME
+
+    @contextmanager
+    def _joining(self) -> Iterator[None]:
+        """Let a thread send what is held back when its frame is over; all is sent at the end."""
+        over = threading.Event()
+        thread = threading.Thread(target=self._flush_in_time, args=(over,), name="deltas")
+        thread.start()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._flush()
+                over.set()
+                self._changed.notify_all()
+            thread.join()
+
+    def _flush_in_time(self, over: threading.Event) -> None:
+        with self._changed:
+            while not over.is_set():
+                left = self._due - time.monotonic()
+                if self._held is None:
+                    self._changed.wait()
+                elif left > 0:
+                    self._changed.wait(left)
+                else:
+                    self._flush()
+
+    # --- waiting for the person ------------------------------------------------------------------
 
     def _wait(self, call_id: str) -> Reply | None:
         """Wait for the person; a stop is no answer."""
+        self.changed()
         with self._changed:
             while self._asked[call_id] is None and not self.stop.is_set():
                 self._changed.wait()
-            return self._asked.pop(call_id)
+            reply = self._asked.pop(call_id)
+        if reply is None:
+            self.changed()
+        return reply
 
     def _wake(self) -> None:
         with self._changed:
             self._changed.notify_all()
+
+    # --- what the model is told ------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        super()._tell()
+        with self._changed:
+            changes, self._by_hand = self._by_hand, []
+        if changes:
+            told = "; ".join(dict.fromkeys(map(_told, changes)))
+            self.record(Context(f"The person changed files by hand: {told}."))
+
+
+def _told(change: Change) -> str:
+    new_path = f" to {visible(change.new_path)}" if change.new_path else ""
+    return f"{change.kind} {visible(change.path)}{new_path}"
+
+
+def _joined(first: Event | None, second: Event) -> Event | None:
+    """Return the one delta that says the same as both; None if there is none."""
+    match first, second:
+        case TextDelta(start), TextDelta(end):
+            return TextDelta(start + end)
+        case ThinkingDelta(start), ThinkingDelta(end):
+            return ThinkingDelta(start + end)
+        case ToolOutput(call_id, start), ToolOutput(same, end) if call_id == same:
+            return ToolOutput(call_id, start + end)
+        case CallDrafted(name), CallDrafted(same) if name == same:
+            return second
+        case _:
+            return None
+
+
+def _length(event: Event) -> int:
+    return len(event.text) if isinstance(event, ThinkingDelta | TextDelta | ToolOutput) else 0
+
+
+def _size(event: Event, packet: Packet) -> int:
+    """Return about how many bytes *packet* takes as JSON."""
+    return 2 * _length(event) + 100 if _length(event) else len(json.dumps(packet))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.turn import Model
-from utils.api_client import Completion
+from utils.completion import Completion
 from utils.phrases import Problem, phrase
 from utils.waiting import Stop
 

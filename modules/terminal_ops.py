@@ -99,7 +99,10 @@ class TerminalOps(Family):
             case "A" | "B":
                 return None
             case "C":
-                return phrase("Here the sandbox cannot protect the project's .git.")
+                return phrase(
+                    "Here the sandbox is a weaker one: programs can change permissions and times "
+                    "of files outside the project."
+                )
             case "D":
                 return phrase("Here programs run without a sandbox: they can do all that you can.")
 

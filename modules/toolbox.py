@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from core.family import Family
 from core.store import Store
 from modules.annotations import Annotations
+from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.family import UndoFamily
 from modules.data_folder import DataFolder
 from modules.export import Export
 from modules.file_manager import FileManager
@@ -32,6 +34,9 @@ class Choices:
     search_key: str
     search_url: str
     allow_unsandboxed: bool
+    checkpoint_file_bytes: int
+    checkpoint_total_bytes: int
+    checkpoint_days: int
 
 
 def families(
@@ -46,6 +51,14 @@ def families(
         cache_folder=data.all,
         allow_limits_only=choices.allow_unsandboxed,
     )
+    checkpoints = Checkpoints(
+        project.root,
+        data.checkpoints,
+        file_cap=choices.checkpoint_file_bytes,
+        total_cap=choices.checkpoint_total_bytes,
+        keep_days=choices.checkpoint_days,
+        protected=[data.all],
+    )
     search: Family = NoWebSearch()
     if choices.search_key:
         search = WebSearch(choices.search_key, outputs, stop, base_url=choices.search_url)
@@ -58,5 +71,6 @@ def families(
         notes,
         Memory(data.memory),
         search,
+        UndoFamily(project, checkpoints),
         Export(store, project.root, choices.system_text),
     ]

@@ -17,7 +17,7 @@ from core.main_terminal import MainTerminal
 from core.messages import Record, Wire
 from core.store import Found, SessionInfo
 from core.turn import drive
-from utils.api_client import Completion, Delta, ModelError, RawCall, Retry, Usage
+from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
 from utils.phrases import Problem, phrase
 from utils.waiting import Stop, Stopped
 
@@ -80,6 +80,11 @@ class MemoryStore:
 
     def append(self, session: str, turn: int, record: Record) -> None:
         self.records[session].append((turn, record))
+
+    def fork(self, session: str, turn: int) -> str:
+        copy = self.create(model="m", parent=session)
+        self.records[copy] = [(n, record) for n, record in self.records[session] if n <= turn]
+        return copy
 
     def load(self, session: str) -> list[tuple[int, Record]]:
         return list(self.records[session])

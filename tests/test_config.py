@@ -54,6 +54,8 @@ def test_what_the_command_line_leaves_unsaid_changes_nothing(tmp_path: Path) -> 
         ("", {"ONEFOLD_STEP_LIMIT": "many"}, ["step_limit", "many", "ONEFOLD_STEP_LIMIT"]),
         ("", {"ONEFOLD_BUDGET_USD": "nan"}, ["budget_usd", "nan"]),
         ("", {"DEEPSEEK_BASE_URL": "api.deepseek.com"}, ["deepseek_base_url", "https://"]),
+        ("[prices.models.x]\nhit = 1", {}, ["prices", "docs/settings.md"]),
+        ("[prices]\nhit = 1", {}, ["prices"]),
         ("", {"ONEFOLD_LANG": "fr"}, ["lang", "fr", "en, zh"]),
         ("", {"ONEFOLD_ALLOW_UNSANDBOXED": "perhaps"}, ["allow_unsandboxed", "true or false"]),
     ],
@@ -65,6 +67,13 @@ def test_a_bad_value_names_the_setting_its_source_and_what_is_allowed(
         loaded(tmp_path, toml=toml, **environment)
     for word in named:
         assert word in str(problem.value)
+
+
+def test_prices_are_settings(tmp_path: Path) -> None:
+    toml = "[prices]\npeak_hours = []\n[prices.models.mine]\nhit = 1\nmiss = 2\noutput = 3\n"
+    prices = loaded(tmp_path, toml=toml).prices
+    assert prices.cost("mine", hit=10**6, miss=10**6, output=10**6, moment=0) == 6
+    assert prices.knows("deepseek-flash")
 
 
 def test_a_key_is_never_shown(tmp_path: Path) -> None:

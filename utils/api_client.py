@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import http.client
 import random
 import threading
 import time
@@ -205,6 +204,8 @@ class ApiClient:
 
         What breaks after the finish reason came breaks nothing: the reply is whole.
         """
+        from http.client import HTTPException
+
         import httpx2
         import openai
 
@@ -223,7 +224,7 @@ class ApiClient:
             raise self._server.unreachable(str(error)) from None
         except Insecure as error:
             raise self._server.insecure(str(error)) from None
-        except (OSError, http.client.HTTPException, httpx2.HTTPError, openai.OpenAIError) as error:
+        except (OSError, HTTPException, httpx2.HTTPError, openai.OpenAIError) as error:
             if stop.is_set():
                 raise Stopped from None
             if draft.finish_reason:

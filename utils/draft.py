@@ -71,8 +71,9 @@ class Draft:
     def _add_event(self, event: dict[str, Any]) -> None:
         if error := event.get("error"):
             raise ErrorInStream(error)
-        self.model = event.get("model") or self.model
-        self.usage = event.get("usage") or self.usage
+        self.model = str(event.get("model") or self.model)
+        if usage := event.get("usage"):
+            self.usage = dict(usage)
         for choice in event.get("choices") or ():
             self._add_delta(choice.get("delta") or choice.get("message") or {})
             self.finish_reason = choice.get("finish_reason") or self.finish_reason
@@ -89,8 +90,8 @@ class Draft:
         """Add to a call: its id and name are set (some gateways repeat them), not appended to."""
         call = self._call_of(piece)
         function = piece.get("function") or {}
-        call.id = piece.get("id") or call.id
-        call.name = function.get("name") or call.name
+        call.id = str(piece.get("id") or call.id)
+        call.name = str(function.get("name") or call.name)
         arguments = function.get("arguments") or ""
         if not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
@@ -105,7 +106,7 @@ class Draft:
         """
         index = piece.get("index") or 0
         call = self._call_at.get(index)
-        new_id = piece.get("id")
+        new_id = str(piece.get("id") or "")
         if call is None or (new_id and call.id and new_id != call.id):
             call = _Call()
             self._calls.append(call)

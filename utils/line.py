@@ -194,79 +194,87 @@ class _Body(httpx2.SyncByteStream):
         self._connection = connection
         self._reply = reply
         self._keep = keep
-        self._pieces = _chunked(reply) if reply.chunked else _plain(reply)
+        self._pieces = self._read_chunked() if reply.chunked else self._read_plain()
         self._is_whole = False
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in self._pieces:  # noqa: UP028 - `yield from` would close them along with this
             yield piece
-        self._is_whole = True
 
     def close(self) -> None:
         """Keep the connection if the body has ended or is just about to; else close it."""
         if not self._is_whole and self._connection.sock is not None:
             with suppress(OSError, http.client.HTTPException):
                 self._connection.sock.settimeout(_GRACE_SECONDS)
-                self._is_whole = not any(self._pieces)
+                next(self._pieces, None)
         self._reply.close()
         if self._is_whole and self._connection.sock is not None:
             self._keep(self._connection)
         else:
             self._connection.close()
 
+    def _read_plain(self) -> Iterator[bytes]:
+        while data := self._reply.read1(_PIECE):
+            yield data
+        self._is_whole = True
 
-def _chunked(reply: http.client.HTTPResponse) -> Iterator[bytes]:
-    """Yield a chunked body, all that one read of the network brought in one piece.
+    def _read_chunked(self) -> Iterator[bytes]:
+        """Yield all that one read of the network brought in one piece.
 
-    `HTTPResponse.read1` would give one chunk each time, and servers send a chunk per token.
-    """
-    rest, left = b"", 0
-    while data := reply.fp.read1(_PIECE):
-        data = rest + data
+        `HTTPResponse.read1` would give one chunk each time, and servers send a chunk per token.
+        """
+        chunks = _Chunks()
+        while data := self._reply.fp.read1(_PIECE):
+            piece = chunks.feed(data)
+            self._is_whole = chunks.is_done
+            yield piece
+            if chunks.is_done:
+                return
+            if chunks.is_broken:
+                raise http.client.HTTPException("no chunked body")
+        raise http.client.IncompleteRead(b"")
+
+
+class _Chunks:
+    """Takes a chunked body (RFC 9112, 7.1) apart, however the network cuts it."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._left = 0
+        self._is_last = False
+        self.is_done = False
+        self.is_broken = False
+
+    def feed(self, data: bytes) -> bytes:
+        """Return the content that *data* brings."""
+        data = self._rest + data
         pieces: list[bytes] = []
         position = 0
-        while True:
-            if left:
-                piece = data[position : position + left]
+        while not (self.is_done or self.is_broken):
+            if self._left:
+                piece = data[position : position + self._left]
                 pieces.append(piece)
                 position += len(piece)
-                left -= len(piece)
-            line_end = data.find(b"\r\n", position)
-            if line_end == position:  # it ends the chunk before
-                position += 2
-                line_end = data.find(b"\r\n", position)
-            if left or line_end < 0:
+                self._left -= len(piece)
+            end = data.find(b"\r\n", position)
+            if self._left or end < 0:
                 break
-            left = _chunk_size(data[position:line_end])
-            position = line_end + 2
-            if not left:
-                yield b"".join(pieces)
-                _skip_trailers(reply, data[position:])
-                return
-        rest = data[position:]
-        yield b"".join(pieces)
-    raise http.client.IncompleteRead(rest)
+            self._read_line(data[position:end])
+            position = end + 2
+        self._rest = data[position:]
+        return b"".join(pieces)
 
-
-def _chunk_size(line: bytes) -> int:
-    try:
-        return int(line.split(b";")[0], 16)
-    except ValueError:
-        raise http.client.HTTPException(f"no chunk size: {line[:40]!r}") from None
-
-
-def _skip_trailers(reply: http.client.HTTPResponse, data: bytes) -> None:
-    data = b"\r\n" + data
-    while b"\r\n\r\n" not in data:
-        more = reply.fp.read1(_PIECE)
-        if not more:
-            raise http.client.IncompleteRead(data)
-        data += more
-
-
-def _plain(reply: http.client.HTTPResponse) -> Iterator[bytes]:
-    while data := reply.read1(_PIECE):
-        yield data
+    def _read_line(self, line: bytes) -> None:
+        """Take in a line between chunks: a size, a trailer, or the empty one that ends either."""
+        if self._is_last:
+            self.is_done = not line
+        elif line:
+            try:
+                self._left = int(line.split(b";")[0], 16)
+            except ValueError:
+                self._left = -1
+            self._is_last = not self._left
+            self.is_broken = self._left < 0
 
 
 def _proxy_for(url: SplitResult) -> SplitResult | None:

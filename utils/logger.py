@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from utils.phrases import Phrase, phrase
 
-def log_failure(path: Path, error: BaseException, secrets: Sequence[str] = ()) -> None:
-    """Append *error* with its traceback to the log at *path*, each of *secrets* blotted out.
 
-    A log that cannot be written is given up silently: it must not hide the error itself.
-    """
-    import logging
-    from contextlib import suppress
-    from logging.handlers import RotatingFileHandler
+@dataclass(frozen=True)
+class FailureLog:
+    """The file *path*, bounded in size; each of *secrets* is blotted out of what goes in."""
 
-    class Blot(logging.Formatter):
-        def format(self, record: logging.LogRecord) -> str:
-            text = super().format(record)
-            for secret in filter(None, secrets):
-                text = text.replace(secret, "…")
-            return text
+    path: Path
+    secrets: Sequence[str] = ()
 
-    with suppress(OSError):
-        handler = RotatingFileHandler(path, maxBytes=1_000_000, backupCount=2, encoding="utf-8")
-        handler.setFormatter(Blot("%(asctime)s %(levelname)s %(message)s"))
+    def keep(self, error: BaseException) -> Phrase:
+        """Append *error* with its traceback; return what to tell the person, in one line.
+
+        A log that cannot be written is given up: it must not hide the error itself.
+        """
+        import logging  # only now: it costs start-up time
+        from logging.handlers import RotatingFileHandler
+
         failure = (type(error), error, error.__traceback__)
         record = logging.LogRecord("onefold", logging.ERROR, "", 0, "%s", (error,), failure)
-        handler.emit(record)
-        handler.close()
+        text = self._blotted(logging.Formatter("%(asctime)s %(message)s").format(record))
+        with suppress(OSError):
+            handler = RotatingFileHandler(
+                self.path, maxBytes=1_000_000, backupCount=2, encoding="utf-8", errors="replace"
+            )
+            handler.emit(logging.makeLogRecord({"msg": text}))
+            handler.close()
+        return phrase(
+            "Something went wrong in Onefold: {what}. Details are in {log}.",
+            what=self._blotted(f"{type(error).__name__}: {error}"),
+            log=str(self.path),
+        )
+
+    def _blotted(self, text: str) -> str:
+        for secret in filter(None, self.secrets):
+            text = text.replace(secret, "…")
+        return text

@@ -23,8 +23,8 @@ from core.messages import Assistant, Context, ToolAnswer, User
 from core.tools import Outcome, Risk, Running, ToolError, tool
 from core.turn import drive
 from tests.scripted import ScriptedModel, call, calls, run, say, terminal
-from utils.api_client import Completion, Delta, ModelError, RawCall, Retry, Usage
-from utils.phrases import phrase
+from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
+from utils.phrases import Problem, phrase
 
 
 class Box(Family):
@@ -343,6 +343,23 @@ def test_the_same_tool_with_ever_other_arguments_is_warned_about_only() -> None:
     assert sum(isinstance(event, Warned) for event in events) == 1
 
 
+def test_looking_again_after_a_change_is_no_loop() -> None:
+    replies = []
+    for n in range(5):
+        replies += [call("look", id=f"a{n}", at="a"), call("write", id=f"b{n}", path=str(n))]
+    events = run(terminal(*replies, say("ok"), families=[Box()]), "hi")
+    assert events[-1].why == "done"  # type: ignore[union-attr]
+    assert not any(isinstance(event, Warned) for event in events)
+
+
+def test_two_calls_in_turn_that_change_nothing_are_a_loop() -> None:
+    replies = []
+    for n in range(9):
+        replies += [call("look", id=f"a{n}", at="a"), call("look", id=f"b{n}", at="b")]
+    events = run(terminal(*replies, families=[Box()]), "hi")
+    assert events[-1].why == "step_limit"  # type: ignore[union-attr]
+
+
 def test_the_step_limit_offers_to_go_on() -> None:
     main = terminal(
         *[call("look", id=f"c{i}", at=str(i)) for i in range(3)], families=[Box()], step_limit=3
@@ -364,6 +381,41 @@ def test_changes_are_followed() -> None:
     box = Box()
     run(terminal(call("write", path="a.txt"), say("ok"), families=[box]), "hi")
     assert box.followed == [Change("created", "a.txt")]
+
+
+class Holder(Family):
+    """Cannot hold the folder before a call (*early*) or after it."""
+
+    def __init__(self, *, early: bool) -> None:
+        self.early = early
+
+    def before(self, call_id: str, turn: int) -> None:
+        if self.early:
+            raise Problem(phrase("The disk is full."))
+
+    def after(self, call_id: str, turn: int) -> None:
+        raise Problem(phrase("The disk is full."))
+
+    def warnings(self) -> list[Any]:
+        return [phrase("Mind the disk.")]
+
+
+def test_what_could_not_be_undone_does_not_run() -> None:
+    box = Box()
+    main = terminal(call("write", path="a"), say("ok"), families=[box, Holder(early=True)])
+    run(main, "hi")
+    assert box.ran == []
+    assert talk_of(main)[2].text == "Error: The disk is full."
+
+
+def test_a_checkpoint_lost_after_the_call_is_told_to_the_person() -> None:
+    box = Box()
+    main = terminal(call("write", path="a"), say("ok"), families=[box, Holder(early=False)])
+    events = run(main, "hi")
+    assert box.ran == ["write a"]
+    assert talk_of(main)[2].text == "written"
+    told = [str(event.what) for event in events if isinstance(event, Warned)]
+    assert told == ["The disk is full.", "Mind the disk."]
 
 
 def test_every_record_is_kept_before_its_event_is_shown() -> None:

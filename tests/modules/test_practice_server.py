@@ -1,4 +1,4 @@
-"""The practice model's server is read by the same client as DeepSeek's, and its requests are valid."""
+"""The practice model's server is read by the client that reads DeepSeek's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from modules.practice.server import PracticeCall, PracticeReply, serve
+from modules.practice.reply import PracticeCall, PracticeReply
+from modules.practice.server import serve
 from tests.judge import verdict
 from tests.utils.wire import READ_FILE, USER, ask, client_of
 

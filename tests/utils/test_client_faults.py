@@ -24,7 +24,7 @@ from tests.simulator import (
     errors,
 )
 from tests.utils.wire import USER, Hasty, ask, client_of, hear
-from utils.api_client import ModelError, Retry
+from utils.completion import ModelError, Retry
 from utils.waiting import Stop, Stopped
 
 KEY = "sk-0123456789abcdef"
@@ -45,6 +45,8 @@ PASSING: list[Step] = [
     (Say("Half"), Raw(b"data: [1]\n\n")),
     (Say("Half"), Raw(b'data: {"choices": [{"delta": {"content": 1}}]}\n\n')),
     (Say("Half"), Raw(b"data: \xff\n\n")),
+    (Say("Half"), Raw(b'data: {"usage": [1]}\n\n')),
+    (Say("Half"), Raw(b'data: {"choices": [{"delta": {"tool_calls": [1]}}]}\n\n')),
     (Say("Half"), ErrorFrame()),
     (Say("Half"), ErrorFrame("Service is too busy", "service_unavailable_error")),
     (Say("Half"), ErrorFrame("Slow down", "rate_limit_error")),

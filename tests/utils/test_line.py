@@ -11,20 +11,23 @@ import pytest
 
 from tests.simulator import Say, Simulator
 from tests.utils.wire import ask, client_of
+from utils.completion import ModelError
 
 EVENT = b'data: {"choices":[{"delta":{"content":"Hi."},"finish_reason":"stop"}]}\n\n'
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 CHUNK = b"%x\r\n%s\r\n" % (len(EVENT), EVENT)
 ODD_CHUNK = b"%X;name=value\r\n%s\r\n" % (len(EVENT), EVENT)
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
+LENGTH = b"Content-Length: %d\r\n\r\n" % len(EVENT)
 BODIES = {
-    "chunked": b"Transfer-Encoding: chunked\r\n\r\n" + CHUNK + b"0\r\n\r\n",
-    "extensions and trailers": b"Transfer-Encoding: chunked\r\n\r\n" + ODD_CHUNK + b"000\r\nA: b\r\n\r\n",
-    "length": b"Content-Length: %d\r\n\r\n" % len(EVENT) + EVENT,
+    "chunked": CHUNKED + CHUNK + b"0\r\n\r\n",
+    "extensions and trailers": CHUNKED + ODD_CHUNK + b"000\r\nA: b\r\n\r\n",
+    "length": LENGTH + EVENT,
     "until it closes": b"\r\n" + EVENT,
-    "cut after the last event": b"Transfer-Encoding: chunked\r\n\r\n" + CHUNK,
-    "nonsense after the last event": b"Transfer-Encoding: chunked\r\n\r\n" + CHUNK + b"zz\r\n",
-    "after an interim answer": b"Content-Length: %d\r\n\r\n" % len(EVENT) + EVENT,
-}  # fmt: skip
+    "cut after the last event": CHUNKED + CHUNK,
+    "nonsense after the last event": CHUNKED + CHUNK + b"zz\r\n",
+    "after an interim answer": LENGTH + EVENT,
+}
 
 
 @contextmanager
@@ -45,10 +48,12 @@ def answering(reply: bytes, step: int) -> Iterator[str]:
 
     thread = threading.Thread(target=serve)
     thread.start()
-    yield f"http://127.0.0.1:{server.getsockname()[1]}"
-    server.shutdown(socket.SHUT_RDWR)
-    server.close()
-    thread.join()
+    try:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+    finally:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+        thread.join()
 
 
 @pytest.mark.parametrize("name", BODIES)
@@ -62,9 +67,10 @@ def test_a_body_is_read_in_any_form_and_any_cut(name: str, step: int) -> None:
 
 
 def test_what_is_no_http_is_a_broken_connection() -> None:
-    with answering(b"SSH-2.0-nonsense\r\n", 1 << 20) as url, client_of(url, retries=1) as client:
-        with pytest.raises(Exception, match="The connection to .* broke"):
-            ask(client)
+    told = pytest.raises(ModelError, match="The connection to .* broke")
+    nonsense = answering(b"SSH-2.0-nonsense\r\n", 1 << 20)
+    with nonsense as url, client_of(url, retries=1) as client, told:
+        ask(client)
 
 
 def test_a_proxy_is_used_but_not_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

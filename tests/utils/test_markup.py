@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.simulator import Call, CallText, Cut, Finish, Manner, Say, Simulator, Think, markup
 from tests.utils.wire import ask, client_of, hear
-from utils.api_client import ModelError
+from utils.completion import ModelError
 from utils.markup import MarkupGuard, Recovered, read_calls
 
 READ = Call("read_file", path="a <b>|世界.txt", start_line=3)

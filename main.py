@@ -1,0 +1,270 @@
+"""Onefold: an agent that works inside one project folder. `python3 main.py --help` says how.
+
+This is the only place that builds things, and the only one that sees both screens. It must parse
+under an old Python, to say which one is needed, and import nothing before the packages are there.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+    from config import Settings
+    from core.main_terminal import MainTerminal
+    from modules.cli.options import Options
+    from modules.data_folder import DataFolder
+    from modules.project import Project
+    from modules.words import Words
+    from utils.api_client import ApiClient
+    from utils.logger import FailureLog
+    from utils.phrases import Phrase
+
+PACKAGES = ("click", "rich", "prompt_toolkit", "openai", "tavily", "pathspec")
+
+
+def main() -> int:
+    """Make sure of the packages, then run; return the exit code."""
+    if sys.version_info < (3, 11):  # noqa: UP036 - this is where an older one is told so
+        sys.stderr.write("Onefold needs Python 3.11 or newer.\n")
+        return 2
+    from config import ROOT, VERSION, language
+    from modules.words import Words
+    from utils.bootstrap import ensure
+    from utils.phrases import Problem
+
+    words = Words.of(language())
+
+    def say(what: Phrase) -> None:
+        print_error(words, what)
+
+    if sys.argv[1:] == ["--version"]:
+        sys.stdout.write(f"Onefold {VERSION}\n")
+        return 0
+    try:
+        ensure(
+            str(ROOT),
+            packages=PACKAGES,
+            requirements="requirements.txt",
+            folder=".venv",
+            say=say,
+        )
+        return run(sys.argv[1:], words)
+    except Problem as problem:
+        say(problem.what)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def print_error(words: Words, what: Phrase) -> None:
+    sys.stderr.write(f"Onefold: {words.say(what)}\n")
+    sys.stderr.flush()
+
+
+def run(argv: list[str], words: Words) -> int:
+    """Do what the command line *argv* says; return the exit code. Raises `Problem`."""
+    from config import VERSION, load
+    from modules.cli.options import parse
+
+    options = parse(argv, words, version=VERSION)
+    if isinstance(options, int):
+        return options
+    if options.task is None and not (options.cli or options.web):
+        from modules.cli.menu import choose
+
+        options = choose(options, words, load().data_dir / "answers.json")
+    settings = load({"mode": options.mode, "model": options.model, "approve": options.approve})
+    if options.web:
+        raise NotImplementedError
+    return run_terminal(options, settings, words)
+
+
+def run_terminal(options: Options, settings: Settings, words: Words) -> int:
+    """Run a dialogue, or the one task of `-p`, and return the exit code. Raises `Problem`."""
+    from contextlib import ExitStack
+
+    from modules.cli.task import read_task
+
+    with ExitStack() as stack:
+        task = options.task
+        is_command = task is not None and task.startswith("/")
+        model, is_practice = choose_model(options, settings, words, stack, is_needed=not is_command)
+        if task is not None and not is_command:  # a dialogue warms up behind its prompt
+            threading.Thread(target=model.warm, name="warm", daemon=True).start()
+        if task is not None:
+            task = read_task(task, lambda what: print_error(words, what))
+        house = build(options, settings, model, words, is_practice=is_practice)
+        stack.callback(house.terminal.close)
+        if options.resume is not None:
+            house.terminal.resume(options.resume)
+        if task is not None:
+            return run_task(house, task, options, words)
+        from modules.cli.dialogue import run_dialogue
+
+        return run_dialogue(
+            house.terminal,
+            words,
+            history_file=house.data.typed,
+            failures=house.failures,
+            warm=model.warm,
+        )
+
+
+def run_task(house: House, task: str, options: Options, words: Words) -> int:
+    """Do one task and print what the options ask for; return the exit code."""
+    from core.turn import drive
+    from modules.cli.interrupts import stopping
+    from modules.cli.plain import PlainScreen
+    from utils.phrases import Problem
+
+    project = str(house.project.root)
+    screen = PlainScreen(options.output, sys.stdout, sys.stderr, words, project=project)
+    with stopping(house.terminal.stop):
+        try:
+            drive(house.terminal.ask(task), screen.show)
+        except Problem as problem:
+            screen.fail(problem.what)
+        except Exception as error:  # noqa: BLE001 - ours; the one place of this screen to log it
+            screen.fail(house.failures.keep(error))
+    return screen.finish(house.terminal.session)
+
+
+def choose_model(
+    options: Options, settings: Settings, words: Words, stack: ExitStack, *, is_needed: bool
+) -> tuple[ApiClient, bool]:
+    """Return the client of the model to use, and whether that is the practice model.
+
+    Raises `Problem` when one *is_needed* and there is no key for it, and nobody to ask.
+    """
+    from config import DEEPSEEK
+
+    if options.offline:
+        return practice_model(settings, stack), True
+    key, url = settings.deepseek_api_key, settings.deepseek_base_url
+    if key or url != DEEPSEEK or not is_needed:
+        return client(settings, url, key or "none", settings.model), False
+    from modules.cli.key import ask_for_key, no_key
+
+    if options.task is not None:
+        raise no_key()
+    from modules.local_servers import LocalServer, check_tools, find_servers
+
+    chosen = ask_for_key(words, find_servers(), settings.data_dir / "config.toml")
+    if isinstance(chosen, LocalServer):
+        local = client(settings, chosen.base_url, "none", chosen.model)
+        check_tools(local, chosen)
+        return local, False
+    if chosen == "practice":
+        return practice_model(settings, stack), True
+    return client(settings, url, chosen, settings.model), False
+
+
+def practice_model(settings: Settings, stack: ExitStack) -> ApiClient:
+    """Return a client of the practice model, served in this process until *stack* ends."""
+    from modules.practice.server import serve
+    from modules.practice.understanding import answer
+
+    return client(settings, stack.enter_context(serve(answer)), "practice", "practice")
+
+
+def client(settings: Settings, base_url: str, key: str, model: str) -> ApiClient:
+    from config import VERSION
+    from utils.api_client import ApiClient
+
+    return ApiClient(
+        base_url,
+        key,
+        model=model,
+        max_tokens=settings.max_tokens,
+        context_limit=settings.context_limit,
+        prices=settings.prices,
+        user_agent=f"onefold/{VERSION}",
+        effort=settings.effort,
+        idle_seconds=settings.idle_seconds,
+        retries=settings.retries,
+    )
+
+
+@dataclass(frozen=True)
+class House:
+    """What was built: the terminal, and where it works and keeps things."""
+
+    terminal: MainTerminal
+    project: Project
+    data: DataFolder
+    failures: FailureLog
+
+
+def build(
+    options: Options, settings: Settings, model: ApiClient, words: Words, *, is_practice: bool
+) -> House:
+    """Put a terminal together. Raises `Problem` when the project or the data cannot be used."""
+    from core.main_terminal import MainTerminal
+    from modules.data_folder import DataFolder
+    from modules.project import Project
+    from modules.prompts import prompt
+    from modules.sessions import Sessions
+    from modules.toolbox import Choices, families
+    from utils.logger import FailureLog
+    from utils.waiting import Stop
+
+    folder = project_folder(options.project, words)
+    project = Project(folder, hidden=[settings.data_dir])
+    data = DataFolder(settings.data_dir, project.root)
+    stop = Stop()
+    store = Sessions(data.sessions)
+    system_text = prompt("system")
+    choices = Choices(
+        system_text=system_text,
+        context_limit=settings.context_limit,
+        search_key="" if is_practice else settings.tavily_api_key,
+        search_url=settings.tavily_base_url,
+        allow_unsandboxed=settings.allow_unsandboxed,
+        checkpoint_file_bytes=settings.checkpoint_file_mb * 1_000_000,
+        checkpoint_total_bytes=settings.checkpoint_total_mb * 1_000_000,
+        checkpoint_days=settings.checkpoint_days,
+    )
+    terminal = MainTerminal(
+        model=model,
+        families=families(project, data, store, stop, choices),
+        store=store,
+        project=project.name,
+        system_text=system_text,
+        files=project.files,
+        mode=settings.mode,
+        approval_mode=settings.approve,
+        step_limit=settings.step_limit,
+        context_limit=settings.context_limit,
+        budget_usd=settings.budget_usd,
+        is_practice=is_practice,
+        stop=stop,
+    )
+    secrets = (settings.deepseek_api_key, settings.tavily_api_key)
+    return House(terminal, project, data, FailureLog(data.log, secrets))
+
+
+def project_folder(said: str | None, words: Words) -> Path:
+    """Return the folder to work in; never Onefold's own, a `workspace` in it instead."""
+    from config import ROOT
+    from utils.phrases import Problem, phrase
+
+    try:
+        folder = Path(said or ".").expanduser().resolve()
+    except (OSError, RuntimeError) as error:
+        raise Problem(phrase("The project folder cannot be used: {why}.", why=str(error))) from None
+    if folder != ROOT:
+        return folder
+    folder = ROOT / "workspace"
+    folder.mkdir(exist_ok=True)
+    print_error(words, phrase("Working in {path}, not in Onefold itself.", path=str(folder)))
+    return folder
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Undo for everything that happens to the folder, with or without git."""

@@ -1,0 +1,195 @@
+"""Snapshots of the project folder, what differs between them, and going back."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.cards import Change
+from modules.checkpoints.carry import Carrier
+from modules.checkpoints.collect import collect
+from modules.checkpoints.entries import BY_DESIGN, Entry
+from modules.checkpoints.ledger import Ledger, Snapshot
+from modules.checkpoints.plan import Conflict, Left, Plan, plan_undo
+from modules.checkpoints.scan import Limits, Scan
+from modules.checkpoints.trees import Comparison, lookup, walk
+from modules.checkpoints.vault import Damaged, Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo did to the folder, and the snapshots around it: undo those to redo."""
+
+    changes: tuple[Change, ...]
+    conflicts: tuple[Conflict, ...]
+    left: tuple[Left, ...]
+    before: int
+    after: int
+
+
+class Checkpoints:
+    """The states of the folder *root*, kept in the folder *store*.
+
+    Everything is held, hidden and ignored files too, but for what is inside `.git` (never entered,
+    never touched), files above *file_cap* bytes and, once the store has *total_cap* bytes, new
+    content; a snapshot says what it could not hold. Owners, extended attributes and access times
+    are not kept. Symbolic links are never followed. *keep_days* is how long a state can be gone
+    back to after it was last seen. *protected* folders are left out, as the store itself is.
+
+    The folder is held open: what is later put in its place is not touched. Threads and processes
+    may share a store; they wait for each other. Everything raises `Problem` when the store cannot
+    be used.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        store: Path,
+        *,
+        file_cap: int,
+        total_cap: int,
+        keep_days: float,
+        protected: Iterable[Path] = (),
+    ) -> None:
+        if file_cap <= 0 or total_cap <= 0 or keep_days <= 0:
+            raise ValueError(f"limits must be above zero: {file_cap!r} {total_cap!r} {keep_days!r}")
+        self._vault = Vault(store)
+        self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.ledger = Ledger(self._vault.database)
+        self._limits = Limits(file_cap, total_cap)
+        self._keep_days = keep_days
+        ours = [path.stat() for path in (store, *protected) if path.exists()]
+        self._ours = frozenset((status.st_dev, status.st_ino) for status in ours)
+        self._last: Snapshot | None = None
+        self._checked_ns = 0
+        self._collections = -1
+
+    def close(self) -> None:
+        self._vault.close()
+        os.close(self._root)
+
+    def take(self) -> Snapshot:
+        """Look at the folder and hold what changed since the last look.
+
+        A folder that did not change gives the same snapshot again, and costs no space.
+        """
+        with self._vault.alone():
+            self._catch_up()
+            began = time.time_ns()
+            root, refused = self._look()
+            if self._last is not None and root == self._last.root:
+                self._last = self.ledger.seen_again(self._last, began)
+            else:
+                self._last = self.ledger.add_snapshot(root, began, refused)
+            self._checked_ns = began
+            self._vault.remember_only(root)
+            return self._last
+
+    def diff(self, before: int, after: int) -> list[Change]:
+        """Return what changed between two snapshots, renames recognised."""
+        return self._compared(before, after).changes()
+
+    def damaged(self, before: int, after: int) -> list[str]:
+        """Return the folders that cannot be compared because the store is damaged there."""
+        return self._compared(before, after).damaged
+
+    def content(self, snapshot: int, path: str) -> bytes | None:
+        """Return the content of a file, the target of a link; None if there was none or no room.
+
+        Raises `Damaged` when the store does not have what it should have.
+        """
+        entry = lookup(self._vault, self._root_of(snapshot), path)
+        if entry is None or entry.is_folder or entry.why:
+            return None
+        if entry.is_link:
+            return entry.content.encode(errors="surrogateescape")
+        return self._vault.read(entry.content)
+
+    def entry(self, snapshot: int, path: str) -> Entry | None:
+        return lookup(self._vault, self._root_of(snapshot), path)
+
+    def holds(self, path: str) -> bool:
+        """Return whether *path*, with all that is in it, could be brought back if it went now."""
+        root = self.take().root
+        try:
+            entry = lookup(self._vault, root, path)
+            return entry is None or not any(e.why for _, e in walk(self._vault, entry))
+        except Damaged:
+            return False
+
+    def undo(self, before: int, after: int) -> Undone:
+        """Take back what changed between two snapshots, and nothing else.
+
+        What the person changed since is merged or kept; see `plan`. The folder's present state is
+        held first, so that undoing (`Undone.before`, `Undone.after`) restores it.
+        """
+        with self._vault.alone():
+            self.finish()
+            now = self.take()
+            plan = plan_undo(self._vault, self._root_of(before), self._root_of(after), now.root)
+            return self._carry_out(self.ledger.open_journal(now.id, plan), now, plan)
+
+    def rewind(self, to: int) -> Undone:
+        """Bring the folder back to a snapshot, whoever changed it since; that is held first."""
+        with self._vault.alone():
+            self.finish()
+            now = self.take()
+            plan = plan_undo(self._vault, self._root_of(to), now.root, now.root)
+            return self._carry_out(self.ledger.open_journal(now.id, plan), now, plan)
+
+    def finish(self) -> Undone | None:
+        """Finish an undo that was cut short by a kill; None when there is none."""
+        with self._vault.alone():
+            found = self.ledger.unfinished()
+            if found is None:
+                return None
+            number, before, plan = found
+            Carrier(self._vault, self._root, number).clean(plan)
+            return self._carry_out(number, self.ledger.snapshot(before), plan)
+
+    def tidy(self) -> int:
+        """Remove what was last seen longer than the set days ago; return how many snapshots."""
+        return collect(self._vault, self.ledger, self._keep_days)
+
+    @property
+    def size(self) -> int:
+        """Bytes that the store takes on disk, nearly."""
+        return self._vault.size
+
+    def _carry_out(self, number: int, before: Snapshot, plan: Plan) -> Undone:
+        carrier = Carrier(self._vault, self._root, number)
+        carrier.move(plan.moves)
+        carrier.carry(plan.steps, self.take().root)
+        after = self.take()
+        self.ledger.close_journal(number)
+        return Undone(
+            tuple(self.diff(before.id, after.id)),
+            tuple(plan.conflicts),
+            tuple(plan.left + carrier.left),
+            before.id,
+            after.id,
+        )
+
+    def _look(self) -> tuple[Entry, list[tuple[str, str]]]:
+        known = self._last.root if self._last else None
+        scan = Scan(self._vault, self._root, self._limits, known, self._checked_ns, self._ours)
+        root = scan.run()
+        return root, sorted(pair for pair in scan.not_held if pair[1] not in BY_DESIGN)
+
+    def _catch_up(self) -> None:
+        """Start from a snapshot that is whole in the store: another process may have collected."""
+        collections = self.ledger.collections()
+        if collections != self._collections:
+            self._collections = collections
+            self._vault.forget_folders()
+            self._last = self.ledger.latest()
+            self._checked_ns = self._last.checked_ns if self._last else 0
+
+    def _compared(self, before: int, after: int) -> Comparison:
+        return Comparison(self._vault).compare(self._root_of(before), self._root_of(after))
+
+    def _root_of(self, snapshot: int) -> Entry:
+        return self.ledger.snapshot(snapshot).root

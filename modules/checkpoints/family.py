@@ -1,0 +1,231 @@
+"""Undo for people: what each call did to the folder, and the commands that take it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from core.cards import Card, Change
+from core.family import Family, command
+from core.tools import ToolError
+from modules.checkpoints.checkpoints import Checkpoints, Undone
+from modules.checkpoints.ledger import CallRecord, Snapshot, Span
+from modules.checkpoints.show import changes_card, diff_card, undone_card
+from modules.project import Project
+from utils.clean import visible
+from utils.phrases import Phrase, Problem, Text, phrase
+from utils.text import size_in_words
+
+
+class UndoFamily(Family):
+    """Holds the folder before and after every call that may change it.
+
+    What the calls did is kept by session in the store of *checkpoints*, and so outlives us. When
+    a checkpoint cannot be taken `before` raises `Problem`: the call should not run then.
+    """
+
+    def __init__(self, project: Project, checkpoints: Checkpoints) -> None:
+        self._project = project
+        self._checkpoints = checkpoints
+        self._ledger = checkpoints.ledger
+        self._running: set[str] = set()
+        self._is_settled = False
+        self._not_held: tuple[tuple[str, str], ...] = ()
+        self._warnings: list[Phrase] = []
+        self.session = ""
+
+    def enter(self, session: str) -> None:
+        self.session = session
+        self._is_settled = False
+
+    def before(self, call_id: str, turn: int) -> None:
+        self._settle()
+        snapshot = self._checkpoints.take()
+        self._warn_of(snapshot)
+        self._ledger.begin_call(self.session, turn, call_id, snapshot.id)
+        self._running.add(call_id)
+
+    def after(self, call_id: str, turn: int) -> None:  # noqa: ARG002 - the turn was told before
+        if call_id not in self._running:
+            return
+        self._running.remove(call_id)
+        self._is_settled = False  # until the end of the call is written down
+        snapshot = self._checkpoints.take()
+        self._warn_of(snapshot)
+        if call := self._ledger.call(self.session, call_id):
+            self._end(call, snapshot)
+        self._is_settled = True
+
+    def changes_of(self, call_id: str) -> Sequence[Change]:
+        """Return what the call did to the folder, by whatever means; empty while it runs."""
+        call = self._ledger.call(self.session, call_id)
+        if call is None or call.after is None:
+            return ()
+        return self._checkpoints.diff(call.before, call.after)
+
+    def warnings(self) -> list[Phrase]:
+        """Return what the person should see and was not told yet."""
+        told, self._warnings = self._warnings, []
+        return told
+
+    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+        if tool not in ("delete_file", "delete_folder"):
+            return None
+        try:
+            path = self._project.normal(str(arguments.get("path", "")))
+        except ToolError:
+            return None  # the tool itself will say what is wrong with the path
+        if self._checkpoints.holds(path):
+            return None
+        return phrase("No checkpoint can hold all of {path}: it could not be undone.", path=path)
+
+    def holds(self, path: str) -> bool:
+        """Return whether deleting *path* (relative to the project) could be undone."""
+        return self._checkpoints.holds(path)
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        size = size_in_words(self._checkpoints.size)
+        if self._not_held:
+            held = phrase("{size} kept; not held: {count}", size=size, count=len(self._not_held))
+        else:
+            held = phrase("{size} kept; every change can be undone", size=size)
+        return [(phrase("checkpoints"), held)]
+
+    @command("/undo [turn|call]", "Take back the files' changes of the last turn or call.")
+    def undo(self, rest: str) -> Card:
+        self._settle()
+        if rest not in ("", "turn", "call"):
+            raise Problem(phrase("Say /undo, /undo turn or /undo call."))
+        calls = [call for call in self._calls() if not call.is_undone and call.after is not None]
+        last = next((call for call in reversed(calls) if call.visible), None)
+        if last is None:
+            raise Problem(phrase("There is nothing to undo in this session."))
+        if rest == "call":
+            results = self._undo([last])
+            title = phrase("Took back the last call of turn {turn}", turn=last.turn)
+        else:
+            results = self._undo([call for call in calls if call.turn == last.turn])
+            title = phrase("Took back the changes of turn {turn}", turn=last.turn)
+        return undone_card(results, title)
+
+    @command("/redo", "Take back the last /undo or /rewind.")
+    def redo(self, _: str) -> Card:
+        self._settle()
+        last = self._ledger.last_undo(self.session)
+        if last is None:
+            raise Problem(phrase("There is no undo to take back."))
+        results = [self._checkpoints.undo(*span) for span in reversed(last.spans)]
+        self._ledger.mark_redone(last)
+        return undone_card(results, phrase("Took back the undo"))
+
+    @command("/diff [TURN] [PATH]", "Show what changed in the files since before a turn.")
+    def diff(self, rest: str) -> Card:
+        first, _, path = rest.partition(" ")
+        if not first.isdecimal():
+            first, path = "", rest
+        before = self._state_before(int(first or 0))
+        if before is None:
+            raise Problem(phrase("No call has changed anything since then."))
+        after = self._checkpoints.take().id
+        if path.strip():
+            return self._file_diff(before, after, self._project.normal(path.strip()))
+        return changes_card(self._checkpoints, before, after, phrase("Changed since then"))
+
+    @command("/rewind [TURN]", "Bring the files back to how they were before a turn.")
+    def rewind(self, rest: str) -> Card:
+        self._settle()
+        turns = [call.turn for call in self._calls()]
+        if rest and not rest.isdecimal():
+            raise Problem(phrase("Say the number of a turn: /rewind 3."))
+        turn = int(rest) if rest else max(turns, default=0)
+        result = self.rewind_files(turn)
+        if result is None:
+            raise Problem(phrase("No call has changed anything since then."))
+        return undone_card([result], phrase("The files are as before turn {turn}", turn=turn))
+
+    def rewind_files(self, turn: int) -> Undone | None:
+        """Bring the files back to before *turn*, the person's changes since included.
+
+        Returns None when no call has run since, and so nothing is known of that moment.
+        """
+        self._settle()
+        before = self._state_before(turn)
+        if before is None:
+            return None
+        result = self._checkpoints.rewind(before)
+        calls = [call.id for call in self._calls() if call.turn >= turn and not call.is_undone]
+        self._ledger.add_undo(self.session, calls, [(result.before, result.after)])
+        return result
+
+    def _undo(self, calls: Sequence[CallRecord]) -> list[Undone]:
+        """Take back *calls*, the last first, those without a gap between them in one go."""
+        results: list[Undone] = []
+        try:
+            for before, after in _joined(calls):
+                results.append(self._checkpoints.undo(before, after))
+        finally:
+            if results:
+                spans = [(result.before, result.after) for result in results]
+                self._ledger.add_undo(self.session, [call.id for call in calls], spans)
+        return results
+
+    def _file_diff(self, before: int, after: int, path: str) -> Card:
+        for change in self._checkpoints.diff(before, after):
+            if path in (change.path, change.new_path):
+                return diff_card(self._checkpoints, before, after, change)
+        raise Problem(phrase("{path} has not changed since then.", path=visible(path)))
+
+    def _state_before(self, turn: int) -> int | None:
+        """Return the snapshot before the first call since *turn*, better one not taken back."""
+        calls = [call for call in self._calls() if call.turn >= turn]
+        standing = [call for call in calls if not call.is_undone]
+        return next((call.before for call in standing or calls), None)
+
+    def _calls(self) -> list[CallRecord]:
+        return self._ledger.calls(self.session)
+
+    def _end(self, call: CallRecord, after: Snapshot) -> None:
+        if call.before == after.id:
+            self._ledger.drop_call(call.id)
+        else:
+            changes = self._checkpoints.diff(call.before, after.id)
+            self._ledger.end_call(call.id, after.id, len(changes))
+
+    def _settle(self) -> None:
+        """Finish what a kill cut short: an undo half done, calls that never ended."""
+        if self._is_settled:
+            return
+        self._is_settled = True
+        if self._checkpoints.finish() is not None:
+            self._warnings.append(phrase("An undo that was cut short has been finished."))
+        lost = [c for c in self._calls() if c.after is None and c.call_id not in self._running]
+        if lost:
+            snapshot = self._checkpoints.take()
+            for call in lost:
+                self._end(call, snapshot)
+
+    def _warn_of(self, snapshot: Snapshot) -> None:
+        """Say once what cannot be held, and again when that becomes more."""
+        new = [pair for pair in snapshot.refused if pair not in self._not_held]
+        self._not_held = snapshot.refused
+        if new:
+            self._warnings.append(
+                phrase(
+                    "{count} things are not held by checkpoints (too large, unreadable or no room) "
+                    "and could not be brought back: {path}, …",
+                    count=len(snapshot.refused),
+                    path=visible(new[0][0]),
+                )
+            )
+
+
+def _joined(calls: Sequence[CallRecord]) -> list[Span]:
+    """Return the spans of *calls*, the last first; neighbours that meet become one."""
+    spans: list[Span] = []
+    for call in reversed(calls):
+        assert call.after is not None  # noqa: S101 - only calls that ended are undone
+        if spans and spans[-1][0] == call.after:
+            spans[-1] = call.before, spans[-1][1]
+        else:
+            spans.append((call.before, call.after))
+    return spans

@@ -1,0 +1,85 @@
+"""Three-way merging of text, line by line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_LONGEST = 20_000  # lines that differ; matching them takes time that grows with the square
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """Lines *start* to *end* (exclusive) of the base become *lines*."""
+
+    start: int
+    end: int
+    lines: list[bytes]
+
+
+def is_text(data: bytes) -> bool:
+    """Return whether *data* can be taken line by line: no NUL in it, or marked as UTF-16."""
+    return b"\0" not in data or data[:2] in (b"\xff\xfe", b"\xfe\xff")
+
+
+def merged(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Return *base* with the changes of both sides, None where they meet or it is not text.
+
+    Changes to neighbouring lines count as meeting; the same change on both sides does not.
+    """
+    if not all(map(is_text, (base, ours, theirs))):
+        return None
+    lines = _lines(base)
+    edits = _edits(lines, _lines(ours)), _edits(lines, _lines(theirs))
+    if edits[0] is None or edits[1] is None:
+        return None
+    return _woven(lines, sorted(edits[0] + edits[1], key=lambda edit: (edit.start, edit.end)))
+
+
+def _woven(base: list[bytes], edits: list[_Edit]) -> bytes | None:
+    out: list[bytes] = []
+    done = 0
+    last: _Edit | None = None
+    for edit in edits:
+        if edit == last:
+            continue
+        if last is not None and edit.start <= last.end:
+            return None
+        out += base[done : edit.start] + edit.lines
+        done, last = edit.end, edit
+    return b"".join(out + base[done:])
+
+
+def _edits(base: list[bytes], side: list[bytes]) -> list[_Edit] | None:
+    """Return what *side* changed; None when it is too much to find out in reasonable time."""
+    head = _common(base, side)
+    tail = _common(base[head:][::-1], side[head:][::-1])
+    old, new = base[head : len(base) - tail], side[head : len(side) - tail]
+    if len(old) + len(new) > _LONGEST:
+        return None
+    from difflib import SequenceMatcher  # 9 ms: only when two sides changed a text
+
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    return [
+        _Edit(head + start, head + end, new[new_start:new_end])
+        for kind, start, end, new_start, new_end in matcher.get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def _common(one: list[bytes], other: list[bytes]) -> int:
+    """Return how many lines at the start are equal."""
+    count = 0
+    for line, twin in zip(one, other, strict=False):
+        if line != twin:
+            break
+        count += 1
+    return count
+
+
+def _lines(data: bytes) -> list[bytes]:
+    return data.splitlines(keepends=True) if b"\r" in data else _newline_lines(data)
+
+
+def _newline_lines(data: bytes) -> list[bytes]:
+    lines = data.split(b"\n")
+    return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])

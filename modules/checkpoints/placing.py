@@ -1,0 +1,188 @@
+"""Putting one file in place, or taking it away, so that it is whole or not there at any moment.
+
+Nothing is replaced or removed that is not exactly as it was seen, and so held: what is in the way
+is first taken aside in one step, then looked at, then removed or put back.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import chain
+
+from modules.checkpoints import beneath
+from modules.checkpoints.entries import Entry
+from modules.checkpoints.plan import names_beside
+from modules.checkpoints.trees import walk
+from modules.checkpoints.vault import Damaged, Vault
+from modules.kernel import rename_to_new
+
+Twin = tuple[tuple[int, int], str]
+"""The identity and content of a file that had several names."""
+
+
+class Changed(Exception):
+    """Somebody changed the very thing that was to be replaced."""
+
+
+@dataclass(slots=True)
+class Placer:
+    """Works beneath the descriptor *root*, with *temporary* as the name of what is not ready yet.
+
+    Close it after use. Failures are `OSError`, `Damaged` and `Changed`, and have changed nothing.
+    """
+
+    vault: Vault
+    root: int
+    temporary: str
+    _twins: dict[Twin, str] = field(default_factory=dict)
+    _open: tuple[str, int] | None = None
+
+    def find_twins(self, wanted: set[tuple[int, int]], now: Entry) -> None:
+        """Remember which files of *wanted* identities are still there, to link to."""
+        if not wanted:
+            return
+        with suppress(Damaged):
+            for path, entry in walk(self.vault, now):
+                if entry.is_file and entry.identity in wanted:
+                    self._twins[entry.identity, entry.content] = path
+
+    def put(self, path: str, new: Entry, current: Entry | None) -> None:
+        """Make *path*, where *current* is, the file or link *new*."""
+        with self.place(path) as (handle, name):
+            try:
+                self._build(handle, path, new)
+            except BaseException:
+                self.clean(handle)
+                raise
+            self._put_in_place(handle, name, current)
+
+    def remove(self, path: str, current: Entry) -> None:
+        """Remove the file or link *path*, which is *current*."""
+        with self.place(path) as (handle, name):
+            self._remove(handle, name, current)
+
+    @contextmanager
+    def place(self, path: str) -> Iterator[tuple[int, str]]:
+        """Give the folder of *path* and its name there; the folder stays open for the next."""
+        folder, _, name = path.rpartition("/")
+        if self._open is None or self._open[0] != folder:
+            self.close()
+            self._open = folder, beneath.open_folder(self.root, folder)
+        yield self._open[1], name
+
+    def close(self) -> None:
+        if self._open is not None:
+            os.close(self._open[1])
+            self._open = None
+
+    def clean(self, handle: int) -> None:
+        """Remove the temporary file from the folder *handle*, if it is there."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.temporary, dir_fd=handle)
+
+    def _build(self, handle: int, path: str, new: Entry) -> None:
+        """Make the temporary file or link with everything it is to have."""
+        if new.is_link:
+            os.symlink(new.content, self.temporary, dir_fd=handle)
+            beneath.set_mtime(handle, self.temporary, new.mtime_ns)
+        elif not self._link_twin(handle, path, new):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            file = os.open(self.temporary, flags, 0o600, dir_fd=handle)
+            with os.fdopen(file, "wb", buffering=0) as out:
+                for chunk in self.vault.chunks(new.content):
+                    _write(file, chunk)
+                out.truncate()
+                os.fchmod(file, stat.S_IMODE(new.mode))
+                os.utime(file, ns=(os.fstat(file).st_atime_ns, new.mtime_ns))
+
+    def _link_twin(self, handle: int, path: str, new: Entry) -> bool:
+        """Link to another name of the same file, if it had and has one; return whether."""
+        if new.links < 2:
+            return False
+        key = new.identity, new.content
+        twin = self._twins.setdefault(key, path)
+        if twin == path:
+            return False
+        with suppress(OSError), beneath.place(self.root, twin) as (other, name):
+            status = beneath.status_of(other, name)
+            if status is not None and is_like(status, new):
+                os.link(
+                    name, self.temporary, src_dir_fd=other, dst_dir_fd=handle,
+                    follow_symlinks=False,
+                )  # fmt: skip
+                return True
+        self._twins[key] = path
+        return False
+
+    def _put_in_place(self, handle: int, name: str, current: Entry | None) -> None:
+        """Give the temporary file its name, if there still is *current*; else remove it."""
+        try:
+            if current is None:
+                rename_to_new(handle, self.temporary, handle, name)
+            elif not beneath.exchange(handle, self.temporary, name):
+                expect(beneath.status_of(handle, name), current)
+                os.rename(self.temporary, name, src_dir_fd=handle, dst_dir_fd=handle)
+            else:
+                self._drop_exchanged(handle, name, current)
+        except (OSError, Changed):
+            self.clean(handle)
+            raise
+
+    def _drop_exchanged(self, handle: int, name: str, current: Entry) -> None:
+        """Remove what was swapped out for the new file, if it is *current*; else swap back."""
+        try:
+            expect(beneath.status_of(handle, self.temporary), current)
+        except Changed:
+            try:
+                beneath.exchange(handle, self.temporary, name)
+            except OSError:  # somebody moved the new file away that very moment
+                self._give_back(handle, name)
+            raise
+        os.unlink(self.temporary, dir_fd=handle)
+
+    def _give_back(self, handle: int, name: str) -> None:
+        """Give what was taken aside by mistake its name again, or one beside what is there now."""
+        for free in chain([name], names_beside(name)):
+            with suppress(FileExistsError):
+                rename_to_new(handle, self.temporary, handle, free)
+                return
+
+    def _remove(self, handle: int, name: str, current: Entry) -> None:
+        rename_to_new(handle, name, handle, self.temporary)
+        try:
+            expect(beneath.status_of(handle, self.temporary), current)
+        except Changed:
+            self._give_back(handle, name)
+            raise
+        os.unlink(self.temporary, dir_fd=handle)
+
+
+def expect(status: os.stat_result | None, entry: Entry) -> None:
+    """Raise `Changed` unless *status* is that of *entry*; renaming alone changes nothing of it."""
+    if status is None or not is_like(status, entry) or status.st_ino != entry.inode:
+        raise Changed
+
+
+def is_like(status: os.stat_result, entry: Entry) -> bool:
+    seen = status.st_mode, status.st_size, status.st_mtime_ns
+    return seen == (entry.mode, entry.size, entry.mtime_ns)
+
+
+def set_attributes(handle: int, name: str, entry: Entry) -> None:
+    if not entry.is_link:
+        beneath.set_mode(handle, name, stat.S_IMODE(entry.mode))
+    beneath.set_mtime(handle, name, entry.mtime_ns)
+
+
+def _write(file: int, chunk: bytes) -> None:
+    """Write *chunk*, leaving a hole where it is a long row of zeros."""
+    if len(chunk) >= 1 << 16 and chunk.count(0) == len(chunk):
+        os.lseek(file, len(chunk), os.SEEK_CUR)
+        return
+    view = memoryview(chunk)
+    while view:
+        view = view[os.write(file, view) :]

@@ -1,0 +1,289 @@
+"""Reading the project folder: what is as it was is not read again, only looked at."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from modules.checkpoints import beneath
+from modules.checkpoints.entries import BY_DESIGN, Entries, Entry, join
+from modules.checkpoints.packing import BATCH, Packing
+from modules.checkpoints.vault import LARGE, Damaged, Unreadable, Vault
+
+_DEEPEST = 250
+"""Folders within folders; each takes a descriptor while what is in it is looked at."""
+
+_TICK_NS = 50_000_000
+"""Two writes within this time may leave the same timestamps; no clock of a kernel is coarser."""
+
+_COARSE_TICK_NS = 2_000_000_000
+"""The same for file systems that keep whole seconds."""
+
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bytes: of one file, and of the whole store."""
+
+    file_cap: int
+    total_cap: int
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A file to be read; its entry in *entries* has no content yet."""
+
+    folder: str
+    entries: Entries
+    name: str
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A folder whose list may have changed, and where its own entry is."""
+
+    entries: Entries
+    parent: Entries
+    name: str
+
+
+@dataclass(slots=True)
+class Scan:
+    """One look at the whole folder beneath the descriptor *root*.
+
+    *previous* is the root entry of the last look, None at the first; *previous_ns* is the time
+    that one began: what was written so late before it that more may have been written in the same
+    tick of the clock is read again. *ours* are folders that are never entered.
+    """
+
+    vault: Vault
+    root: int
+    limits: Limits
+    previous: Entry | None
+    previous_ns: int
+    ours: frozenset[tuple[int, int]]
+    not_held: list[tuple[str, str]] = field(default_factory=list)
+    _pending: list[_Pending] = field(default_factory=list)
+    _drafts: list[_Draft] = field(default_factory=list)
+
+    def run(self) -> Entry:
+        """Return the root's entry; everything it leads to is in the vault then."""
+        top: Entries = {}
+        with beneath.folder(self.root, "") as handle:
+            self._look(handle, "", "", top, self.previous, 0)
+        self._read_pending()
+        lists: list[tuple[str, bytes]] = []
+        for draft in self._drafts:
+            entry = draft.parent[draft.name]
+            content, new = self.vault.fold(draft.entries)
+            lists += new
+            draft.parent[draft.name] = entry._replace(content=content)
+        if lists:
+            self.vault.keep(lists)
+        return top[""]
+
+    def _look(
+        self, handle: int, path: str, name: str, parent: Entries, known: Entry | None, depth: int
+    ) -> bool:
+        """Enter the folder *handle* as *parent*[*name*]; return whether it may have changed."""
+        old = self._old_entries(known)
+        entries: Entries = {}
+        folders: list[str] = []
+        with os.scandir(handle) as items:
+            for item in items:
+                self._enter(path, item, entries, folders, old or {})
+        changed = [self._inner(handle, path, inner, entries, old, depth) for inner in folders]
+        entry = _folder_entry(os.fstat(handle))
+        if old is not None and not any(changed) and _is_same(entries, old):
+            assert known is not None  # noqa: S101 - old came from it
+            parent[name] = entry._replace(content=known.content)
+            return False
+        parent[name] = entry
+        self._drafts.append(_Draft(entries, parent, name))
+        return True
+
+    def _old_entries(self, known: Entry | None) -> Entries | None:
+        if known is None or not known.is_folder:
+            return None
+        try:
+            return self.vault.entries_of(known)
+        except Damaged:
+            return None
+
+    def _enter(
+        self, path: str, item: os.DirEntry[str], entries: Entries, folders: list[str], old: Entries
+    ) -> None:
+        try:
+            status = item.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        name, mode = item.name, status.st_mode
+        if name == ".git":
+            entries[name] = Entry(
+                stat.S_IFMT(mode), 0, 0, 0, status.st_ino, status.st_dev, "", "git"
+            )
+        elif stat.S_ISREG(mode):
+            known = old.get(name)
+            if known is not None and self._is_unchanged(known, status):
+                entries[name] = known
+                if known.why:
+                    self._say(path, name, known.why)
+            else:
+                entries[name] = _entry(status)
+                self._pending.append(_Pending(path, entries, name))
+        elif stat.S_ISDIR(mode):
+            entries[name] = _folder_entry(status)
+            folders.append(name)
+        elif stat.S_ISLNK(mode):
+            entries[name] = _entry(status)  # its target is read with the folder open: see _inner
+            folders.append(name)
+        else:
+            entries[name] = _entry(status, why="special")
+            self._say(path, name, "special")
+
+    def _is_unchanged(self, known: Entry, status: os.stat_result) -> bool:
+        stamp = (
+            status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
+            status.st_ino, status.st_dev,
+        )  # fmt: skip
+        if known[:6] != stamp:
+            return False
+        tick = _TICK_NS if known.ctime_ns % 1_000_000_000 else _COARSE_TICK_NS
+        if known.ctime_ns > self.previous_ns - tick:
+            return False
+        # What was not held for want of room, or of luck, is tried again.
+        return not known.why or (known.why == "large" and known.size > self.limits.file_cap)
+
+    def _inner(
+        self, handle: int, path: str, name: str, entries: Entries, old: Entries | None, depth: int
+    ) -> bool:
+        """Look into the folder, or at the link, *name*; return whether it may have changed."""
+        entry, known = entries[name], (old or {}).get(name)
+        try:
+            if entry.is_link:
+                entries[name] = entry._replace(content=os.readlink(name, dir_fd=handle))
+                return entries[name] != known
+            if why := "ours" if entry.identity in self.ours else "deep" * (depth >= _DEEPEST):
+                return self._refuse(path, name, entries, why)
+            inner = beneath.open_inner(handle, name)
+        except FileNotFoundError:
+            del entries[name]
+            return True
+        except OSError:
+            return self._refuse(path, name, entries, "unreadable")
+        try:
+            return self._look(inner, join(path, name), name, entries, known, depth + 1)
+        except OSError:
+            return self._refuse(path, name, entries, "unreadable")
+        finally:
+            os.close(inner)
+
+    def _refuse(self, path: str, name: str, entries: Entries, why: str) -> bool:
+        entries[name] = entries[name]._replace(content="", why=why)
+        self._say(path, name, why)
+        return True
+
+    def _say(self, folder: str, name: str, why: str) -> None:
+        if why not in BY_DESIGN:
+            self.not_held.append((join(folder, name), why))
+
+    def _read_pending(self) -> None:
+        """Read small files folder by folder, then large ones, the smallest first.
+
+        So the room there is holds as many files as possible.
+        """
+        small = [p for p in self._pending if p.entries[p.name].size <= LARGE]
+        large = [p for p in self._pending if p.entries[p.name].size > LARGE]
+        with ExitStack() as stack:
+            packing = Packing(self.vault, stack if len(small) > 4 * BATCH else None)
+            for folder, group in groupby(small, key=lambda pending: pending.folder):
+                self._read_folder(folder, group, packing)
+            packing.finish()
+        for pending in sorted(large, key=lambda pending: pending.entries[pending.name].size):
+            self._read_folder(pending.folder, iter([pending]), packing)
+        packing.finish()
+
+    def _read_folder(self, folder: str, group: Iterator[_Pending], packing: Packing) -> None:
+        try:
+            handle = beneath.open_folder(self.root, folder)
+        except OSError:
+            for pending in group:
+                self._refuse(folder, pending.name, pending.entries, "unsteady")
+            return
+        try:
+            for pending in group:
+                self._read_file(handle, pending, packing)
+        finally:
+            os.close(handle)
+
+    def _read_file(self, handle: int, pending: _Pending, packing: Packing) -> None:
+        entries, name = pending.entries, pending.name
+        try:
+            entry = self._contents(handle, name, packing)
+        except FileNotFoundError:
+            del entries[name]
+            return
+        except (OSError, Unreadable):
+            entry = entries[name]._replace(why="unreadable")
+        entries[name] = entry
+        if entry.why:
+            self._say(pending.folder, name, entry.why)
+
+    def _contents(self, handle: int, name: str, packing: Packing) -> Entry:
+        """Read a file that may be written to meanwhile; the entry tells of what was read."""
+        for _ in range(_TRIES):
+            file, before = beneath.open_file(handle, name)
+            try:
+                if why := self._too_much(before.st_size):
+                    return _entry(before, why=why)
+                content, size = self._keep(file, before.st_size, packing)
+                after = os.fstat(file)
+            finally:
+                os.close(file)
+            if _stamp(before) == _stamp(after) and size == after.st_size:
+                return _entry(after, content=content)
+            time.sleep(0.01)
+        # Such a file is written to all the time: what was read last is held, and read anew the
+        # next time because its times are so fresh.
+        return _entry(after, content=content)._replace(size=size)
+
+    def _keep(self, file: int, size: int, packing: Packing) -> tuple[str, int]:
+        """Keep the content of *file*, about *size* bytes; return its digest and true size."""
+        if size > LARGE:
+            with os.fdopen(os.dup(file), "rb", buffering=0) as source:
+                return self.vault.put_large(source)
+        data = beneath.read(file, size + 1)
+        return packing.add(data), len(data)
+
+    def _too_much(self, size: int) -> str:
+        if size > self.limits.file_cap:
+            return "large"
+        return "full" if self.vault.size + size > self.limits.total_cap else ""
+
+
+def _entry(status: os.stat_result, *, content: str = "", why: str = "") -> Entry:
+    return Entry(*_stamp(status), content, why, status.st_nlink)
+
+
+def _folder_entry(status: os.stat_result) -> Entry:
+    return Entry(status.st_mode, 0, status.st_mtime_ns, 0, status.st_ino, status.st_dev)
+
+
+def _stamp(status: os.stat_result) -> tuple[int, int, int, int, int, int]:
+    return (
+        status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
+        status.st_ino, status.st_dev,
+    )  # fmt: skip
+
+
+def _is_same(entries: Entries, old: Entries) -> bool:
+    """Return whether two lists are equal; most of their entries are the very same objects."""
+    if len(entries) != len(old):
+        return False
+    return all(old.get(name) is entry or old.get(name) == entry for name, entry in entries.items())

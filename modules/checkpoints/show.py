@@ -1,0 +1,110 @@
+"""Undos and differences as cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.cards import Change, DiffCard, TableCard
+from modules.checkpoints.checkpoints import Checkpoints, Undone
+from modules.checkpoints.vault import Damaged
+from modules.text_file import NotText, TextFile
+from utils.clean import visible
+from utils.phrases import Phrase, Text, phrase
+from utils.text import difference
+
+_MOST_ROWS = 200
+_LARGEST_TEXT = 2_000_000  # bytes
+
+_DONE = {
+    "created": phrase("created"),
+    "modified": phrase("modified"),
+    "deleted": phrase("deleted"),
+    "renamed": phrase("renamed"),
+}
+_TAKEN_BACK = {
+    "created": phrase("brought back"),
+    "modified": phrase("put back"),
+    "deleted": phrase("removed"),
+    "renamed": phrase("renamed back"),
+}
+
+
+def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change) -> DiffCard:
+    """Return what *change*, one of `Checkpoints.diff`, did to a file, as a diff of its text."""
+    shown = visible(change.new_path or change.path)
+    try:
+        old = _text(checkpoints, before, change.path, is_there=change.kind != "created")
+        new = _text(checkpoints, after, change.new_path or change.path, change.kind != "deleted")
+    except NotText as error:
+        return DiffCard(shown, "", 0, 0, error.kind)
+    except Damaged:
+        return DiffCard(shown, "", 0, 0, phrase("what was held of it is damaged"))
+    if old is None or new is None:
+        return DiffCard(shown, "", 0, 0, phrase("its content is not held or too large to show"))
+    found = difference(old, new)
+    note = phrase("renamed from {path}", path=visible(change.path)) if change.new_path else ""
+    return DiffCard(shown, found.diff, found.added, found.removed, note)
+
+
+def _text(checkpoints: Checkpoints, number: int, path: str, is_there: bool) -> str | None:
+    """Return the text of a file or link, "" where there is none, None if it cannot be shown."""
+    entry = checkpoints.entry(number, path)
+    if not is_there or entry is None or entry.is_folder:
+        return ""
+    data = checkpoints.content(number, path) if entry.size <= _LARGEST_TEXT else None
+    return None if data is None else TextFile.decode(data).text
+
+
+def changes_card(
+    checkpoints: Checkpoints, before: int, after: int, title: Phrase
+) -> TableCard | DiffCard:
+    """Return what changed between two snapshots: a table, or the diff where one file did."""
+    changes = checkpoints.diff(before, after)
+    if len(changes) == 1 and _is_file(checkpoints, before, after, changes[0]):
+        return diff_card(checkpoints, before, after, changes[0])
+    rows = [
+        (*_row(change, _DONE), _counts(diff_card(checkpoints, before, after, change)))
+        for change in changes[:_MOST_ROWS]
+    ]
+    return TableCard(title, _capped(rows, len(changes)))
+
+
+def undone_card(results: Sequence[Undone], title: Phrase) -> TableCard:
+    """Return what undos did, what they left, and where two versions now stand side by side."""
+    rows: list[tuple[Text, ...]] = []
+    for result in results:
+        beside = {conflict.beside for conflict in result.conflicts}
+        changes = [change for change in result.changes if change.path not in beside]
+        rows += [(*_row(change, _TAKEN_BACK), "") for change in changes]
+    rows = list(_capped(rows[:_MOST_ROWS], len(rows)))
+    for result in results:
+        for conflict in result.conflicts:
+            both = phrase(
+                "as you have it; the earlier one is {path}", path=visible(conflict.beside)
+            )
+            rows.append((phrase("both kept"), visible(conflict.path), both))
+        rows += [(phrase("left as it is"), visible(left.path), left.why) for left in result.left]
+    return TableCard(title, tuple(rows))
+
+
+def _row(change: Change, words: dict[str, Phrase]) -> tuple[Text, Text]:
+    path = visible(change.path)
+    if change.new_path:
+        path = f"{path} → {visible(change.new_path)}"
+    return words[change.kind], path
+
+
+def _counts(card: DiffCard) -> Text:
+    return card.note if not card.diff else f"+{card.added} −{card.removed}"
+
+
+def _capped(rows: Sequence[tuple[Text, ...]], total: int) -> tuple[tuple[Text, ...], ...]:
+    if total > len(rows):
+        rows = [*rows, ("…", phrase("{count} more", count=total - len(rows)), "")]
+    return tuple(rows)
+
+
+def _is_file(checkpoints: Checkpoints, before: int, after: int, change: Change) -> bool:
+    old = checkpoints.entry(before, change.path)
+    new = checkpoints.entry(after, change.new_path or change.path)
+    return not any(entry is not None and entry.is_folder for entry in (old, new))

@@ -1,0 +1,186 @@
+"""Finding one's way in snapshots, and what differs between two of them."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from core.cards import Change
+from modules.checkpoints.entries import Entries, Entry, join, parent_of, same, same_content
+from modules.checkpoints.vault import Damaged, Vault
+
+Pair = tuple[Entry | None, Entry | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A file or folder that got another path, with all that is in it."""
+
+    old: str
+    new: str
+
+
+def lookup(vault: Vault, root: Entry, path: str) -> Entry | None:
+    """Return what was at *path*, None for nothing. Raises `Damaged`."""
+    entry: Entry | None = root
+    for name in path.split("/") if path else ():
+        if entry is None or not entry.is_folder:
+            return None
+        entry = vault.entries_of(entry).get(name)
+    return entry
+
+
+def walk(vault: Vault, root: Entry, path: str = "") -> Iterator[tuple[str, Entry]]:
+    """Yield *root* and everything beneath it with its path. Raises `Damaged`."""
+    yield path, root
+    if root.is_folder:
+        for name, entry in vault.entries_of(root).items():
+            yield from walk(vault, entry, join(path, name))
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What differs, by path, between two root entries; *damaged* folders could not be compared."""
+
+    vault: Vault
+    pairs: dict[str, Pair] = field(default_factory=dict)
+    damaged: list[str] = field(default_factory=list)
+
+    def compare(self, old: Entry | None, new: Entry | None, path: str = "") -> Comparison:
+        """Add what differs at *path* and below; what has equal digests is not looked into."""
+        if old == new:
+            return self
+        if not same(old, new):
+            self.pairs[path] = (old, new)
+        if old and new and old.is_folder and new.is_folder and old.content == new.content:
+            return self
+        try:
+            inner_old, inner_new = self._inner(old), self._inner(new)
+        except Damaged:
+            self.damaged.append(path)
+            return self
+        for name in inner_old.keys() | inner_new.keys():
+            self.compare(inner_old.get(name), inner_new.get(name), join(path, name))
+        return self
+
+    def _inner(self, entry: Entry | None) -> Entries:
+        return self.vault.entries_of(entry) if entry is not None and entry.is_folder else {}
+
+    def side(self, which: int) -> Entries:
+        """Return the old (0) or the new (1) entries of what differs, by path."""
+        return {path: entry for path, pair in self.pairs.items() if (entry := pair[which])}
+
+    def changes(self) -> list[Change]:
+        """Say what happened in the words of the cards; times alone are not worth a word."""
+        old, new = self.side(0), self.side(1)
+        moves = find_moves(old, new)
+        for move in moves:
+            shift(old, move)
+        renamed = [Change("renamed", move.old, move.new) for move in moves]
+        paths = sorted(old.keys() | new.keys())
+        told = [_change(path, old.get(path), new.get(path)) for path in paths]
+        filled = {parent for change in told if change for parent in _parents(change.path)}
+        return renamed + [c for c in told if c and (c.kind == "modified" or c.path not in filled)]
+
+
+def find_moves(old: Entries, new: Entries) -> list[Move]:
+    """Return what got another path between *old* and *new*, folders first, to be done in order.
+
+    A folder is known by its inode and by something in it that is still there; a file by inode and
+    content, or by content that no other has. A path in use on both sides never takes part.
+    """
+    old = dict(old)
+    moves: list[Move] = []
+    homes = _folders_gone(old, new)
+    for path in sorted(_folders_gone(new, old).values()):
+        source = homes.get(new[path].identity)
+        if source is None or not _is_that_folder(old, new, Move(source, path)):
+            continue
+        moves.append(Move(source, path))
+        shift(old, moves[-1])
+        homes = _folders_gone(old, new)
+    return moves + _file_moves(old, new)
+
+
+def _folders_gone(old: Entries, new: Entries) -> dict[tuple[int, int], str]:
+    """Return the folders of *old* whose paths are free in *new*, by identity."""
+    return {
+        entry.identity: path
+        for path, entry in old.items()
+        if stat.S_ISDIR(entry.mode) and _may_move(entry) and path not in new
+    }
+
+
+def _may_move(entry: Entry) -> bool:
+    return entry.why not in ("git", "ours")
+
+
+def _is_that_folder(old: Entries, new: Entries, move: Move) -> bool:
+    """Return whether the inode was not just used again for another folder."""
+    before, after = _children(old, move.old), _children(new, move.new)
+    if not before and not after:
+        return old[move.old].mtime_ns == new[move.new].mtime_ns
+    return any(
+        name in after and entry.identity == after[name].identity for name, entry in before.items()
+    )
+
+
+def _file_moves(old: Entries, new: Entries) -> list[Move]:
+    gone = {p: e for p, e in old.items() if p not in new and not e.is_folder and _may_move(e)}
+    came = {p: e for p, e in new.items() if p not in old and not e.is_folder and _may_move(e)}
+    moves = []
+    by_identity = {entry.identity: path for path, entry in gone.items()}
+    for path, entry in list(came.items()):
+        source = by_identity.get(entry.identity)
+        if source is not None and source in gone and same_content(gone[source], entry):
+            moves.append(Move(source, path))
+            del gone[source], came[path]
+    alone_gone, alone_came = _by_lone_content(gone), _by_lone_content(came)
+    shared = alone_gone.keys() & alone_came.keys()
+    return moves + [Move(alone_gone[content], alone_came[content]) for content in sorted(shared)]
+
+
+def _by_lone_content(entries: Entries) -> dict[str, str]:
+    """Return the paths of files whose content no other name or file has, by content."""
+    found: dict[str, list[str]] = {}
+    for path, entry in entries.items():
+        if entry.is_file and entry.size and entry.links == 1:
+            found.setdefault(entry.content, []).append(path)
+    return {content: paths[0] for content, paths in found.items() if len(paths) == 1}
+
+
+def shift(entries: Entries, move: Move) -> None:
+    """Give the entries at and below *move*.old the paths they have after it."""
+    if move.old in entries and not stat.S_ISDIR(entries[move.old].mode):
+        entries[move.new] = entries.pop(move.old)
+        return
+    for path in [path for path in entries if shifted_path(path, move) != path]:
+        entries[shifted_path(path, move)] = entries.pop(path)
+
+
+def shifted_path(path: str, move: Move) -> str:
+    if path == move.old or path.startswith(f"{move.old}/"):
+        return move.new + path[len(move.old) :]
+    return path
+
+
+def _children(entries: Entries, folder: str) -> Entries:
+    return {p.rpartition("/")[2]: e for p, e in entries.items() if p and parent_of(p) == folder}
+
+
+def _parents(path: str) -> Iterator[str]:
+    while path := parent_of(path):
+        yield path
+
+
+def _change(path: str, old: Entry | None, new: Entry | None) -> Change | None:
+    if (old or new) is None or "ours" in {entry.why for entry in (old, new) if entry}:
+        return None
+    if old is None:
+        return Change("created", path)
+    if new is None:
+        return Change("deleted", path)
+    if old.mode == new.mode and same_content(old, new):
+        return None
+    return Change("modified", path)

@@ -1,0 +1,122 @@
+"""Cards as plain text: for pipes, logs and whoever wants no drawing. Imports no screen library."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from core.cards import (
+    Card,
+    Change,
+    DiffCard,
+    LinksCard,
+    RunCard,
+    SearchCard,
+    TableCard,
+    TextCard,
+    TodoCard,
+    TreeCard,
+)
+from modules.words import Words
+from utils.clean import clean, visible
+from utils.completion import Usage
+from utils.phrases import Phrase, Text, phrase
+
+TODO_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
+
+
+def card_text(card: Card, words: Words) -> str:
+    """Return all that *card* says, harmless for a terminal, without a newline at the end."""
+    match card:
+        case TextCard():
+            return _joined(words.say(card.title), words.say(card.body))
+        case DiffCard():
+            head = f"{visible(card.path)} (+{card.added} -{card.removed})"
+            return _joined(head, words.say(card.note), card.diff)
+        case RunCard():
+            lines = [words.say(change_phrase(change)) for change in card.changes]
+            return _joined(card.output, words.say(run_ending(card, words)), *lines)
+        case SearchCard():
+            hits = [f"{visible(hit.path)}:{hit.line}: {hit.text.strip()}" for hit in card.hits]
+            return _joined(*hits, words.say(found(card)))
+        case TreeCard():
+            rows = ["  " * e.depth + visible(e.path.rpartition("/")[2]) for e in card.entries]
+            return _joined(visible(card.path) or ".", *rows, words.say(left_out(card.left_out)))
+        case TableCard():
+            return _joined(words.say(card.title), _table(card, words))
+        case LinksCard():
+            return _joined(*(f"{link.title}\n  {link.url}" for link in card.links))
+        case TodoCard():
+            return _joined(*(f"{TODO_MARKS[todo.status]} {todo.title}" for todo in card.todos))
+        case _:
+            assert_never(card)
+
+
+def _joined(*parts: str) -> str:
+    return "\n".join(clean(part).rstrip("\n") for part in parts if part)
+
+
+def _table(card: TableCard, words: Words) -> str:
+    rows = [[visible(words.say(cell)) for cell in row] for row in (card.columns, *card.rows) if row]
+    columns = max(map(len, rows), default=0)
+    widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(columns)]
+    lines = ("  ".join(cell.ljust(widths[i]) for i, cell in enumerate(row)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+# --- sentences that both drawings of a card need -------------------------------------------------
+
+
+def run_ending(card: RunCard, words: Words) -> Phrase:
+    """Return how the run of *card* ended: its exit code, or what killed it."""
+    if card.exit_code is None:
+        return phrase("ended early: {why}", why=words.say(card.why) or "–")
+    return phrase("exit code {code}", code=card.exit_code)
+
+
+def change_phrase(change: Change) -> Phrase:
+    path, new_path = visible(change.path), visible(change.new_path)
+    match change.kind:
+        case "created":
+            return phrase("created {path}", path=path)
+        case "modified":
+            return phrase("modified {path}", path=path)
+        case "deleted":
+            return phrase("deleted {path}", path=path)
+        case "renamed":
+            return phrase("renamed {path} to {new_path}", path=path, new_path=new_path)
+        case _:
+            assert_never(change.kind)
+
+
+def found(card: SearchCard) -> Phrase:
+    if not card.total:
+        return phrase("Nothing found.")
+    if card.total > len(card.hits):
+        return phrase("… and {n} more", n=card.total - len(card.hits))
+    return Phrase("")
+
+
+def left_out(count: int) -> Phrase:
+    return phrase("… and {n} more", n=count) if count else Phrase("")
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people write it: 0.4 s (a whole number: 4 s), 12 s, 3 min 05 s."""
+    if isinstance(seconds, float) and seconds < 9.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def usage_parts(usage: Usage) -> list[Text]:
+    """Return what a turn used, by parts; nothing when the model was not asked."""
+    if not usage.requests:
+        return []
+    cached = round(100 * usage.cache_hit_tokens / max(usage.prompt_tokens, 1))
+    return [
+        phrase(
+            "{n} tokens sent, {cached} % from cache", n=f"{usage.prompt_tokens:,}", cached=cached
+        ),
+        phrase("{n} received", n=f"{usage.completion_tokens:,}"),
+        f"${usage.cost_usd:.4f}",
+    ]

@@ -1,0 +1,166 @@
+"""The dialogue at a terminal: a line is read, put to the terminal and its events are shown."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.events import CommandAnswered, Event, Reply, TurnStarted
+from core.main_terminal import MainTerminal
+from core.turn import drive
+from modules.cli.interrupts import stopping
+from modules.cli.keyboard import quiet
+from modules.words import Words
+from utils.clean import clean
+from utils.logger import FailureLog
+from utils.phrases import Problem, Text, phrase
+
+if TYPE_CHECKING:
+    from modules.cli.screen import CliScreen
+
+LEAVING = ("exit", "quit")
+
+
+def run_dialogue(
+    terminal: MainTerminal,
+    words: Words,
+    *,
+    history_file: Path,
+    failures: FailureLog,
+    header: Sequence[Text] = (),
+    warm: Callable[[], None] = lambda: None,
+) -> int:
+    """Talk until the person leaves; return the exit code of the program.
+
+    *header* is shown below the greeting, a line each; *failures* is where an error of ours is told
+    in full; *warm* loads what the first task will need, in a thread, once the prompt is there.
+    """
+    dialogue = Dialogue(terminal, words, failures)
+    try:
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            from modules.cli.greeting import greet
+
+            greet(terminal, words, header)
+            return dialogue.run(_typed(terminal, words, history_file, warm))
+        return dialogue.run(_piped())
+    except KeyboardInterrupt:
+        return 130
+
+
+class Dialogue:
+    """The loop, and the screen it draws on, made when it is first needed."""
+
+    def __init__(self, terminal: MainTerminal, words: Words, failures: FailureLog) -> None:
+        self._terminal = terminal
+        self._words = words
+        self._failures = failures
+        self._screen: CliScreen | None = None
+        self._effect = ""
+
+    def run(self, lines: Iterator[str]) -> int:
+        if self._terminal.history.records:
+            self._recall()
+        for line in lines:
+            text = line.strip()
+            if text in LEAVING:
+                break
+            if text:
+                self._turn(text)
+            if self._effect == "exit":
+                break
+            if self._effect == "session" and self._terminal.history.records:
+                self._recall()
+        self._say_goodbye()
+        return 0
+
+    def _turn(self, text: str) -> None:
+        """Put *text* to the terminal and show what follows; an error ends this turn only."""
+        screen = self._make_screen()
+        self._effect = ""
+        with ExitStack() as stack:
+            stack.enter_context(stopping(self._terminal.stop))
+            stack.enter_context(self._terminal.stop.calling(screen.stopping))
+            if sys.stdin.isatty():
+                stack.enter_context(quiet(sys.stdin.fileno()))
+            stack.enter_context(screen.turn())
+            try:
+                drive(self._terminal.ask(text), self._show)
+            except Problem as problem:
+                screen.say(problem.what, "red")
+            except Exception as error:  # noqa: BLE001 - ours; the one place of this screen to log it
+                screen.say(self._failures.keep(error), "red")
+
+    def _recall(self) -> None:
+        """Show the last turn of the session that goes on."""
+        from core.transcript import retold
+
+        last: list[Event] = []
+        for event in retold(self._terminal.history.records):
+            if isinstance(event, TurnStarted):
+                last = []
+            last.append(event)
+        self._make_screen().recall(last)
+
+    def _make_screen(self) -> CliScreen:
+        if self._screen is None:
+            self._screen = make_screen(self._terminal, self._words)
+        return self._screen
+
+    def _show(self, event: Event) -> Reply | None:
+        if isinstance(event, CommandAnswered):
+            self._effect = event.effect
+        return self._make_screen().show(event)
+
+    def _say_goodbye(self) -> None:
+        if self._terminal.session and sys.stdout.isatty():
+            again = phrase(
+                "Go on with it later: --resume {session}", session=self._terminal.session
+            )
+            sys.stdout.write(f"{clean(self._words.say(again))}\n")
+
+
+def make_screen(terminal: MainTerminal, words: Words) -> CliScreen:
+    from modules.cli.asking import Keyboard
+    from modules.cli.look import make_console
+    from modules.cli.screen import CliScreen
+
+    keyboard = None
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        keyboard = Keyboard(sys.stdin.fileno(), terminal.stop, words)
+    return CliScreen(
+        make_console(), words, asker=keyboard, is_practice=lambda: terminal.is_practice
+    )
+
+
+def _piped() -> Iterator[str]:
+    """Yield the lines of a standard input at which nobody sits."""
+    while line := sys.stdin.readline():
+        yield line
+
+
+def _typed(
+    terminal: MainTerminal,
+    words: Words,
+    history_file: Path,
+    warm: Callable[[], None],
+) -> Iterator[str]:
+    """Yield what the person types until they leave."""
+    from modules.cli.prompt import Prompt
+
+    def warm_up() -> None:
+        import rich.syntax  # noqa: F401
+
+        import modules.cli.screen  # noqa: F401
+
+        warm()
+
+    def in_background() -> None:
+        threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
+
+    prompt = Prompt(terminal, words, history_file, when_shown=in_background)
+    while (text := prompt.read()) is not None:
+        yield text

@@ -1,0 +1,265 @@
+"""Each card drawn once, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, assert_never
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from core.cards import (
+    Card,
+    DiffCard,
+    LinksCard,
+    RunCard,
+    SearchCard,
+    TableCard,
+    TextCard,
+    TodoCard,
+    TreeCard,
+)
+from core.messages import AnswerState
+from modules.cli.card_text import change_phrase, duration, found, left_out, run_ending
+from modules.cli.look import MARKS
+from modules.cli.prose import Ruled, Wrapped, code
+from modules.cli.rows import diff_lines, diff_row, hit_row, size, todo_row
+from modules.cli.verbs import target, verb
+from modules.words import Words
+from utils.clean import clean, source, visible
+from utils.phrases import Text as Said
+from utils.phrases import phrase
+
+BRIEF = 12
+"""Rows of a card in the flow of a task; whoever wants more opens the file."""
+FULL = 400
+SHORT_SECONDS = 0.1
+"""What is over sooner is not worth a figure."""
+
+
+class Drawer:
+    """Draws cards in the language of *words*. What it returns may be printed as it is."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+
+    def head(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        mark: tuple[str, str],
+        seconds: float | None = None,
+        card: Card | None = None,
+    ) -> Text:
+        """Return the first line of a call's card: a mark, a verb, what it is done to, the time."""
+        line = Text(no_wrap=True, overflow="ellipsis")
+        line.append(f"{mark[0]} ", mark[1])
+        line.append(clean(self._words.say(verb(name))), "bold")
+        if about := target(name, arguments):
+            line.append(f" {visible(about)}")
+        if isinstance(card, DiffCard):
+            line.append(f"  +{card.added}", "green")
+            line.append(f" −{card.removed}", "red")
+        if seconds is not None and seconds >= SHORT_SECONDS:
+            line.append(f" · {duration(seconds)}", "dim")
+        return line
+
+    def mark(self, card: Card, state: AnswerState) -> tuple[str, str]:
+        """Return the sign of how a call ended, and its style; a failed program has failed."""
+        if isinstance(card, RunCard) and state == "done" and card.exit_code != 0:
+            return MARKS["failed"]
+        return MARKS[state]
+
+    def result(self, card: Card, state: AnswerState) -> RenderableType | None:
+        """Return what stands below the first line of a finished call, or None."""
+        if isinstance(card, TextCard) and state != "done":
+            return self.inset(self._excuse(card, MARKS[state][1]))
+        body = self.card(card, rows=BRIEF, is_result=True)
+        return None if body is None else self.inset(body)
+
+    def answer(self, card: Card, *, ok: bool) -> RenderableType:
+        """Return the card that answers a slash command."""
+        if ok:
+            return self.card(card, rows=FULL) or ""
+        if isinstance(card, TextCard):
+            return self._excuse(card, "red")
+        return self.card(card, rows=FULL) or ""
+
+    def card(  # noqa: C901 - one case for each card
+        self, card: Card, *, rows: int, is_result: bool = False
+    ) -> RenderableType | None:
+        """Return *card* in about *rows* rows; as the *is_result* of a call, its head is known."""
+        match card:
+            case TextCard():
+                return self._text(card, rows, is_result=is_result)
+            case DiffCard():
+                head = [] if is_result else [Wrapped(visible(card.path), "bold")]
+                return self._stack([*head, *self._diff(card, rows)])
+            case RunCard():
+                return self._run(card, rows, is_result=is_result)
+            case SearchCard():
+                return self._stack(self._hits(card, rows))
+            case TreeCard():
+                return self._stack(self._tree(card, rows, is_result=is_result))
+            case TableCard():
+                return self._table(card)
+            case LinksCard():
+                return self._stack(self._links(card, rows))
+            case TodoCard():
+                return self._stack(todo_row(todo) for todo in card.todos)
+            case _:
+                assert_never(card)
+
+    def draft(self, card: Card, rows: int) -> tuple[RenderableType, bool]:
+        """Return what a call is about to do, to the letter, and whether *rows* cut it."""
+        text = card.code if isinstance(card, RunCard) else ""
+        text = self._words.say(card.body) if isinstance(card, TextCard) else text
+        is_cut = text.count("\n") >= rows
+        shown = source("\n".join(text.split("\n")[:rows]))
+        if isinstance(card, RunCard):
+            body: RenderableType = code(shown, card.language)
+        elif isinstance(card, TextCard):
+            body = Text(shown, overflow="fold")
+        else:
+            body = self.card(card, rows=rows, is_result=True) or ""
+        if is_cut:
+            body = Group(body, self.more(text.count("\n") + 1 - rows))
+        return body, is_cut
+
+    def more(self, count: int) -> Text:
+        return self.dim(phrase("… {n} more lines", n=count))
+
+    def line(self, text: Said, style: str = "") -> Text:
+        """Return a sentence of the house's own."""
+        return Wrapped(clean(self._words.say(text)), style)
+
+    def dim(self, text: Said) -> Text:
+        return self.line(text, "dim")
+
+    def inset(self, body: RenderableType) -> RenderableType:
+        return Padding(body, (0, 0, 0, 2))
+
+    # --- one card each ---------------------------------------------------------------------------
+
+    def _stack(self, parts: Sequence[RenderableType] | Iterator[RenderableType]) -> Group | None:
+        shown = list(parts)
+        return Group(*shown) if shown else None
+
+    def _excuse(self, card: TextCard, style: str) -> RenderableType:
+        title, body = self._words.say(card.title), self._words.say(card.body)
+        text = f"{title}: {body}" if title and body else title or body
+        return Wrapped(clean(text), style)
+
+    def _text(self, card: TextCard, rows: int, *, is_result: bool) -> RenderableType | None:
+        title, body = (clean(self._words.say(text)).strip("\n") for text in (card.title, card.body))
+        lines = body.split("\n") if body else []
+        parts: list[RenderableType] = []
+        if title:
+            parts.append(Wrapped(title, "dim" if is_result else "bold"))
+        parts += [Wrapped(line, "dim" if is_result else "") for line in lines[:rows]]
+        if len(lines) > rows:
+            parts.append(self.more(len(lines) - rows))
+        return self._stack(parts)
+
+    def _diff(self, card: DiffCard, rows: int) -> Iterator[RenderableType]:
+        if note := self._words.say(card.note):
+            yield self.dim(note)
+        lines = list(diff_lines(card.diff))
+        digits = max((len(str(number)) for _, number, _ in lines), default=1)
+        limit = max(rows * 2, BRIEF)
+        for sign, number, text in lines[:limit]:
+            yield diff_row(sign, number, text, digits)
+        if len(lines) > limit:
+            yield self.more(len(lines) - limit)
+
+    def _run(self, card: RunCard, rows: int, *, is_result: bool) -> RenderableType | None:
+        parts: list[RenderableType] = []
+        if not (is_result and card.language == "bash" and "\n" not in card.code.strip()):
+            parts.append(self.program(card.code, card.language, rows))
+        parts += self._output(card.output, rows)
+        ending = Wrapped()
+        text = clean(self._words.say(run_ending(card, self._words)))
+        ending.append(text, "red" if card.exit_code else "dim")
+        if card.tier:
+            ending.append(f" · {visible(card.tier)}", "dim")
+        parts.append(ending)
+        parts += [self.dim(change_phrase(change)) for change in card.changes[:rows]]
+        if len(card.changes) > rows:
+            parts.append(self.dim(left_out(len(card.changes) - rows)))
+        return Group(*parts)
+
+    def program(self, text: str, language: str, rows: int) -> RenderableType:
+        """Return the first *rows* lines of a program, with colours."""
+        lines = text.strip("\n").split("\n")
+        shown = code(source("\n".join(lines[:rows])), language)
+        return Group(shown, self.more(len(lines) - rows)) if len(lines) > rows else shown
+
+    def _output(self, output: str, rows: int) -> Iterator[RenderableType]:
+        """Yield the last *rows* lines of *output*."""
+        lines = clean(output).strip("\n").split("\n")
+        if lines == [""]:
+            return
+        if len(lines) > rows:
+            yield self.dim(phrase("… {n} lines above", n=len(lines) - rows))
+        yield Ruled(Text("\n".join(lines[-rows:]), overflow="fold"))
+
+    def _hits(self, card: SearchCard, rows: int) -> Iterator[RenderableType]:
+        for path, hits in groupby(card.hits[:rows], key=lambda hit: hit.path):
+            yield Wrapped(visible(path), "cyan")
+            for hit in hits:
+                if hit.line:
+                    yield hit_row(hit.line, hit.text, card.pattern)
+        hidden = len(card.hits) - rows
+        if hidden > 0:
+            yield self.dim(left_out(hidden + card.total - len(card.hits)))
+        elif rest := found(card):
+            yield self.dim(rest)
+
+    def _tree(self, card: TreeCard, rows: int, *, is_result: bool) -> Iterator[RenderableType]:
+        if not is_result:
+            yield Text(visible(card.path) or ".", "bold")
+        for entry in card.entries[:rows]:
+            name = visible(entry.path.rpartition("/")[2])
+            row = Text("  " * entry.depth, no_wrap=True, overflow="ellipsis")
+            row.append(f"{name}/" if entry.size is None else name, "bold" * (entry.size is None))
+            if entry.size is not None:
+                row.append(f"  {size(entry.size)}", "dim")
+            if entry.note:
+                row.append(f"  {visible(entry.note)}", "italic dim")
+            yield row
+        hidden = max(len(card.entries) - rows, 0) + card.left_out
+        if hidden:
+            yield self.dim(left_out(hidden))
+
+    def _table(self, card: TableCard) -> RenderableType:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        columns = max(map(len, (card.columns, *card.rows)), default=0)
+        for number in range(columns):
+            is_label = not card.columns and number == 0
+            table.add_column(style="dim" if is_label else "", overflow="fold", no_wrap=is_label)
+        if card.columns:
+            table.add_row(*(Text(self._cell(cell), "bold") for cell in card.columns))
+        for row in card.rows:
+            table.add_row(*(Wrapped(self._cell(cell)) for cell in row))
+        title = clean(self._words.say(card.title))
+        return Group(Wrapped(title, "bold"), table) if title else table
+
+    def _cell(self, cell: Said) -> str:
+        return clean(self._words.say(cell))
+
+    def _links(self, card: LinksCard, rows: int) -> Iterator[RenderableType]:
+        for link in card.links[:rows]:
+            yield Wrapped(visible(link.title), "bold")
+            yield Padding(Text(visible(link.url), "blue", overflow="fold"), (0, 0, 0, 2))
+            if link.snippet:
+                snippet = Text(" ".join(clean(link.snippet).split()), "dim")
+                snippet.no_wrap, snippet.overflow = True, "ellipsis"
+                yield Padding(snippet, (0, 0, 0, 2))
+        if len(card.links) > rows:
+            yield self.dim(left_out(len(card.links) - rows))
+        if not card.links:
+            yield self.dim(phrase("Nothing found."))

@@ -1,0 +1,74 @@
+"""Asking for the key on the first start, and keeping it where only its owner reads."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from modules.local_servers import LocalServer
+from modules.words import Words
+from utils.kept_file import KeptFile
+from utils.phrases import Problem, phrase
+
+Choice = str | LocalServer | Literal["practice"]
+_KEY = "deepseek_api_key"
+
+
+def no_key() -> Problem:
+    return Problem(
+        phrase(
+            "There is no key: set DEEPSEEK_API_KEY (from platform.deepseek.com), or use --offline "
+            "for the practice model."
+        )
+    )
+
+
+def ask_for_key(words: Words, servers: Sequence[LocalServer], config: Path) -> Choice:
+    """Ask for a key, offering the *servers* found on this machine and the practice model.
+
+    Returns the key, which is kept in *config* if the person wants that, or what was chosen instead.
+    Raises `Problem` when nobody can be asked.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise no_key()
+    say = words.say
+    click.echo(say(phrase("Onefold has no key for DeepSeek yet (from platform.deepseek.com).")))
+    for number, server in enumerate(servers, start=1):
+        found = phrase(
+            "  {number}  use {name} at {url}, model {model}",
+            number=number,
+            name=server.name,
+            url=server.base_url,
+            model=server.model,
+        )
+        click.echo(say(found))
+    click.echo(say(phrase("  p  look around with the practice model: no key, no network, no AI")))
+    answer = click.prompt(say(phrase("Your key, or a choice from above")), hide_input=True).strip()
+    if answer.lower() == "p":
+        return "practice"
+    if answer.isdigit() and 1 <= int(answer) <= len(servers):
+        return servers[int(answer) - 1]
+    if click.confirm(say(phrase("Keep it in {path}, readable by you only?", path=str(config)))):
+        keep_key(answer, config)
+    return answer
+
+
+def keep_key(key: str, config: Path) -> None:
+    """Write *key* into the settings file *config*, mode 0600, all else in it untouched."""
+    line = f"{_KEY} = {json.dumps(key)}"
+    pattern = re.compile(rf"^{_KEY}\s*=.*$", re.MULTILINE)
+
+    def edit(before: bytes) -> bytes:
+        text = before.decode()
+        if pattern.search(text):
+            return pattern.sub(lambda _: line, text, count=1).encode()
+        return f"{line}\n{text}".encode()  # above any table, where it would be part of that
+
+    KeptFile(config).change(edit)
+    config.chmod(0o600)

@@ -1,0 +1,238 @@
+"""The screen of `-p`: one task without a dialogue, for a person in a hurry or for a program.
+
+It never replies, and so refuses whatever would have to be asked. It must stay quick to import: no
+screen library here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal, TextIO, assert_never
+
+from core.cards import Card
+from core.events import (
+    ApprovalAsked,
+    CallDrafted,
+    CommandAnswered,
+    Event,
+    Retrying,
+    StepFinished,
+    StepStarted,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingFinished,
+    ThoughtKept,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+    Warned,
+)
+from core.messages import AnswerState
+from modules.cli.card_text import card_text
+from modules.cli.changes import Changes
+from modules.words import Words
+from utils.clean import clean, visible
+from utils.completion import Usage
+from utils.phrases import Phrase, Text, phrase
+
+Output = Literal["text", "json", "stream-json"]
+Status = Literal["done", "error", "stopped", "step_limit", "budget", "refused"]
+
+EXIT_CODES: dict[Status, int] = {
+    "done": 0,
+    "error": 1,
+    "step_limit": 3,
+    "budget": 3,
+    "refused": 4,
+    "stopped": 130,
+}
+BAD_USAGE = 2
+MARKS: dict[AnswerState, str] = {"done": "✓", "failed": "✗", "refused": "⊘", "stopped": "■"}
+_UNPRINTABLE = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class PlainScreen:
+    """Shows a turn as plain text, as one JSON object or as one JSON line per event.
+
+    Text goes to *out* when all is known, and what happens meanwhile to *err*, if that is a
+    terminal. The JSON object is documented in `result`.
+    """
+
+    def __init__(
+        self, output: Output, out: TextIO, err: TextIO, words: Words, *, project: str = ""
+    ) -> None:
+        self._output = output
+        self._out: TextIO | None = out
+        self._err = err
+        self._words = words
+        self._project = project
+        self._texts: list[str] = []
+        self._kept_texts = 0
+        self._steps = 0
+        self._usage = Usage()
+        self._changes = Changes()
+        self._status: Status = "done"
+        self._is_refused = False
+        self._is_misused = False
+        self._error: Text = ""
+        self._card: Card | None = None
+
+    def show(self, event: Event) -> None:  # noqa: C901 - one case for each event
+        """Take note of *event*, and print it where the output is a stream."""
+        if self._output == "stream-json":
+            self._print_json({"type": type(event).__name__, **self._said(event)})
+        match event:
+            case StepStarted():
+                self._steps += 1
+                self._kept_texts = len(self._texts)
+            case TextDelta():
+                self._texts.append(event.text)
+            case Retrying():
+                del self._texts[self._kept_texts :]
+                self._tell(event.reason)
+            case StepFinished():
+                self._usage += event.usage
+            case ToolStarted():
+                self._texts.clear()
+                self._kept_texts = 0
+            case ToolFinished():
+                self._finish_tool(event)
+            case Warned():
+                self._tell(event.what)
+            case CommandAnswered():
+                self._take_card(event)
+            case TurnFinished():
+                self._status = "error" if event.why == "interrupted" else event.why
+                self._error = event.detail or ""
+            case (
+                TurnStarted()
+                | ThinkingDelta()
+                | ThinkingFinished()
+                | CallDrafted()
+                | ThoughtKept()
+                | ApprovalAsked()
+                | ToolOutput()
+            ):
+                pass
+            case _:
+                assert_never(event)
+
+    def fail(self, what: Text) -> None:
+        """Take note of a failure outside the turn; `finish` then tells it."""
+        self._status = "error"
+        self._error = what
+
+    def finish(self, session: str = "") -> int:
+        """Print what is still to be said about the task; return the exit code."""
+        match self._output:
+            case "text":
+                self._finish_text()
+            case "json":
+                self._print_json(self.result(session))
+            case "stream-json":
+                self._print_json({"type": "Result", **self.result(session)})
+            case _:
+                assert_never(self._output)
+        return BAD_USAGE if self._is_misused else EXIT_CODES[self.status]
+
+    @property
+    def status(self) -> Status:
+        return "refused" if self._status == "done" and self._is_refused else self._status
+
+    def result(self, session: str) -> dict[str, Any]:
+        """Return the task as one JSON object.
+
+        `answer` is the model's last word, or a slash command's text, then with its `card` beside
+        it. `files` has paths by what became of them over the whole task, a rename as
+        `{"from", "to"}`. `error` is None or a sentence.
+        """
+        result: dict[str, Any] = {
+            "session": session,
+            "project": self._project,
+            "status": self.status,
+            "answer": self._answer(),
+            "steps": self._steps,
+            "usage": self._said(self._usage),
+            "files": self._changes.to_json(),
+            "error": self._words.say(self._error) or None,
+        }
+        if self._card:
+            result["card"] = self._said(self._card)
+        return result
+
+    def _answer(self) -> str:
+        if self._card:
+            return card_text(self._card, self._words)
+        return "".join(self._texts).strip()
+
+    def _take_card(self, event: CommandAnswered) -> None:
+        if event.ok:
+            self._card = event.card
+        else:
+            self.fail(card_text(event.card, self._words) if event.card else event.command)
+            self._is_misused = True
+
+    def _finish_tool(self, event: ToolFinished) -> None:
+        self._changes.add(event.changes)
+        self._is_refused |= event.state == "refused"
+        self._progress(f"{MARKS[event.state]} {visible(event.name)}  {event.seconds:.1f} s")
+
+    def _finish_text(self) -> None:
+        answer, error = clean(self._answer()), self._words.say(self._error)
+        if answer:
+            self._print(answer)
+        if error:
+            self._complain(clean(error))
+        elif self.status == "refused":
+            refused = phrase("Something was refused for want of approval; see --approve.")
+            self._complain(self._words.say(refused))
+
+    def _said(self, value: Any) -> Any:
+        """Return *value* as plain JSON, its phrases said in the person's language."""
+        if isinstance(value, Phrase):
+            return self._words.say(value)
+        if is_dataclass(value):
+            return {f.name: self._said(getattr(value, f.name)) for f in fields(value)}
+        if isinstance(value, dict):
+            return {key: self._said(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._said(item) for item in value]
+        return value
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def _print_json(self, value: dict[str, Any]) -> None:
+        text = json.dumps(value, ensure_ascii=False)
+        self._print(_UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+    def _print(self, text: str) -> None:
+        """Print *text* and flush; a reader that went away is no error."""
+        if self._out is None:
+            return
+        try:
+            _write(self._out, text)
+        except BrokenPipeError:
+            # Python flushes standard output once more when it exits.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
+            self._out = None
+
+    def _tell(self, what: Text) -> None:
+        self._progress(self._words.say(what))
+
+    def _progress(self, line: str) -> None:
+        if self._output == "text" and self._err.isatty():
+            _write(self._err, clean(line))
+
+    def _complain(self, line: str) -> None:
+        _write(self._err, line)
+
+
+def _write(file: TextIO, text: str) -> None:
+    encoding = file.encoding or "utf-8"
+    file.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+    file.flush()

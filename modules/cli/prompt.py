@@ -1,0 +1,202 @@
+"""The line where a person types: history, completion, several lines, and what holds right now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import CompleteEvent, get_common_complete_suffix
+from prompt_toolkit.filters import has_focus, to_filter
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import Output, create_output
+from prompt_toolkit.styles import Style
+
+from core.main_terminal import MainTerminal
+from modules.cli.complete import LineCompleter
+from modules.words import Words
+from utils.phrases import phrase
+
+MENU_ROWS = 8
+STYLE = Style.from_dict(
+    {
+        "prompt": "ansicyan bold",
+        "bottom-toolbar": "noreverse",
+        "bottom-toolbar.text": "ansibrightblack",
+        "bottom-toolbar.warning": "ansiyellow",
+        "completion-menu": "noreverse bg:default",
+        "completion-menu.completion": "bg:default fg:default",
+        "completion-menu.completion.current": "bg:default fg:ansicyan bold noreverse",
+        "completion-menu.meta.completion": "bg:default fg:ansibrightblack",
+        "completion-menu.meta.completion.current": "bg:default fg:ansicyan",
+    }
+)
+
+
+class Prompt:
+    """Reads what the person types; what is sent is kept in *history_file*.
+
+    *when_shown* is called once, when the person can begin to type.
+    """
+
+    def __init__(
+        self,
+        terminal: MainTerminal,
+        words: Words,
+        history_file: Path,
+        *,
+        when_shown: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._terminal = terminal
+        self._words = words
+        self._is_leaving = False
+        self._facts: list[str] = []
+        completer = LineCompleter(terminal.commands, terminal.files, words)
+        self._session: PromptSession[str] = PromptSession(
+            [("class:prompt", "› ")],
+            multiline=True,
+            prompt_continuation="  ",
+            completer=completer,
+            complete_in_thread=True,
+            history=_history(history_file),
+            key_bindings=bindings(self._interrupt),
+            bottom_toolbar=self._toolbar,
+            style=STYLE,
+            output=_output(),
+        )
+        self._when_shown: Callable[[], None] | None = when_shown
+        self._session.app.before_render += self._make_room
+        self._session.app.after_render += self._tell_shown
+        for window in self._session.layout.find_all_windows():
+            window.dont_extend_height = to_filter(True)  # the toolbar stands right below the line
+        self._session.default_buffer.on_text_changed += self._stay
+
+    def read(self) -> str | None:
+        """Return the text typed, or None when the person leaves."""
+        self._is_leaving = False
+        self._facts = self._collect_facts()
+        try:
+            return self._session.prompt()
+        except (EOFError, KeyboardInterrupt):
+            return None
+
+    def _interrupt(self, event: KeyPressEvent) -> None:
+        """Clear the line; leave when there is nothing to clear for the second time."""
+        buffer = event.current_buffer
+        if buffer.text:
+            buffer.reset()
+        elif self._is_leaving:
+            event.app.exit(exception=EOFError)
+        else:
+            self._is_leaving = True
+
+    def _tell_shown(self, _app: object) -> None:
+        when_shown, self._when_shown = self._when_shown, None
+        if when_shown:
+            when_shown()
+
+    def _stay(self, _buffer: Buffer) -> None:
+        self._is_leaving = False
+
+    def _make_room(self, _app: object) -> None:
+        """Keep rows below the line only while there is a menu to stand in them."""
+        is_open = self._session.default_buffer.complete_state is not None
+        self._session.reserve_space_for_menu = MENU_ROWS if is_open else 0
+
+    def _collect_facts(self) -> list[str]:
+        terminal, say = self._terminal, self._words.say
+        used, limit = terminal.context_used
+        return [
+            terminal.model.model,
+            say(phrase("thinks once") if terminal.mode == "think" else phrase("fast")),
+            terminal.project,
+            terminal.approval.mode,
+            say(phrase("context {percent} %", percent=round(100 * used / limit))),
+            f"${terminal.usage.cost_usd:.4f}",
+        ]
+
+    def _toolbar(self) -> StyleAndTextTuples:
+        if self._is_leaving:
+            again = self._words.say(phrase("Ctrl-C again leaves"))
+            return [("class:bottom-toolbar.warning", f"  {again}")]
+        shown: StyleAndTextTuples = [("", f"  {' · '.join(self._facts)}")]
+        if self._terminal.is_practice:
+            practice = self._words.say(phrase("practice model, no AI"))
+            shown += [("", " · "), ("class:bottom-toolbar.warning", practice)]
+        return shown
+
+
+def bindings(interrupt: Callable[[KeyPressEvent], None]) -> KeyBindings:
+    """Return the keys that differ from those of every line editor."""
+    keys = KeyBindings()
+    in_line = has_focus("DEFAULT_BUFFER")
+
+    @keys.add("enter", filter=in_line)
+    def _send(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        state = buffer.complete_state
+        if state and state.current_completion and not buffer.text.startswith("/"):
+            buffer.complete_state = None  # the path is chosen; the message may go on
+        elif buffer.document.current_line_before_cursor.endswith("\\"):
+            buffer.delete_before_cursor()
+            buffer.newline(copy_margin=False)
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter", filter=in_line)
+    @keys.add("c-j", filter=in_line)
+    def _newline(event: KeyPressEvent) -> None:
+        event.current_buffer.newline(copy_margin=False)
+
+    @keys.add("tab", filter=in_line)
+    def _complete(event: KeyPressEvent) -> None:
+        complete(event.current_buffer)
+
+    @keys.add("c-c", filter=in_line)
+    @keys.add("<sigint>", filter=in_line)
+    def _interrupt(event: KeyPressEvent) -> None:
+        interrupt(event)
+
+    return keys
+
+
+def complete(buffer: Buffer) -> None:
+    """Write out what is certain, else go through what is possible.
+
+    prompt_toolkit's own Tab does nothing while the menu of the letters before is still on its way.
+    """
+    if buffer.complete_state and buffer.complete_state.completions:
+        buffer.complete_next()
+        return
+    event = CompleteEvent(completion_requested=True)
+    found = list(buffer.completer.get_completions(buffer.document, event))
+    if len(found) == 1:
+        buffer.apply_completion(found[0])
+    elif common := get_common_complete_suffix(buffer.document, found):
+        buffer.insert_text(common)
+    elif found:
+        buffer.start_completion(select_first=True)
+
+
+def _output() -> Output:
+    """Return the terminal to draw on.
+
+    prompt_toolkit asks the terminal for the place of its cursor, draws no toolbar before it has
+    the answer, and complains where there is none. It needs to know only that a row is left.
+    """
+    output = create_output()
+    output.get_rows_below_cursor_position = lambda: 1  # type: ignore[method-assign]
+    return output
+
+
+def _history(path: Path) -> History:
+    """Return what was typed before; a file that cannot be used is done without."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(path)

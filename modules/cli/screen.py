@@ -1,0 +1,351 @@
+"""The terminal screen: draws every event of a turn, and asks where a person must be asked."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import assert_never
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from core.events import (
+    ApprovalAsked,
+    CallDrafted,
+    CommandAnswered,
+    Event,
+    Reply,
+    Retrying,
+    StepFinished,
+    StepStarted,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingFinished,
+    ThoughtKept,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+    Warned,
+)
+from modules.cli.asking import Asker, wait_for_reply
+from modules.cli.below import Below, Call
+from modules.cli.blocks import Block
+from modules.cli.card_text import duration, usage_parts
+from modules.cli.draw import Drawer
+from modules.cli.prose import Prose, Wrapped
+from modules.cli.stage import Stage
+from modules.words import Words
+from utils.clean import clean, visible
+from utils.phrases import Phrase, phrase
+from utils.phrases import Text as Said
+
+FRAME_SECONDS = 0.033
+BEAT_SECONDS = 0.1
+DRAFT_ROWS = 40
+"""Rows of what is asked for; a key shows the rest."""
+PRACTICE = phrase("practice model, no AI")
+
+
+class CliScreen:
+    """Shows events on *console*; may be called from one thread at a time.
+
+    Between `turn()`'s start and end a thread of its own keeps the live lines moving. Without an
+    *asker* nobody is asked, and that is a no.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        words: Words,
+        *,
+        asker: Asker | None = None,
+        is_practice: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._words = words
+        self._asker = asker
+        self._is_practice = is_practice
+        self._drawer = Drawer(words)
+        self._below = Below(words, self._drawer)
+        self._stage = Stage(console, self._below)
+        self._is_raw = not console.is_terminal
+        self._lock = threading.RLock()
+        self._drawn_at = 0.0
+        self._blocks: list[Block] = []
+        self._has_shown_text = False
+        self._is_compact = False
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Keep the live lines moving; they are gone when this ends, whatever happened."""
+        if self._is_raw:  # nothing was typed in between
+            self._stage.mark_blank()
+        else:
+            self._stage.mark_written()
+        over = threading.Event()
+        beat = threading.Thread(target=self._beat, args=(over,), name="screen", daemon=True)
+        if self._stage.is_live:
+            beat.start()
+        try:
+            yield
+        finally:
+            over.set()
+            if self._stage.is_live:
+                beat.join()
+            self._below.end()
+            self._stage.clear()
+            self._stage.write("", gap=False)
+
+    def _beat(self, over: threading.Event) -> None:
+        while not over.wait(BEAT_SECONDS):
+            with self._lock:
+                self._draw()
+
+    def stopping(self) -> None:
+        """Say that a stop was asked for; may be called from any thread."""
+        with self._lock:
+            self._below.notice = phrase("Stopping; Ctrl-C again leaves")
+
+    def say(self, text: Said, style: str = "") -> None:
+        """Print a sentence of the house's own."""
+        with self._lock:
+            self._flush_text()
+            self._print(self._drawer.line(text, style))
+
+    def recall(self, events: Iterable[Event]) -> None:
+        """Show a turn of an earlier time, with what was asked for."""
+        with self._lock:
+            for event in events:
+                if isinstance(event, TurnStarted):
+                    self._note("›", "cyan", event.text)
+                self._show(event)
+            self._below.end()
+            self._stage.clear()
+            self._stage.write("", gap=False)
+
+    def show(self, event: Event) -> Reply | None:
+        """Draw *event*; return the person's reply if it asks for one and there is one."""
+        with self._lock:
+            return self._show(event)
+
+    def _show(self, event: Event) -> Reply | None:  # noqa: C901 - one case for each event
+        match event:
+            case TurnStarted():
+                self._begin(phrase("Getting ready"))
+                self._below.notice = ""
+            case StepStarted():
+                self._has_shown_text = False
+                self._begin(phrase("Waiting for the model"))
+            case ThinkingDelta():
+                self._below.think(event.text)
+                self._begin(phrase("Thinking"))
+            case ThinkingFinished():
+                self._fold_thinking(event.seconds)
+            case TextDelta():
+                self._take_text(event.text)
+            case CallDrafted():
+                self._drafted(event)
+            case Retrying():
+                self._retry(event)
+            case StepFinished():
+                self._flush_text()
+                self._begin(phrase("Working"))
+            case ThoughtKept():
+                self._thought_kept(event.text)
+            case Warned():
+                self._note("!", "yellow", event.what)
+            case ToolStarted():
+                self._flush_text()
+                self._below.call = Call(event.name, event.arguments)
+                self._draw_soon()
+            case ToolOutput():
+                self._take_output(event)
+            case ToolFinished():
+                self._finish_tool(event)
+            case ApprovalAsked():
+                return self._ask(event)
+            case CommandAnswered():
+                self._answer(event)
+            case TurnFinished():
+                self._finish(event)
+            case _:
+                assert_never(event)
+        return None
+
+    # --- text ------------------------------------------------------------------------------------
+
+    def _take_text(self, text: str) -> None:
+        self._blocks += self._below.blocks.feed(text)
+        if not self._stage.is_live:  # then nothing else would print them while the model pauses
+            self._print_blocks()
+        self._begin(phrase("Writing"))
+
+    def _flush_text(self) -> None:
+        self._blocks += self._below.blocks.finish()
+        self._print_blocks()
+
+    def _print_blocks(self) -> None:
+        """Print the whole blocks that came since the last frame, all at once."""
+        if not self._blocks:
+            return
+        is_first_joined = self._blocks[0].is_joined and self._has_shown_text
+        rows: list[str] = []
+        for block in self._blocks:
+            if rows and not block.is_joined:
+                rows.append("")
+            # Where no person watches, the Markdown itself is worth more than its picture.
+            rows += [clean(block.text)] if self._is_raw else self._stage.rows(Prose(block.text))
+        self._blocks.clear()
+        self._has_shown_text, self._is_compact = True, False
+        self._stage.write("\n".join(rows), gap=not is_first_joined)
+
+    # --- thinking --------------------------------------------------------------------------------
+
+    def _fold_thinking(self, seconds: float) -> None:
+        self._below.end_thinking()
+        self._print(self._dim(phrase("Thought {time}", time=duration(seconds))))
+
+    def _thought_kept(self, text: str) -> None:
+        first = clean(text).strip().partition("\n")[0]
+        kept = phrase("Carried on: {text}", text=first)
+        self._print(Text(self._words.say(kept), "dim", no_wrap=True, overflow="ellipsis"))
+
+    # --- calls -----------------------------------------------------------------------------------
+
+    def _drafted(self, event: CallDrafted) -> None:
+        name = visible(event.name)
+        size = f"{event.characters:,}"
+        self._begin(phrase("Preparing {name}, {size} characters", name=name, size=size))
+
+    def _take_output(self, event: ToolOutput) -> None:
+        if self._below.call:
+            self._below.call.output.feed(event.text)
+        self._draw_soon()
+
+    def _finish_tool(self, event: ToolFinished) -> None:
+        call, self._below.call = self._below.call, None
+        arguments = call.arguments if call else {}
+        head = self._drawer.head(
+            event.name,
+            arguments,
+            mark=self._drawer.mark(event.card, event.state),
+            seconds=event.seconds,
+            card=event.card,
+        )
+        body = self._drawer.result(event.card, event.state)
+        is_compact = body is None
+        self._print(head, gap=not (is_compact and self._is_compact))
+        if body is not None:
+            self._print(body, gap=False)
+        self._is_compact = is_compact
+
+    # --- asking ----------------------------------------------------------------------------------
+
+    def _ask(self, event: ApprovalAsked) -> Reply | None:
+        """Show what is asked for, to the letter, and wait for a yes or a no."""
+        call = self._below.call
+        arguments = call.arguments if call else {}
+        self._print(self._drawer.head(event.name, arguments, mark=("?", "bold yellow")))
+        is_cut = self._print_draft(event, DRAFT_ROWS)
+        self._print(self._drawer.inset(self._drawer.line(event.why, "yellow")), gap=False)
+        if self._asker is None:
+            return None
+        self._question(event, is_cut=is_cut)
+        show_all = partial(self._print_draft, event, sys.maxsize) if is_cut else None
+        reply = wait_for_reply(self._asker, event, show_all, self._close_question)
+        self._close_question()
+        if reply and reply.yes:
+            always = phrase("Allowed from now on: {pattern}", pattern=visible(event.pattern))
+            self._below_head(always if reply.always else phrase("Allowed"))
+        if call:
+            call.began = time.monotonic()
+        return reply
+
+    def _print_draft(self, event: ApprovalAsked, rows: int) -> bool:
+        """Print what is asked for in *rows* rows; return whether that cut it."""
+        body, is_cut = self._drawer.draft(event.preview, rows)
+        self._print(self._drawer.inset(body), gap=False)
+        return is_cut
+
+    def _question(self, event: ApprovalAsked, *, is_cut: bool) -> None:
+        pattern = visible(event.pattern)
+        question = phrase("y yes · a always: {pattern} · n no", pattern=pattern)
+        text = self._words.say(question)
+        if is_cut:
+            text = f"{text} · {self._words.say(phrase('v view all'))}"
+        if self._stage.is_live:
+            self._below.question = text
+            self._stage.draw()
+        else:
+            self._print(self._drawer.line(text, "bold"))
+
+    def _close_question(self) -> None:
+        self._below.question = ""
+        self._stage.clear()
+
+    # --- the rest --------------------------------------------------------------------------------
+
+    def _retry(self, event: Retrying) -> None:
+        self._below.blocks.drop()
+        self._blocks.clear()
+        self._below.end_thinking()
+        self._note("↻", "yellow", event.reason)
+        if self._has_shown_text:
+            self._below_head(phrase("What was shown of the reply no longer counts."))
+            self._has_shown_text = False
+        attempt, seconds = event.attempt, duration(event.seconds)
+        self._begin(phrase("Asking again in {time} (try {n})", time=seconds, n=attempt))
+
+    def _answer(self, event: CommandAnswered) -> None:
+        if event.effect == "clear" and self._stage.is_live:
+            self._stage.console.clear()
+            self._stage.mark_blank()
+        if event.card:
+            self._print(self._drawer.answer(event.card, ok=event.ok))
+
+    def _finish(self, event: TurnFinished) -> None:
+        self._flush_text()
+        self._below.end()
+        if event.why != "done":
+            mark, style = ("✗", "red") if event.why == "error" else ("■", "yellow")
+            broken = phrase("Broken off.") if event.why == "interrupted" else phrase("Stopped.")
+            self._note(mark, style, event.detail or broken)
+        parts = [*usage_parts(event.usage), duration(event.seconds)]
+        if self._is_practice():
+            parts.append(PRACTICE)
+        self._print(self._dim(" · ".join(map(self._words.say, parts))))
+
+    def _begin(self, doing: Phrase) -> None:
+        self._below.begin(doing)
+        self._draw_soon()
+
+    def _note(self, mark: str, style: str, what: Said) -> None:
+        line = Wrapped(f"{mark} ", style)
+        line.append(clean(self._words.say(what)))
+        self._print(line)
+
+    def _below_head(self, text: Said) -> None:
+        self._print(self._drawer.inset(self._dim(text)), gap=False)
+
+    def _dim(self, text: Said) -> Text:
+        return self._drawer.line(text, "dim")
+
+    def _print(self, renderable: RenderableType, *, gap: bool = True) -> None:
+        self._print_blocks()
+        self._is_compact = False
+        self._stage.say(renderable, gap=gap)
+
+    def _draw_soon(self) -> None:
+        """Draw the live lines unless that was done just now; the beat makes up for it."""
+        if time.monotonic() - self._drawn_at >= FRAME_SECONDS:
+            self._draw()
+
+    def _draw(self) -> None:
+        self._print_blocks()
+        self._stage.draw()
+        self._drawn_at = time.monotonic()

@@ -1,0 +1,1 @@
+"""The practice model of `--offline`: no AI, a documented handful of requests, the real tools."""

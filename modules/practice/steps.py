@@ -1,0 +1,74 @@
+"""What a job of the practice model is made of: calls, their answers, and how it can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from modules.practice.reply import PracticeCall
+from modules.practice.voice import Voice, code
+
+STOPPED = ("The person stopped", "Stopped by the person", "Not run:", "No answer:")
+_FAILURES = ("Error:", "Refused", "The person said no", *STOPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a tool answered."""
+
+    text: str
+
+    @property
+    def ok(self) -> bool:
+        return not self.text.startswith(_FAILURES)
+
+    @property
+    def sentence(self) -> str:
+        """The text without the word that marks a failure."""
+        return self.text.removeprefix("Error:").strip()
+
+    @property
+    def rest(self) -> str:
+        """The text after its first line."""
+        return self.text.partition("\n")[2]
+
+
+Result = TypeVar("Result")
+Work = Generator[tuple[PracticeCall, ...], tuple[Answer, ...], Result]
+"""A part of a job: it yields the calls of each step and is sent their answers."""
+
+Steps = Work[str]
+"""A whole job; it returns what to say."""
+
+
+class NotDone(Exception):
+    """A job came to nothing; the text says why, in the language of the request."""
+
+
+class NotOffered(Exception):
+    """The tool *name* that a job needs is not on offer."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def ask(name: str, **arguments: Any) -> Work[Answer]:
+    """Make one call and return its answer, whatever it says."""
+    (answer,) = yield (PracticeCall(name, arguments),)
+    return answer
+
+
+def do(say: Voice, name: str, **arguments: Any) -> Work[Answer]:
+    """Make one call and return its answer. Raises `NotDone` if it failed."""
+    answer = yield from ask(name, **arguments)
+    if not answer.ok:
+        raise NotDone(trouble(say, name, answer))
+    return answer
+
+
+def trouble(say: Voice, name: str, answer: Answer) -> str:
+    """Return what to say of the call of *name* that failed: that it did, and the tool's words."""
+    said = say("{tool} did not work:", "{tool} 没有成功：", tool=code(name))
+    return f"{said}\n\n{say.quote(answer.sentence)}"

@@ -1,0 +1,133 @@
+"""Programs of the model, run so that they cannot do more than they should.
+
+A `Sandbox` confines them by the best means of this machine (its tier), says honestly what these
+do not protect, and never falls back to lesser means unasked.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from modules.sandbox.advice import advice_for
+from modules.sandbox.call import Call, Immortal, NotStarted
+from modules.sandbox.kept_git import KeptGit
+from modules.sandbox.selftest import Found, SelfTest
+from modules.sandbox.terms import Limits, Program, Report, Result, TierName, Why
+from modules.sandbox.tiers import name_of, unprotected
+from modules.sandbox.view import Viewer
+from utils.phrases import Phrase, Problem, phrase
+from utils.waiting import Stop
+
+__all__ = ["Limits", "Program", "Report", "Result", "Sandbox", "TierName", "Why"]
+
+
+class Sandbox:
+    """Runs programs in *project_root*; they never see *hidden* or *cache_folder*.
+
+    What is worth keeping goes to a folder `sandbox` in *cache_folder*. Nothing is run or written
+    before the first `report` or `run`.
+    """
+
+    def __init__(
+        self,
+        project_root: Path,
+        *,
+        hidden: Sequence[Path] = (),
+        cache_folder: Path,
+        allow_limits_only: bool = False,
+    ) -> None:
+        cache = cache_folder / "sandbox"
+        self._viewer = Viewer(project_root, (*hidden, cache_folder), cache)
+        self._self_test = SelfTest(cache)
+        self._allow_limits_only = allow_limits_only
+        self._lock = threading.Lock()
+        self._found: Found | None = None
+
+    def report(self) -> Report:
+        """Say how programs are confined; the first time on a machine, by trying it out."""
+        found = self._best()
+        tier = found.tier.name
+        return Report(
+            tier,
+            name_of(tier),
+            unprotected(tier),
+            None if found.failure is None else advice_for(found.failure),
+            tier != "D" or self._allow_limits_only,
+        )
+
+    def run(self, program: Program, limits: Limits, stop: Stop) -> Generator[str, None, Result]:
+        """Run *program*, yield its output as it appears, and return how it ended.
+
+        When this returns, or is closed, no process of the program is alive. Raises `Problem` if
+        nothing may run here, or if the sandbox does not start.
+        """
+        self._check_allowed()
+        view = self._viewer.view()
+        tier = self._best().tier
+        kept = KeptGit(view.project) if tier.name in ("C", "D") else None
+        with self._viewer.ghosts.held(view.ghosts):
+            call = Call(tier.order(view, program), limits)
+            call.start()
+            try:
+                with stop.calling(call.stop):
+                    yield from call.outputs()
+            finally:
+                call.stop()
+                result = self._result(call)
+                changed = kept.restore() if kept else ()
+        return replace(result, notes=(*result.notes, *_put_back(changed)))
+
+    def _result(self, call: Call) -> Result:
+        try:
+            return call.result()
+        except NotStarted as failure:
+            self._self_test.forget()
+            raise Problem(
+                phrase(
+                    "The sandbox did not start, and nothing was run: {said}. Start Onefold again "
+                    "to have it look for another way.",
+                    said=str(failure)[:300] or "?",
+                )
+            ) from failure
+        except Immortal as failure:
+            raise Problem(
+                phrase("The program was killed, but the system does not let go of it.")
+            ) from failure
+
+    def _check_allowed(self) -> None:
+        report = self.report()
+        if report.is_allowed:
+            return
+        values = report.advice.values if report.advice else {}
+        if "command" not in values:
+            raise Problem(
+                phrase(
+                    "Programs cannot be confined on this machine, so none was run; /status says "
+                    "why. To run them unconfined all the same: allow_unsandboxed = true in "
+                    "config.toml, or ONEFOLD_ALLOW_UNSANDBOXED=1."
+                )
+            )
+        raise Problem(
+            phrase(
+                "Programs cannot be confined on this machine, so none was run. What helps: "
+                "{command} – or run them unconfined: allow_unsandboxed = true in config.toml, or "
+                "ONEFOLD_ALLOW_UNSANDBOXED=1.",
+                command=values["command"],
+            )
+        )
+
+    def _best(self) -> Found:
+        with self._lock:
+            if self._found is None:
+                self._found = self._self_test.find()
+            return self._found
+
+
+def _put_back(changed: Sequence[str]) -> tuple[Phrase, ...]:
+    if changed == (".git",):
+        return (phrase("The run put another .git in its place: look at it before you use git."),)
+    names = ", ".join(changed)
+    return (phrase("The run changed what git obeys; put back: {names}", names=names),) * bool(names)

@@ -1,0 +1,153 @@
+"""Confinement by bubblewrap: the arguments, in an order that matters (later mounts cover earlier).
+
+The reasons for what looks odd:
+- bubblewrap's own environment can be read in the sandbox, so it is started with a clean one too;
+- as root, /proc/sys stays writable without a read-only mount on it, capabilities or not;
+- all of `.git` is a read-only mount: of single files in it, the folder around could be renamed;
+- every tmpfs has a size, and those that cannot have one are made read-only: they are memory;
+- a user namespace inside is refused, by a limit where the system lets us set it, and by the filter.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from modules.sandbox.etc import user_name
+from modules.sandbox.terms import MEBIBYTE
+from modules.sandbox.view import View
+
+PLACES = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/bwrap"))
+"""Where bubblewrap is looked for; never by PATH, where a project may have put its own."""
+CLEAN = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+
+_LINKS = ("bin", "sbin", "lib", "lib64", "lib32", "libx32")
+_WRITABLE_BY_ROOT = ("sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
+_TELLING = ("kcore", "keys", "timer_list", "kallsyms", "kmsg", "sched_debug", "latency_stats")
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptors:
+    """Open descriptors that bubblewrap reads from or writes to."""
+
+    filter: int
+    status: int
+    gate: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """One way to call bubblewrap that works on this machine."""
+
+    program: Path
+    has_proc: bool = True
+    locks_namespaces: bool = True
+
+    def arguments(self, view: View, descriptors: Descriptors) -> list[str]:
+        """Return the arguments up to the program to run."""
+        return [
+            str(self.program),
+            *self._namespaces(),
+            *_environment(view),
+            *_system(view),
+            *self._kernel(),
+            *_scratch(view),
+            *_project(view),
+            *("--seccomp", str(descriptors.filter)),
+            *("--json-status-fd", str(descriptors.status)),
+            *("--block-fd", str(descriptors.gate)),
+            *("--chdir", str(view.project), "--"),
+        ]
+
+    def _namespaces(self) -> Iterator[str]:
+        yield from ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts")
+        yield from ("--unshare-cgroup-try", "--unshare-net")
+        if self.locks_namespaces:
+            yield "--disable-userns"
+        yield from ("--die-with-parent", "--new-session", "--hostname", "sandbox")
+        yield from ("--cap-drop", "ALL")
+
+    def _kernel(self) -> Iterator[str]:
+        yield from ("--dev", "/dev")
+        if self.has_proc:
+            yield from ("--proc", "/proc")
+            yield from _proc_covers()
+        yield from _tmpfs("/dev/shm", 64, "1777")  # noqa: S108
+        yield from ("--remount-ro", "/dev")
+
+
+def environment_of(view: View) -> dict[str, str]:
+    """Return all that a program finds in its environment."""
+    path = ["/usr/local/bin", "/usr/bin", "/bin"]
+    found = view.interpreter
+    if found and found.environment:
+        path.insert(0, str(found.environment / "bin"))
+    elif found and found.prefix:
+        path.append(str(found.prefix / "bin"))
+    variables = {
+        **{"HOME": str(view.home), "USER": user_name(), "LOGNAME": user_name()},
+        **{"SHELL": "/bin/bash", "PATH": ":".join(path), "TMPDIR": "/tmp"},  # noqa: S108
+        **{"LANG": "C.UTF-8", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"},
+        **{"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"},
+        **{"PIP_DISABLE_PIP_VERSION_CHECK": "1", "GIT_TERMINAL_PROMPT": "0"},
+        # Files of other owners are nothing to fear in here, where git can reach nothing else.
+        **{"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory"},
+        **{"GIT_CONFIG_VALUE_0": "*"},
+    }
+    if found and found.environment:
+        variables["VIRTUAL_ENV"] = str(found.environment)
+    return variables
+
+
+def _environment(view: View) -> Iterator[str]:
+    yield "--clearenv"
+    for name, value in environment_of(view).items():
+        yield from ("--setenv", name, value)
+
+
+def _system(view: View) -> Iterator[str]:
+    yield from ("--ro-bind", "/usr", "/usr")
+    for name in _LINKS:
+        path = Path("/", name)
+        if path.is_symlink():
+            yield from ("--symlink", os.fspath(path.readlink()), str(path))
+        elif path.is_dir():
+            yield from ("--ro-bind", str(path), str(path))
+    yield from ("--ro-bind", str(view.etc), "/etc")
+
+
+def _proc_covers() -> Iterator[str]:
+    """Cover what is writable or tells too much, as far as this user could reach it at all."""
+    yield from ("--ro-bind", "/proc/sys", "/proc/sys")
+    for name in _WRITABLE_BY_ROOT if os.getuid() == 0 else ():
+        yield from ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
+    for name in _TELLING:
+        if os.access(f"/proc/{name}", os.R_OK):
+            yield from ("--ro-bind", "/dev/null", f"/proc/{name}")
+
+
+def _scratch(view: View) -> Iterator[str]:
+    yield from _tmpfs("/tmp", 256, "1777")  # noqa: S108
+    yield from ("--dir", "/var", "--symlink", "../tmp", "/var/tmp", "--dir", "/run")  # noqa: S108
+    yield from _tmpfs(str(view.home), 128, "0700")
+    found = view.interpreter
+    if found and found.prefix:
+        yield from ("--ro-bind", str(found.prefix), str(found.prefix))
+        for alias in found.aliases:
+            yield from ("--symlink", found.prefix.name, str(alias))
+
+
+def _project(view: View) -> Iterator[str]:
+    yield from ("--bind", str(view.project), str(view.project))
+    for path in view.repository:
+        yield from ("--ro-bind", str(path), str(path))
+    for path in view.covered:
+        yield from ("--perms", "0555", "--size", "4096", "--tmpfs", str(path))
+        yield from ("--remount-ro", str(path))
+    yield from ("--remount-ro", "/")
+
+
+def _tmpfs(path: str, mebibytes: int, mode: str) -> Iterator[str]:
+    yield from ("--perms", mode, "--size", str(mebibytes * MEBIBYTE), "--tmpfs", path)

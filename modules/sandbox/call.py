@@ -1,0 +1,178 @@
+"""One confined program, from its start to the death of its last process.
+
+A thread of its own starts, watches and ends it: the kernel ties the death of what it starts to
+that very thread, and no limit may depend on how fast somebody takes the output.
+"""
+
+from __future__ import annotations
+
+import selectors
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from queue import SimpleQueue
+
+from modules.sandbox.limits import set_limits
+from modules.sandbox.output import Output
+from modules.sandbox.process import Order, Process, read
+from modules.sandbox.terms import Limits, Result, Why
+from modules.sandbox.watchdog import Watchdog
+
+_FIRST_LOOK = 0.03  # seconds until the watchdog looks
+_LOOK_EVERY = 0.1
+_DYING = 30.0  # seconds that killed processes may take to be gone
+
+
+class NotStarted(Exception):
+    """The sandbox could not be set up; the text is what it said."""
+
+
+class Immortal(Exception):
+    """Killed processes have not gone in time; the kernel holds them (a dead disk, for instance)."""
+
+
+class Call:
+    """A program in progress. `outputs` ends when nothing of it is alive any more."""
+
+    def __init__(self, order: Order, limits: Limits) -> None:
+        self._order = order
+        self._limits = limits
+        self._queue: SimpleQueue[str | None] = SimpleQueue()
+        self._output = Output(limits.output)
+        self._lock = threading.Lock()
+        self._process: Process | None = None  # while it may be killed
+        self._why: Why = "exited"
+        self._watchdog: Watchdog | None = None
+        self._next_look = float("inf")
+        self._ending: Result | BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="sandbox-call", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Kill all of it now; may be called from any thread, at any time, again and again."""
+        self._kill("stopped")
+
+    def outputs(self) -> Iterator[str]:
+        """Yield the output as it comes, as far as its beginning is kept."""
+        while (text := self._queue.get()) is not None:
+            if text:
+                yield text
+
+    def result(self) -> Result:
+        """Wait for the end and return the result. Raises `NotStarted`."""
+        self._thread.join()
+        if not isinstance(self._ending, Result):
+            raise self._ending or NotStarted("")
+        return self._ending
+
+    def _run(self) -> None:
+        try:
+            self._ending = self._watched()
+        except BaseException as error:  # noqa: BLE001 - carried over to the waiting thread
+            self._ending = error
+        finally:
+            self._queue.put(None)
+
+    def _watched(self) -> Result:
+        started = time.monotonic()
+        with ExitStack() as stack:
+            for folder in self._order.folders[1:]:
+                stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            process = Process(self._order, stack)
+            try:
+                self._hold(process)
+                self._supervise(process, started + self._limits.seconds)
+            finally:
+                self._let_go()
+                process.read_news()
+                process.kill()
+                is_gone = process.wait(_DYING)
+            if not is_gone:
+                raise Immortal
+            self._drain(process)
+            return self._result(process.said("exit-code"), time.monotonic() - started)
+
+    def _supervise(self, process: Process, deadline: float) -> None:
+        """Pass output on and keep the limits until the outermost process has ended.
+
+        Killed, it should be gone at once; asked again later, in case it was not.
+        """
+        with selectors.DefaultSelector() as selector:
+            for descriptor in (process.output, process.status, process.end):
+                selector.register(descriptor, selectors.EVENT_READ)
+            while True:
+                timeout = max(0.0, min(deadline, self._next_look) - time.monotonic())
+                ready = {key.fd for key, _ in selector.select(timeout)}
+                if process.output in ready and not self._take(process):
+                    selector.unregister(process.output)
+                if process.end in ready:
+                    return
+                if process.status in ready and not self._listen(process):
+                    selector.unregister(process.status)
+                if time.monotonic() >= deadline:
+                    self._kill("timed out")
+                    deadline += _DYING
+                self._look()
+
+    def _listen(self, process: Process) -> bool:
+        """Let the program in when its walls stand; return whether more may be said."""
+        inside, may_go_on = process.read_news()
+        if inside is not None:
+            set_limits(inside, self._limits)
+            self._watchdog = Watchdog(process.id, self._order.folders, self._limits)
+            self._next_look = time.monotonic() + _FIRST_LOOK
+            process.open_gate()
+        return may_go_on
+
+    def _look(self) -> None:
+        if self._watchdog and time.monotonic() >= self._next_look:
+            if complaint := self._watchdog.complaint():
+                self._kill(complaint)
+            self._next_look = time.monotonic() + _LOOK_EVERY
+
+    def _take(self, process: Process) -> bool:
+        """Take what output there is; return whether more may come."""
+        data = read(process.output)
+        if data is not None:
+            self._queue.put(self._output.add(data, final=not data))
+        if self._output.total > self._limits.output_at_all:
+            self._kill("output")
+        return data != b""
+
+    def _drain(self, process: Process) -> None:
+        """Take what was written before the end; with everybody dead, that is finite."""
+        while data := read(process.output):
+            self._queue.put(self._output.add(data))
+        self._queue.put(self._output.add(b"", final=True))
+
+    def _result(self, exit_code: int | None, seconds: float) -> Result:
+        head, tail, left_out = self._output.ends()
+        why = self._why
+        if why == "exited" and exit_code is None:
+            if not self._output.total or head.startswith("bwrap: "):
+                raise NotStarted(head.strip())
+            why = "killed"
+        code = exit_code if why == "exited" else None
+        return Result(code, why, head, tail, left_out, seconds, self._order.notes)
+
+    def _hold(self, process: Process) -> None:
+        with self._lock:
+            self._process = process
+            if self._why != "exited":
+                process.kill()
+
+    def _let_go(self) -> None:
+        with self._lock:
+            self._process = None
+
+    def _kill(self, why: Why) -> None:
+        """End the call because of *why*; the first reason is the one that is told."""
+        with self._lock:
+            if self._why == "exited":
+                self._why = why
+            if self._process:
+                self._process.kill()

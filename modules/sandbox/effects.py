@@ -1,0 +1,164 @@
+"""What a run did to the files of the project: seen by looking before and after.
+
+Git's and the ignore rules' opinion does not count here: whatever a program touched is told. Only
+what is inside a `.git` is left out, but for the files there that make git run something.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.cards import Change
+
+MOST_ENTRIES = 50_000
+"""In a larger folder, effects are not followed: looking would take longer than most runs."""
+
+_RUNS_LATER = re.compile(
+    r"(^|/)("
+    r"\.git/.*|\.git|\.gitattributes|\.gitmodules|\.husky/.*|\.githooks/.*"
+    r"|\.pre-commit-config\.yaml|\.?lefthook\.ya?ml"
+    r"|\.vscode/(tasks|settings|launch)\.json|\.idea/.*|\.zed/.*|\.devcontainer/.*"
+    r"|\.devcontainer\.json|\.exrc|\.nvimrc|\.nvim\.lua|\.vimrc|\.dir-locals\.el|\.gdbinit"
+    r"|\.mcp\.json|\.claude/.*|\.cursor/.*|\.envrc|\.npmrc|\.yarnrc(\.yml)?"
+    r"|\.github/workflows/.*|\.gitlab-ci\.yml"
+    r"|[^/]*\.pth|(site|user)customize\.py|conftest\.py"
+    r")$"
+)
+_GIT_RUNS = ("config", "config.worktree", "commondir", "hooks", "info", "HEAD")
+
+Mark = tuple[int, int, int, int, int]
+"""(kind and permissions, inode, size in bytes, time of change, time of any change)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The entries of a folder by relative path, and the names of its folders."""
+
+    files: dict[str, Mark]
+    folders: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """*changes* in the order of their paths; *run_later* are those that something may execute
+    outside of the sandbox. *are_known* is False where the folder is too large to tell.
+    """
+
+    changes: tuple[Change, ...] = ()
+    run_later: tuple[str, ...] = ()
+    are_known: bool = True
+
+
+def look(root: Path) -> Snapshot | None:
+    """Return what is in *root* now, None if that is more than `MOST_ENTRIES`."""
+    files: dict[str, Mark] = {}
+    folders: set[str] = set()
+    start = len(os.fspath(root)) + 1
+    for entry in _entries(os.fspath(root)):
+        path = entry.path[start:]
+        if entry.is_dir(follow_symlinks=False):
+            folders.add(path)
+        elif found := _stat(entry):
+            files[path] = (
+                *(found.st_mode, found.st_ino, found.st_size),
+                *(found.st_mtime_ns, found.st_ctime_ns),
+            )
+        if len(files) + len(folders) > MOST_ENTRIES:
+            return None
+    return Snapshot(files, frozenset(folders))
+
+
+def _entries(root: str) -> Iterator[os.DirEntry[str]]:
+    waiting = [root]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(folder) as found:
+                entries = list(found)
+        except OSError:  # gone, or not for us to see
+            continue
+        if folder.endswith("/.git"):
+            entries = [entry for entry in entries if entry.name in _GIT_RUNS]
+        for entry in entries:
+            yield entry
+            if entry.is_dir(follow_symlinks=False) and entry.path != f"{root}/.git":
+                waiting.append(entry.path)
+
+
+def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+
+
+def effects(before: Snapshot | None, after: Snapshot | None) -> Effects:
+    """Return what happened between two looks."""
+    if before is None or after is None:
+        return Effects(are_known=False)
+    gone = before.files.keys() - after.files.keys()
+    new = after.files.keys() - before.files.keys()
+    renamed = _renamed(before, after, gone, new)
+    changes = [Change("renamed", old, path) for old, path in renamed.items()]
+    changes += [Change("deleted", path) for path in gone - renamed.keys()]
+    changes += [Change("created", path) for path in new - set(renamed.values())]
+    kept = before.files.keys() & after.files.keys()
+    changes += [Change("modified", p) for p in kept if before.files[p] != after.files[p]]
+    changes += [Change("created", p) for p in _empty(after.folders - before.folders, new)]
+    changes += [Change("deleted", p) for p in _empty(before.folders - after.folders, gone)]
+    changes.sort(key=lambda change: change.path)
+    return Effects(tuple(changes), _run_later(changes, after))
+
+
+def _renamed(before: Snapshot, after: Snapshot, gone: set[str], new: set[str]) -> dict[str, str]:
+    """Return the new path of each file that has only moved: the same inode, the same content."""
+    moved = {_identity(before.files[path]): path for path in sorted(gone)}
+    pairs = {}
+    for path in sorted(new):
+        if old := moved.pop(_identity(after.files[path]), None):
+            pairs[old] = path
+    return pairs
+
+
+def _identity(mark: Mark) -> tuple[int, ...]:
+    mode, inode, size, modified, _ = mark
+    return stat.S_IFMT(mode), inode, size, modified
+
+
+def _empty(folders: frozenset[str], files: set[str]) -> list[str]:
+    """Return the *folders* that none of *files* or of the others makes known already."""
+    told = {parent for path in (*files, *folders) for parent in _parents(path)}
+    return [folder for folder in folders if folder not in told]
+
+
+def _parents(path: str) -> Iterator[str]:
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _run_later(changes: Sequence[Change], after: Snapshot) -> tuple[str, ...]:
+    paths = {change.new_path or change.path for change in changes if change.kind != "deleted"}
+    hits = {_shortened(path) for path in paths if _RUNS_LATER.search(path)}
+    hits |= {path for path in paths if _is_bare_repository(path, after)}
+    return tuple(sorted(hits))
+
+
+def _shortened(path: str) -> str:
+    """Name a repository once, not each file in it."""
+    head, found, rest = path.rpartition("/.git/")
+    if not found or rest.startswith(("hooks/", "config")):
+        return path
+    return f"{head}/.git"
+
+
+def _is_bare_repository(path: str, after: Snapshot) -> bool:
+    """Return whether *path* is the HEAD of a folder that git would take for a repository."""
+    folder, _, name = path.rpartition("/")
+    beside = f"{folder}/" if folder else ""
+    return name == "HEAD" and {f"{beside}objects", f"{beside}refs"} <= after.folders

@@ -1,0 +1,128 @@
+"""The /etc that programs see: one prepared folder without a secret, made once.
+
+Each mount costs, so the harmless parts of /etc are copied instead of mounted one by one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pwd
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+_SHOWN = (
+    # programs and their libraries
+    *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "python3", "perl", "texmf"),
+    *("java", "java-*-openjdk", "ImageMagick-*", "fonts", "mime.types", "magic", "magic.mime"),
+    # what system this is
+    *("os-release", "debian_version", "redhat-release", "fedora-release", "arch-release"),
+    *("alpine-release", "lsb-release", "localtime", "timezone", "locale.alias", "locale.conf"),
+    # shells and terminals
+    *("inputrc", "bash.bashrc", "bashrc", "profile", "shells", "terminfo"),
+    # names and certificates
+    *("nsswitch.conf", "protocols", "services", "host.conf", "gai.conf", "ethertypes", "networks"),
+    *("ssl/openssl.cnf", "ssl/certs", "ca-certificates.conf", "pki/tls/certs", "crypto-policies"),
+    *("pki/tls/openssl.cnf", "pki/tls/cert.pem", "pki/ca-trust/extracted"),
+)
+_FORM = 1  # raise it when what is prepared changes
+_LARGEST = 4 << 20  # bytes; a larger file is left out
+
+
+class PreparedEtc:
+    """The folder to mount on /etc, kept in *cache_folder* and made anew when /etc changes."""
+
+    def __init__(self, cache_folder: Path, home: Path, source: Path = Path("/etc")) -> None:
+        self._cache = cache_folder
+        self._home = home
+        self._source = source
+
+    def folder(self) -> Path:
+        """Return the folder; make it first where it is missing or out of date."""
+        folder = self._cache / f"etc-{self._key()}"
+        if not folder.is_dir():
+            self._make(folder)
+        return folder
+
+    def _key(self) -> str:
+        seen = [str(_FORM), str(os.getuid()), str(self._home)]
+        for path in shown_of(self._source):
+            with suppress(OSError):
+                seen.append(f"{path} {path.stat().st_mtime_ns}")
+        return hashlib.sha256("\n".join(seen).encode(errors="surrogateescape")).hexdigest()[:16]
+
+    def _make(self, folder: Path) -> None:
+        self._cache.mkdir(parents=True, exist_ok=True)
+        building = Path(tempfile.mkdtemp(prefix="etc-new-", dir=self._cache))
+        building.chmod(0o755)
+        for path in shown_of(self._source):
+            _copy(path, building / path.relative_to(self._source))
+        self._invent(building)
+        try:
+            building.rename(folder)
+        except OSError:  # another process was faster
+            shutil.rmtree(building, ignore_errors=True)
+
+    def _invent(self, folder: Path) -> None:
+        """Write what must be there but is nobody's business as it is."""
+        user, group = os.getuid(), os.getgid()
+        name = "root" if user == 0 else "user"
+        others = "" if user == 0 else "root:x:0:0:root:/:/bin/sh\n"
+        passwd = f"{name}:x:{user}:{group}::{self._home}:/bin/bash\n{others}"
+        files = {
+            "passwd": f"{passwd}nobody:x:65534:65534:nobody:/:/bin/false\n",
+            "group": f"{name}:x:{group}:\nnogroup:x:65534:\n",
+            "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+            "hostname": "sandbox\n",
+        }
+        for file, text in files.items():
+            (folder / file).write_bytes(os.fsencode(text))
+        (folder / "mtab").symlink_to("../proc/self/mounts")
+
+
+def shown_of(etc: Path) -> Iterator[Path]:
+    """Yield the paths in *etc* that programs may read; not all of them exist."""
+    for name in _SHOWN:
+        yield from sorted(etc.glob(name)) if "*" in name else [etc / name]
+
+
+def user_name() -> str:
+    """Return the name that programs see for the person's account."""
+    return "root" if os.getuid() == 0 else "user"
+
+
+def account_home() -> Path:
+    """Return the home folder of the account as the system knows it."""
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        return Path("/nonexistent")
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy what everybody may read; the rest, and what cannot be read, is left out."""
+    try:
+        found = source.stat()
+    except OSError:
+        return
+    if stat.S_ISDIR(found.st_mode) and found.st_mode & 0o005 == 0o005:
+        target.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            for child in source.iterdir():
+                _copy_child(child, target / child.name)
+    elif stat.S_ISREG(found.st_mode) and found.st_mode & 0o004 and found.st_size <= _LARGEST:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            shutil.copyfile(source, target)
+
+
+def _copy_child(source: Path, target: Path) -> None:
+    """Keep links inside a folder as they are: they mostly lead to /usr, which is there too."""
+    if source.is_symlink():
+        target.symlink_to(source.readlink())
+    else:
+        _copy(source, target)

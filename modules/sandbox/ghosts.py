@@ -1,0 +1,75 @@
+"""Mount points that a sandbox needs in the project where there is nothing, and their removal.
+
+To keep a name free (`.git` in a folder without a repository), something has to be mounted on it,
+and bubblewrap makes an empty folder for that, in the person's project. It is taken away when the
+last sandbox of the project has ended: earlier, the protection of a living one would go with it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+class Ghosts:
+    """The mount points of one project that are ours; several processes may share it."""
+
+    def __init__(self, project: Path, cache_folder: Path) -> None:
+        self._project = project
+        name = hashlib.sha256(os.fsencode(project)).hexdigest()[:16]
+        self._file = cache_folder / f"mounts-{name}"
+
+    def missing(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of *names* that are not there, or only as an empty folder of ours."""
+        ours = self._recorded() if self._file.exists() else set()
+        return tuple(
+            name
+            for name in names
+            if not os.path.lexists(self._project / name)
+            or (name in ours and _is_empty_folder(self._project / name))
+        )
+
+    @contextmanager
+    def held(self, names: Sequence[str]) -> Iterator[None]:
+        """Keep the mount points *names* for as long as the block lasts."""
+        if not names:
+            yield
+            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_APPEND, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            if new := set(names) - self._recorded():
+                os.write(descriptor, "".join(f"{name}\n" for name in sorted(new)).encode())
+            yield
+        finally:
+            self._remove_if_last(descriptor)
+            os.close(descriptor)
+
+    def forget(self) -> None:
+        """Remove our record; only for a project that nobody else knows of."""
+        self._file.unlink(missing_ok=True)
+
+    def _remove_if_last(self, descriptor: int) -> None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return
+        for name in self._recorded():
+            with suppress(OSError):  # not empty, so not ours any more
+                (self._project / name).rmdir()
+        os.ftruncate(descriptor, 0)
+
+    def _recorded(self) -> set[str]:
+        return set(self._file.read_text(encoding="utf-8").split("\n")) - {""}
+
+
+def _is_empty_folder(path: Path) -> bool:
+    try:
+        return not path.is_symlink() and not any(path.iterdir())
+    except OSError:
+        return False

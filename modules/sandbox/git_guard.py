@@ -1,0 +1,79 @@
+"""What keeps git's files out of a program's reach: git runs commands that they name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from utils.phrases import Problem, phrase
+
+_SMALL = 100_000  # bytes; the files read here are one line or a short list
+
+
+def readable_repository(project: Path) -> tuple[Path, ...]:
+    """Return the paths of the repository of *project* to show read-only, `.git` itself first.
+
+    Empty where there is no `.git`. A `.git` file (worktree, submodule) names a folder elsewhere;
+    that is shown too, but only if it names the project in return: the file alone is only a claim.
+    Raises `Problem` for a `.git` that is a link.
+    """
+    git = project / ".git"
+    if git.is_symlink():
+        raise Problem(
+            phrase(
+                "Programs cannot run in this project because its .git is a symbolic link; "
+                "replace it by the folder itself or by a .git file (gitdir: …)."
+            )
+        )
+    if git.is_dir():
+        return (git,)
+    if not git.is_file():
+        return ()
+    try:
+        return _elsewhere(git, project)
+    except (OSError, RuntimeError):  # what the file names cannot be looked at
+        return (git,)
+
+
+def _elsewhere(git: Path, project: Path) -> tuple[Path, ...]:
+    folder = _named_folder(git)
+    if folder is None:
+        return (git,)
+    if project in folder.parents:
+        return (git, folder)
+    if _worktree_points_back(folder, git):
+        common = _common_folder(folder)
+        return (git, common) if common in folder.parents else (git, folder, common)
+    return (git, folder) if _submodule_points_back(folder, project) else (git,)
+
+
+def _named_folder(git: Path) -> Path | None:
+    match = re.fullmatch(r"gitdir: ([^\n\0]+)\n?", _read(git))
+    if match is None:
+        return None
+    folder = (git.parent / match[1]).resolve()
+    return folder if folder.is_dir() else None
+
+
+def _worktree_points_back(folder: Path, git: Path) -> bool:
+    back = _read(folder / "gitdir").rstrip("\n")
+    return bool(back) and (folder / back).resolve() == git and (folder / "HEAD").is_file()
+
+
+def _common_folder(folder: Path) -> Path:
+    named = _read(folder / "commondir").rstrip("\n")
+    common = (folder / named).resolve() if named else folder
+    return common if (common / "objects").is_dir() and (common / "HEAD").is_file() else folder
+
+
+def _submodule_points_back(folder: Path, project: Path) -> bool:
+    match = re.search(r"^\s*worktree = ([^\n\0]+)$", _read(folder / "config"), re.MULTILINE)
+    return match is not None and (folder / match[1]).resolve() == project
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="surrogateescape") as file:
+            return file.read(_SMALL)
+    except OSError:
+        return ""

@@ -1,0 +1,212 @@
+"""Starts a program without a namespace of its own, and ends all that it has started.
+
+Run as a script (`python3 -I -S launcher.py SETTINGS COMMAND…`), it knows nothing of the house. It
+is the reaper of everything below it. It kills it all when the program has ended, on SIGTERM, and
+when the other end of the gate is closed, which means that whoever started it is gone.
+
+With "confine" set, Landlock (Linux, include/uapi/linux/landlock.h) and the system call filter are
+put on the program; without, only the limits are.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import signal
+import struct
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+_SET_DEATH_SIGNAL, _SET_SECCOMP, _DROP_FROM_BOUNDS = 1, 22, 24
+_SET_REAPER, _NO_NEW_PRIVILEGES = 36, 38
+_CREATE_RULES, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
+_VERSION, _BENEATH = 1, 1
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER = 1, 2, 4, 8
+_REFER, _TRUNCATE, _DEVICE_CONTROL = 1 << 13, 1 << 14, 1 << 15
+_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _DEVICE_CONTROL
+_SCOPED = 3  # abstract sockets and signals stay inside
+
+
+def landlock_version() -> int:
+    """Return the version of Landlock's interface; 0 where there is none."""
+    version: int = _libc.syscall(_CREATE_RULES, None, ctypes.c_size_t(0), _VERSION)
+    return max(0, version)
+
+
+def main() -> None:
+    settings = json.loads(sys.argv[1])
+    _prctl(_SET_REAPER, 1)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    ours, theirs = os.pipe()
+    signal.set_wakeup_fd(_nonblocking(theirs))
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    child = os.fork()
+    if child == 0:
+        _become(settings, sys.argv[2:])
+    _say(settings, {"child-pid": child})
+    code = _wait(child, settings["gate"], ours)
+    _end_all()
+    if code is not None:
+        _say(settings, {"exit-code": code})
+    os._exit(code if code is not None else 1)
+
+
+def _become(settings: dict[str, Any], command: list[str]) -> None:
+    """Turn this process into the program; never returns."""
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGTERM, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+        os.setsid()
+        if not os.read(settings["gate"], 1):
+            os._exit(1)
+        os.chdir(settings["folder"])
+        _prctl(_NO_NEW_PRIVILEGES, 1)
+        if settings["confine"]:
+            _drop_capabilities()
+            _restrict(settings["read"], settings["write"])
+        program = os.read(settings["filter"], 1 << 16)
+        for name in ("gate", "status", "filter"):
+            os.close(settings[name])
+        if settings["confine"]:
+            _filter(program)
+        os.execvpe(command[0], command, settings["environment"])  # noqa: S606 - meant so
+    except BaseException as error:  # noqa: BLE001 - nothing may go on from here
+        os.write(2, f"launcher: {error}\n".encode())
+    finally:
+        os._exit(126)
+
+
+def _wait(child: int, gate: int, signals: int) -> int | None:
+    """Return the exit code of *child*, None if it is to be ended."""
+    poll = select.poll()
+    poll.register(gate, 0)  # only that the other end is closed
+    poll.register(signals, select.POLLIN)
+    while True:
+        ready = dict(poll.poll())
+        if gate in ready:
+            return None
+        numbers = os.read(signals, 4096)
+        if signal.SIGTERM in numbers:
+            return None
+        for process, status in _ended():
+            if process == child:
+                code = os.waitstatus_to_exitcode(status)
+                return code if code >= 0 else 128 - code
+
+
+def _ended() -> Iterator[tuple[int, int]]:
+    while True:
+        try:
+            process, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if process == 0:
+            return
+        yield process, status
+
+
+def _end_all() -> None:
+    """Kill everything below us until nothing is left; orphans come to us, wherever they hide.
+
+    By groups, because a group is killed at once: single processes of a bomb fork faster.
+    """
+    ours = os.getpgrp()
+    while True:
+        for process in _descendants(os.getpid()):
+            with suppress(OSError):
+                group = os.getpgid(process)
+                os.kill(process if group == ours else -group, signal.SIGKILL)
+        for _ in _ended():
+            pass
+        try:
+            os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        select.select([], [], [], 0.002)
+
+
+def _descendants(process: int) -> Iterator[int]:
+    try:
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            for child in map(int, (thread / "children").read_text(encoding="ascii").split()):
+                yield child
+                yield from _descendants(child)
+    except OSError:
+        return
+
+
+def _drop_capabilities() -> None:
+    """Be an ordinary process, and stay one across exec, root or not."""
+    for capability in range(64):
+        _libc.prctl(_DROP_FROM_BOUNDS, capability, 0, 0, 0)  # fails beyond the last, and for users
+    _checked(_libc.capset(struct.pack("=Ii", 0x20080522, 0), struct.pack("=6I", *(0,) * 6)))
+
+
+def _restrict(read: Iterable[str], write: Iterable[str]) -> None:
+    version = landlock_version()
+    files = (1 << 13) - 1
+    files |= _REFER if version >= 2 else 0
+    files |= _TRUNCATE if version >= 3 else 0
+    files |= _DEVICE_CONTROL if version >= 5 else 0
+    network = 3 if version >= 4 else 0
+    attributes = struct.pack("=QQQ", files, network, _SCOPED if version >= 6 else 0)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    rules = _checked(_libc.syscall(_CREATE_RULES, attributes, ctypes.c_size_t(size), 0))
+    for path in read:
+        _allow(rules, path, (_EXECUTE | _READ_FILE | _READ_FOLDER) & files)
+    for path in write:
+        _allow(rules, path, files)
+    _checked(_libc.syscall(_RESTRICT_SELF, rules, 0))
+    os.close(rules)
+
+
+def _allow(rules: int, path: str, access: int) -> None:
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:  # what is not there needs no rule
+        return
+    if not Path(path).is_dir():
+        access &= _OF_FILES
+    rule = struct.pack("=Qi", access, descriptor)
+    _checked(_libc.syscall(_ADD_RULE, rules, _BENEATH, rule, 0))
+    os.close(descriptor)
+
+
+def _filter(program: bytes) -> None:
+    buffer = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
+    _prctl(_SET_SECCOMP, 2, header)
+
+
+def _prctl(option: int, *values: int | bytes) -> None:
+    arguments = [ctypes.c_ulong(v) if isinstance(v, int) else v for v in (*values, 0, 0, 0)]
+    _checked(_libc.prctl(option, *arguments[:4]))
+
+
+def _checked(answer: int) -> int:
+    if answer < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+    return answer
+
+
+def _nonblocking(descriptor: int) -> int:
+    os.set_blocking(descriptor, False)
+    return descriptor
+
+
+def _say(settings: dict[str, Any], what: dict[str, int]) -> None:
+    os.write(settings["status"], (json.dumps(what) + "\n").encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""The output of a program: kept by its two ends, whatever its length."""
+
+from __future__ import annotations
+
+import codecs
+
+
+class Output:
+    """Takes bytes as they come and keeps at most *limit* characters, half of them the newest."""
+
+    def __init__(self, limit: int) -> None:
+        self._half = max(1, limit // 2)
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._head: list[str] = []
+        self._tail: list[str] = []
+        self._head_room = self._half
+        self._tail_length = 0
+        self._left_out = 0
+        self.total = 0  # bytes
+
+    def add(self, data: bytes, *, final: bool = False) -> str:
+        """Take *data*; return its text as long as there was room for it in the first half."""
+        self.total += len(data)
+        text = self._decode(data, final)
+        first, rest = text[: self._head_room], text[self._head_room :]
+        self._head_room -= len(first)
+        self._head.append(first)
+        if rest:
+            self._tail.append(rest)
+            self._tail_length += len(rest)
+            if self._tail_length > 2 * self._half:
+                self._trim()
+        return first
+
+    def _trim(self) -> None:
+        text = "".join(self._tail)
+        kept = text[-self._half :]
+        self._left_out += len(text) - len(kept)
+        self._tail, self._tail_length = [kept], len(kept)
+
+    def ends(self) -> tuple[str, str, int]:
+        """Return the head, the tail and the number of characters left out between them."""
+        if self._tail_length > self._half:
+            self._trim()
+        return "".join(self._head), "".join(self._tail), self._left_out

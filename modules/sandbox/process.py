@@ -1,0 +1,144 @@
+"""A confined process and our handles on it: its output, its gate, and the means to kill it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from modules.sandbox.bubblewrap import CLEAN, Descriptors
+from utils.phrases import Phrase
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to start. *confined* returns the arguments that go before those of *command*.
+
+    *text* is what the program reads from the descriptor whose number *command* is given: neither
+    the list of processes nor a file ever shows it.
+    """
+
+    confined: Callable[[Descriptors], list[str]]
+    command: Callable[[int], Sequence[str]]
+    text: str
+    filter: bytes
+    folders: tuple[Path, ...]
+    """Where it may write on the disk: the project first, then what is removed after the call."""
+    notes: tuple[Phrase, ...] = ()
+    end_signal: signal.Signals = signal.SIGKILL
+    """What ends the outermost process and all that it has started."""
+
+
+class Process:
+    """A process that waits at its gate until `open_gate`. *stack* closes all that it holds.
+
+    `output`, `status` and `end` are descriptors to wait for: there is output, there is news, it
+    has ended. Start it in a thread that outlives it: its end kills the process.
+    """
+
+    def __init__(self, order: Order, stack: ExitStack) -> None:
+        self._stack = stack
+        self._end_signal = order.end_signal
+        self._inside: int | None = None  # a handle on the first process inside
+        self._news = b""
+        with ExitStack() as theirs:
+            self.output, output = _pipe(stack, theirs)
+            self.status, status = _pipe(stack, theirs)
+            gate, self._gate = _pipe(theirs, stack)
+            text = _memory(order.text.encode(errors="replace"), theirs)
+            descriptors = Descriptors(_memory(order.filter, theirs), status, gate)
+            self._process = subprocess.Popen(  # noqa: S603 - this is what it is for
+                [*order.confined(descriptors), *order.command(text)],
+                env=CLEAN,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                pass_fds=(descriptors.filter, status, gate, text),
+                start_new_session=True,
+            )
+        os.set_blocking(self.output, False)
+        os.set_blocking(self.status, False)
+        self.id = self._process.pid
+        self.end = self._handle(self.id)
+
+    def _handle(self, process: int) -> int:
+        handle = os.pidfd_open(process)
+        self._stack.callback(os.close, handle)
+        return handle
+
+    def read_news(self) -> tuple[int | None, bool]:
+        """Take in what bubblewrap says.
+
+        Return the first process inside when that is new, and whether more may be said.
+        """
+        data = read(self.status)
+        self._news += data or b""
+        process = self.said("child-pid")
+        if process is None or self._inside is not None:
+            return None, data != b""
+        try:
+            self._inside = self._handle(process)
+        except ProcessLookupError:  # it failed early
+            return None, False
+        return process, True
+
+    def said(self, key: str) -> int | None:
+        """Return a number that bubblewrap has told: "child-pid", "exit-code"."""
+        for line in self._news.splitlines(keepends=True):
+            if line.endswith(b"\n") and key in (said := json.loads(line)):
+                return int(said[key])
+        return None
+
+    def open_gate(self) -> None:
+        with suppress(BrokenPipeError):
+            os.write(self._gate, b"1")
+
+    def kill(self) -> None:
+        """Kill the process and all that lives in its namespace."""
+        for handle, number in ((self._inside, signal.SIGKILL), (self.end, self._end_signal)):
+            if handle is not None:
+                with suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(handle, number)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the last process inside is gone; return whether it is.
+
+        The first process in a namespace of processes ends only after all others have ended.
+        """
+        for handle in (self.end, self._inside):
+            if handle is not None and not select.select([handle], [], [], seconds)[0]:
+                return False
+        self._process.wait()
+        return True
+
+
+def read(descriptor: int) -> bytes | None:
+    """Return what is there to read at once, b"" at the end, None if there is nothing yet."""
+    try:
+        return os.read(descriptor, 1 << 16)
+    except BlockingIOError:
+        return None
+
+
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
+    """Return a new pipe's two ends, each to be closed by its stack."""
+    ends = os.pipe()
+    reader.callback(os.close, ends[0])
+    writer.callback(os.close, ends[1])
+    return ends
+
+
+def _memory(data: bytes, stack: ExitStack) -> int:
+    """Return a descriptor from which *data* can be read, of a file that has no name."""
+    descriptor = os.memfd_create("input")
+    stack.callback(os.close, descriptor)
+    os.write(descriptor, data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

@@ -1,0 +1,74 @@
+"""What is asked of a sandbox, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from utils.phrases import Phrase
+
+MEBIBYTE = 1 << 20
+
+TierName = Literal["A", "B", "C", "D"]
+Why = Literal["exited", "stopped", "timed out", "memory", "processes", "output", "disk", "killed"]
+"""Why a call ended. "exited" is its own end and "killed" the system's doing; the rest is ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run; *code* is Python source, or what `bash -c` takes."""
+
+    language: Literal["python", "bash"]
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one call may use. *seconds* of wall time; sizes in bytes."""
+
+    seconds: float = 60
+    memory: int = 2048 * MEBIBYTE
+    processes: int = 128
+    file_size: int = 512 * MEBIBYTE
+    disk_growth: int = 1024 * MEBIBYTE
+    output: int = 200_000
+    output_at_all: int = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How programs are confined on this machine, honestly.
+
+    *advice* says what to install or switch for a better tier; None when there is none to have.
+    *is_allowed* is False where nothing may run until the person says so.
+    """
+
+    tier: TierName
+    name: Phrase
+    does_not_protect: tuple[Phrase, ...]
+    advice: Phrase | None = None
+    is_allowed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a call ended. Nothing of it is alive any more.
+
+    *exit_code* is None unless *why* is "exited". *head* and *tail* are the ends of the output;
+    *left_out* counts the characters between them that were not kept.
+    """
+
+    exit_code: int | None
+    why: Why
+    head: str
+    tail: str
+    left_out: int
+    seconds: float
+    notes: tuple[Phrase, ...] = ()
+
+    @property
+    def output(self) -> str:
+        """The output as one text, with a word where some is missing."""
+        if not self.left_out:
+            return self.head + self.tail
+        return f"{self.head}\n[… {self.left_out:,} characters left out …]\n{self.tail}"

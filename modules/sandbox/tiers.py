@@ -1,0 +1,169 @@
+"""The tiers of confinement: how a program is started in each, and what each does not protect."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from modules.sandbox.bubblewrap import Bubblewrap, Descriptors, environment_of
+from modules.sandbox.etc import shown_of
+from modules.sandbox.process import Order
+from modules.sandbox.python_runner import runner
+from modules.sandbox.seccomp import filter_program
+from modules.sandbox.terms import Program, TierName
+from modules.sandbox.view import View
+from utils.phrases import Phrase, Problem, phrase
+
+_LAUNCHER = Path(__file__).with_name("launcher.py")
+# `read` and `eval` are built in: the command needs no file and no second process.
+_BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&-; eval "unset -v code; $code"'
+
+
+class Tier(Protocol):
+    """One way to confine programs."""
+
+    @property
+    def name(self) -> TierName: ...
+
+    def order(self, view: View, program: Program) -> Order:
+        """Return what to start for *program*."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Namespaces:
+    """Tiers A and B: bubblewrap, with a /proc of its own or with none."""
+
+    bubblewrap: Bubblewrap
+
+    @property
+    def name(self) -> TierName:
+        return "A" if self.bubblewrap.has_proc else "B"
+
+    def order(self, view: View, program: Program) -> Order:
+        return Order(
+            confined=lambda descriptors: self.bubblewrap.arguments(view, descriptors),
+            command=lambda text: command_for(program, view, text),
+            text=program.code,
+            filter=filter_program("namespaces"),
+            folders=(view.project,),
+            notes=_notes(view),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """Tiers C (Landlock and the filter) and D (limits only).
+
+    In *folder* each call gets a folder of its own for home and temporary files.
+    """
+
+    is_confined: bool
+    folder: Path
+
+    @property
+    def name(self) -> TierName:
+        return "C" if self.is_confined else "D"
+
+    def order(self, view: View, program: Program) -> Order:
+        scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self.folder))
+        return Order(
+            confined=lambda descriptors: self._arguments(view, scratch, descriptors),
+            command=lambda text: command_for(program, view, text),
+            text=program.code,
+            filter=filter_program("none") if self.is_confined else b"",
+            folders=(view.project, scratch),
+            notes=_notes(view),
+            end_signal=signal.SIGTERM,
+        )
+
+    def _arguments(self, view: View, scratch: Path, descriptors: Descriptors) -> list[str]:
+        settings = {
+            "status": descriptors.status,
+            "gate": descriptors.gate,
+            "filter": descriptors.filter,
+            "confine": self.is_confined,
+            "folder": str(view.project),
+            "environment": {
+                **environment_of(view),
+                **{"HOME": str(scratch), "TMPDIR": str(scratch)},
+            },
+            "read": _readable(view),
+            "write": [str(view.project), str(scratch), "/dev/null"],
+        }
+        return [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(settings)]
+
+
+def command_for(program: Program, view: View, text: int) -> Sequence[str]:
+    """Return the command that runs *program*, whose code is read from the descriptor *text*."""
+    if program.language == "bash":
+        return ["/bin/bash", "-c", _BASH.format(text), "bash"]
+    if view.interpreter is None:
+        raise Problem(phrase("There is no Python 3 on this machine that programs may use."))
+    return [str(view.interpreter.python), "-c", runner(text)]
+
+
+def _readable(view: View) -> list[str]:
+    system = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"]
+    devices = [f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom")]
+    found = view.interpreter
+    prefix = [str(found.prefix)] if found and found.prefix else []
+    names = [
+        *shown_of(Path("/etc")),
+        *(Path("/etc", name) for name in ("passwd", "group", "hosts")),
+    ]
+    return [*system, *devices, *prefix, *(os.path.realpath(path) for path in names)]
+
+
+def _notes(view: View) -> tuple[Phrase, ...]:
+    note = view.interpreter.note if view.interpreter else None
+    return (note,) if note else ()
+
+
+def name_of(tier: TierName) -> Phrase:
+    match tier:
+        case "A":
+            return phrase("A: bubblewrap")
+        case "B":
+            return phrase("B: bubblewrap without /proc")
+        case "C":
+            return phrase("C: Landlock")
+        case "D":
+            return phrase("D: limits only")
+
+
+_WITH_NAMESPACES = (
+    phrase("memory and disk use beyond the limits for up to a second, until it is noticed"),
+    phrase("the number of files it makes"),
+    phrase("files that your other programs run later: hooks, editor tasks, nested repositories"),
+    phrase("sockets that your other programs keep inside the project"),
+    phrase("errors in the kernel itself"),
+)
+_WITH_LANDLOCK = (
+    phrase("names, sizes and times of files outside the project"),
+    phrase("permissions and times of files outside the project, which it can change"),
+    phrase("the project's .git while a program runs; git's settings and hooks are put back"),
+    phrase("the command lines of your other programs"),
+    *_WITH_NAMESPACES,
+)
+_WITH_NOTHING = (
+    phrase("anything but time, output and file size: programs can do all that you can"),
+)
+
+
+def unprotected(tier: TierName) -> tuple[Phrase, ...]:
+    """Return what programs of *tier* may still reach."""
+    match tier:
+        case "A" | "B":
+            return _WITH_NAMESPACES
+        case "C":
+            return _WITH_LANDLOCK
+        case "D":
+            return _WITH_NOTHING

@@ -1,0 +1,121 @@
+"""What a program sees of the machine: decided anew for each call, before anything is mounted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from modules.sandbox.etc import PreparedEtc, account_home
+from modules.sandbox.ghosts import Ghosts
+from modules.sandbox.git_guard import readable_repository
+from modules.sandbox.interpreter import Interpreter, find_interpreter
+from utils.phrases import Problem, phrase
+
+_TAKEN = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys")
+"""A project cannot lie in these: they are not the machine's own in a sandbox."""
+_NEEDED = ("/usr", "/tmp", "/var/tmp", *_TAKEN)  # noqa: S108 - named, not written to
+_NO_HOME = Path("/home/user")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """*repository* is shown read-only; *covered* are paths with an empty folder over them, those
+    of them that do not exist being *ghosts* (names in the project).
+    """
+
+    project: Path
+    home: Path
+    etc: Path
+    interpreter: Interpreter | None
+    repository: tuple[Path, ...]
+    covered: tuple[Path, ...]
+    ghosts: tuple[str, ...]
+
+
+class Viewer:
+    """Makes the views of one project. Raises `Problem` for a folder that cannot be confined."""
+
+    def __init__(self, project: Path, hidden: Sequence[Path], cache_folder: Path) -> None:
+        self._project = project.resolve()
+        self._hidden = tuple(path.resolve() for path in hidden)
+        self._home = _visible_home()
+        self._etc = PreparedEtc(cache_folder, self._home)
+        self.ghosts = Ghosts(self._project, cache_folder)
+
+    def view(self) -> View:
+        project = self._project
+        self._check()
+        interpreter = find_interpreter(project, self._home, self._hidden)
+        ghosts = self._ghosts_needed()
+        shown = [Path("/usr"), project]
+        if interpreter and interpreter.prefix:
+            shown.append(interpreter.prefix)
+        covered = [path for path in self._hidden if path.is_dir() and _is_below_any(path, shown)]
+        covered = [path for path in covered if not _is_below_any(path, covered)]
+        return View(
+            project,
+            self._home,
+            self._etc.folder(),
+            interpreter,
+            () if ".git" in ghosts else readable_repository(project),
+            tuple(dict.fromkeys((*covered, *(project / name for name in ghosts)))),
+            ghosts,
+        )
+
+    def _ghosts_needed(self) -> tuple[str, ...]:
+        """Return the names in the project that are to stay free, `.git` and what is hidden."""
+        if not os.access(self._project, os.W_OK):
+            return ()  # nobody can make them, and nothing can be mounted
+        ours = [path.name for path in self._hidden if path.parent == self._project]
+        return self.ghosts.missing([".git", *ours])
+
+    def _check(self) -> None:
+        project = self._project
+        if not project.is_dir():
+            raise Problem(phrase("The project folder {path} is missing.", path=str(project)))
+        homes = {_home().resolve(), account_home().resolve(), self._home.resolve()}
+        if any(_is_within(home, project) for home in homes):
+            raise Problem(
+                phrase(
+                    "Programs cannot run here: {path} holds your home folder, which they must not "
+                    "see. Open a folder inside it instead.",
+                    path=str(project),
+                )
+            )
+        if any(_is_within(path, project) for path in map(Path, _NEEDED)) or any(
+            _is_within(project, Path(path)) for path in _TAKEN
+        ):
+            raise Problem(
+                phrase(
+                    "Programs cannot run here: {path} is part of the system. Open another folder.",
+                    path=str(project),
+                )
+            )
+        if project in self._hidden:
+            raise Problem(phrase("Programs cannot run in Onefold's own data folder."))
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # neither the environment nor the system knows one
+        return account_home()
+
+
+def _visible_home() -> Path:
+    """Return the path of the home folder if it can be that of an empty one in the sandbox."""
+    home = Path(os.path.normpath(_home()))
+    unfit = ("/usr", "/var", *_TAKEN)
+    if not home.is_absolute() or home in (Path("/"), Path("/home"), Path("/tmp")):  # noqa: S108
+        return _NO_HOME
+    return _NO_HOME if any(_is_within(home, Path(path)) for path in unfit) else home
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    return path == folder or folder in path.parents
+
+
+def _is_below_any(path: Path, folders: Sequence[Path]) -> bool:
+    return any(folder in path.parents for folder in folders)

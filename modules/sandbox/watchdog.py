@@ -1,0 +1,141 @@
+"""What a tree of processes uses together: memory, processes, disk. The kernel keeps no such limit.
+
+Everything is read from /proc; a process that ends while we look counts as nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from modules.sandbox.terms import Limits, Why
+
+_PAGE = resource.getpagesize()
+_BLOCK = 512  # bytes, the unit of st_blocks
+
+
+class Watchdog:
+    """Looks at the tree below *root* (a process id) and says which limit it has broken.
+
+    *folders* are where its files on the disk are.
+    """
+
+    def __init__(self, root: int, folders: Sequence[Path], limits: Limits) -> None:
+        self._root = root
+        self._folders = folders
+        self._limits = limits
+        self._started = time.time()
+        self._free = [_free(folder) for folder in folders]
+
+    def complaint(self) -> Why | None:
+        processes = list(self._tree())
+        if sum(threads for _, threads in processes) > self._limits.processes:
+            return "processes"
+        if self._is_memory_exceeded([process for process, _ in processes]):
+            return "memory"
+        lost = max(
+            before - _free(folder) for before, folder in zip(self._free, self._folders, strict=True)
+        )
+        if lost > self._limits.disk_growth and self._growth() > self._limits.disk_growth:
+            return "disk"
+        return None
+
+    def _tree(self) -> Iterator[tuple[int, int]]:
+        """Yield each process below the root with its number of threads.
+
+        It stops some way beyond the limit: of a fork bomb, enough has been seen by then.
+        """
+        waiting, seen = [self._root], 0
+        while waiting and seen <= self._limits.processes + 8:
+            process = waiting.pop()
+            threads = _threads(process)
+            for thread in threads:
+                waiting += map(int, _read(f"/proc/{process}/task/{thread}/children").split())
+            if process != self._root:
+                seen += len(threads)
+                yield process, len(threads)
+
+    def _is_memory_exceeded(self, processes: list[int]) -> bool:
+        limit = self._limits.memory
+        if sum(map(_resident, processes)) <= limit:
+            return False
+        # Pages that forks share were counted once for each: look again, more slowly.
+        return sum(map(_proportional, processes)) > limit
+
+    def _growth(self) -> int:
+        """Return the bytes on disk of what was changed since the start, deleted files too."""
+        total = 0
+        folders = [os.fspath(folder) for folder in self._folders]
+        while folders:
+            for entry in _entries(folders.pop()):
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif (found := _stat(entry)) and found.st_ctime >= self._started - 1:
+                    total += found.st_blocks * _BLOCK
+        return total + self._held_open()
+
+    def _held_open(self) -> int:
+        files: dict[int, int] = {}
+        devices = {folder.stat().st_dev for folder in self._folders}
+        for process, _ in self._tree():
+            for entry in _entries(f"/proc/{process}/fd"):
+                try:
+                    found = entry.stat()
+                except OSError:
+                    continue
+                is_deleted = found.st_nlink == 0 and found.st_dev in devices
+                if is_deleted and stat.S_ISREG(found.st_mode):
+                    files[found.st_ino] = found.st_blocks * _BLOCK
+        return sum(files.values())
+
+
+def _threads(process: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - names only, many times a second
+    except OSError:
+        return []
+
+
+def _resident(process: int) -> int:
+    fields = _read(f"/proc/{process}/statm").split()
+    return int(fields[1]) * _PAGE if fields else 0
+
+
+def _proportional(process: int) -> int:
+    """Return the resident bytes with shared pages divided among those who share them."""
+    for line in _read(f"/proc/{process}/smaps_rollup").splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:  # noqa: PTH123 - hot
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _free(project: Path) -> int:
+    found = os.statvfs(project)
+    return found.f_bavail * found.f_frsize
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None

@@ -1,0 +1,35 @@
+"""`python3 -m tests` runs every test, in an environment that it makes itself."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("pytest", "hypothesis", "deepseek_recipe", "openai", "rich", "click", "pathspec")
+
+
+def main() -> int:
+    from utils.bootstrap import ensure
+    from utils.phrases import Phrase, Problem
+
+    def say(what: Phrase) -> None:
+        sys.stderr.write(f"{what}\n")
+        sys.stderr.flush()
+
+    try:
+        ensure(
+            str(ROOT),
+            packages=PACKAGES,
+            requirements="requirements-dev.txt",
+            folder=".venv-dev",
+            say=say,
+        )
+    except Problem as problem:
+        say(problem.what)
+        return 2
+    import pytest
+
+    return int(pytest.main([f"--rootdir={ROOT}", *sys.argv[1:]]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

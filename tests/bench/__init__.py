@@ -1,0 +1,1 @@
+"""Figures, measured by hand: `python -m tests.bench`. Nothing here is asserted."""

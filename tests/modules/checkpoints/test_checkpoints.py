@@ -1,0 +1,680 @@
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.cards import Change
+from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.plan import Conflict
+from tests.modules.checkpoints.folders import Vandal, checkpoints, look, make_tree
+
+HOUSE = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def points(root: Path, tmp_path: Path) -> Iterator[Checkpoints]:
+    with checkpoints(root, tmp_path / "store") as made:
+        yield made
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def left_paths(result: object) -> list[str]:
+    return [left.path for left in result.left]  # type: ignore[attr-defined]
+
+
+# --- whole trees -------------------------------------------------------------------------------
+
+
+def test_a_hostile_script_is_undone_to_an_identical_tree(root: Path, points: Checkpoints) -> None:
+    make_tree(root, 3000)
+    was, before = look(root), points.take()
+    script = (
+        "rm -rf src && mv a b && find . -name '*.md' -exec sed -i 's/word1/other/' {} + ;"
+        "chmod -R u+x docs; mkdir -p new/er; echo x > new/er/file; ln -s new link"
+    )
+    subprocess.run(["bash", "-c", script], cwd=root, check=True)
+    after = points.take()
+    result = points.undo(before.id, after.id)
+    assert look(root) == was
+    assert not result.left
+    assert not result.conflicts
+
+
+def test_an_undo_is_undone(root: Path, points: Checkpoints) -> None:
+    make_tree(root, 300)
+    before = points.take()
+    Vandal(root, 5).act(60)
+    now, after = look(root), points.take()
+    result = points.undo(before.id, after.id)
+    again = points.undo(result.before, result.after)
+    assert look(root) == now
+    assert not again.left
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_changes_are_undone(root: Path, points: Checkpoints, seed: int) -> None:
+    vandal = Vandal(root, seed)
+    vandal.act(25)
+    states = []
+    for _ in range(4):
+        states.append((points.take().id, look(root)))
+        vandal.act(12)
+    states.append((points.take().id, look(root)))
+    for (before, was), (after, _) in reversed(list(zip(states, states[1:], strict=False))):
+        result = points.undo(before, after)
+        assert look(root) == was
+        assert not result.conflicts
+        assert not result.left
+    for number, was in states:
+        points.rewind(number)
+        assert look(root) == was
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_nothing_of_the_person_is_lost(root: Path, points: Checkpoints, seed: int) -> None:
+    """After an undo over a folder that moved on, going back to before it brings all back."""
+    vandal = Vandal(root, seed)
+    vandal.act(30)
+    before = points.take().id
+    vandal.act(10)
+    after = points.take().id
+    vandal.act(10)
+    mine = look(root)
+    result = points.undo(before, after)
+    points.rewind(result.before)
+    assert look(root) == mine
+
+
+def test_unchanged_folders_cost_nothing(root: Path, points: Checkpoints, tmp_path: Path) -> None:
+    make_tree(root, 200)
+    first = points.take()
+    size = points.size
+    assert points.take().id == first.id
+    with checkpoints(root, tmp_path / "store") as other:
+        assert other.take().id == first.id
+    assert points.size == size
+
+
+# --- what the person did meanwhile ---------------------------------------------------------------
+
+
+def test_edits_elsewhere_in_the_file_are_merged(root: Path, points: Checkpoints) -> None:
+    lines = [f"line {number}\n" for number in range(40)]
+    write(root / "f.txt", "".join(lines))
+    before = points.take()
+    write(root / "f.txt", "".join([*lines[:5], "agent\n", *lines[6:]]))
+    after = points.take()
+    write(root / "f.txt", "".join([*lines[:5], "agent\n", *lines[6:30], "person\n", *lines[30:]]))
+    result = points.undo(before.id, after.id)
+    assert (root / "f.txt").read_text() == "".join([*lines[:30], "person\n", *lines[30:]])
+    assert not result.conflicts
+
+
+def test_a_conflict_keeps_both(root: Path, points: Checkpoints) -> None:
+    write(root / "f.txt", "one\n")
+    before = points.take()
+    write(root / "f.txt", "agent\n")
+    after = points.take()
+    write(root / "f.txt", "person\n")
+    result = points.undo(before.id, after.id)
+    assert result.conflicts == (Conflict("f.txt", "f.txt.undo-conflict"),)
+    assert (root / "f.txt").read_text() == "person\n"
+    assert (root / "f.txt.undo-conflict").read_text() == "one\n"
+
+
+def test_binary_conflicts_and_taken_names_keep_both(root: Path, points: Checkpoints) -> None:
+    (root / "f").write_bytes(b"\0one")
+    write(root / "f.undo-conflict", "taken")
+    before = points.take()
+    (root / "f").write_bytes(b"\0agent")
+    after = points.take()
+    (root / "f").write_bytes(b"\0person")
+    result = points.undo(before.id, after.id)
+    assert [c.beside for c in result.conflicts] == ["f.undo-conflict-2"]
+    assert (root / "f.undo-conflict-2").read_bytes() == b"\0one"
+    assert (root / "f.undo-conflict").read_text() == "taken"
+
+
+def test_new_files_of_the_person_stay(root: Path, points: Checkpoints) -> None:
+    write(root / "keep.txt", "x")
+    before = points.take()
+    write(root / "made" / "agent.txt", "x")
+    after = points.take()
+    write(root / "made" / "mine.txt", "mine")
+    result = points.undo(before.id, after.id)
+    assert (root / "made" / "mine.txt").read_text() == "mine"
+    assert not (root / "made" / "agent.txt").exists()
+    assert left_paths(result) == ["made"]
+
+
+def test_a_created_file_that_the_person_edited_stays(root: Path, points: Checkpoints) -> None:
+    before = points.take()
+    write(root / "f", "agent")
+    after = points.take()
+    write(root / "f", "agent and person")
+    result = points.undo(before.id, after.id)
+    assert (root / "f").read_text() == "agent and person"
+    assert left_paths(result) == ["f"]
+
+
+def test_a_deleted_file_that_the_person_made_anew_is_kept_beside(
+    root: Path, points: Checkpoints
+) -> None:
+    write(root / "f", "one")
+    before = points.take()
+    (root / "f").unlink()
+    after = points.take()
+    write(root / "f", "person")
+    points.undo(before.id, after.id)
+    assert (root / "f").read_text() == "person"
+    assert (root / "f.undo-conflict").read_text() == "one"
+
+
+def test_a_folder_moved_back_brings_the_persons_files_along(
+    root: Path, points: Checkpoints
+) -> None:
+    write(root / "a" / "x", "x")
+    write(root / "a" / "y", "y")
+    before = points.take()
+    (root / "a").rename(root / "b")
+    after = points.take()
+    write(root / "b" / "mine", "mine")
+    write(root / "b" / "y", "y edited")
+    points.undo(before.id, after.id)
+    assert sorted(p.name for p in (root / "a").iterdir()) == ["mine", "x", "y"]
+    assert (root / "a" / "y").read_text() == "y edited"
+    assert not (root / "b").exists()
+
+
+def test_an_undo_follows_a_file_that_the_person_renamed(root: Path, points: Checkpoints) -> None:
+    write(root / "f", "one\n")
+    before = points.take()
+    write(root / "f", "agent\n")
+    after = points.take()
+    (root / "f").rename(root / "g")
+    points.undo(before.id, after.id)
+    assert (root / "g").read_text() == "one\n"
+    assert not (root / "f").exists()
+
+
+def test_a_folder_where_a_file_is_to_return(root: Path, points: Checkpoints) -> None:
+    write(root / "d" / "inner", "x")
+    before = points.take()
+    shutil.rmtree(root / "d")
+    after = points.take()
+    write(root / "d", "a file of mine")
+    result = points.undo(before.id, after.id)
+    assert (root / "d").read_text() == "a file of mine"
+    assert (root / "d.undo-conflict" / "inner").read_text() == "x"
+    assert [c.path for c in result.conflicts] == ["d"]
+
+
+def test_a_file_replaced_while_we_undo_is_put_back(
+    root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from modules.checkpoints import beneath
+
+    write(root / "f", "one")
+    before = points.take()
+    write(root / "f", "agent")
+    after = points.take()
+    real = beneath.exchange
+
+    def racing(handle: int, name: str, other: str) -> bool:
+        if (root / "f").read_text() == "agent":
+            write(root / "f", "person, just now")
+        return real(handle, name, other)
+
+    monkeypatch.setattr(beneath, "exchange", racing)
+    result = points.undo(before.id, after.id)
+    assert (root / "f").read_text() == "person, just now"
+    assert left_paths(result) == ["f"]
+    assert sorted(p.name for p in root.iterdir()) == ["f"]
+
+
+# --- containment -------------------------------------------------------------------------------
+
+
+def test_a_folder_swapped_for_a_link_leads_nowhere(
+    root: Path, points: Checkpoints, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    write(outside / "f", "outside")
+    write(root / "d" / "f", "one")
+    before = points.take()
+    write(root / "d" / "f", "agent")
+    after = points.take()
+    shutil.rmtree(root / "d")
+    (root / "d").symlink_to(outside)
+    points.undo(before.id, after.id)
+    assert look(outside) == look(outside)
+    assert (outside / "f").read_text() == "outside"
+    assert [p.name for p in outside.iterdir()] == ["f"]
+
+
+def test_links_are_kept_as_links(root: Path, points: Checkpoints, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    (root / "link").symlink_to(secret)
+    before = points.take()
+    assert points.content(before.id, "link") == str(secret).encode()
+    (root / "link").unlink()
+    write(root / "link", "agent")
+    points.undo(before.id, points.take().id)
+    assert (root / "link").readlink() == secret
+    assert secret.read_text() == "secret"
+
+
+# --- git ---------------------------------------------------------------------------------------
+
+
+def test_git_folders_are_never_touched(root: Path, points: Checkpoints) -> None:
+    write(root / ".git" / "HEAD", "ref")
+    write(root / "sub" / ".git" / "HEAD", "ref")
+    write(root / "sub" / "f", "one")
+    before = points.take()
+    write(root / ".git" / "index", "new")
+    write(root / "sub" / "f", "two")
+    write(root / "cloned" / ".git" / "HEAD", "ref")
+    write(root / "cloned" / "f", "x")
+    result = points.undo(before.id, points.take().id)
+    assert (root / "sub" / "f").read_text() == "one"
+    assert (root / ".git" / "index").read_text() == "new"
+    assert (root / "cloned" / ".git" / "HEAD").exists()
+    assert not (root / "cloned" / "f").exists()
+    assert "cloned/.git" in left_paths(result)
+
+
+def test_a_nested_repository_moves_back_whole(root: Path, points: Checkpoints) -> None:
+    write(root / "sub" / ".git" / "HEAD", "ref")
+    write(root / "sub" / "f", "one")
+    before = points.take()
+    (root / "sub").rename(root / "moved")
+    result = points.undo(before.id, points.take().id)
+    assert (root / "sub" / ".git" / "HEAD").read_text() == "ref"
+    assert not (root / "moved").exists()
+    assert not result.left
+
+
+def test_a_deleted_repository_is_reported_and_its_files_return(
+    root: Path, points: Checkpoints
+) -> None:
+    write(root / "sub" / ".git" / "HEAD", "ref")
+    write(root / "sub" / "f", "one")
+    assert not points.holds("sub")
+    assert points.holds("sub/f")
+    before = points.take()
+    shutil.rmtree(root / "sub")
+    result = points.undo(before.id, points.take().id)
+    assert (root / "sub" / "f").read_text() == "one"
+    assert left_paths(result) == ["sub/.git"]
+
+
+# --- what is not held ----------------------------------------------------------------------------
+
+
+def test_files_above_the_cap_are_named_and_left(root: Path, tmp_path: Path) -> None:
+    with checkpoints(root, tmp_path / "store", file_cap=1000) as points:
+        write(root / "small", "x")
+        write(root / "big", "x" * 2000)
+        before = points.take()
+        assert [(path, str(why)) for path, why in before.not_held] == [
+            ("big", "larger than what checkpoints hold of one file")
+        ]
+        assert not points.holds("big")
+        assert points.holds("small")
+        write(root / "big", "y" * 2000)
+        write(root / "made", "z" * 2000)
+        write(root / "small", "y")
+        result = points.undo(before.id, points.take().id)
+        assert sorted(left_paths(result)) == ["big", "made"]
+        assert (root / "small").read_text() == "x"
+        assert (root / "made").exists()
+
+
+def test_a_file_too_large_to_hold_is_renamed_back(root: Path, tmp_path: Path) -> None:
+    with checkpoints(root, tmp_path / "store", file_cap=1000) as points:
+        write(root / "big", "x" * 2000)
+        was, before = look(root), points.take()
+        (root / "big").rename(root / "elsewhere")
+        result = points.undo(before.id, points.take().id)
+        assert look(root) == was
+        assert not result.left
+
+
+def test_small_files_come_first_when_room_is_short(root: Path, tmp_path: Path) -> None:
+    (root / "aa").write_bytes(os.urandom(3_000_000))
+    (root / "bb").write_bytes(os.urandom(2_000_000))
+    write(root / "zz", "small")
+    with checkpoints(root, tmp_path / "store", total_cap=2_500_000) as points:
+        taken = points.take()
+        assert [path for path, _ in taken.not_held] == ["aa"]
+        assert points.content(taken.id, "zz") == b"small"
+
+
+def test_large_files_come_back(root: Path, points: Checkpoints) -> None:
+    data = os.urandom(3_000_000) + b"x" * 3_000_000
+    (root / "big").write_bytes(data)
+    with (root / "sparse").open("wb") as file:
+        file.truncate(8_000_000)
+        file.seek(5_000_000)
+        file.write(b"middle")
+    was, before = look(root), points.take()
+    (root / "big").unlink()
+    (root / "sparse").unlink()
+    points.undo(before.id, points.take().id)
+    assert look(root) == was
+    assert (root / "sparse").stat().st_blocks * 512 < 2_000_000
+
+
+def test_pipes_sockets_and_devices_are_named_and_left_alone(
+    root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(root / "pipe")
+    monkeypatch.chdir(root)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        taken = points.take()
+        assert [path for path, _ in taken.not_held] == ["pipe", "socket"]
+        write(root / "f", "x")
+        result = points.undo(taken.id, points.take().id)
+    assert not result.left
+    assert (root / "pipe").is_fifo()
+
+
+def test_unreadable_things_are_named(
+    root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from modules.checkpoints import beneath
+
+    def refusing(handle: int, name: str) -> int:
+        raise PermissionError(13, "Permission denied", name)
+
+    write(root / "f", "x")
+    write(root / "d" / "g", "x")
+    monkeypatch.setattr(beneath, "open_file", refusing)
+    monkeypatch.setattr(beneath, "open_inner", refusing)
+    taken = points.take()
+    assert [(path, str(why)) for path, why in taken.not_held] == [
+        ("d", "cannot be read"),
+        ("f", "cannot be read"),
+    ]
+    monkeypatch.undo()
+    assert points.take().not_held == []
+
+
+def test_strange_names_and_deep_folders(root: Path, points: Checkpoints) -> None:
+    for name in (b"new\nline", b"\xff\xfe", b"-rf", b"a\\b", "文件".encode(), b"x" * 250):
+        (root / os.fsdecode(name)).write_bytes(name)
+    here = root
+    for _ in range(30):
+        here = here / ("d" * 100)
+        here.mkdir()
+    write(here / "f", "deep")
+    was, before = look(root), points.take()
+    subprocess.run(["bash", "-c", "rm -rf -- *"], cwd=root, check=True)
+    points.undo(before.id, points.take().id)
+    assert look(root) == was
+
+
+def test_folders_beyond_the_longest_path_are_held(root: Path, points: Checkpoints) -> None:
+    handle = os.open(root, os.O_RDONLY)
+    for _ in range(60):
+        os.mkdir("d" * 200, dir_fd=handle)
+        inner = os.open("d" * 200, os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = inner
+    os.close(os.open("f", os.O_CREAT, dir_fd=handle))
+    os.close(handle)
+    before = points.take()
+    shutil.rmtree(root / ("d" * 200))
+    after = points.take()
+    points.undo(before.id, after.id)
+    assert points.diff(before.id, points.take().id) == []
+
+
+def test_hard_links_are_linked_again(root: Path, points: Checkpoints) -> None:
+    write(root / "one", "x")
+    os.link(root / "one", root / "two")
+    write(root / "p", "y")
+    os.link(root / "p", root / "q")
+    before = points.take()
+    (root / "one").unlink()
+    (root / "two").unlink()
+    subprocess.run(["sed", "-i", "s/y/z/", "p"], cwd=root, check=True)
+    points.undo(before.id, points.take().id)
+    assert (root / "one").samefile(root / "two")
+    assert (root / "p").samefile(root / "q")
+    assert (root / "p").read_text() == "y"
+
+
+def test_read_only_folders_are_restored_inside(root: Path, points: Checkpoints) -> None:
+    write(root / "d" / "f", "one")
+    (root / "d").chmod(0o555)
+    was, before = look(root), points.take()
+    (root / "d").chmod(0o755)
+    write(root / "d" / "f", "two")
+    (root / "d").chmod(0o555)
+    points.undo(before.id, points.take().id)
+    assert look(root) == was
+
+
+# --- looking again -----------------------------------------------------------------------------
+
+
+def test_a_write_within_the_clocks_tick_is_seen(root: Path, points: Checkpoints) -> None:
+    path = root / "f"
+    for number in range(200):
+        path.write_text(f"{number:04}")
+        os.utime(path, ns=(1, 1))
+        taken = points.take()
+        assert points.content(taken.id, "f") == f"{number:04}".encode()
+
+
+def test_settled_files_are_not_read_again(
+    root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from modules.checkpoints import beneath
+
+    make_tree(root, 100)
+    time.sleep(0.1)
+    points.take()
+    read: list[str] = []
+    real = beneath.open_file
+
+    def noting(handle: int, name: str) -> tuple[int, os.stat_result]:
+        read.append(name)
+        return real(handle, name)
+
+    monkeypatch.setattr(beneath, "open_file", noting)
+    write(root / "src" / "new", "x")
+    points.take()
+    assert read == ["new"]
+
+
+def test_a_file_that_is_written_to_all_the_time_is_held(
+    root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from modules.checkpoints import beneath
+
+    write(root / "log", "x")
+    real = beneath.open_file
+
+    def growing(handle: int, name: str) -> tuple[int, os.stat_result]:
+        with (root / "log").open("a") as file:
+            file.write("y")
+        opened = real(handle, name)
+        with (root / "log").open("a") as file:
+            file.write("z")
+        return opened
+
+    monkeypatch.setattr(beneath, "open_file", growing)
+    taken = points.take()
+    content = points.content(taken.id, "log")
+    assert content is not None
+    assert content.startswith(b"xyz")
+
+
+def test_the_store_inside_the_project_is_left_out(root: Path) -> None:
+    write(root / "f", "x")
+    with checkpoints(root, root / "data" / "store") as points:
+        first = points.take()
+        assert points.entry(first.id, "data/store/checkpoints.db") is None
+        assert points.take().id == first.id
+
+
+# --- differences -------------------------------------------------------------------------------
+
+
+def test_diff_names_what_happened(root: Path, points: Checkpoints) -> None:
+    for name in ("a/one", "a/two", "gone/x", "edited", "moved", "touched"):
+        write(root / name, f"content of {name}")
+    before = points.take()
+    (root / "a").rename(root / "b")
+    write(root / "b" / "two", "new text")
+    shutil.rmtree(root / "gone")
+    write(root / "edited", "other")
+    (root / "moved").rename(root / "there")
+    os.utime(root / "touched", ns=(5, 5))
+    (root / "empty").mkdir()
+    write(root / "new" / "file", "x")
+    assert points.diff(before.id, points.take().id) == [
+        Change("renamed", "a", "b"),
+        Change("renamed", "moved", "there"),
+        Change("modified", "b/two"),
+        Change("modified", "edited"),
+        Change("created", "empty"),
+        Change("deleted", "gone/x"),
+        Change("created", "new/file"),
+    ]
+
+
+# --- the store ---------------------------------------------------------------------------------
+
+
+def test_damage_to_one_content_spares_the_others(
+    root: Path, points: Checkpoints, tmp_path: Path
+) -> None:
+    write(root / "one", "first content")
+    write(root / "two", "second content")
+    before = points.take()
+    (root / "one").unlink()
+    (root / "two").unlink()
+    after = points.take()
+    from hashlib import sha256
+
+    key = sha256(b"first content").digest()
+    with sqlite3.connect(tmp_path / "store" / "checkpoints.db") as database:
+        database.execute("UPDATE object SET data=X'7241' WHERE digest=?", (key,))
+    database.close()
+    result = points.undo(before.id, after.id)
+    assert left_paths(result) == ["one"]
+    assert (root / "two").read_text() == "second content"
+    assert sorted(p.name for p in root.iterdir()) == ["two"]
+
+
+def test_a_damaged_folder_list_changes_nothing_in_that_folder(root: Path, tmp_path: Path) -> None:
+    write(root / "d" / "f", "x")
+    write(root / "e", "x")
+    store = tmp_path / "store"
+    with checkpoints(root, store) as points:
+        before = points.take()
+        folder = points.entry(before.id, "d")
+        write(root / "d" / "g", "y")
+        write(root / "e", "y")
+        after = points.take()
+    assert folder is not None
+    with sqlite3.connect(store / "checkpoints.db") as database:
+        key = bytes.fromhex(folder.content)
+        database.execute("UPDATE object SET data=X'7241' WHERE digest=?", (key,))
+    database.close()
+    with checkpoints(root, store) as points:
+        result = points.undo(before.id, after.id)
+        assert "d" in left_paths(result)
+        assert (root / "d" / "g").exists()
+        assert (root / "e").read_text() == "x"
+
+
+def test_old_snapshots_are_collected_and_new_ones_stay(root: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    (root / "big").write_bytes(os.urandom(2_000_000))
+    write(root / "f", "old")
+    with checkpoints(root, store) as points:
+        old = points.take()
+        with sqlite3.connect(store / "checkpoints.db") as database:
+            database.execute("UPDATE snapshot SET used=0")
+        database.close()
+        write(root / "f", "new")
+        (root / "big").unlink()
+        new = points.take()
+        assert points.tidy() == 1
+        assert points.content(new.id, "f") == b"new"
+        assert not [p for p in (store / "large").rglob("*") if p.is_file()]
+        with pytest.raises(Exception, match="no longer kept"):
+            points.diff(old.id, new.id)
+        assert points.take().id == new.id
+
+
+def test_a_collection_by_another_process_is_noticed(root: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    write(root / "f", "old")
+    with checkpoints(root, store) as one, checkpoints(root, store) as other:
+        one.take()
+        write(root / "f", "new")
+        other.take()
+        with sqlite3.connect(store / "checkpoints.db") as database:
+            database.execute("UPDATE snapshot SET used=0 WHERE id=1")
+        database.close()
+        assert other.tidy() == 1
+        write(root / "f", "old")
+        taken = one.take()
+        assert one.content(taken.id, "f") == b"old"
+
+
+def test_several_processes_share_a_store(root: Path, tmp_path: Path) -> None:
+    make_tree(root, 200)
+    code = (
+        "import sys, pathlib\n"
+        "from tests.modules.checkpoints.folders import checkpoints\n"
+        "root, store, name = map(pathlib.Path, sys.argv[1:])\n"
+        "with checkpoints(root, store) as points:\n"
+        "    for number in range(10):\n"
+        "        before = points.take()\n"
+        "        (root / name).write_text(str(number))\n"
+        "        points.take()\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, root, tmp_path / "store", name], cwd=HOUSE)
+        for name in ("one", "two", "three")
+    ]
+    assert [process.wait(60) for process in running] == [0, 0, 0]
+    with checkpoints(root, tmp_path / "store") as points:
+        taken = points.take()
+        assert points.content(taken.id, "two") == b"9"
+
+
+def test_the_store_is_private(root: Path, points: Checkpoints, tmp_path: Path) -> None:
+    (root / "big").write_bytes(os.urandom(2_000_000))
+    points.take()
+    for path in (tmp_path / "store").rglob("*"):
+        assert path.stat().st_mode & 0o077 == 0, path

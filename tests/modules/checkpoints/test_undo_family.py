@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.cards import Change, DiffCard, TableCard
+from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.family import UndoFamily
+from modules.project import Project
+from tests.modules.checkpoints.folders import look
+from utils.phrases import Problem
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "f").write_text("zero\n")
+    return folder
+
+
+@pytest.fixture
+def project(root: Path) -> Iterator[Project]:
+    made = Project(root)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def undo(project: Project, tmp_path: Path) -> Iterator[UndoFamily]:
+    yield from family(project, tmp_path)
+
+
+def family(project: Project, tmp_path: Path, file_cap: int = 1000) -> Iterator[UndoFamily]:
+    points = Checkpoints(
+        project.root, tmp_path / "store", file_cap=file_cap, total_cap=10**9, keep_days=7
+    )
+    made = UndoFamily(project, points)
+    made.enter("s1")
+    yield made
+    points.close()
+
+
+def call(undo: UndoFamily, turn: int, call_id: str, path: Path, text: str) -> None:
+    undo.before(call_id, turn)
+    path.write_text(text)
+    undo.after(call_id, turn)
+
+
+def rows(card: object) -> list[list[str]]:
+    assert isinstance(card, TableCard)
+    return [[str(cell) for cell in row] for row in card.rows]
+
+
+def test_undo_goes_back_turn_by_turn(root: Path, undo: UndoFamily) -> None:
+    call(undo, 1, "a", root / "f", "one\n")
+    call(undo, 2, "b", root / "f", "two\n")
+    call(undo, 2, "c", root / "g", "two\n")
+    assert rows(undo.undo("")) == [["put back", "f", ""], ["removed", "g", ""]]
+    assert (root / "f").read_text() == "one\n"
+    undo.undo("turn")
+    assert (root / "f").read_text() == "zero\n"
+    with pytest.raises(Problem, match="nothing to undo"):
+        undo.undo("")
+
+
+def test_undo_of_one_call(root: Path, undo: UndoFamily) -> None:
+    call(undo, 1, "a", root / "f", "one\n")
+    call(undo, 1, "b", root / "g", "one\n")
+    undo.undo("call")
+    assert (root / "f").read_text() == "one\n"
+    assert not (root / "g").exists()
+
+
+def test_redo_takes_back_the_undo_and_undo_can_go_on(root: Path, undo: UndoFamily) -> None:
+    call(undo, 1, "a", root / "f", "one\n")
+    now = look(root)
+    undo.undo("")
+    undo.redo("")
+    assert look(root) == now
+    with pytest.raises(Problem, match="no undo"):
+        undo.redo("")
+    undo.undo("")
+    assert (root / "f").read_text() == "zero\n"
+
+
+def test_what_the_person_did_between_two_calls_stays(root: Path, undo: UndoFamily) -> None:
+    call(undo, 1, "a", root / "g", "one\n")
+    (root / "mine").write_text("mine")
+    call(undo, 1, "b", root / "h", "one\n")
+    undo.undo("")
+    assert sorted(path.name for path in root.iterdir()) == ["f", "mine"]
+
+
+def test_rewind_restores_the_state_before_a_turn(root: Path, undo: UndoFamily) -> None:
+    call(undo, 1, "a", root / "f", "one\n")
+    was = look(root)
+    call(undo, 2, "b", root / "f", "two\n")
+    (root / "mine").write_text("mine")
+    call(undo, 3, "c", root / "f", "three\n")
+    undo.rewind("2")
+    assert look(root) == was
+    undo.redo("")
+    assert (root / "mine").read_text() == "mine"
+
+
+def test_diff_shows_one_file_or_lists_many(root: Path, undo: UndoFamily) -> None:
+    call(undo, 1, "a", root / "f", "one\n")
+    card = undo.diff("")
+    assert isinstance(card, DiffCard)
+    assert (card.path, card.diff) == ("f", "@@ -1 +1 @@\n-zero\n+one")
+    call(undo, 2, "b", root / "g", "two\n")
+    assert rows(undo.diff("")) == [["modified", "f", "+1 −1"], ["created", "g", "+1 −0"]]
+    assert isinstance(undo.diff("2"), DiffCard)
+    assert isinstance(undo.diff("1 f"), DiffCard)
+    with pytest.raises(Problem, match="has not changed"):
+        undo.diff("2 f")
+
+
+def test_a_call_that_changed_nothing_leaves_no_trace(root: Path, undo: UndoFamily) -> None:
+    undo.before("a", 1)
+    undo.after("a", 1)
+    assert undo.changes_of("a") == ()
+    with pytest.raises(Problem, match="nothing to undo"):
+        undo.undo("")
+
+
+def test_a_calls_changes_are_known_whatever_made_them(root: Path, undo: UndoFamily) -> None:
+    undo.before("a", 1)
+    (root / "f").rename(root / "g")
+    undo.after("a", 1)
+    assert undo.changes_of("a") == [Change("renamed", "f", "g")]
+
+
+def test_another_start_and_a_call_cut_short_can_be_undone(
+    root: Path, project: Project, tmp_path: Path
+) -> None:
+    for first in family(project, tmp_path):
+        call(first, 1, "a", root / "f", "one\n")
+        first.before("b", 2)
+        (root / "f").write_text("half done")
+    for second in family(project, tmp_path):
+        second.undo("")
+        assert (root / "f").read_text() == "one\n"
+        second.undo("")
+        assert (root / "f").read_text() == "zero\n"
+
+
+def test_sessions_do_not_undo_each_other(root: Path, undo: UndoFamily) -> None:
+    call(undo, 1, "a", root / "f", "one\n")
+    undo.enter("s2")
+    with pytest.raises(Problem, match="nothing to undo"):
+        undo.undo("")
+
+
+def test_what_cannot_be_held_is_said_once_and_asked_about(root: Path, undo: UndoFamily) -> None:
+    (root / "big").write_text("x" * 2000)
+    call(undo, 1, "a", root / "f", "one\n")
+    (warning,) = undo.warnings()
+    assert "big" in str(warning)
+    call(undo, 1, "b", root / "f", "two\n")
+    assert undo.warnings() == []
+    assert undo.concern("delete_file", {"path": "./big"}) is not None
+    assert undo.concern("delete_file", {"path": "f"}) is None
+    assert undo.concern("delete_file", {"path": "../outside"}) is None
+
+
+def test_conflicts_and_what_was_left_are_shown(root: Path, undo: UndoFamily) -> None:
+    call(undo, 1, "a", root / "f", "one\n")
+    call(undo, 1, "b", root / "g", "one\n")
+    (root / "f").write_text("mine\n")
+    (root / "g").write_text("mine\n")
+    assert rows(undo.undo("")) == [
+        ["both kept", "f", "as you have it; the earlier one is f.undo-conflict"],
+        ["left as it is", "g", "changed since, so it was kept"],
+    ]

@@ -1,0 +1,236 @@
+"""A dialogue with a scripted model and made-up tools, to be started in a real terminal.
+
+`python -m tests.modules.cli.playhouse FOLDER [zh]`; the first word typed chooses the play.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.cards import (
+    Card,
+    Change,
+    DiffCard,
+    Entry,
+    Hit,
+    Link,
+    LinksCard,
+    RunCard,
+    SearchCard,
+    TableCard,
+    TextCard,
+    Todo,
+    TodoCard,
+    TreeCard,
+)
+from core.events import CommandAnswered
+from core.family import Family, command
+from core.messages import Wire
+from core.tools import Outcome, Risk, Running, ToolError, tool
+from modules.cli.dialogue import run_dialogue
+from modules.words import Words
+from tests.scripted import Item, ScriptedModel, call, calls, say, terminal
+from utils.completion import Completion, Delta, Retry
+from utils.logger import FailureLog
+from utils.phrases import phrase
+from utils.waiting import Stop, Stopped
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x1b[1;1Hgone\x1b[31mred\r\x9b2Jback\u202e"
+PROSE = """# A plan
+
+The parser reads **one line** at a time; see `parse()` in [the docs](https://example.org/docs).
+Use <div> with care.
+
+- first item with `code`
+- second item, which is long enough that it must be wrapped somewhere near the end of the line
+  - nested
+1. one
+2. two
+
+```python
+def parse(line: str) -> list[str]:
+    # 注释
+    return [word for word in line.split() if word]
+```
+
+| name | size |
+|------|-----:|
+| 报告 | 12 |
+| b.py | 3 |
+
+> A quoted word.
+
+这是一个很长的中文段落，用来检查换行是否正确：在 rich 里，中文没有空格，\
+所以需要在任意两个汉字之间断行，但是标点符号不能出现在行首。最后是 English 和中文混排。
+"""
+DIFF = """@@ -1,4 +1,5 @@
+ import os
+-def old(name):
++def new(name: str) -> str:
++    \x1b[2Jhidden
+     return name
+@@ -40,2 +41,3 @@
+ tail
++字符
+"""
+
+
+def pause(seconds: float) -> Callable[[Stop], None]:
+    """A model that takes its time."""
+
+    def wait(stop: Stop) -> None:
+        if stop.wait(seconds):
+            raise Stopped
+
+    return wait
+
+
+def spoken(text: str, seconds: float, *, thinking: str = "") -> list[Item]:
+    """A reply that comes in small pieces, one every *seconds*."""
+    items: list[Item] = []
+    for word in thinking.split(" ") if thinking else []:
+        items += [Delta(thinking=f"{word} "), pause(seconds)]
+    for start in range(0, len(text), 7):
+        items += [Delta(text[start : start + 7]), pause(seconds)]
+    return [*items, Completion(text, thinking, (), say(text)[-1].usage)]  # type: ignore[union-attr]
+
+
+class Props(Family):
+    """Tools that only look as if."""
+
+    def __init__(self, stop: Stop) -> None:
+        self._stop = stop
+
+    @tool(Risk.READ)
+    def read_file(self, path: str) -> Outcome:
+        return Outcome("text", TextCard(phrase("Shown"), ""))
+
+    @tool(Risk.READ)
+    def list_files(self, path: str = ".") -> Outcome:
+        entries = (
+            Entry("src", 0, None),
+            Entry("src/报告.md", 1, 12_345),
+            Entry("src/a\x1b[2J", 1, 7),
+        )
+        return Outcome("tree", TreeCard("", entries, 3))
+
+    @tool(Risk.READ)
+    def search_text(self, pattern: str) -> Outcome:
+        hits = (Hit("src/a.py", 3, "def parse(line):"), Hit("src/a.py", 9, "parse(x)"))
+        return Outcome("hits", SearchCard(pattern, (*hits, Hit("b.py", 1, HOSTILE)), 9))
+
+    @tool(Risk.WRITE)
+    def modify_file(self, path: str) -> Outcome:
+        return Outcome("ok", DiffCard(path, DIFF, 3, 1), changes=(Change("modified", path),))
+
+    @tool(Risk.WRITE)
+    def update_todos(self, step: int) -> Outcome:
+        todos = (Todo("Read the code", "completed"), Todo("Change it", "in_progress"))
+        return Outcome("ok", TodoCard((*todos, Todo("Test it", "pending"))))
+
+    @tool(Risk.READ)
+    def fail(self) -> Outcome:
+        raise ToolError(phrase("There is no file {path}.", path="x.py"))
+
+    @tool(Risk.RUN)
+    def run_command(self, command: str, wait: float = 0.0, lines: int = 3) -> Running:
+        text = ""
+        for number in range(lines):
+            piece = f"line {number} {HOSTILE if number == 1 else ''}\n"
+            text += piece
+            yield piece
+            if wait and self._stop.wait(wait):
+                raise Stopped
+        card = RunCard("bash", command, text, 0, "", 0.1, "bubblewrap", (Change("created", "out"),))
+        return Outcome("ok", card)
+
+    @tool(Risk.RUN)
+    def run_python(self, code: str) -> Outcome:
+        return Outcome("ok", RunCard("python", code, "Traceback …\n", 1, "", 0.2, "bubblewrap"))
+
+    @tool(Risk.NETWORK)
+    def web_search(self, query: str) -> Outcome:
+        links = (Link("A page", "https://example.org/a", "Words of the page. " * 20),)
+        return Outcome("ok", LinksCard(query, links))
+
+    @command("/note PATH TEXT", "Keep a note on a file.")
+    def note(self, rest: str) -> Card:
+        return TextCard("note", rest)
+
+    @command("/exit", "Leave.")
+    def exit(self, _: str) -> CommandAnswered:
+        return CommandAnswered("/exit", effect="exit")
+
+    @command("/clear", "Clear the screen.")
+    def clear(self, _: str) -> CommandAnswered:
+        return CommandAnswered("/clear", effect="clear")
+
+    @command("/table", "Show a table.")
+    def table(self, _: str) -> Card:
+        return TableCard("Table", (("模型", "deepseek-flash"), ("cost", HOSTILE)))
+
+    @command("/crash", "Break.")
+    def crash(self, _: str) -> Card:
+        raise KeyError("a bug")
+
+
+TOOLS = calls(
+    ("c1", "read_file", '{"path": "src/a.py"}'),
+    ("c2", "read_file", '{"path": "src/报告.md"}'),
+    ("c3", "list_files", "{}"),
+    ("c4", "search_text", '{"pattern": "parse"}'),
+    ("c5", "update_todos", '{"step": 1}'),
+    ("c6", "modify_file", '{"path": "src/a.py"}'),
+    ("c7", "run_command", '{"command": "pytest -q", "wait": 0.01, "lines": 30}'),
+    ("c8", "run_python", '{"code": "import os\\nprint(1/0)"}'),
+    ("c9", "fail", "{}"),
+    text="I look at it first.",
+)
+PLAYS: dict[str, list[list[Item]]] = {
+    "prose": [spoken(PROSE, 0.002)],
+    "slow": [spoken(PROSE, 0.02, thinking="Let me think about it.\n" * 9)],
+    "tools": [TOOLS, say("All done.")],
+    "long": [call("run_command", command="make", wait=0.1, lines=600), say("Done.")],
+    "stubborn": [[lambda _: time.sleep(60), *say("late")]],
+    "silent": [[pause(60.0), *say("late")]],
+    "late": [[pause(1.5), *call("web_search", query="tea")], say("Found.")],
+    "pausing": [[pause(1.5), *say("after a while")]],
+    "web": [call("web_search", query="tea"), say("Found.")],
+    "hostile": [say(f"safe {HOSTILE} end")],
+    "retry": [
+        [Delta("half a rep\n\nly"), Retry(phrase("The server is busy."), 2, 1.0), *say("whole")]
+    ],
+}
+
+
+class PlayModel(ScriptedModel):
+    """Plays what the first word of the person's message names; anything else is echoed."""
+
+    def stream(
+        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
+    ) -> Iterator[Delta | Retry | Completion]:
+        if messages[-1]["role"] == "user":
+            asked = str(messages[-1]["content"])
+            self.replies = list(PLAYS.get(asked.split()[0], [say(f"You said {asked!r}.")]))
+        yield from super().stream(messages, tools, think=think, stop=stop)
+
+
+def main(folder: Path, language: Any, count: int) -> int:
+    logging.basicConfig(filename=folder / "log")
+    stop = Stop()
+    files = ["src/报告 final.md", "src/a.py", *(f"deep/folder/file{n}.txt" for n in range(count))]
+    house = terminal(families=[Props(stop)], stop=stop, files=lambda: files, is_practice=True)
+    house.model = PlayModel()
+    words = Words.of(language)
+    return run_dialogue(
+        house, words, history_file=folder / "typed", failures=FailureLog(folder / "log")
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])))

@@ -1,0 +1,215 @@
+import json
+import os
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.cards import Change, TableCard, TextCard
+from core.events import (
+    ApprovalAsked,
+    CommandAnswered,
+    Event,
+    Retrying,
+    StepFinished,
+    StepStarted,
+    TextDelta,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from modules.cli.plain import Output, PlainScreen
+from modules.words import Words
+from utils.completion import Usage
+from utils.phrases import phrase
+
+ENGLISH = Words("en", {})
+USED = Usage(100, 60, 40, 10, 5, 1, 0.25)
+CARD = TextCard("done")
+TASK: list[Event] = [
+    TurnStarted("do it", 1),
+    StepStarted(1, False),
+    TextDelta("I look first."),
+    StepFinished(1, USED),
+    ToolStarted("c1", "create_file", {"path": "a.py"}),
+    ToolFinished("c1", "create_file", "done", CARD, 0.5, (Change("created", "a.py"),)),
+    StepStarted(2, False),
+    TextDelta("Made "),
+    TextDelta("a.py\x1b[2J."),
+    StepFinished(2, USED),
+    TurnFinished("done", None, USED + USED, 1.0),
+]
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def play(
+    events: list[Event], output: Output = "text", words: Words = ENGLISH
+) -> tuple[int, str, str]:
+    out, err = StringIO(), StringIO()
+    screen = PlainScreen(output, out, err, words, project="/p")
+    for event in events:
+        screen.show(event)
+    return screen.finish("s1"), out.getvalue(), err.getvalue()
+
+
+def play_json(events: list[Event]) -> tuple[int, Any]:
+    code, out, _ = play(events, "json")
+    assert out.count("\n") == 1
+    return code, json.loads(out)
+
+
+def ending(*events: Event) -> list[Event]:
+    return [*TASK[:-1], *events]
+
+
+def test_text_is_the_last_word_alone() -> None:
+    assert play(TASK) == (0, "Made a.py.\n", "")
+
+
+def test_json_is_the_object_of_the_contract() -> None:
+    assert play_json(TASK) == (
+        0,
+        {
+            "session": "s1",
+            "project": "/p",
+            "status": "done",
+            "answer": "Made a.py\x1b[2J.",
+            "steps": 2,
+            "usage": {
+                "prompt_tokens": 200,
+                "cache_hit_tokens": 120,
+                "cache_miss_tokens": 80,
+                "completion_tokens": 20,
+                "reasoning_tokens": 10,
+                "requests": 2,
+                "cost_usd": 0.5,
+            },
+            "files": {"created": ["a.py"], "modified": [], "deleted": [], "renamed": []},
+            "error": None,
+        },
+    )
+
+
+def test_stream_json_is_one_event_a_line_and_the_object_last() -> None:
+    _, out, _ = play(TASK, "stream-json")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [line["type"] for line in lines] == [
+        *(type(event).__name__ for event in TASK),
+        "Result",
+    ]
+    assert lines[2] == {"type": "TextDelta", "text": "I look first."}
+    assert lines[-1]["status"] == "done"
+
+
+def test_json_holds_nothing_that_a_terminal_obeys() -> None:
+    _, out, _ = play([TextDelta("\x1b[2J\x9b2J\udcff 中文"), TurnFinished("done")], "json")
+    assert "中文" in out
+    assert "\x9b" not in out
+    assert json.loads(out)["answer"] == "\x1b[2J\x9b2J\udcff 中文"
+
+
+@pytest.mark.parametrize(
+    ("why", "code"),
+    [("done", 0), ("error", 1), ("step_limit", 3), ("budget", 3), ("stopped", 130)],
+)
+def test_the_exit_code_says_why_it_ended(why: Any, code: int) -> None:
+    end = TurnFinished(why, None if why == "done" else phrase("Because."))
+    result = play_json(ending(end))
+    assert (result[0], result[1]["status"]) == (code, why)
+    assert result[1]["error"] == (None if why == "done" else "Because.")
+
+
+def test_asking_is_refusing_and_the_exit_code_says_so() -> None:
+    asked = ApprovalAsked("c1", "web_search", "network", phrase("It asks."), "*", CARD)
+    screen = PlainScreen("text", StringIO(), err := StringIO(), ENGLISH)
+    answers: list[object] = [screen.show(asked)]  # type: ignore[func-returns-value]
+    screen.show(ToolFinished("c1", "web_search", "refused", CARD, 0.0))
+    screen.show(TurnFinished("done"))
+    assert (answers, screen.finish()) == ([None], 4)
+    assert "--approve" in err.getvalue()
+
+
+def test_a_reply_that_broke_off_does_not_count() -> None:
+    events: list[Event] = [
+        StepStarted(1, False),
+        TextDelta("half a"),
+        Retrying(phrase("Busy."), 2, 1.0),
+        TextDelta("whole"),
+        TurnFinished("done"),
+    ]
+    assert play(events)[1] == "whole\n"
+
+
+def test_a_reply_that_goes_on_in_the_next_step_is_one_answer() -> None:
+    first: list[Event] = [StepStarted(1, False), TextDelta("one "), StepFinished(1, USED)]
+    assert play([*first, StepStarted(2, False), TextDelta("two")])[1] == "one two\n"
+
+
+def test_a_command_prints_its_card_as_text() -> None:
+    card = TableCard(phrase("Status"), (("model", "m"), (phrase("mode"), "fast")))
+    words = Words("zh", {"Status": "状态", "mode": "模式"})
+    assert play([CommandAnswered("/status", card)], words=words)[:2] == (
+        0,
+        "状态\nmodel  m\n模式     fast\n",
+    )
+    code, result = play_json([CommandAnswered("/status", card)])
+    assert (code, result["answer"]) == (0, "Status\nmodel  m\nmode   fast")
+    assert result["card"]["rows"] == [["model", "m"], ["mode", "fast"]]
+
+
+def test_a_command_that_failed_is_an_error() -> None:
+    failed = CommandAnswered("/undo", TextCard(phrase("Nothing to undo.")), ok=False)
+    assert play([failed]) == (1, "", "Nothing to undo.\n")
+    assert play_json([failed])[1]["error"] == "Nothing to undo."
+
+
+def test_progress_is_shown_to_a_person_only() -> None:
+    screen = PlainScreen("text", StringIO(), err := Terminal(), ENGLISH)
+    for event in TASK:
+        screen.show(event)
+    assert err.getvalue() == "✓ create_file  0.5 s\n"
+
+
+def test_a_failure_outside_the_turn_is_told() -> None:
+    screen = PlainScreen("json", out := StringIO(), StringIO(), ENGLISH)
+    screen.fail(phrase("No network."))
+    assert screen.finish() == 1
+    assert json.loads(out.getvalue())["error"] == "No network."
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from core.events import TextDelta\n"
+        "from modules.cli.plain import PlainScreen\n"
+        "from modules.words import Words\n"
+        "screen = PlainScreen('stream-json', sys.stdout, sys.stderr, Words('en', {}))\n"
+        "for _ in range(5000): screen.show(TextDelta('x' * 50))\n"
+        "sys.exit(screen.finish())\n"
+    )
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-c", program], stdout=write, stderr=subprocess.PIPE, timeout=60
+        )
+    finally:
+        os.close(write)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+def test_it_loads_no_screen_library() -> None:
+    program = (
+        "import sys, modules.cli.plain\n"
+        "print(sorted({'rich', 'prompt_toolkit', 'asyncio', 'openai'} & sys.modules.keys()))"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+    assert ended.stdout.decode().strip() == "[]"

@@ -1,0 +1,278 @@
+"""The dialogue in a real terminal (tmux), driven by keystrokes."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+ROOT = Path(__file__).parents[3]
+PATIENCE = 20.0
+PROMPT = "›"
+
+
+@dataclass
+class Terminal:
+    """A tmux window of its own in which the playhouse runs."""
+
+    socket: str
+    line: str = ""
+
+    def tmux(self, *arguments: str) -> str:
+        ended = subprocess.run(
+            ["tmux", "-f", os.devnull, "-L", self.socket, *arguments],
+            capture_output=True,
+            check=True,
+            timeout=20,
+        )
+        return ended.stdout.decode()
+
+    def start(self, folder: Path, *, width: int = 90, height: int = 30, **settings: str) -> None:
+        words = [f"{name}={value}" for name, value in settings.items()]
+        program = f"{sys.executable} -m tests.modules.cli.playhouse {folder} en 50000"
+        self.line = f"cd {ROOT} && env {' '.join(words)} {program}; echo EXIT $?; cat"
+        self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), self.line)
+        self.see(PROMPT)
+
+    def start_again(self) -> None:
+        self.tmux("respawn-pane", "-k", self.line)
+        self.wait(lambda screen: PROMPT in screen and "EXIT" not in screen)
+
+    def press(self, *keys: str) -> None:
+        self.tmux("send-keys", *keys)
+
+    def paste(self, text: str) -> None:
+        """Paste as a terminal does, with brackets around the text."""
+        self.tmux("set-buffer", text)
+        self.tmux("paste-buffer", "-p", "-r")
+
+    def screen(self, *, history: bool = False) -> str:
+        return self.tmux("capture-pane", "-p", *(["-S", "-2000"] if history else []))
+
+    def wait(self, is_there: Callable[[str], object], *, history: bool = False) -> str:
+        """Return the screen as soon as *is_there* says so."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            screen = self.screen(history=history)
+            if is_there(screen):
+                return screen
+            assert time.monotonic() < deadline, screen
+            time.sleep(0.05)
+
+    def see(self, text: str) -> str:
+        return self.wait(lambda screen: text in screen)
+
+    def see_prompt_after(self, text: str) -> str:
+        """Wait until the prompt stands open below *text*."""
+        return self.wait(lambda screen: re.search(rf"{re.escape(text)}.*\n{PROMPT}", screen, re.S))
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal(f"onefold-{uuid.uuid4().hex[:8]}")
+    try:
+        yield terminal
+    finally:
+        subprocess.run(["tmux", "-L", terminal.socket, "kill-server"], capture_output=True)
+
+
+@pytest.fixture
+def started(terminal: Terminal, tmp_path: Path) -> Terminal:
+    terminal.start(tmp_path)
+    return terminal
+
+
+def test_the_greeting_and_the_toolbar_say_what_holds(started: Terminal) -> None:
+    screen = started.see("guarded · context")
+    assert screen.startswith("Onefold  demo · scripted · fast · practice model, no AI\n")
+    assert screen.count("practice model, no AI") == 2
+
+
+def test_streamed_markdown_leaves_nothing_behind(started: Terminal) -> None:
+    started.press("slow", "Enter")
+    started.see("Ctrl-C stops")
+    screen = started.see_prompt_after("$0.0010")
+    text = started.screen(history=True)
+    assert text.count("A plan") == 1
+    assert text.count("first item") == 1
+    assert "• first item with code\n• second item" in text
+    assert "⠋" not in text
+    assert "Writing" not in text
+    assert "Let me think" not in text
+    assert re.search(r"^Thought \d", text, re.M)
+    assert re.search(r"practice\s+model, no AI\n\n›", screen)
+
+
+def test_several_lines_are_one_message(started: Terminal) -> None:
+    started.press("one", "M-Enter", "two", "C-j", "three\\", "Enter", "four", "Enter")
+    started.see(r"You said 'one\ntwo\nthree\nfour'.")
+
+
+def test_a_paste_of_many_lines_is_one_message(started: Terminal) -> None:
+    started.paste("def f():\n    return 1\n\nf()\n")
+    started.see("f()")
+    started.press("Enter")
+    started.see(r"You said 'def f():\n    return 1\n\nf()'.")
+
+
+def test_chinese_is_typed_edited_and_shown(started: Terminal) -> None:
+    started.press("你好世界", "BSpace", "BSpace", "啊", "Enter")
+    started.see("You said '你好啊'.")
+
+
+def test_commands_are_completed(started: Terminal) -> None:
+    started.press("/tab", "Tab")
+    started.see("› /table")
+    started.press("Enter")
+    started.see("模型  deepseek-flash")
+
+
+def test_paths_are_completed_among_very_many(started: Terminal) -> None:
+    started.press("see @fin")
+    started.see("src/报告 final.md")
+    started.press("Tab")
+    started.see('see @"src/报告 final.md"')
+    started.press(" now", "Enter")
+    started.see("""You said 'see @"src/报告 final.md" now'.""")
+
+
+def test_what_was_typed_is_there_the_next_time(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.start(tmp_path)
+    terminal.press("first 词", "Enter")
+    terminal.see_prompt_after("You said")
+    terminal.press("C-d")
+    terminal.see("EXIT 0")
+    terminal.start_again()
+    terminal.press("Up")
+    terminal.see("› first 词")
+    assert (tmp_path / "typed").stat().st_mode & 0o077 == 0
+
+
+def test_ctrl_c_clears_the_line_then_warns_then_leaves(started: Terminal) -> None:
+    started.press("half a thought")
+    started.see("half a thought")
+    started.press("C-c")
+    started.wait(lambda screen: "half" not in screen)
+    started.press("C-c")
+    started.see("Ctrl-C again leaves")
+    started.press("x")
+    started.wait(lambda screen: "again leaves" not in screen)
+    started.press("BSpace", "C-c", "C-c")
+    started.see("EXIT 0")
+
+
+def test_ctrl_c_stops_a_running_program(started: Terminal) -> None:
+    started.press("long", "Enter")
+    started.see("line 9")
+    started.press("C-c")
+    screen = started.see_prompt_after("■ Stopped.")
+    assert "Run make" in screen
+    started.press("hello", "Enter")
+    started.see("You said 'hello'.")
+
+
+def test_ctrl_c_stops_a_silent_model(started: Terminal) -> None:
+    started.press("silent", "Enter")
+    started.see("Waiting for the model")
+    started.press("C-c")
+    screen = started.see_prompt_after("■ Stopped.")
+    assert "Waiting" not in screen
+
+
+def test_a_second_ctrl_c_leaves_what_does_not_stop(started: Terminal) -> None:
+    started.press("stubborn", "Enter")
+    started.see("Waiting for the model")
+    started.press("C-c")
+    started.see("Ctrl-C again leaves")
+    started.press("C-c")
+    screen = started.see("EXIT 130")
+    assert "Traceback" not in screen
+    started.press("typed")
+    started.see("typed")  # the terminal echoes again
+
+
+def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
+    started.press("web", "Enter")
+    started.see("y yes · a always: web_search * · n no")
+    started.press("n")
+    started.see("Why not?")
+    started.press("不要", "Enter")
+    started.see_prompt_after("You said no: 不要")
+    started.press("web", "Enter")
+    started.see("y yes")
+    started.press("a")
+    started.see_prompt_after("Found.")
+    screen = started.screen()
+    assert "Allowed from now on: web_search *" in screen
+    assert "y yes" not in screen
+
+
+def test_what_was_typed_before_a_question_does_not_answer_it(started: Terminal) -> None:
+    started.press("late web", "Enter")
+    started.see("Waiting for the model")
+    started.press("y", "y", "y")
+    started.see("n no")
+    started.press("n")
+    started.see("Why not?")
+
+
+def test_what_is_typed_during_a_turn_is_the_next_message(started: Terminal) -> None:
+    started.press("pausing", "Enter")
+    started.see("Waiting for the model")
+    started.press("next one", "Enter")
+    screen = started.see("You said 'next one'.")
+    assert screen.count("next one") == 2
+
+
+def test_a_narrower_window_leaves_no_junk(started: Terminal) -> None:
+    started.press("long", "Enter")
+    started.see("line 9")
+    for width in (30, 90):
+        started.tmux("resize-window", "-x", str(width), "-y", "30")
+        time.sleep(1)  # tmux tells the size to the program a little later
+    started.press("C-c")
+    started.see_prompt_after("■ Stopped.")
+    text = started.screen(history=True)
+    assert "│ line" not in text
+    assert text.count("Run make") == 1
+
+
+def test_hostile_text_cannot_repaint_the_screen(started: Terminal) -> None:
+    started.press("hostile", "Enter")
+    started.see_prompt_after("safe")
+    started.press("tools", "Enter")
+    started.see_prompt_after("All done.")
+    text = started.screen(history=True)
+    assert text.startswith("Onefold  demo")  # nothing was wiped
+    assert "owned" not in started.tmux("display-message", "-p", "#{pane_title}")
+
+
+def test_no_color_means_no_colour_and_no_moving_lines(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.start(tmp_path, NO_COLOR="1")
+    sent = tmp_path / "sent"
+    terminal.press("tools", "Enter")
+    terminal.see_prompt_after("All done.")
+    terminal.tmux("pipe-pane", "-o", f"cat > {sent}")
+    terminal.press("slow", "Enter")
+    terminal.see_prompt_after("汉字之间断行")
+    terminal.wait(lambda _: "tokens sent" in sent.read_text(errors="replace"))
+    turn = sent.read_text(errors="replace").partition("Thought")[2].partition("tokens sent")[0]
+    assert not re.search(r"\x1b\[[0-9;]*[A-HJKhl]", turn)
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", turn)
+
+
+def test_ctrl_l_and_clear_clear_the_screen(started: Terminal) -> None:
+    started.press("C-l")
+    started.wait(lambda screen: "Onefold" not in screen)
+    started.press("hello", "Enter")
+    started.see_prompt_after("You said")
+    started.press("/clear", "Enter")
+    started.wait(lambda screen: "You said" not in screen)

@@ -1,0 +1,28 @@
+from typing import Any
+
+import pytest
+
+from modules.cli.verbs import target, verb
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "about"),
+    [
+        ("read_file", {"path": "a.py", "start_line": 3}, "a.py"),
+        ("list_files", {"path": "."}, ""),
+        ("find_files", {"path": ".", "pattern": "*.py"}, "*.py"),
+        ("search_text", {"pattern": "x", "path": "src"}, "x  src"),
+        ("rename_file", {"path": "a", "new_path": "b"}, "a → b"),
+        ("run_command", {"command": "make\ncheck"}, "make …"),
+        ("run_python", {"code": "print(1)"}, ""),
+        ("other", {"number": 3}, ""),
+    ],
+)
+def test_a_call_is_about_its_telling_argument(
+    name: str, arguments: dict[str, Any], about: str
+) -> None:
+    assert target(name, arguments) == about
+
+
+def test_a_tool_from_elsewhere_is_called_by_its_name() -> None:
+    assert verb("fetch_mail") == "fetch_mail"

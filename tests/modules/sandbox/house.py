@@ -1,0 +1,68 @@
+"""A made-up home with secrets, a project in it, and a sandbox around the project."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from modules.sandbox import Limits, Program, Result, Sandbox
+from utils.waiting import Stop
+
+SECRET = "CANARY-of-the-house"
+QUICK = Limits(seconds=20)
+
+
+class House:
+    """*home* holds secrets; *project* is a git repository in it; *plain* is a folder without."""
+
+    def __init__(self, base: Path) -> None:
+        self.home = base / "home"
+        self.project = self.home / "work" / "project"
+        self.plain = self.home / "plain"
+        self.data = base / "data"
+        self.secret = self.home / ".ssh" / "id_ed25519"
+        for folder in (self.project, self.plain, self.secret.parent, self.data):
+            folder.mkdir(parents=True)
+        self.secret.write_text(SECRET)
+        self.secret.chmod(0o600)
+        (self.data / "sessions.db").write_text(SECRET)
+        subprocess.run(["git", "init", "-q", str(self.project)], check=True)
+
+    def sandbox(self, project: Path | None = None, *, allow_limits_only: bool = False) -> Sandbox:
+        return Sandbox(
+            project or self.project,
+            hidden=[self.data],
+            cache_folder=self.data,
+            allow_limits_only=allow_limits_only,
+        )
+
+    def python(self, code: str, limits: Limits = QUICK, project: Path | None = None) -> Result:
+        return finish(self.sandbox(project), Program("python", code), limits)
+
+    def bash(self, code: str, limits: Limits = QUICK, project: Path | None = None) -> Result:
+        return finish(self.sandbox(project), Program("bash", code), limits)
+
+
+@contextmanager
+def lived_in(base: Path) -> Iterator[House]:
+    """Make a house the home of this process for a while."""
+    old = os.environ["HOME"]
+    house = House(base)
+    os.environ["HOME"] = str(house.home)
+    try:
+        yield house
+    finally:
+        os.environ["HOME"] = old
+
+
+def finish(sandbox: Sandbox, program: Program, limits: Limits = QUICK) -> Result:
+    run = sandbox.run(program, limits, Stop())
+    while True:
+        try:
+            next(run)
+        except StopIteration as end:
+            result: Result = end.value
+            return result

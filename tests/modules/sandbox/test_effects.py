@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core.cards import Change
+from modules.sandbox import effects as module
+from modules.sandbox.effects import Effects, effects, look
+
+
+def test_what_happened_to_files_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    for name in ("same", "edited", "gone", "moved", "sub/kept"):
+        (tmp_path / name).write_text(name)
+    before = look(tmp_path)
+    (tmp_path / "edited").write_text("other.")
+    (tmp_path / "gone").unlink()
+    (tmp_path / "moved").rename(tmp_path / "sub" / "here")
+    (tmp_path / "new").symlink_to("same")
+    assert effects(before, look(tmp_path)) == Effects(
+        (
+            Change("modified", "edited"),
+            Change("deleted", "gone"),
+            Change("renamed", "moved", "sub/here"),
+            Change("created", "new"),
+        )
+    )
+
+
+def test_a_change_that_hides_behind_its_old_time_is_seen(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("one")
+    old = file.stat()
+    before = look(tmp_path)
+    file.write_text("two")
+    os.utime(file, ns=(old.st_atime_ns, old.st_mtime_ns))
+    assert effects(before, look(tmp_path)).changes == (Change("modified", "f"),)
+
+
+def test_folders_are_told_only_when_nothing_in_them_is(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    before = look(tmp_path)
+    (tmp_path / "old").rmdir()
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "f").touch()
+    assert effects(before, look(tmp_path)).changes == (
+        Change("created", "a/b"),
+        Change("created", "c/f"),
+        Change("deleted", "old"),
+    )
+
+
+def test_the_inside_of_git_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / ".git" / "objects").mkdir(parents=True)
+    before = look(tmp_path)
+    (tmp_path / ".git" / "objects" / "x").touch()
+    assert effects(before, look(tmp_path)) == Effects()
+
+
+def test_what_runs_later_is_pointed_out(tmp_path: Path) -> None:
+    before = look(tmp_path)
+    made = (
+        *(".vscode/tasks.json", ".envrc", "lib/evil.pth", "tests/conftest.py", "fine.py"),
+        *("sub/.git/config", "sub/.git/hooks/pre-commit", "sub/.git/objects/x"),
+        *("bare/HEAD", "bare/objects/x", "bare/refs/x", "other/HEAD"),
+    )
+    for name in made:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert effects(before, look(tmp_path)).run_later == (
+        *(".envrc", ".vscode/tasks.json", "bare/HEAD", "lib/evil.pth"),
+        *("sub/.git/config", "sub/.git/hooks/pre-commit", "tests/conftest.py"),
+    )
+
+
+def test_a_huge_folder_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ENTRIES", 2)
+    before = look(tmp_path)
+    for name in "abc":
+        (tmp_path / name).touch()
+    assert look(tmp_path) is None
+    assert effects(before, look(tmp_path)) == Effects(are_known=False)

@@ -1,0 +1,60 @@
+"""Nothing gets out: made as whoever runs the tests, and as an ordinary user when that is root."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.modules.sandbox.house import House
+from tests.modules.sandbox.probes import neighbours, successes
+
+ROOT = Path(__file__).parents[3]
+NOBODY = 65534
+
+
+def test_no_attempt_succeeds(house: House, tmp_path: Path) -> None:
+    with neighbours(tmp_path) as outside:
+        assert successes(house, outside) == {}
+
+
+@pytest.fixture
+def open_copy() -> Iterator[Path]:
+    """The code and an empty folder where every user can get at them."""
+    base = Path(tempfile.mkdtemp())
+    base.chmod(0o755)
+    for name in ("modules/sandbox", "utils", "tests/modules/sandbox"):
+        shutil.copytree(ROOT / name, base / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("modules", "tests", "tests/modules"):
+        (base / name / "__init__.py").touch()
+    (base / "own").mkdir()
+    subprocess.run(["chmod", "-R", "a+rX", str(base)], check=True)
+    yield base
+    shutil.rmtree(base)
+
+
+def test_no_attempt_succeeds_for_an_ordinary_user(open_copy: Path) -> None:
+    own = open_copy / "own"
+    is_root = os.getuid() == 0
+    if is_root:
+        os.chown(own, NOBODY, NOBODY)
+    done = subprocess.run(
+        [
+            *(("/usr/bin/setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}") if is_root else ()),
+            *(("--clear-groups", "/usr/bin/python3") if is_root else (sys.executable,)),
+            *("-m", "tests.modules.sandbox.probes", str(own)),
+        ],
+        cwd=open_copy,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert ast.literal_eval(done.stdout) == {}

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from core.cards import Change, RunCard
+from core.tools import Outcome, Running, Tool, ToolError
+from modules.outputs import Outputs
+from modules.sandbox import selftest
+from modules.terminal_ops import TerminalOps
+from tests.modules.sandbox.house import House, lived_in
+from utils.waiting import Stop
+
+
+@dataclass
+class Folder:
+    root: Path
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with lived_in(tmp_path) as made:
+        yield made
+
+
+def tools(house: House, *, allow_limits_only: bool = False) -> TerminalOps:
+    outputs = Outputs(house.data / "outputs")
+    sandbox = house.sandbox(allow_limits_only=allow_limits_only)
+    return TerminalOps(Folder(house.project), sandbox, Stop(), outputs)
+
+
+def outcome(run: Running) -> Outcome:
+    while True:
+        try:
+            next(run)
+        except StopIteration as end:
+            made: Outcome = end.value
+            return made
+
+
+def text(run: Running) -> str:
+    """Return what the model reads, the seconds made equal."""
+    return re.sub(r"\d+\.\d s", "0.1 s", outcome(run).text)
+
+
+def test_the_model_reads_how_it_ended_what_was_said_and_what_changed(house: House) -> None:
+    (house.project / "old").touch()
+    command = "echo hello; mv old new; touch a b; exit 2"
+    assert text(tools(house).run_command(command)) == (
+        "exit code 2 (0.1 s)\nhello\nFiles created: a, b\nFiles renamed: old -> new"
+    )
+
+
+def test_the_card_carries_the_same_for_people(house: House) -> None:
+    made = outcome(tools(house).run_python("open('f', 'w').close()\n1 + 1"))
+    changes = (Change("created", "f"),)
+    assert isinstance(made.card, RunCard)
+    assert (made.ok, made.changes, made.card.changes) == (True, changes, changes)
+    assert (made.card.language, made.card.output, made.card.exit_code) == ("python", "2\n", 0)
+    assert (str(made.card.why), made.card.tier) == ("done", "A: bubblewrap")
+
+
+def test_silence_is_said(house: House) -> None:
+    assert text(tools(house).run_command("true")) == "exit code 0 (0.1 s)\n(no output)"
+
+
+def test_escape_sequences_do_not_reach_the_model(house: House) -> None:
+    command = r"printf '\033]0;title\007\033[31mred\033[0m'"
+    assert text(tools(house).run_command(command)) == "exit code 0 (0.1 s)\nred"
+
+
+def test_a_timeout_is_explained(house: House) -> None:
+    made = outcome(tools(house).run_command("sleep 30", timeout=1))
+    assert made.text.startswith("Killed after 1 s, the timeout; a longer one (up to 600) can")
+    assert (made.ok, made.card.kind) == (False, "run")
+
+
+def test_a_timeout_out_of_bounds_is_mended_and_said(house: House) -> None:
+    assert "(timeout set to 600 s; 1 to 600 are allowed)" in text(
+        tools(house).run_command("true", timeout=9999)
+    )
+
+
+def test_long_output_can_be_read_on(house: House) -> None:
+    made = outcome(tools(house).run_command("seq 1 20000"))
+    assert len(made.text) < 33_000
+    assert 'read_file path="@output/1"' in made.text
+
+
+def test_files_that_run_later_are_pointed_out(house: House) -> None:
+    made = text(tools(house).run_command("mkdir .vscode; echo > .vscode/tasks.json"))
+    assert made.endswith("Of these, other programs may run or obey later: .vscode/tasks.json")
+
+
+def test_odd_names_stay_on_their_line(house: House) -> None:
+    made = text(tools(house).run_command("touch $'a\\nb' $'c\\e[2J'"))
+    assert made.endswith("Files created: a\\nb, c\\x1b[2J")
+
+
+def test_a_command_with_nul_is_refused(house: House) -> None:
+    with pytest.raises(ToolError, match="NUL"):
+        next(tools(house).run_command("echo \0"))
+
+
+def test_confined_runs_need_no_leave(house: House) -> None:
+    assert tools(house).concern("run_python", {"code": "1"}) is None
+
+
+def test_unconfined_runs_are_refused_or_need_leave(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selftest, "PLACES", ())
+    monkeypatch.setattr(selftest, "landlock_version", lambda: 0)
+    with pytest.raises(ToolError, match="ONEFOLD_ALLOW_UNSANDBOXED=1"):
+        next(tools(house).run_command("true"))
+    allowed = tools(house, allow_limits_only=True)
+    assert "without a sandbox" in str(allowed.concern("run_command", {"command": "true"}))
+    assert allowed.concern("read_file", {"path": "x"}) is None
+
+
+def test_status_names_the_tier_and_what_it_does_not_protect(house: House) -> None:
+    rows = [(str(name), str(value)) for name, value in tools(house).status()]
+    assert rows[0] == ("Sandbox", "A: bubblewrap")
+    assert ("Not protected", "errors in the kernel itself") in rows
+
+
+def test_the_tools_cost_the_model_few_words(house: House) -> None:
+    offered = [Tool.of(tools(house).run_python), Tool.of(tools(house).run_command)]
+    assert [tool.schema["required"] for tool in offered] == [["code"], ["command"]]
+    assert sum(len(str(tool.to_wire())) for tool in offered) < 1200

@@ -1,0 +1,288 @@
+"""The product as a program: its options, exit codes and JSON, on a real wire."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.simulator import Call, CallText, Cut, Refuse, Say, Simulator, Stall, Step, Think
+
+ROOT = Path(__file__).parents[1]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\ntwo\n")
+    return folder
+
+
+def environment(tmp_path: Path, **more: str) -> dict[str, str]:
+    return {
+        **os.environ,
+        "ONEFOLD_DATA_DIR": str(tmp_path / "data"),
+        "DEEPSEEK_API_KEY": "sk-test",
+        **more,
+    }
+
+
+@pytest.fixture
+def onefold(tmp_path: Path, project: Path) -> Run:
+    """Run `main.py` in the project folder to its end."""
+
+    def run(*argv: str, stdin: str | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(ROOT / "main.py"), *argv],
+            cwd=project,
+            env=environment(tmp_path, **more),
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return run
+
+
+def one_line(result: subprocess.CompletedProcess[str]) -> str:
+    """Return the one line of an error; there is nothing else, and no traceback."""
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    assert result.stdout == ""
+    return lines[0]
+
+
+def test_version_and_help_import_no_sdk(onefold: Run) -> None:
+    assert onefold("--version").stdout.startswith("Onefold ")
+    assert "--project DIR" in onefold("--help").stdout
+    for option in ("--version", "--help"):
+        seen = subprocess.run(
+            [sys.executable, "-X", "importtime", str(ROOT / "main.py"), option],
+            capture_output=True, text=True, check=True, timeout=60,
+        ).stderr  # fmt: skip
+        for library in ("openai", "httpx2", "pydantic", "tavily", "prompt_toolkit", "sqlite3"):
+            assert f" {library}\n" not in seen
+
+
+def test_help_speaks_chinese(onefold: Run) -> None:
+    assert "项目" in onefold("--help", ONEFOLD_LANG="zh").stdout
+
+
+@pytest.mark.parametrize(
+    ("argv", "more", "told"),
+    [
+        (("--nonsense",), {}, "--nonsense"),
+        (("-p", "hi", "--output", "xml"), {}, "xml"),
+        ((), {}, "--cli"),
+        (("-p", "hi"), {"DEEPSEEK_API_KEY": ""}, "DEEPSEEK_API_KEY"),
+        (("--cli",), {"DEEPSEEK_API_KEY": ""}, "DEEPSEEK_API_KEY"),
+        (("-p", "hi"), {"ONEFOLD_STEP_LIMIT": "many"}, "step_limit"),
+        (("-p", "/status", "--project", "missing"), {}, "missing"),
+        (("-p", "/status", "--project", "a.txt"), {}, "a.txt"),
+        (("-p", "/status", "--project", "/"), {}, "choose a folder"),
+        (("-p", "   "), {}, "no task"),
+        (("-p", "/status", "--resume", "nope"), {}, "nope"),
+    ],
+)
+def test_bad_usage_is_one_line_that_says_what_to_do(
+    onefold: Run, argv: tuple[str, ...], more: dict[str, str], told: str
+) -> None:
+    result = onefold(*argv, **more)
+    assert told in one_line(result)
+    assert result.returncode == 2
+
+
+def test_a_bad_value_in_config_toml_is_named(onefold: Run, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "config.toml").write_text('mode = "slow"\n')
+    result = onefold("-p", "hi")
+    assert "config.toml" in one_line(result)
+    assert result.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [(Refuse(401), "key"), (Refuse(402), "alance")],
+)
+def test_what_the_server_refuses_is_one_line(onefold: Run, step: Step, told: str) -> None:
+    with Simulator([step]) as server:
+        result = onefold("-p", "hi", DEEPSEEK_BASE_URL=server.url)
+    assert told in one_line(result)
+    assert result.returncode == 1
+
+
+def test_no_network_is_one_line(onefold: Run) -> None:
+    result = onefold("-p", "hi", DEEPSEEK_BASE_URL="http://127.0.0.1:9", ONEFOLD_RETRIES="0")
+    assert "127.0.0.1" in one_line(result)
+    assert result.returncode == 1
+
+
+def test_a_task_changes_files_and_tells_it_in_json(onefold: Run, project: Path) -> None:
+    script: list[Step] = [
+        Call("read_file", path="a.txt"),
+        Call("modify_file", path="a.txt", operation="replace", old="two", new="TWO"),
+        (Call("create_file", path="b/c.txt", content="x\n"), Call("list_files")),
+        Say("All **done**."),
+    ]
+    with Simulator(script) as server:
+        result = onefold("-p", "go", "--output", "json", DEEPSEEK_BASE_URL=server.url)
+        assert server.is_finished
+    said = json.loads(result.stdout)
+    assert result.returncode == 0, result.stderr
+    assert said["status"] == "done"
+    assert said["answer"] == "All **done**."
+    assert said["steps"] == 4
+    assert said["project"] == str(project)
+    assert said["error"] is None
+    assert said["files"]["created"] == ["b/c.txt"]
+    assert said["files"]["modified"] == ["a.txt"]
+    assert said["usage"]["requests"] == 4
+    assert (
+        said["usage"]["prompt_tokens"]
+        == said["usage"]["cache_hit_tokens"] + said["usage"]["cache_miss_tokens"]
+    )
+    assert (project / "a.txt").read_text() == "one\nTWO\n"
+
+
+def test_text_output_is_the_answer_alone(onefold: Run) -> None:
+    with Simulator([(Say("Let me look."), Call("list_files")), Say("It is fine.")]) as server:
+        result = onefold("-p", "go", DEEPSEEK_BASE_URL=server.url)
+    assert result.stdout == "It is fine.\n"
+    assert result.stderr == ""
+
+
+def test_stream_json_is_one_event_a_line(onefold: Run) -> None:
+    with Simulator([Call("list_files"), Say("ok")]) as server:
+        result = onefold("-p", "go", "--output", "stream-json", DEEPSEEK_BASE_URL=server.url)
+    lines: list[dict[str, Any]] = [json.loads(line) for line in result.stdout.splitlines()]
+    assert lines[0]["type"] == "TurnStarted"
+    assert lines[-1]["type"] == "Result"
+    assert lines[-1]["status"] == "done"
+    assert "ToolFinished" in [line["type"] for line in lines]
+
+
+def test_piped_input_is_added_to_the_task(onefold: Run) -> None:
+    with Simulator([Say("ok"), Say("ok")]) as server:
+        onefold("-p", "explain", stdin="some log\n", DEEPSEEK_BASE_URL=server.url)
+        onefold("-p", "-", stdin="the whole task\n", DEEPSEEK_BASE_URL=server.url)
+        assert [r.last_user for r in server.requests] == ["explain\n\nsome log", "the whole task"]
+
+
+def test_refused_for_want_of_approval_is_exit_4(onefold: Run, project: Path) -> None:
+    script: list[Step] = [Call("create_file", path="b", content="x"), Say("I could not.")]
+    with Simulator(script) as server:
+        result = onefold(
+            "-p", "go", "--approve", "ask", "--output", "json", DEEPSEEK_BASE_URL=server.url
+        )
+    assert result.returncode == 4
+    assert json.loads(result.stdout)["status"] == "refused"
+    assert not (project / "b").exists()
+
+
+def test_the_step_limit_is_exit_3(onefold: Run) -> None:
+    script: list[Step] = [Call("read_file", path="a.txt", start_line=n) for n in (1, 2)]
+    with Simulator(script) as server:
+        result = onefold(
+            "-p", "go", "--output", "json", DEEPSEEK_BASE_URL=server.url, ONEFOLD_STEP_LIMIT="2"
+        )
+    assert result.returncode == 3
+    assert json.loads(result.stdout)["status"] == "step_limit"
+
+
+def test_interrupted_is_exit_130_and_the_session_goes_on(
+    onefold: Run, tmp_path: Path, project: Path
+) -> None:
+    with Simulator([(Call("list_files")), Stall()]) as server:
+        process = subprocess.Popen(
+            [sys.executable, str(ROOT / "main.py"), "-p", "go", "--output", "stream-json"],
+            cwd=project,
+            env=environment(tmp_path, DEEPSEEK_BASE_URL=server.url),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stdout
+        for line in process.stdout:
+            if json.loads(line) == {"type": "StepStarted", "step": 2, "thinks": False}:
+                break
+        process.send_signal(signal.SIGINT)
+        last = [json.loads(line) for line in process.stdout][-1]
+        assert process.wait(30) == 130
+        assert last["status"] == "stopped"
+        process.stdout.close()
+    with Simulator([Say("on we go")]) as server:
+        result = onefold("-p", "go on", "--resume", DEEPSEEK_BASE_URL=server.url)
+        roles = [message["role"] for message in server.requests[0].body["messages"]]
+    assert result.stdout == "on we go\n"
+    assert roles == ["system", "system", "user", "assistant", "tool", "user"]
+
+
+def test_commands_need_no_model_and_no_key(onefold: Run) -> None:
+    result = onefold("-p", "/status", "--output", "json", DEEPSEEK_API_KEY="")
+    said = json.loads(result.stdout)
+    assert result.returncode == 0
+    assert "deepseek-flash" in said["answer"]
+    assert said["card"]["kind"] == "table"
+
+
+def test_an_unknown_command_is_bad_usage(onefold: Run) -> None:
+    result = onefold("-p", "/stauts")
+    assert result.returncode == 2
+    assert "/status" in result.stderr
+
+
+def test_export_and_search_see_the_session(onefold: Run, project: Path) -> None:
+    with Simulator([Call("read_file", path="a.txt"), Say("文件有两行。")]) as server:
+        onefold("-p", "看看文件", DEEPSEEK_BASE_URL=server.url)
+    assert "文件有两行" in onefold("-p", "/search 两行").stdout
+    onefold("--resume", "-p", "/export talk.json")
+    wire = json.loads((project / "talk.json").read_text())["messages"]
+    assert [m["role"] for m in wire][-4:] == ["user", "assistant", "tool", "assistant"]
+
+
+def test_think_once_on_the_wire(onefold: Run) -> None:
+    script: list[Step] = [
+        (Think("The file a.txt is what matters."), Call("read_file", path="a.txt")),
+        Say("done"),
+    ]
+    with Simulator(script) as server:
+        onefold("-p", "go", "--think", DEEPSEEK_BASE_URL=server.url)
+        first, second = (request.body for request in server.requests)
+    assert (first["thinking"]["type"], second["thinking"]["type"]) == ("enabled", "disabled")
+    assert any("a.txt is what matters" in (m["content"] or "") for m in second["messages"])
+
+
+def test_faults_on_the_way_change_nothing(onefold: Run, project: Path) -> None:
+    write = Call("create_file", path="b.txt", content="x\n")
+    script: list[Step] = [
+        (CallText("create_file", '{"path": "b.txt", "content"'), Cut()),
+        Refuse(503),
+        CallText("create_file", '{"path": "b.txt", "conte'),
+        CallText("write_it", "{}"),
+        write,
+        Say("done"),
+    ]
+    with Simulator(script) as server:
+        result = onefold("-p", "go", "--output", "json", DEEPSEEK_BASE_URL=server.url)
+        assert server.is_finished
+    assert json.loads(result.stdout)["status"] == "done"
+    assert (project / "b.txt").read_text() == "x\n"
+
+
+def test_the_practice_model_works_without_key_and_network(onefold: Run, project: Path) -> None:
+    result = onefold(
+        "--offline", "-p", "make hello.txt with good morning", "--output", "json",
+        DEEPSEEK_API_KEY="",
+    )  # fmt: skip
+    assert json.loads(result.stdout)["files"]["created"] == ["hello.txt"]
+    assert "good morning" in (project / "hello.txt").read_text()

@@ -1,0 +1,106 @@
+"""Every sentence of the product is there in Chinese, with the same values, and nothing else is."""
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from modules.words import CATALOGUES, Words
+from utils.phrases import phrase
+
+ROOT = Path(__file__).parent.parent
+CHINESE: dict[str, str] = json.loads((CATALOGUES / "zh.json").read_text(encoding="utf-8"))
+HOUSE = ("core", "modules", "utils")
+MAKERS = {"utils/phrases.py", "core/family.py"}
+"""Where `phrase` is defined, and where it is fed the help of `command`."""
+
+
+def sources() -> Iterator[Path]:
+    yield from ROOT.glob("*.py")
+    for room in HOUSE:
+        yield from sorted((ROOT / room).rglob("*.py"))
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    """Yield the place and the node of every call of `phrase` and `command` in the product."""
+    for path in sources():
+        where = path.relative_to(ROOT).as_posix()
+        if where in MAKERS:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("phrase", "command")
+            ):
+                yield f"{where}:{node.lineno}", node
+
+
+def template_of(call: ast.Call) -> str | None:
+    """Return the literal text of *call* that people read, or None where it is computed."""
+    assert isinstance(call.func, ast.Name)
+    texts = call.args[0 if call.func.id == "phrase" else 1 :][:1]
+    texts += [keyword.value for keyword in call.keywords if keyword.arg == "help"]
+    if texts and isinstance(texts[0], ast.Constant) and isinstance(texts[0].value, str):
+        return texts[0].value
+    return None
+
+
+def fields(template: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+
+
+CALLS = list(calls())
+TEMPLATES = {template: where for where, call in CALLS if (template := template_of(call))}
+
+
+def test_every_phrase_is_written_out() -> None:
+    assert [where for where, call in CALLS if template_of(call) is None] == []
+
+
+def test_every_phrase_gets_the_values_it_names() -> None:
+    def given(call: ast.Call) -> set[str]:
+        return {
+            keyword.arg for keyword in call.keywords if keyword.arg not in (None, "usage", "help")
+        }
+
+    wrong = [where for where, call in CALLS if fields(template_of(call) or "") != given(call)]
+    assert wrong == []
+
+
+def test_every_phrase_is_there_in_chinese() -> None:
+    missing = {text: where for text, where in TEMPLATES.items() if not CHINESE.get(text)}
+    assert missing == {}
+
+
+def test_a_translation_names_the_same_values() -> None:
+    assert {text for text, said in CHINESE.items() if fields(text) != fields(said)} == set()
+
+
+def test_no_translation_is_left_over() -> None:
+    assert CHINESE.keys() - TEMPLATES.keys() == set()
+
+
+@pytest.mark.parametrize(
+    ("setting", "locale_name", "language"),
+    [
+        ("", "zh_CN.UTF-8", "zh"),
+        ("", "en_GB.UTF-8", "en"),
+        ("", "C", "en"),
+        ("", "", "en"),
+        ("en", "zh_CN.UTF-8", "en"),
+        ("zh", "de_DE.UTF-8", "zh"),
+    ],
+)
+def test_the_setting_goes_before_the_locale(setting: str, locale_name: str, language: str) -> None:
+    assert Words.pick(setting, locale_name) == language
+
+
+def test_a_phrase_is_said_in_the_language_of_the_reader() -> None:
+    words = Words("zh", {"{n} files": "{n} 个文件"})
+    assert words.say(phrase("{n} files", n=3)) == "3 个文件"
+    assert words.say(phrase("not translated")) == "not translated"
+    assert words.say("as it is") == "as it is"

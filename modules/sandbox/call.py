@@ -34,7 +34,11 @@ class Immortal(Exception):
 
 
 class Call:
-    """A program in progress. `outputs` ends when nothing of it is alive any more."""
+    """A program in progress. `outputs` ends when nothing of it is alive any more.
+
+    One whose order *waits* gets its text, its limits and its time by `begin`. Until then it may
+    use what *limits* say, and as long as it likes.
+    """
 
     def __init__(self, order: Order, limits: Limits) -> None:
         self._order = order
@@ -46,11 +50,27 @@ class Call:
         self._why: Why = "exited"
         self._watchdog: Watchdog | None = None
         self._next_look = float("inf")
+        self._began: float | None = None  # on the monotonic clock, when its time began
+        self._ready = threading.Event()
         self._ending: Result | BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="sandbox-call", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
+
+    def is_ready(self, seconds: float) -> bool:
+        """Wait until the program waits for its text; return whether it does."""
+        return self._ready.wait(seconds) and self._thread.is_alive()
+
+    def begin(self, text: str, limits: Limits) -> bool:
+        """Let a program that is ready have its *text*; return whether it could be given."""
+        with self._lock:
+            if self._process is None or self._why != "exited":
+                return False
+            self._limits = limits
+            self._began = time.monotonic()
+            self._process.give(text)
+            return True
 
     def stop(self) -> None:
         """Kill all of it now; may be called from any thread, at any time, again and again."""

@@ -6,6 +6,7 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
@@ -20,12 +21,13 @@ from utils.phrases import Phrase
 class Order:
     """What to start. *confined* returns the arguments that go before those of *command*.
 
-    *text* is what the program reads from the descriptor whose number *command* is given: neither
-    the list of processes nor a file ever shows it.
+    *text* is what the program reads from the first descriptor whose number *command* is given:
+    neither the list of processes nor a file ever shows it. If the program *waits*, the text is
+    given to it later, and the second descriptor tells it when.
     """
 
     confined: Callable[[Descriptors], list[str]]
-    command: Callable[[int], Sequence[str]]
+    command: Callable[[int, int | None], Sequence[str]]
     text: str
     filter: bytes
     folders: tuple[Path, ...]
@@ -33,13 +35,14 @@ class Order:
     notes: tuple[Phrase, ...] = ()
     end_signal: signal.Signals = signal.SIGKILL
     """What ends the outermost process and all that it has started."""
+    waits: bool = False
 
 
 class Process:
     """A process that waits at its gate until `open_gate`. *stack* closes all that it holds.
 
     `output`, `status` and `end` are descriptors to wait for: there is output, there is news, it
-    has ended. Start it in a thread that outlives it: its end kills the process.
+    has ended. `line` is there for one that waits: readable when it is ready for `give`. Start it in a thread that outlives it: its end kills the process.
     """
 
     def __init__(self, order: Order, stack: ExitStack) -> None:
@@ -51,16 +54,19 @@ class Process:
             self.output, output = _pipe(stack, theirs)
             self.status, status = _pipe(stack, theirs)
             gate, self._gate = _pipe(theirs, stack)
-            text = _memory(order.text.encode(errors="replace"), theirs)
+            keeper = stack if order.waits else theirs
+            self._text = text = _memory(order.text.encode(errors="replace"), keeper)
+            self.line, waiting = _line(stack, theirs) if order.waits else (None, None)
+            passed = (text,) if waiting is None else (text, waiting)
             descriptors = Descriptors(_memory(order.filter, theirs), status, gate)
             self._process = subprocess.Popen(  # noqa: S603 - this is what it is for
-                [*order.confined(descriptors), *order.command(text)],
+                [*order.confined(descriptors), *order.command(text, waiting)],
                 env=CLEAN,
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                pass_fds=(descriptors.filter, status, gate, text),
+                pass_fds=(descriptors.filter, status, gate, *passed),
                 start_new_session=True,
             )
         os.set_blocking(self.output, False)
@@ -100,6 +106,15 @@ class Process:
         with suppress(BrokenPipeError):
             os.write(self._gate, b"1")
 
+    def give(self, text: str) -> None:
+        """Give a program that waits its text, and let it go on."""
+        data = text.encode(errors="replace")
+        done = 0
+        while done < len(data):
+            done += os.pwrite(self._text, data[done:], done)
+        if self.line:
+            self.line.shutdown(socket.SHUT_WR)
+
     def kill(self) -> None:
         """Kill the process and all that lives in its namespace."""
         for handle, number in ((self._inside, signal.SIGKILL), (self.end, self._end_signal)):
@@ -133,6 +148,14 @@ def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
     reader.callback(os.close, ends[0])
     writer.callback(os.close, ends[1])
     return ends
+
+
+def _line(ours: ExitStack, theirs: ExitStack) -> tuple[socket.socket, int]:
+    """Return the two ends of a new line between us and the program."""
+    near, far = socket.socketpair()
+    ours.callback(near.close)
+    theirs.callback(far.close)
+    return near, far.fileno()
 
 
 def _memory(data: bytes, stack: ExitStack) -> int:

@@ -3,17 +3,33 @@
 `RUNNER` is the program text given to `python3 -c`. It takes the code from an open descriptor, so
 that there is no file, runs it as `__main__`, shows the value of a last expression, and shows
 tracebacks that begin with the code's own lines. It imports nothing before the code runs.
+
+One that waits is started without the project's environment (of which the start-up files are the
+project's: nothing of a program's may run between two calls) and enters it when it is let go.
 """
 
 from __future__ import annotations
+
+from modules.sandbox.interpreter import Interpreter
 
 NAME = "[run_python]"
 """The name of the code in tracebacks."""
 
 _TEXT = """\
-def _run_python(descriptor, name):
+def _run_python(descriptor, name, line, python, environment):
     import sys
 
+    if line is not None:
+        with open(line, "r+b", buffering=0) as line:
+            line.write(b"!")
+            line.read()
+        if environment:
+            sys.executable, sys.prefix, sys.exec_prefix = python, environment, environment
+            here = sys.path.pop(0)
+            import site
+
+            site.main()
+            sys.path.insert(0, here)
     with open(descriptor, encoding="utf-8", newline="") as source:
         code = source.read()
     space = sys.modules["__main__"].__dict__
@@ -49,10 +65,18 @@ def _run_python(descriptor, name):
         sys.exit(1)
 
 
-_run_python({descriptor}, {name!r})
+_run_python({descriptor}, {name!r}, {line}, {python!r}, {environment!r})
 """
 
 
-def runner(descriptor: int) -> str:
-    """Return the text for `python3 -c` that runs the code readable from *descriptor*."""
-    return _TEXT.format(descriptor=descriptor, name=NAME)
+def runner(descriptor: int, line: int | None = None, interpreter: Interpreter | None = None) -> str:
+    """Return the text for `python3 -c` that runs the code readable from *descriptor*.
+
+    With a *line* it writes a byte there, waits for its end, and then enters the environment of
+    *interpreter*.
+    """
+    environment = str(interpreter.environment or "") if interpreter else ""
+    python = str(interpreter.python) if interpreter else ""
+    return _TEXT.format(
+        descriptor=descriptor, name=NAME, line=line, python=python, environment=environment
+    )

@@ -32,8 +32,8 @@ class Tier(Protocol):
     @property
     def name(self) -> TierName: ...
 
-    def order(self, view: View, program: Program) -> Order:
-        """Return what to start for *program*."""
+    def order(self, view: View, program: Program, *, waits: bool = False) -> Order:
+        """Return what to start for *program*; if it *waits*, its code is given to it later."""
         ...
 
 
@@ -47,14 +47,15 @@ class Namespaces:
     def name(self) -> TierName:
         return "A" if self.bubblewrap.has_proc else "B"
 
-    def order(self, view: View, program: Program) -> Order:
+    def order(self, view: View, program: Program, *, waits: bool = False) -> Order:
         return Order(
             confined=lambda descriptors: self.bubblewrap.arguments(view, descriptors),
-            command=lambda text: command_for(program, view, text),
+            command=lambda text, line: command_for(program, view, text, line),
             text=program.code,
             filter=filter_program("namespaces"),
             folders=(view.project,),
             notes=_notes(view),
+            waits=waits,
         )
 
 
@@ -72,16 +73,17 @@ class Launched:
     def name(self) -> TierName:
         return "C" if self.is_confined else "D"
 
-    def order(self, view: View, program: Program) -> Order:
+    def order(self, view: View, program: Program, *, waits: bool = False) -> Order:
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self.folder))
         return Order(
             confined=lambda descriptors: self._arguments(view, scratch, descriptors),
-            command=lambda text: command_for(program, view, text),
+            command=lambda text, line: command_for(program, view, text, line),
             text=program.code,
             filter=filter_program("none") if self.is_confined else b"",
             folders=(view.project, scratch),
             notes=_notes(view),
             end_signal=signal.SIGTERM,
+            waits=waits,
         )
 
     def _arguments(self, view: View, scratch: Path, descriptors: Descriptors) -> list[str]:
@@ -101,13 +103,22 @@ class Launched:
         return [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(settings)]
 
 
-def command_for(program: Program, view: View, text: int) -> Sequence[str]:
-    """Return the command that runs *program*, whose code is read from the descriptor *text*."""
+def command_for(
+    program: Program, view: View, text: int, line: int | None = None
+) -> Sequence[str]:
+    """Return the command that runs *program*, whose code is read from the descriptor *text*.
+
+    With a *line* it is Python that waits there (see `python_runner`).
+    """
     if program.language == "bash":
         return ["/bin/bash", "-c", _BASH.format(text), "bash"]
     if view.interpreter is None:
         raise Problem(phrase("There is no Python 3 on this machine that programs may use."))
-    return [str(view.interpreter.python), "-c", runner(text)]
+    if line is None:
+        return [str(view.interpreter.python), "-c", runner(text)]
+    found = view.interpreter
+    bare = [str(found.python.resolve()), "-S"] if found.environment else [str(found.python)]
+    return [*bare, "-c", runner(text, line, found)]
 
 
 def _readable(view: View) -> list[str]:

@@ -167,7 +167,7 @@ def test_a_command_prints_its_card_as_text() -> None:
 
 def test_a_command_that_failed_is_an_error() -> None:
     failed = CommandAnswered("/undo", TextCard(phrase("Nothing to undo.")), ok=False)
-    assert play([failed]) == (1, "", "Nothing to undo.\n")
+    assert play([failed]) == (2, "", "Nothing to undo.\n")
     assert play_json([failed])[1]["error"] == "Nothing to undo."
 
 

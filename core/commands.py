@@ -174,11 +174,14 @@ class Commands(Family):
         model = phrase("practice model, no AI") if desk.is_practice else desk.model.model
         mode = phrase("think once") if desk.mode == "think" else phrase("fast")
         turns = phrase("turns: {n}", n=desk.history.turn)
+        session: Text = phrase("not begun")
+        if desk.session:
+            session = phrase("{id}, {turns}", id=desk.session, turns=turns)
         rows: list[Row] = [
             (phrase("Project"), desk.project),
             (phrase("Model"), model),
             (phrase("Mode"), mode),
-            (phrase("Session"), desk.session or phrase("not begun"), turns),
+            (phrase("Session"), session),
             (phrase("Steps"), phrase("at most {n} a task", n=desk.step_limit)),
             (phrase("Context"), _of(used, limit)),
             *(

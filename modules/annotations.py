@@ -69,7 +69,7 @@ class Annotations(Family):
             )
         return Outcome("Noted.", TextCard(phrase("Note on {path}", path=visible(path)), text))
 
-    @command("/note PATH TEXT", "Notes TEXT on a file; without TEXT shows the note, - removes it.")
+    @command("/note PATH TEXT", "Note TEXT on a file; without TEXT show the note, - removes it.")
     def note_command(self, rest: str) -> Card:
         self.sync()
         if not rest:

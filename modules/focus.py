@@ -55,13 +55,13 @@ class Focus(Family):
     focus_file.__touches_nothing__ = True  # type: ignore[attr-defined]
     unfocus_file.__touches_nothing__ = True  # type: ignore[attr-defined]
 
-    @command("/focus [PATH…]", "Keeps up to 3 files before the model; without PATH lists them.")
+    @command("/focus [PATH…]", "Keep up to 3 files before the model; without PATH list them.")
     def focus(self, rest: str) -> Card:
         for path in self._named(rest):
             self._put(path)
         return self._card()
 
-    @command("/unfocus [PATH…]", "Takes files out of focus; without PATH all of them.")
+    @command("/unfocus [PATH…]", "Take files out of focus; without PATH all of them.")
     def unfocus(self, rest: str) -> Card:
         for path in self._named(rest) or list(self._paths):
             self._drop(path)

@@ -56,7 +56,7 @@ class Memory(Family):
         "What is remembered is told to the model in every later session of this project."
     )
 
-    @command("/memory", "Shows what is remembered about this project.")
+    @command("/memory", "Show what is remembered about this project.")
     def show(self, _rest: str) -> Card:
         items = items_of(self._text())
         if not items:
@@ -70,12 +70,12 @@ class Memory(Family):
         rows = tuple((item.id, item.text) for item in items)
         return TableCard(phrase("Memory: {path}", path=str(self._file.path)), rows)
 
-    @command("/remember TEXT", "Remembers TEXT for every later session of this project.")
+    @command("/remember TEXT", "Remember TEXT for every later session of this project.")
     def remember_this(self, rest: str) -> Card:
         item = self._add(rest, "fact")
         return TextCard(phrase("Remembered"), f"{item.id}  {item.text}")
 
-    @command("/forget ID", "Forgets what /memory shows under ID.")
+    @command("/forget ID", "Forget what /memory shows under ID.")
     def forget(self, rest: str) -> Card:
         if not rest:
             raise ToolError(phrase("Which one? /forget takes an ID that /memory shows."))

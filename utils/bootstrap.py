@@ -13,6 +13,7 @@ from importlib.util import find_spec
 
 from utils.phrases import Phrase, Problem, phrase
 
+_PIP = ("--disable-pip-version-check", "--progress-bar", "off")
 Say = Callable[[Phrase], None]
 
 
@@ -54,6 +55,27 @@ def _read(path: str) -> str:
     return text + "".join(_read(os.path.join(folder, name)) for name in included)  # noqa: PTH118
 
 
+def _install(command: list[str]) -> str:
+    """Run pip, showing what it is at in one line; return the end of what it said if it failed."""
+    import subprocess
+    from collections import deque
+
+    is_shown = sys.stderr.isatty()
+    last: deque[str] = deque(maxlen=20)
+    with subprocess.Popen(  # noqa: S603 - pip of our own environment
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as process:
+        assert process.stdout is not None  # noqa: S101 - for the type checker
+        for line in process.stdout:
+            last.append(line)
+            if is_shown:
+                sys.stderr.write(f"\r\x1b[K{line.strip()[:70]}")
+                sys.stderr.flush()
+    if is_shown:
+        sys.stderr.write("\r\x1b[K")
+    return "".join(last) if process.returncode else ""
+
+
 def _make(home: str, python: str, requirements: str, say: Say) -> None:
     import shutil
     import subprocess
@@ -71,9 +93,9 @@ def _make(home: str, python: str, requirements: str, say: Say) -> None:
                     "apt install python3-venv) and start again."
                 )
             )
-    pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "-r", requirements]
-    # pip's progress belongs to people: standard output may be read by a program.
-    if subprocess.run(pip, stdout=sys.stderr, check=False).returncode:  # noqa: S603
+    said = _install([python, "-m", "pip", "install", *_PIP, "-r", requirements])
+    if said:
+        sys.stderr.write(said)
         raise Problem(
             phrase(
                 "The packages could not be installed (see above). Check the network and start "

@@ -89,7 +89,7 @@ class UndoFamily(Family):
             held = phrase("{size} kept; not held: {count}", size=size, count=len(self._not_held))
         else:
             held = phrase("{size} kept; every change can be undone", size=size)
-        return [(phrase("checkpoints"), held)]
+        return [(phrase("Checkpoints"), held)]
 
     @command("/undo [turn|call]", "Take back the files' changes of the last turn or call.")
     def undo(self, rest: str) -> Card:

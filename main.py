@@ -10,22 +10,27 @@ import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from contextlib import ExitStack
 
     from config import Settings
     from core.main_terminal import MainTerminal
+    from core.web_terminal import Packet
     from modules.cli.options import Options
     from modules.data_folder import DataFolder
     from modules.project import Project
+    from modules.sessions import Sessions
     from modules.words import Words
     from utils.api_client import ApiClient
     from utils.logger import FailureLog
     from utils.phrases import Phrase
 
-PACKAGES = ("click", "rich", "prompt_toolkit", "openai", "tavily", "pathspec")
+Terminal = TypeVar("Terminal", bound="MainTerminal")
+
+PACKAGES = ("click", "rich", "prompt_toolkit", "openai", "tavily", "pathspec", "flask_socketio")
 
 
 def main() -> int:
@@ -33,6 +38,8 @@ def main() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - this is where an older one is told so
         sys.stderr.write("Onefold needs Python 3.11 or newer.\n")
         return 2
+    # Whatever the person's own habit is: in our folder, bytecode saves 0.1 s of every start.
+    sys.dont_write_bytecode = False
     from config import ROOT, VERSION, language
     from modules.words import Words
     from utils.bootstrap import ensure
@@ -80,8 +87,12 @@ def run(argv: list[str], words: Words) -> int:
 
         options = choose(options, words, load().data_dir / "answers.json")
     settings = load({"mode": options.mode, "model": options.model, "approve": options.approve})
+    if options.attach:
+        from modules.cli.attach import attach
+
+        return attach(settings.data_dir, options.port, words, session=options.resume)
     if options.web:
-        raise NotImplementedError
+        return run_web(options, settings, words)
     return run_terminal(options, settings, words)
 
 
@@ -114,6 +125,42 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
             failures=house.failures,
             warm=model.warm,
         )
+
+
+def run_web(options: Options, settings: Settings, words: Words) -> int:
+    """Serve the browser page until Ctrl-C; return the exit code. Raises `Problem`."""
+    import copy
+    from contextlib import ExitStack
+    from functools import partial
+
+    from config import VERSION
+    from core.web_terminal import WebTerminal
+    from modules.web.place import Place
+    from modules.web.server import WebHouse, serve
+
+    place = Place.of(options.host, options.port, options.allow_remote, options.async_mode)
+    with ExitStack() as stack:
+        model, is_practice = choose_model(options, settings, words, stack, is_needed=True)
+        threading.Thread(target=model.warm, name="warm", daemon=True).start()
+        ground = lay_ground(options, settings, words)
+
+        def open_terminal(emit: Callable[[Packet], None]) -> WebTerminal:
+            # Each session may change its model by name.
+            make = partial(WebTerminal, emit=emit, model=copy.copy(model))
+            return furnish(make, ground, settings, is_practice=is_practice)
+
+        house = WebHouse(
+            project=ground.project,
+            data=ground.data,
+            store=ground.store,
+            open_terminal=open_terminal,
+            version=VERSION,
+            language=settings.language,
+            model=model.model,
+            is_practice=is_practice,
+            log=ground.failures,
+        )
+        return serve(place, house, words, settings.data_dir)
 
 
 def run_task(house: House, task: str, options: Options, words: Words) -> int:
@@ -192,6 +239,16 @@ def client(settings: Settings, base_url: str, key: str, model: str) -> ApiClient
 
 
 @dataclass(frozen=True)
+class Ground:
+    """What all terminals on one project share."""
+
+    project: Project
+    data: DataFolder
+    store: Sessions
+    failures: FailureLog
+
+
+@dataclass(frozen=True)
 class House:
     """What was built: the terminal, and where it works and keeps things."""
 
@@ -201,24 +258,43 @@ class House:
     failures: FailureLog
 
 
-def build(
-    options: Options, settings: Settings, model: ApiClient, words: Words, *, is_practice: bool
-) -> House:
-    """Put a terminal together. Raises `Problem` when the project or the data cannot be used."""
-    from core.main_terminal import MainTerminal
+def lay_ground(options: Options, settings: Settings, words: Words) -> Ground:
+    """Open the project and the data. Raises `Problem` when one of them cannot be used."""
     from modules.data_folder import DataFolder
     from modules.project import Project
-    from modules.prompts import prompt
     from modules.sessions import Sessions
-    from modules.toolbox import Choices, families
     from utils.logger import FailureLog
-    from utils.waiting import Stop
 
     folder = project_folder(options.project, words)
     project = Project(folder, hidden=[settings.data_dir])
     data = DataFolder(settings.data_dir, project.root)
+    secrets = (settings.deepseek_api_key, settings.tavily_api_key)
+    return Ground(project, data, Sessions(data.sessions), FailureLog(data.log, secrets))
+
+
+def build(
+    options: Options, settings: Settings, model: ApiClient, words: Words, *, is_practice: bool
+) -> House:
+    """Put a terminal together. Raises `Problem` when the project or the data cannot be used."""
+    from functools import partial
+
+    from core.main_terminal import MainTerminal
+
+    ground = lay_ground(options, settings, words)
+    make = partial(MainTerminal, model=model)
+    terminal = furnish(make, ground, settings, is_practice=is_practice)
+    return House(terminal, ground.project, ground.data, ground.failures)
+
+
+def furnish(
+    make: Callable[..., Terminal], ground: Ground, settings: Settings, *, is_practice: bool
+) -> Terminal:
+    """Return the terminal that *make* makes of the tools and the settings."""
+    from modules.prompts import prompt
+    from modules.toolbox import Choices, families
+    from utils.waiting import Stop
+
     stop = Stop()
-    store = Sessions(data.sessions)
     system_text = prompt("system")
     choices = Choices(
         system_text=system_text,
@@ -230,13 +306,12 @@ def build(
         checkpoint_total_bytes=settings.checkpoint_total_mb * 1_000_000,
         checkpoint_days=settings.checkpoint_days,
     )
-    terminal = MainTerminal(
-        model=model,
-        families=families(project, data, store, stop, choices),
-        store=store,
-        project=project.name,
+    return make(
+        families=families(ground.project, ground.data, ground.store, stop, choices),
+        store=ground.store,
+        project=ground.project.name,
         system_text=system_text,
-        files=project.files,
+        files=ground.project.files,
         mode=settings.mode,
         approval_mode=settings.approve,
         step_limit=settings.step_limit,
@@ -245,8 +320,6 @@ def build(
         is_practice=is_practice,
         stop=stop,
     )
-    secrets = (settings.deepseek_api_key, settings.tavily_api_key)
-    return House(terminal, project, data, FailureLog(data.log, secrets))
 
 
 def project_folder(said: str | None, words: Words) -> Path:

@@ -8,12 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from core.cards import Change
 from utils.phrases import Phrase, Text, phrase
 
+if TYPE_CHECKING:
+    from core.history import History
+
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class Talk(Protocol):
+    """The conversation that families are part of, as far as they may touch it."""
+
+    session: str
+    history: History
+
+    def rewind(self, turn: int, key: int) -> None:
+        """Take back *turn* and all after it, with the state of the families; see `History`."""
+
+    def give_back(self, key: int) -> bool:
+        """Take back the rewinding *key*; return whether there was one."""
+
+    def resume(self, start: str = "") -> str:
+        """Go on with another session."""
+
+    def fork(self, turn: int) -> str:
+        """Begin a session with all up to the end of *turn*; return its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +66,26 @@ class Family:
         """Return why this call needs the person's leave even in guarded mode, or None."""
         return None
 
+    def blind(self, text: str) -> str:
+        """Return *text* with names in the place of what nobody may see; see `core.blinding`."""
+        return text
+
+    def unsure(self, text: str) -> int:  # noqa: ARG002
+        """Return how many characters at the end may begin something that nobody may see."""
+        return 0
+
+    def reveal(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return *arguments* with what nobody may see in the place of its names."""
+        return arguments
+
     def enter(self, session: str) -> None:
         """Be told that *session* is the one from now on, "" being one that is yet to begin."""
+
+    def meet(self, talk: Talk) -> None:
+        """Be told once which conversation it is part of."""
+
+    def forked(self, session: str, copy: str, turn: int) -> None:
+        """Be told that *copy* was made of *session* up to the end of *turn*."""
 
     def before(self, call_id: str, turn: int) -> None:
         """Be told that a call that may change the folder is about to run.
@@ -69,6 +109,21 @@ class Family:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take back *state*; names that are missing mean the initial state."""
+
+    def go_back(self, state: dict[str, Any]) -> None:
+        """Be told that the conversation went to another moment, when its state was *state*."""
+        self.restore(state)
+
+    def standing(self) -> str:
+        """Return a short text that is another when something was brought about, "" for nothing.
+
+        Asked after every call: be quick.
+        """
+        return ""
+
+    def recap(self) -> str:
+        """Return what the model must not forget when older turns are left out, "" for nothing."""
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 The rule that must always hold: every call of a reply has exactly one answer, right behind the
 reply, before anything else. `mended` makes it so for records of any origin; `History.append`
-keeps it so.
+keeps it so. The log is never rewritten: going back in it is one more record, and so is taking that
+back (`standing`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,15 @@ Keep = Callable[[int, Record], None]
 Numbered = tuple[int, Record]
 """A record and the turn it belongs to; turns count from 1."""
 
+REWOUND = "rewound"
+"""The `Shift` that takes back the turns from its "to" on; "key" is what gives them back."""
+GIVEN_BACK = "given_back"
+"""The `Shift` that takes back the newest rewinding of the key that is its value."""
+INCIDENT = "incident"
+"""The `Shift` that tells of a repair: {"lost": …, "mended": …}, counts of records."""
+TIMELESS = frozenset({REWOUND, GIVEN_BACK, INCIDENT, "mode", "model", "queue", "sent"})
+"""What no rewinding takes back: settings, what is still to be done, and the book of it all."""
+
 LOST = "The answer of this call was lost: Onefold ended while it ran. Look at the state first."
 
 
@@ -26,30 +36,81 @@ class History:
     def __init__(self, keep: Keep) -> None:
         self._keep = keep
         self.turn = 0
+        self.log: list[Numbered] = []
+        self.usage = Usage()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin to count from nothing; the log and what was spent stay."""
         self.records: list[Numbered] = []
         self.told: dict[str, str] = {}
         self.state: dict[str, Any] = {}
-        self.usage = Usage()
         self._wire: list[Wire] = []
 
     def append(self, record: Record) -> None:
         """Keep *record*, then count it in."""
         self._keep(self.turn, record)
-        self._count(self.turn, record)
+        self._add(self.turn, record)
 
     def replay(self, records: Iterable[Numbered]) -> None:
-        """Count in what was kept before, keeping whatever had to be mended at its end."""
+        """Count in what was kept before, keeping whatever had to be mended at its end.
+
+        A repair is kept as an incident, the same one once.
+        """
         known = list(records)
         whole = mended(known)
         for turn, record in whole:
             self.turn = turn
-            self._count(turn, record)
-        for _, record in added_at_end(known, whole):
+            self._log(turn, record)
+        self._count_anew()
+        added = added_at_end(known, whole)
+        for _, record in added:
             self._keep(self.turn, record)
+        inside = _repairs(known, whole[: len(whole) - len(added)])
+        if added or inside > max((i.get("mended", 0) for i in self.incidents), default=0):
+            self.append(Shift(INCIDENT, {"lost": len(added), "mended": inside}))
+
+    @property
+    def incidents(self) -> list[dict[str, int]]:
+        """What had to be repaired in this session, oldest first."""
+        return [r.value for _, r in self.log if isinstance(r, Shift) and r.name == INCIDENT]
+
+    @property
+    def turns(self) -> list[int]:
+        """The turns that stand, oldest first."""
+        return [turn for turn, record in self.records if isinstance(record, User)]
+
+    def rewind(self, turn: int, key: int) -> None:
+        """Take back *turn* and all after it, until *key* is given back."""
+        self.append(Shift(REWOUND, {"to": turn, "key": key}))
+
+    def give_back(self, key: int) -> bool:
+        """Take back the rewinding *key*; return whether there was one to take back."""
+        if key not in {known for _, known in _rewindings(self.log).values()}:
+            return False
+        self.append(Shift(GIVEN_BACK, key))
+        return True
 
     def wire(self) -> list[Wire]:
         """Return the messages of a request, oldest first: a new list of shared dicts."""
         return list(self._wire)
+
+    def _add(self, turn: int, record: Record) -> None:
+        self._log(turn, record)
+        if isinstance(record, Shift) and record.name in (REWOUND, GIVEN_BACK):
+            self._count_anew()
+        else:
+            self._count(turn, record)
+
+    def _log(self, turn: int, record: Record) -> None:
+        self.log.append((turn, record))
+        if isinstance(record, Assistant):
+            self.usage += record.usage or Usage()
+
+    def _count_anew(self) -> None:
+        self._forget()
+        for turn, record in standing(self.log):
+            self._count(turn, record)
 
     def _leave_out_before(self, turn: int) -> None:
         """Send only *turn* and later from now on, with a word about what was left out."""
@@ -72,14 +133,51 @@ class History:
                 self.told.update({name: text for name, text in sections.items() if text})
                 for name in [name for name, text in sections.items() if not text]:
                     self.told.pop(name, None)
-            case Assistant():
-                self.usage += record.usage or Usage()
         if not isinstance(record, Shift):
             self._wire.append(_wire(record))
 
 
 def _wire(record: User | Assistant | ToolAnswer | Context) -> Wire:
     return record.to_wire()
+
+
+def standing(log: Sequence[Numbered]) -> list[Numbered]:
+    """Return what of *log* counts now: without what a rewinding took back that was not undone."""
+    rewindings = _rewindings(log)
+    kept: list[Numbered] = []
+    for position, (turn, record) in enumerate(log):
+        if position in rewindings:
+            first, _ = rewindings[position]
+            kept = [one for one in kept if one[0] < first or is_timeless(one[1])]
+        kept.append((turn, record))
+    return kept
+
+
+def _rewindings(log: Sequence[Numbered]) -> dict[int, tuple[int, int]]:
+    """Return (first turn taken back, key) of each rewinding that stands, by its place in *log*."""
+    found: dict[int, tuple[int, int]] = {}
+    by_key: dict[int, list[int]] = {}
+    for position, (_, record) in enumerate(log):
+        match record:
+            case Shift("rewound", {"to": int(turn), "key": int(key)}):
+                found[position] = turn, key
+                by_key.setdefault(key, []).append(position)
+            case Shift("given_back", int(key)) if by_key.get(key):
+                del found[by_key[key].pop()]
+    return found
+
+
+def is_timeless(record: Record) -> bool:
+    return isinstance(record, Shift) and record.name in TIMELESS
+
+
+def _repairs(known: Sequence[Numbered], whole: Sequence[Numbered]) -> int:
+    """Return how many records mending dropped, moved or put in."""
+    before, after = [id(record) for _, record in known], [id(record) for _, record in whole]
+    if before == after:
+        return 0
+    same = sum(1 for one, other in zip(before, after, strict=False) if one == other)
+    return max(len(before), len(after)) - same
 
 
 def mended(records: Sequence[Numbered]) -> list[Numbered]:

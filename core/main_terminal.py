@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any, Protocol
 
 from core.approval import Approval, ApprovalMode
+from core.blinding import mapped
 from core.cards import TextCard
 from core.commands import Commands
 from core.context import news
@@ -68,6 +69,8 @@ class MainTerminal:
         self.commands: Mapping[str, Command] = {
             command.name: command for family in everyone for command in commands_of(family)
         }
+        for family in self.families:
+            family.meet(self)
         self._defaults = {"mode": self.mode, "model": self.model.model}
 
     # --- in: a line ------------------------------------------------------------------------------
@@ -78,6 +81,8 @@ class MainTerminal:
         if line.startswith("/"):
             yield self._run_command(line)
             return
+        self._begin()
+        line = self.blind(line)
         self.history.turn += 1
         self._tell()
         self.record(User(line))
@@ -91,9 +96,11 @@ class MainTerminal:
                 raise Problem(self._unknown(name))
             answer = self.commands[name].run(rest.strip())
         except (Problem, ToolError) as error:
-            return CommandAnswered(name, TextCard(error.what), ok=False)
+            return mapped(CommandAnswered(name, TextCard(error.what), ok=False), self.blind)
         self._save_state()
-        return answer if isinstance(answer, CommandAnswered) else CommandAnswered(name, answer)
+        if not isinstance(answer, CommandAnswered):
+            answer = CommandAnswered(name, answer)
+        return mapped(answer, self.blind)
 
     def _unknown(self, name: str) -> Phrase:
         near = get_close_matches(name, self.commands, n=1, cutoff=0.0)
@@ -122,9 +129,32 @@ class MainTerminal:
         self.store.claim(session)
         self._leave()
         self._enter(session)
-        self.history.replay(records)
+        self.history.replay([(turn, mapped(record, self.blind)) for turn, record in records])
         self._restore(self.history.state)
         return session
+
+    def rewind(self, turn: int, key: int) -> None:
+        """Take back *turn* and all after it: the talk, and the families' state with it."""
+        self.history.rewind(turn, key)
+        self._go_back()
+
+    def give_back(self, key: int) -> bool:
+        """Take back the rewinding *key*; return whether there was one."""
+        is_back = self.history.give_back(key)
+        if is_back:
+            self._go_back()
+        return is_back
+
+    def _go_back(self) -> None:
+        for family in self.families:
+            family.go_back(dict(self.history.state))
+
+    def fork(self, turn: int) -> str:
+        """Begin a session with all up to the end of *turn*; return its id."""
+        copy = self.store.fork(self.session, turn)
+        for family in self.families:
+            family.forked(self.session, copy, turn)
+        return copy
 
     def _leave(self) -> None:
         if self.session:
@@ -159,11 +189,19 @@ class MainTerminal:
             if self.history.state.get(name, self._defaults.get(name)) != value:
                 self.record(Shift(name, value))
 
-    def _keep(self, turn: int, record: Record) -> None:
+    def _begin(self) -> None:
+        """See to it that there is a session, and that it knows how things stood before the turn."""
+        self._create()
+        self._save_state()
+
+    def _create(self) -> None:
         if not self.session:
             session = self.store.create(model=self.model.model)
             self.store.claim(session)
             self._enter(session)
+
+    def _keep(self, turn: int, record: Record) -> None:
+        self._create()
         self.store.append(self.session, turn, record)
 
     # --- what a turn needs (core.turn.Host) ------------------------------------------------------
@@ -176,7 +214,7 @@ class MainTerminal:
         return [{"role": "system", "content": self.system_text}, *self.history.wire()]
 
     def record(self, record: Record) -> None:
-        self.history.append(record)
+        self.history.append(mapped(record, self.blind))
 
     def before(self, tool: Tool, call_id: str) -> None:
         if changes_files(tool):
@@ -191,6 +229,21 @@ class MainTerminal:
             for family in self.families:
                 family.follow(outcome.changes)
         self._save_state()
+
+    def blind(self, text: str) -> str:
+        """Return *text* without what a family wants nobody to see."""
+        for family in self.families:
+            text = family.blind(text)
+        return text
+
+    def unsure(self, text: str) -> int:
+        return max((family.unsure(text) for family in self.families), default=0)
+
+    def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return *arguments* with what was hidden from the model, where *tool* may have it."""
+        for family in self.families:
+            arguments = family.reveal(tool.name, arguments)
+        return arguments
 
     def warnings(self) -> Sequence[Phrase]:
         return [warning for family in self.families for warning in family.warnings()]

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from core.approval import Approval, Leave
+from core.blinding import Stream, mapped
 from core.cards import RunCard, TextCard
 from core.events import (
     ApprovalAsked,
@@ -85,6 +86,15 @@ class Host(Protocol):
 
     def warnings(self) -> Sequence[Phrase]:
         """Return what the person should see and was not told yet."""
+
+    def blind(self, text: str) -> str:
+        """Return *text* without what nobody may see; see `core.blinding.Blind`."""
+
+    def unsure(self, text: str) -> int:
+        """Return how many characters at the end may begin something that nobody may see."""
+
+    def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the arguments that *tool* gets for those that the model gave."""
 
     def spent(self) -> Phrase | None:
         """Return why nothing more may be spent, or None."""
@@ -340,10 +350,12 @@ def _run(
         host.before(tool, call_id)
     except Problem as problem:  # what it does could not be undone: it does not run
         return "failed", failed(problem.what)
-    running = host.tools.run(tool, arguments)
+    running = host.tools.run(tool, host.reveal(tool, arguments))
+    stream = Stream(host)
     try:
         while True:
-            yield ToolOutput(call_id, next(running))
+            if text := stream.add(next(running)):
+                yield ToolOutput(call_id, text)
     except StopIteration as finished:
         outcome: Outcome = finished.value
     except Stopped:
@@ -356,6 +368,9 @@ def _run(
     except Problem as problem:  # it did run: its answer counts, and the person is told
         yield Warned(problem.what)
     yield from map(Warned, host.warnings())
+    if rest := stream.end():
+        yield ToolOutput(call_id, rest)
+    outcome = mapped(outcome, host.blind)
     if host.stop.is_set() and not outcome.ok:
         return "stopped", outcome
     return ("done" if outcome.ok else "failed"), outcome

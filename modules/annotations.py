@@ -107,6 +107,22 @@ class Annotations(Family):
             rows.append((phrase("Old notes"), damaged))
         return rows
 
+    def state(self) -> dict[str, Any]:
+        """Return the notes by path: a session keeps how they stood, without owning them."""
+        return {"notes": self.all_notes()}
+
+    def go_back(self, state: dict[str, Any]) -> None:
+        """Give every file that is there the note it had then; nothing where that is unknown."""
+        self.sync()
+        then: dict[str, str] | None = state.get("notes")
+        if then is None:
+            return
+        now = self.all_notes()
+        for path in sorted(then.keys() | now.keys()):
+            if then.get(path, "") != now.get(path, ""):
+                with suppress(ToolError):  # its file is not there
+                    self._set(path, then.get(path, ""))
+
     def follow(self, changes: Sequence[Change]) -> None:
         """Take the notes along with a rename at once; the rest shows in the files themselves."""
         renames = [change for change in changes if change.kind == "renamed"]

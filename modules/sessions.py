@@ -96,6 +96,27 @@ class Sessions(Store):
             )
         self._unwritten.pop(session, None)
 
+    def adopt(self, info: SessionInfo, records: Iterable[tuple[int, Record]]) -> str:
+        """Keep a session of another project as a new one here, all of it at once; return its id."""
+        name = self.create(model=info.model, parent=info.id)
+        with self._database.writing() as connection:
+            self._write_session(connection, name)
+            for seq, (turn, record) in enumerate(records, 1):
+                row = connection.execute(
+                    "INSERT INTO event(session, seq, ts, turn, kind, data)"
+                    " VALUES (?, ?, ?, ?, ?, ?)",
+                    (name, seq, info.updated, turn, record.kind, _dumped(record)),
+                ).lastrowid
+                if words := _words(record):
+                    connection.execute("INSERT INTO said VALUES (?, ?)", (row, words))
+            connection.execute(
+                "UPDATE session SET title = ?2, turns = (SELECT count(*) FROM event"
+                " WHERE session = ?1 AND kind = 'user') WHERE id = ?1",
+                (name, info.title),
+            )
+        self._unwritten.pop(name, None)
+        return name
+
     def fork(self, session: str, turn: int) -> str:
         """Begin a session with what *session* holds up to the end of *turn*; return its id.
 

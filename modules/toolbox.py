@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from core.family import Family
 from core.store import Store
@@ -14,11 +15,13 @@ from modules.data_folder import DataFolder
 from modules.export import Export
 from modules.file_manager import FileManager
 from modules.focus import Focus
+from modules.forking import Forking
 from modules.memory_manager import Memory
 from modules.outputs import Outputs
 from modules.project import Project
 from modules.sandbox import Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
+from modules.sessions import Sessions
 from modules.terminal_ops import TerminalOps
 from modules.text_search import TextSearch
 from modules.todos import Todos
@@ -59,6 +62,11 @@ def families(
         keep_days=choices.checkpoint_days,
         protected=[data.all],
     )
+    undo = UndoFamily(project, checkpoints)
+
+    def elsewhere(folder: Path) -> Sessions:
+        return Sessions(DataFolder(data.all, folder).sessions)
+
     search: Family = NoWebSearch()
     if choices.search_key:
         search = WebSearch(choices.search_key, outputs, stop, base_url=choices.search_url)
@@ -71,6 +79,7 @@ def families(
         notes,
         Memory(data.memory),
         search,
-        UndoFamily(project, checkpoints),
+        undo,
+        Forking(store, project.root, undo.twin, elsewhere),
         Export(store, project.root, choices.system_text),
     ]

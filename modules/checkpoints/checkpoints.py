@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +17,10 @@ from modules.checkpoints.entries import BY_DESIGN, Entry
 from modules.checkpoints.ledger import Ledger, Snapshot
 from modules.checkpoints.plan import Conflict, Left, Plan, plan_undo
 from modules.checkpoints.scan import Limits, Scan
-from modules.checkpoints.trees import Comparison, lookup, walk
+from modules.checkpoints.trees import Comparison, Digests, lookup, walk
+from modules.checkpoints.twin import Twin
 from modules.checkpoints.vault import Damaged, Vault
+from utils.phrases import Problem, phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class Checkpoints:
         if file_cap <= 0 or total_cap <= 0 or keep_days <= 0:
             raise ValueError(f"limits must be above zero: {file_cap!r} {total_cap!r} {keep_days!r}")
         self._vault = Vault(store)
+        self._path = root
+        self._digests = Digests()
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.ledger = Ledger(self._vault.database)
         self._limits = Limits(file_cap, total_cap)
@@ -149,6 +155,32 @@ class Checkpoints:
             number, before, plan = found
             Carrier(self._vault, self._root, number).clean(plan)
             return self._carry_out(number, self.ledger.snapshot(before), plan)
+
+    def twin(self, snapshot: int, target: Path) -> list[Left]:
+        """Make the new folder *target* as the project was; return what could not be copied.
+
+        Shares the disk space of what did not change since, where the file system can. Raises
+        `Problem`; half a twin is not left.
+        """
+        twin = Twin(self._vault, self._root, self._path, target)
+        try:
+            target.mkdir(mode=0o700)
+            twin.fill(self._root_of(snapshot))
+        except (OSError, Damaged) as error:
+            shutil.rmtree(target, ignore_errors=True)
+            path, why = str(target), str(error)
+            raise Problem(
+                phrase("The twin folder {path} cannot be made: {why}.", path=path, why=why)
+            ) from error
+        return twin.left
+
+    def contents(self) -> str:
+        """Return a digest of names, modes and contents as last looked at, "" before that."""
+        if self._last is None:
+            return ""
+        with suppress(Damaged), self._vault.alone():
+            return self._digests.of(self._vault, self._last.root)
+        return self._last.root.content
 
     def tidy(self) -> int:
         """Remove what was last seen longer than the set days ago; return how many snapshots."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from core.cards import Card, Change
-from core.family import Family, command
+from core.events import CommandAnswered
+from core.family import Family, Section, Talk, command
 from core.tools import ToolError
 from modules.checkpoints.checkpoints import Checkpoints, Undone
 from modules.checkpoints.ledger import CallRecord, Snapshot, Span
+from modules.checkpoints.plan import Left
 from modules.checkpoints.show import changes_card, diff_card, undone_card
+from modules.checkpoints.telling import told_redo, told_rewind, told_undo
 from modules.project import Project
 from utils.clean import visible
 from utils.phrases import Phrase, Problem, Text, phrase
@@ -32,11 +36,32 @@ class UndoFamily(Family):
         self._is_settled = False
         self._not_held: tuple[tuple[str, str], ...] = ()
         self._warnings: list[Phrase] = []
+        self._talk: Talk | None = None
+        self._taken_back = ""
         self.session = ""
+
+    def meet(self, talk: Talk) -> None:
+        self._talk = talk
 
     def enter(self, session: str) -> None:
         self.session = session
         self._is_settled = False
+
+    def forked(self, session: str, copy: str, turn: int) -> None:
+        self._settle()
+        self._ledger.copy_calls(session, copy, turn)
+
+    def standing(self) -> str:
+        return self._checkpoints.contents()
+
+    def context(self) -> Iterable[Section]:
+        return [Section("taken back", self._taken_back)]
+
+    def state(self) -> dict[str, Any]:
+        return {"taken_back": self._taken_back}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._taken_back = state.get("taken_back", "")
 
     def before(self, call_id: str, turn: int) -> None:
         self._settle()
@@ -101,22 +126,26 @@ class UndoFamily(Family):
         if last is None:
             raise Problem(phrase("There is nothing to undo in this session."))
         if rest == "call":
-            results = self._undo([last])
+            number, results = self._undo([last])
             title = phrase("Took back the last call of turn {turn}", turn=last.turn)
         else:
-            results = self._undo([call for call in calls if call.turn == last.turn])
+            number, results = self._undo([call for call in calls if call.turn == last.turn])
             title = phrase("Took back the changes of turn {turn}", turn=last.turn)
+        self._taken_back = told_undo(number, last.turn, results)
         return undone_card(results, title)
 
     @command("/redo", "Take back the last /undo or /rewind.")
-    def redo(self, _: str) -> Card:
+    def redo(self, _: str) -> CommandAnswered:
         self._settle()
         last = self._ledger.last_undo(self.session)
         if last is None:
             raise Problem(phrase("There is no undo to take back."))
         results = [self._checkpoints.undo(*span) for span in reversed(last.spans)]
         self._ledger.mark_redone(last)
-        return undone_card(results, phrase("Took back the undo"))
+        is_talk_back = self._talk is not None and self._talk.give_back(last.id)
+        self._taken_back = told_redo(last.id, results)
+        card = undone_card(results, phrase("Took back the undo"))
+        return CommandAnswered("/redo", card, effect="session" if is_talk_back else "")
 
     @command("/diff [TURN] [PATH]", "Show what changed in the files since before a turn.")
     def diff(self, rest: str) -> Card:
@@ -131,17 +160,57 @@ class UndoFamily(Family):
             return self._file_diff(before, after, self._project.normal(path.strip()))
         return changes_card(self._checkpoints, before, after, phrase("Changed since then"))
 
-    @command("/rewind [TURN]", "Bring the files back to how they were before a turn.")
-    def rewind(self, rest: str) -> Card:
+    @command(
+        "/rewind [TURN] [files|talk]",
+        "Go back to before a turn: files, notes, focus, todos and conversation, or one of them.",
+    )
+    def rewind(self, rest: str) -> CommandAnswered:
         self._settle()
-        turns = [call.turn for call in self._calls()]
-        if rest and not rest.isdecimal():
+        turn, what = self._asked_for(rest)
+        result = None if what == "talk" else self.rewind_files(turn)
+        if what == "files":
+            if result is None:
+                raise Problem(phrase("No call has changed anything since then."))
+            title = phrase("The files are as before turn {turn}", turn=turn)
+        elif what == "talk":
+            title = phrase("The conversation is as before turn {turn}", turn=turn)
+        else:
+            title = phrase("Files and conversation are as before turn {turn}", turn=turn)
+        number = self._newest_undo() if result else self._ledger.add_undo(self.session, [], [])
+        if self._talk is not None and what != "files":
+            self._talk.rewind(turn, number)
+        results = [result] if result else []
+        self._taken_back = told_rewind(number, what, results)
+        effect: Literal["", "session"] = "" if what == "files" else "session"
+        return CommandAnswered("/rewind", undone_card(results, title), effect=effect)
+
+    def _asked_for(self, rest: str) -> tuple[int, str]:
+        """Return the turn and "files", "talk" or "" for both. Raises `Problem`."""
+        words = rest.split()
+        what = words.pop() if words and words[-1] in ("files", "talk") else ""
+        if len(words) > 1 or (words and not words[0].isdecimal()):
             raise Problem(phrase("Say the number of a turn: /rewind 3."))
-        turn = int(rest) if rest else max(turns, default=0)
-        result = self.rewind_files(turn)
-        if result is None:
-            raise Problem(phrase("No call has changed anything since then."))
-        return undone_card([result], phrase("The files are as before turn {turn}", turn=turn))
+        turns = {call.turn for call in self._calls()}
+        if self._talk is not None:
+            turns = set(self._talk.history.turns) | (turns if what == "files" else set())
+        turn = int(words[0]) if words else max(turns, default=0)
+        if self._talk is not None and turn not in turns:
+            raise Problem(phrase("There is no turn {turn} to go back to.", turn=turn))
+        return turn, what
+
+    def _newest_undo(self) -> int:
+        newest = self._ledger.last_undo(self.session)
+        return newest.id if newest else 0
+
+    def twin(self, turn: int, target: Path) -> Sequence[Left]:
+        """Make *target* a copy of the project as it was at the end of *turn*.
+
+        Returns what could not be copied. Raises `Problem`.
+        """
+        self._settle()
+        later = [call for call in self._calls() if call.turn > turn and not call.is_undone]
+        snapshot = later[0].before if later else self._checkpoints.take().id
+        return self._checkpoints.twin(snapshot, target)
 
     def rewind_files(self, turn: int) -> Undone | None:
         """Bring the files back to before *turn*, the person's changes since included.
@@ -157,8 +226,12 @@ class UndoFamily(Family):
         self._ledger.add_undo(self.session, calls, [(result.before, result.after)])
         return result
 
-    def _undo(self, calls: Sequence[CallRecord]) -> list[Undone]:
-        """Take back *calls*, the last first, those without a gap between them in one go."""
+    def _undo(self, calls: Sequence[CallRecord]) -> tuple[int, list[Undone]]:
+        """Take back *calls*, the last first, those without a gap between them in one go.
+
+        Returns the number of the undo, and what it did.
+        """
+        number = 0
         results: list[Undone] = []
         try:
             for before, after in _joined(calls):
@@ -166,8 +239,9 @@ class UndoFamily(Family):
         finally:
             if results:
                 spans = [(result.before, result.after) for result in results]
-                self._ledger.add_undo(self.session, [call.id for call in calls], spans)
-        return results
+                ids = [call.id for call in calls]
+                number = self._ledger.add_undo(self.session, ids, spans)
+        return number, results
 
     def _file_diff(self, before: int, after: int, path: str) -> Card:
         for change in self._checkpoints.diff(before, after):

@@ -149,14 +149,25 @@ class Ledger:
         )
         return [CallRecord(*row) for row in rows]
 
-    def add_undo(self, session: str, calls: Sequence[int], spans: Sequence[Span]) -> None:
+    def copy_calls(self, session: str, copy: str, turn: int) -> None:
+        """Let *copy*, a fork, know the calls of *session* up to the end of *turn*."""
+        self._write(
+            "INSERT INTO call(session, turn, call_id, before, after, visible, is_undone)"
+            " SELECT ?, turn, call_id, before, after, visible, is_undone FROM call"
+            " WHERE session=? AND turn<=? AND after IS NOT NULL ORDER BY id",
+            copy, session, turn,
+        )  # fmt: skip
+
+    def add_undo(self, session: str, calls: Sequence[int], spans: Sequence[Span]) -> int:
+        """Note an undo, of the conversation alone where there are no *spans*; return its number."""
         with self._database.writing() as connection:
-            connection.execute(
+            number = connection.execute(
                 "INSERT INTO undo(session, calls, spans) VALUES (?, ?, ?)",
                 (session, json.dumps(calls), json.dumps(spans)),
-            )
+            ).lastrowid
             marks = [(call,) for call in calls]
             connection.executemany("UPDATE call SET is_undone=1 WHERE id=?", marks)
+        return number or 0
 
     def last_undo(self, session: str) -> UndoRecord | None:
         """Return the newest undo that was not itself taken back, None when there is none."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from core.cards import Change
 from modules.checkpoints.entries import Entries, Entry, join, parent_of, same, same_content
 from modules.checkpoints.vault import Damaged, Vault
 
 Pair = tuple[Entry | None, Entry | None]
+_MOST_DIGESTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,31 @@ def walk(vault: Vault, root: Entry, path: str = "") -> Iterator[tuple[str, Entry
     if root.is_folder:
         for name, entry in vault.entries_of(root).items():
             yield from walk(vault, entry, join(path, name))
+
+
+class Digests:
+    """Digests of what folders contain, without times and inodes; equal ones look the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def of(self, vault: Vault, folder: Entry) -> str:
+        """Return the digest of *folder*; quick for what was seen before. Raises `Damaged`."""
+        if folder.content not in self._known:
+            if len(self._known) > _MOST_DIGESTS:
+                self._known.clear()
+            check = sha256()
+            for name, entry in sorted(vault.entries_of(folder).items()):
+                said = self.of(vault, entry) if entry.is_folder else _said(entry)
+                check.update(f"{name}\0{entry.mode}\0{said}\0".encode(errors="surrogateescape"))
+            self._known[folder.content] = check.hexdigest()
+        return self._known[folder.content]
+
+
+def _said(entry: Entry) -> str:
+    if entry.why in ("git", "ours"):
+        return ""
+    return entry.content or f"{entry.size} {entry.mtime_ns}"
 
 
 @dataclass(slots=True)

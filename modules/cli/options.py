@@ -29,6 +29,7 @@ class Options:
     port: int
     allow_remote: bool
     async_mode: str
+    attach: bool
     offline: bool
 
 
@@ -116,6 +117,11 @@ def _parameters(words: Words, version: str) -> list[click.Parameter]:
             type=click.Choice(["eventlet", "threading"]),
             default="eventlet",
             help=phrase("With --web: how to serve."),
+        ),
+        option(
+            "--attach",
+            is_flag=True,
+            help=phrase("With --cli: join a session of the --web server that runs on --port."),
         ),
         option(
             "--offline",

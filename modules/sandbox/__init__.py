@@ -7,17 +7,21 @@ do not protect, and never falls back to lesser means unasked.
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Sequence
+import weakref
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from modules.sandbox.advice import advice_for
 from modules.sandbox.call import Call, Immortal, NotStarted
 from modules.sandbox.kept_git import KeptGit
+from modules.sandbox.process import Order
 from modules.sandbox.selftest import Found, SelfTest
+from modules.sandbox.spare import Fit, Spare
 from modules.sandbox.terms import Limits, Program, Report, Result, TierName, Why
-from modules.sandbox.tiers import name_of, unprotected
-from modules.sandbox.view import Viewer
+from modules.sandbox.tiers import Tier, name_of, unprotected
+from modules.sandbox.view import View, Viewer
 from utils.phrases import Phrase, Problem, phrase
 from utils.waiting import Stop
 
@@ -43,6 +47,9 @@ class Sandbox:
         self._viewer = Viewer(project_root, (*hidden, cache_folder), cache)
         self._self_test = SelfTest(cache)
         self._allow_limits_only = allow_limits_only
+        self._spare = Spare(self._viewer.ghosts, project_root.resolve(), cache)
+        self._wants_spare = False
+        weakref.finalize(self, self._spare.discard)
         self._lock = threading.Lock()
         self._found: Found | None = None
 
@@ -65,12 +72,12 @@ class Sandbox:
         nothing may run here, or if the sandbox does not start.
         """
         self._check_allowed()
+        self._spare.pause()
         view = self._viewer.view()
         tier = self._best().tier
         kept = KeptGit(view.project) if tier.name in ("C", "D") else None
         with self._viewer.ghosts.held(view.ghosts):
-            call = Call(tier.order(view, program), limits)
-            call.start()
+            call = self._begun(tier, view, program, limits)
             try:
                 with stop.calling(call.stop):
                     yield from call.outputs()
@@ -78,7 +85,31 @@ class Sandbox:
                 call.stop()
                 result = self._result(call)
                 changed = kept.restore() if kept else ()
+        self._prepare(tier, limits)
         return replace(result, notes=(*result.notes, *_put_back(changed)))
+
+    def _begun(self, tier: Tier, view: View, program: Program, limits: Limits) -> Call:
+        """Return the call of *program*, begun: in the spare if that fits, else in a new one."""
+        if program.language == "python":
+            self._wants_spare = True
+            fit = Fit.of(tier.name, view, limits)
+            if call := self._spare.take(fit, program.code, limits):
+                return call
+        call = Call(tier.order(view, program), limits)
+        call.start()
+        return call
+
+    def _prepare(self, tier: Tier, limits: Limits) -> None:
+        """Have the next Python wait, after the first one, looking anew: much may have changed."""
+        viewer = self._viewer  # not self, which shall go when nobody else holds it
+
+        def wanted() -> tuple[Fit, Callable[[], Order]]:
+            view = viewer.view()
+            order = partial(tier.order, view, Program("python", ""), waits=True)
+            return Fit.of(tier.name, view, limits), order
+
+        if self._wants_spare:
+            self._spare.prepare(wanted)
 
     def _result(self, call: Call) -> Result:
         try:

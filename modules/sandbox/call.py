@@ -22,6 +22,7 @@ from modules.sandbox.watchdog import Watchdog
 
 _FIRST_LOOK = 0.03  # seconds until the watchdog looks
 _LOOK_EVERY = 0.1
+_NEVER = float("inf")
 _DYING = 30.0  # seconds that killed processes may take to be gone
 
 
@@ -49,7 +50,7 @@ class Call:
         self._process: Process | None = None  # while it may be killed
         self._why: Why = "exited"
         self._watchdog: Watchdog | None = None
-        self._next_look = float("inf")
+        self._next_look = _NEVER
         self._began: float | None = None  # on the monotonic clock, when its time began
         self._ready = threading.Event()
         self._ending: Result | BaseException | None = None
@@ -76,6 +77,12 @@ class Call:
         """Kill all of it now; may be called from any thread, at any time, again and again."""
         self._kill("stopped")
 
+    def end(self) -> None:
+        """Kill it and wait until it is gone."""
+        self.stop()
+        if self._thread.ident:
+            self._thread.join()
+
     def outputs(self) -> Iterator[str]:
         """Yield the output as it comes, as far as its beginning is kept."""
         while (text := self._queue.get()) is not None:
@@ -95,17 +102,19 @@ class Call:
         except BaseException as error:  # noqa: BLE001 - carried over to the waiting thread
             self._ending = error
         finally:
+            self._ready.set()
             self._queue.put(None)
 
     def _watched(self) -> Result:
-        started = time.monotonic()
+        if not self._order.waits:
+            self._began = time.monotonic()
         with ExitStack() as stack:
             for folder in self._order.folders[1:]:
                 stack.callback(shutil.rmtree, folder, ignore_errors=True)
             process = Process(self._order, stack)
             try:
                 self._hold(process)
-                self._supervise(process, started + self._limits.seconds)
+                self._supervise(process)
             finally:
                 self._let_go()
                 process.read_news()
@@ -114,28 +123,35 @@ class Call:
             if not is_gone:
                 raise Immortal
             self._drain(process)
-            return self._result(process.said("exit-code"), time.monotonic() - started)
+            seconds = time.monotonic() - self._began if self._began else 0.0
+            return self._result(process.said("exit-code"), seconds)
 
-    def _supervise(self, process: Process, deadline: float) -> None:
+    def _supervise(self, process: Process) -> None:
         """Pass output on and keep the limits until the outermost process has ended.
 
         Killed, it should be gone at once; asked again later, in case it was not.
         """
         with selectors.DefaultSelector() as selector:
-            for descriptor in (process.output, process.status, process.end):
-                selector.register(descriptor, selectors.EVENT_READ)
+            line = process.line.fileno() if process.line else None
+            for descriptor in (process.output, process.status, process.end, line):
+                if descriptor is not None:
+                    selector.register(descriptor, selectors.EVENT_READ)
+            extra = 0.0
             while True:
-                timeout = max(0.0, min(deadline, self._next_look) - time.monotonic())
-                ready = {key.fd for key, _ in selector.select(timeout)}
+                deadline = self._began + self._limits.seconds + extra if self._began else _NEVER
+                wait = max(0.0, min(deadline, self._next_look) - time.monotonic())
+                ready = {key.fd for key, _ in selector.select(None if wait == _NEVER else wait)}
                 if process.output in ready and not self._take(process):
                     selector.unregister(process.output)
                 if process.end in ready:
                     return
                 if process.status in ready and not self._listen(process):
                     selector.unregister(process.status)
+                if line in ready and not self._heed(process):
+                    selector.unregister(line)
                 if time.monotonic() >= deadline:
                     self._kill("timed out")
-                    deadline += _DYING
+                    extra += _DYING
                 self._look()
 
     def _listen(self, process: Process) -> bool:
@@ -143,10 +159,23 @@ class Call:
         inside, may_go_on = process.read_news()
         if inside is not None:
             set_limits(inside, self._limits)
-            self._watchdog = Watchdog(process.id, self._order.folders, self._limits)
-            self._next_look = time.monotonic() + _FIRST_LOOK
+            if not self._order.waits:
+                self._watch(process)
             process.open_gate()
         return may_go_on
+
+    def _heed(self, process: Process) -> bool:
+        """Take in that a program is ready, or has begun; return whether more may be said."""
+        if not process.line or not process.line.recv(1):
+            return False
+        if self._began:
+            self._watch(process)
+        self._ready.set()
+        return True
+
+    def _watch(self, process: Process) -> None:
+        self._watchdog = Watchdog(process.id, self._order.folders, self._limits)
+        self._next_look = time.monotonic() + _FIRST_LOOK
 
     def _look(self) -> None:
         if self._watchdog and time.monotonic() >= self._next_look:

@@ -62,7 +62,8 @@ def look(root: Path) -> Snapshot | None:
     for entry in _entries(os.fspath(root)):
         path = entry.path[start:]
         if entry.is_dir(follow_symlinks=False):
-            folders.add(path)
+            if path != ".git" or not _is_empty_folder(entry.path):  # our own mount point
+                folders.add(path)
         elif found := _stat(entry):
             files[path] = (
                 *(found.st_mode, found.st_ino, found.st_size),
@@ -88,6 +89,14 @@ def _entries(root: str) -> Iterator[os.DirEntry[str]]:
             yield entry
             if entry.is_dir(follow_symlinks=False) and entry.path != f"{root}/.git":
                 waiting.append(entry.path)
+
+
+def _is_empty_folder(path: str) -> bool:
+    try:
+        with os.scandir(path) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return False
 
 
 def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:

@@ -50,6 +50,25 @@ class Ghosts:
             self._remove_if_last(descriptor)
             os.close(descriptor)
 
+    @contextmanager
+    def alone(self, names: Sequence[str]) -> Iterator[None]:
+        """Have *names*, of which none exists, to ourselves while the block lasts.
+
+        Raises `BlockingIOError` when somebody uses them, `FileExistsError` when one exists.
+        """
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_APPEND, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for name in names:
+                if os.path.lexists(self._project / name):
+                    raise FileExistsError(name)
+            os.write(descriptor, "".join(f"{name}\n" for name in names).encode())
+            yield
+        finally:
+            self._remove_if_last(descriptor)
+            os.close(descriptor)
+
     def forget(self) -> None:
         """Remove our record; only for a project that nobody else knows of."""
         self._file.unlink(missing_ok=True)

@@ -42,7 +42,8 @@ class Process:
     """A process that waits at its gate until `open_gate`. *stack* closes all that it holds.
 
     `output`, `status` and `end` are descriptors to wait for: there is output, there is news, it
-    has ended. `line` is there for one that waits: readable when it is ready for `give`. Start it in a thread that outlives it: its end kills the process.
+    has ended. One that waits has a `line` too: readable when it is ready for `give`, and again
+    when it goes on. Start it in a thread that outlives it: its end kills the process.
     """
 
     def __init__(self, order: Order, stack: ExitStack) -> None:
@@ -56,7 +57,10 @@ class Process:
             gate, self._gate = _pipe(theirs, stack)
             keeper = stack if order.waits else theirs
             self._text = text = _memory(order.text.encode(errors="replace"), keeper)
-            self.line, waiting = _line(stack, theirs) if order.waits else (None, None)
+            self.line: socket.socket | None = None
+            waiting: int | None = None
+            if order.waits:
+                self.line, waiting = _line(stack, theirs)
             passed = (text,) if waiting is None else (text, waiting)
             descriptors = Descriptors(_memory(order.filter, theirs), status, gate)
             self._process = subprocess.Popen(  # noqa: S603 - this is what it is for

@@ -23,6 +23,7 @@ def _run_python(descriptor, name, line, python, environment):
         with open(line, "r+b", buffering=0) as line:
             line.write(b"!")
             line.read()
+            line.write(b"!")
         if environment:
             sys.executable, sys.prefix, sys.exec_prefix = python, environment, environment
             here = sys.path.pop(0)
@@ -72,8 +73,8 @@ _run_python({descriptor}, {name!r}, {line}, {python!r}, {environment!r})
 def runner(descriptor: int, line: int | None = None, interpreter: Interpreter | None = None) -> str:
     """Return the text for `python3 -c` that runs the code readable from *descriptor*.
 
-    With a *line* it writes a byte there, waits for its end, and then enters the environment of
-    *interpreter*.
+    With a *line* it writes a byte there, waits for its end, writes another, and then enters the
+    environment of *interpreter*.
     """
     environment = str(interpreter.environment or "") if interpreter else ""
     python = str(interpreter.python) if interpreter else ""

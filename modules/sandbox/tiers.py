@@ -103,9 +103,7 @@ class Launched:
         return [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(settings)]
 
 
-def command_for(
-    program: Program, view: View, text: int, line: int | None = None
-) -> Sequence[str]:
+def command_for(program: Program, view: View, text: int, line: int | None = None) -> Sequence[str]:
     """Return the command that runs *program*, whose code is read from the descriptor *text*.
 
     With a *line* it is Python that waits there (see `python_runner`).

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.simulator import Call, Say, Simulator, Step
+from tests.simulator.cache import rendered
 from utils.tokens import estimate
 
 ROOT = Path(__file__).parents[2]
@@ -31,11 +32,11 @@ class Server:
     process: subprocess.Popen[str]
     url: str
 
-    def seen(self) -> tuple[float, int]:
-        """Return (time on the monotonic clock, bytes) of the next request."""
+    def told(self) -> tuple[float, float]:
+        """Return when the next request was there and its reply sent, on the monotonic clock."""
         assert self.process.stdout
-        when, size = self.process.stdout.readline().split()
-        return float(when), int(size)
+        arrived, sent = self.process.stdout.readline().split()
+        return float(arrived), float(sent)
 
 
 @contextmanager
@@ -55,9 +56,11 @@ def environment(data: str, url: str) -> dict[str, str]:
             "DEEPSEEK_BASE_URL": url, "ONEFOLD_STEP_LIMIT": "1000"}  # fmt: skip
 
 
-def task(text: str, url: str, folder: Path) -> tuple[dict[str, object], float]:
+def task(
+    text: str, url: str, folder: Path, name: str = "project"
+) -> tuple[dict[str, object], float]:
     """Run one task; return its JSON and the peak memory of the process in MiB."""
-    project = folder / "project"
+    project = folder / name
     project.mkdir(parents=True, exist_ok=True)
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "main.py"), "-p", text, "--output", "json"],
@@ -149,15 +152,16 @@ def start(folder: Path) -> None:
         for _ in range(RUNS):
             began = time.monotonic()
             task("hi", server.url, folder / "first")
-            firsts.append(server.seen()[0] - began)
+            firsts.append(server.told()[0] - began)
     row("launch to the first request of -p", f"{median(firsts):.3f} s", "1.0 s")
 
 
 def steps(folder: Path) -> None:
     with instant() as server:
         _, peak = task("steps 500", server.url, folder / "steps")
-        times = [server.seen()[0] for _ in range(501)]
-    gaps = [after - before for before, after in zip(times, times[1:], strict=False)]
+        told = [server.told() for _ in range(501)]
+    # From the moment a reply is sent to the moment the next request is there.
+    gaps = [after[0] - before[1] for before, after in zip(told, told[1:], strict=False)]
     row("time per step, 500 steps", f"{1000 * median(gaps):.1f} ms", "10 ms")
     early, late = median(gaps[1:51]), median(gaps[-50:])
     row("growth: last 50 over first 50 steps", f"{late / early:.2f}", "1.0")
@@ -175,22 +179,25 @@ def tokens(folder: Path) -> None:
     with Simulator([*script[:49], Say("done")], judged=False) as server:
         said, _ = task("do it", server.url, folder / "tokens")
         body = server.requests[0].body
-        usage = said["usage"]
-        assert isinstance(usage, dict)
-        last = server.requests[-1].body
+        prompts = [rendered(request.body) for request in server.requests]
     with Simulator([Say("ok"), Say("ok")], judged=False) as server:
         task("hello there", server.url, folder / "one")
-        other, _ = task("hello there", server.url, folder / "two")
+        task("hello there", server.url, folder / "two", "other")
+        first, second = (rendered(request.body) for request in server.requests)
     head = json.dumps(body["messages"][0]) + json.dumps(body["tools"])
     row("system text and tools, bytes / 4", f"{len(head.encode()) // 4}", "3000")
     row("system text and tools, estimated tokens", f"{estimate(head)}", "3000")
-    new = len(json.dumps(last).encode()) // 4
-    missed = usage["cache_miss_tokens"]
-    row("50 steps: tokens missed over tokens new", f"{missed / new:.2f}", "1.05")
-    again = other["usage"]
-    assert isinstance(again, dict)
-    hit = again["cache_hit_tokens"] / again["prompt_tokens"]
-    row("first request in another folder, found cached", f"{100 * hit:.0f} %", "95 %")
+    missed = len(prompts[0]) + sum(
+        len(after) - len(os.path.commonprefix([before, after]))
+        for before, after in zip(prompts, prompts[1:], strict=False)
+    )
+    row("50 steps: missed over new, by exact prefix", f"{missed / len(prompts[-1]):.2f}", "1.05")
+    usage = said["usage"]
+    assert isinstance(usage, dict)
+    units = usage["cache_miss_tokens"] / (len(prompts[-1]) / 4)
+    row("50 steps: missed over new, hits in units of 128 tokens", f"{units:.2f}")
+    shared = len(os.path.commonprefix([first, second])) / len(second)
+    row("first request in another folder, found cached", f"{100 * shared:.0f} %", "95 %")
 
 
 def stream() -> None:

@@ -60,13 +60,14 @@ def serve_one(connection: socket.socket) -> None:
                 if line.lower().startswith(b"content-length:"):
                     length = int(line.split(b":")[1])
             body = file.read(length)
-            sys.stdout.write(f"{time.monotonic()} {length}\n")
-            sys.stdout.flush()
+            arrived = time.monotonic()
             answer = reply(json.loads(body), length)
             # An HTTP chunk for each event, as the real server sends them.
             pieces = [event + b"\n\n" for event in answer.split(b"\n\n") if event]
             framed = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
             connection.sendall(HEAD + framed + b"0\r\n\r\n")
+            sys.stdout.write(f"{arrived} {time.monotonic()}\n")
+            sys.stdout.flush()
 
 
 def main() -> None:

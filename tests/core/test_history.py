@@ -59,7 +59,10 @@ def test_what_mending_added_is_kept_too() -> None:
     kept: list[Numbered] = []
     history = History(lambda turn, record: kept.append((turn, record)))
     history.replay([(1, User("hi")), (1, reply("a"))])
-    assert kept == [(1, ToolAnswer("a", "look", LOST, "stopped"))]
+    assert kept == [
+        (1, ToolAnswer("a", "look", LOST, "stopped")),
+        (1, Shift("incident", {"lost": 1, "mended": 0})),
+    ]
     assert [message["role"] for message in history.wire()] == ["user", "assistant", "tool"]
 
 

@@ -63,8 +63,9 @@ class RequestWriter:
     def _spelled(self, messages: Sequence[Wire]) -> list[bytes]:
         last = self._last
         known = min(len(last), len(messages))
+        same = [old is new or old == new for (old, _), new in zip(last, messages, strict=False)]
         spelled = [
-            (message, last[i][1] if i < known and last[i][0] == message else _message(message))
+            (message, last[i][1] if i < known and same[i] else _message(message))
             for i, message in enumerate(messages)
         ]
         self._last = spelled

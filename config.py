@@ -30,7 +30,7 @@ def _choice(*allowed: str) -> dict[str, Any]:
             raise ValueError
         return str(value)
 
-    return {"parse": parse, "allowed": ", ".join(allowed)}
+    return {"parse": parse, "allowed": ", ".join(filter(None, allowed))}
 
 
 def _number(kind: type[int] | type[float], low: float, high: float) -> dict[str, Any]:
@@ -57,6 +57,19 @@ def _text() -> dict[str, Any]:
         return value.strip()
 
     return {"parse": parse, "allowed": phrase("text")}
+
+
+def _hosts() -> dict[str, Any]:
+    def parse(value: object) -> tuple[str, ...]:
+        names = value.replace(",", " ").split() if isinstance(value, str) else value
+        if not isinstance(names, list | tuple) or not all(
+            isinstance(name, str) and re.fullmatch(r"\.?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", name)
+            for name in names
+        ):
+            raise ValueError
+        return tuple(names)
+
+    return {"parse": parse, "allowed": phrase("host names such as example.org or .example.org")}
 
 
 def _address() -> dict[str, Any]:
@@ -124,10 +137,26 @@ class Settings:
     idle_seconds: float = field(default=180.0, metadata=_number(float, 1, 3_600))
     retries: int = field(default=5, metadata=_number(int, 0, 100))
     allow_unsandboxed: bool = field(default=False, metadata=_yes_no())
+    hide_secrets: bool = field(default=True, metadata=_yes_no())
+    network_hosts: tuple[str, ...] = field(default=(), metadata=_hosts())
     checkpoint_file_mb: int = field(default=100, metadata=_number(int, 0, 1_000_000))
     checkpoint_total_mb: int = field(default=5_000, metadata=_number(int, 1, 10_000_000))
     checkpoint_days: int = field(default=30, metadata=_number(int, 1, 36_500))
     prices: PriceList = field(default_factory=PriceList, metadata=_prices())
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """The keys in use, and what else in the environment has the name of something secret."""
+        telling = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)")
+        found = {name: value for name, value in os.environ.items() if telling.search(name.upper())}
+        ours = ("deepseek_api_key", "tavily_api_key")
+        return found | {name.upper(): getattr(self, name) for name in ours}
+
+    @property
+    def pip_variables(self) -> dict[str, str]:
+        """What in the environment says where packages come from."""
+        names = ("PIP_", "XDG_CONFIG_")
+        return {name: value for name, value in os.environ.items() if name.startswith(names)}
 
     @property
     def language(self) -> Language:

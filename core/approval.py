@@ -19,6 +19,7 @@ MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
 Concern = Callable[[str, Mapping[str, Any]], Phrase | None]
 SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
 """What makes a command more than its words; a pattern never reaches past one."""
+_WITH_NETWORK = "+network"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,11 @@ class Approval:
 
 
 def subject(name: str, arguments: Mapping[str, Any]) -> str:
-    """Return the call as the one line that patterns are held against."""
+    """Return the call as the one line that patterns are held against.
+
+    With the network it is another one: leave to run is not leave to reach out.
+    """
+    name = f"{name}{_WITH_NETWORK}" if arguments.get("network") else name
     return f"{name} {next(iter(arguments.values()), '')}".rstrip()
 
 
@@ -80,13 +85,14 @@ def pattern_for(name: str, arguments: Mapping[str, Any]) -> str:
     A command without shell operators is covered by its first two words; any other command only to
     the letter; of other tools, every call.
     """
-    if name != "run_command":
-        return f"{name} *"
     line = subject(name, arguments)
+    own_name = line.partition(" ")[0]
+    if name != "run_command":
+        return f"{own_name} *"
     command = str(arguments.get("command", ""))
     if SHELL_OPERATORS & set(command):
         return line
-    return f"{name} {' '.join(command.split()[:2])} *"
+    return f"{own_name} {' '.join(command.split()[:2])} *"
 
 
 def covers(pattern: str, line: str) -> bool:
@@ -98,6 +104,7 @@ def covers(pattern: str, line: str) -> bool:
     if not pattern.endswith(" *"):
         return pattern == line
     start = pattern.removesuffix(" *")
-    if line.startswith("run_command ") and SHELL_OPERATORS & set(line.removeprefix("run_command ")):
-        return start == "run_command"
+    name, _, command = line.partition(" ")
+    if name.removesuffix(_WITH_NETWORK) == "run_command" and SHELL_OPERATORS & set(command):
+        return start == name
     return line == start or line.startswith(f"{start} ")

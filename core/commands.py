@@ -46,6 +46,7 @@ class Desk(Protocol):
     session: str
     step_limit: int
     is_practice: bool
+    held: Phrase | None
 
     @property
     def usage(self) -> Usage: ...
@@ -54,6 +55,7 @@ class Desk(Protocol):
     def parts(self) -> dict[str, int]: ...
     def new(self) -> None: ...
     def resume(self, start: str = "") -> str: ...
+    def compact(self) -> Phrase: ...
 
 
 class Commands(Family):
@@ -115,7 +117,8 @@ class Commands(Family):
     def resume(self, rest: str) -> CommandAnswered:
         session = self._desk.resume(rest)
         turns = self._desk.history.turn
-        card = TextCard(phrase("Session {id} goes on, turns: {n}.", id=session, n=turns))
+        said = phrase("Session {id} goes on, turns: {n}.", id=session, n=turns)
+        card = TextCard(said, self._desk.held or "")
         return CommandAnswered("/resume", card, effect="session")
 
     @command("/new", "Begin a new session.")
@@ -132,6 +135,10 @@ class Commands(Family):
             for found in self._desk.store.search(rest)
         )
         return TableCard(phrase("Found in the sessions: {n}", n=len(rows)), rows)
+
+    @command("/compact", "Sum up all turns but the last, to make room.")
+    def compact(self, _: str) -> Card:
+        return TextCard(self._desk.compact())
 
     @command("/fast", "Never think before acting.")
     def fast(self, _: str) -> Card:
@@ -164,7 +171,7 @@ class Commands(Family):
     def clear(self, _: str) -> CommandAnswered:
         return CommandAnswered("/clear", effect="clear")
 
-    @command("/exit", "Leave.")
+    @command("/exit", "Leave Onefold.")
     def exit(self, _: str) -> CommandAnswered:
         return CommandAnswered("/exit", effect="exit")
 
@@ -185,12 +192,23 @@ class Commands(Family):
             (phrase("Steps"), phrase("at most {n} a task", n=desk.step_limit)),
             (phrase("Context"), _of(used, limit)),
             *(
-                (phrase("  of it {part}", part=PARTS[part]), f"{tokens:,}")
+                (phrase("  for {part}", part=PARTS[part]), f"{tokens:,}")
                 for part, tokens in desk.parts().items()
             ),
             *self._cost_rows(),
             (phrase("Approval"), desk.approval.mode, *desk.approval.patterns),
         ]
+        if desk.held:
+            rows.append((phrase("Only reading"), desk.held))
+        if mended := desk.history.incidents:
+            repaired = phrase(
+                "times: {n}; lost answers or records: {lost}, others put right: {mended}",
+                n=len(mended),
+                lost=sum(incident.get("lost", 0) for incident in mended),
+                mended=max(incident.get("mended", 0) for incident in mended),
+            )
+            rows.append((phrase("Repaired"), repaired))
+        rows += desk.store.status()
         return rows + [row for family in desk.families for row in family.status()]
 
     def _cost_rows(self) -> list[Row]:
@@ -201,7 +219,7 @@ class Commands(Family):
             (
                 phrase("Tokens"),
                 phrase(
-                    "in {input}, out {output}, of it thinking {thinking}",
+                    "in {input:,}, out {output:,}, thinking {thinking:,} of that",
                     input=usage.prompt_tokens,
                     output=usage.completion_tokens,
                     thinking=usage.reasoning_tokens,
@@ -218,6 +236,8 @@ class Commands(Family):
 
 
 _MODES = ", ".join(MODES)
+_LONGEST = 100
+"""Characters of one message in `/history`."""
 
 
 def _mode(name: str) -> ApprovalMode:
@@ -240,7 +260,8 @@ def _of(used: int, limit: int) -> Phrase:
 
 
 def _first_line(text: str) -> str:
-    return next((line for line in text.splitlines() if line.strip()), "")[:100]
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 
 def _when(seconds: float) -> str:

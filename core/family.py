@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from core.cards import Change
+from core.cards import Card, Change
 from utils.phrases import Phrase, Text, phrase
 
 if TYPE_CHECKING:
@@ -49,6 +49,18 @@ class Section:
     name: str
     text: str
     changed: Callable[[str], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What the person should decide about a call that is over: *card* shows what it did.
+
+    *put_back* takes all of it back; it raises `Problem` if that is not possible.
+    """
+
+    why: Phrase
+    card: Card
+    put_back: Callable[[], None]
 
 
 class Family:
@@ -96,9 +108,16 @@ class Family:
     def after(self, call_id: str, turn: int) -> None:
         """Be told that such a call is over, however it ended."""
 
+    def rest(self) -> None:
+        """Be told that the turn is over, however it ended."""
+
     def warnings(self) -> Sequence[Phrase]:
         """Return what the person should see and was not told yet."""
         return ()
+
+    def doubt(self, call_id: str) -> Doubt | None:  # noqa: ARG002
+        """Return what is to be decided about a call that is over before anything goes on."""
+        return None
 
     def follow(self, changes: Sequence[Change]) -> None:
         """Take note of what a call did to the files."""

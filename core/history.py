@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User, Wire
+from utils.codec import from_plain
 from utils.completion import Usage
 
 Keep = Callable[[int, Record], None]
@@ -24,10 +25,20 @@ GIVEN_BACK = "given_back"
 """The `Shift` that takes back the newest rewinding of the key that is its value."""
 INCIDENT = "incident"
 """The `Shift` that tells of a repair: {"lost": …, "mended": …}, counts of records."""
-TIMELESS = frozenset({REWOUND, GIVEN_BACK, INCIDENT, "mode", "model", "queue", "sent"})
+DIGEST = "digest"
+"""The `Shift` that lets a "text" stand for all "before" a turn, in requests."""
+SPENT = "spent"
+"""The `Shift` that tells of a model call beside the talk: its usage."""
+BOOK = frozenset({REWOUND, GIVEN_BACK, INCIDENT, SPENT})
+TIMELESS = BOOK | {"mode", "model", "queue", "sent"}
 """What no rewinding takes back: settings, what is still to be done, and the book of it all."""
 
 LOST = "The answer of this call was lost: Onefold ended while it ran. Look at the state first."
+
+LEFT_OUT = (
+    "The turns before number {turn} of this session are left out here: they no longer fit. "
+    'read_file path="@history" lists them. Ask the person when something you need is missing.'
+)
 
 
 class History:
@@ -45,10 +56,16 @@ class History:
         self.records: list[Numbered] = []
         self.told: dict[str, str] = {}
         self.state: dict[str, Any] = {}
+        self._open: dict[str, ToolCall] = {}
+        self.sent: list[Numbered] = []
+        """What goes into a request."""
         self._wire: list[Wire] = []
 
     def append(self, record: Record) -> None:
-        """Keep *record*, then count it in."""
+        """Keep *record*, then count it in; calls that it would part from their answers get some."""
+        if not isinstance(record, ToolAnswer | Shift):
+            for call in list(self._open.values()):
+                self.append(lost(call))
         self._keep(self.turn, record)
         self._add(self.turn, record)
 
@@ -104,36 +121,44 @@ class History:
 
     def _log(self, turn: int, record: Record) -> None:
         self.log.append((turn, record))
-        if isinstance(record, Assistant):
-            self.usage += record.usage or Usage()
+        match record:
+            case Assistant(usage=Usage() as usage):
+                self.usage += usage
+            case Shift("spent", value):
+                self.usage += from_plain(Usage, value)
 
     def _count_anew(self) -> None:
         self._forget()
         for turn, record in standing(self.log):
             self._count(turn, record)
 
-    def _leave_out_before(self, turn: int) -> None:
-        """Send only *turn* and later from now on, with a word about what was left out."""
-        note = Context(
-            f"The turns before number {turn} of this session are left out here: they no longer "
-            "fit. Ask the person when something you need is missing."
-        )
-        kept = [record for number, record in self.records if number >= turn]
+    def _leave_out_before(self, turn: int, text: str) -> None:
+        """Send only *turn* and later from now on, and *text* instead of what was before."""
+        kept = [(number, record) for number, record in self.records if number >= turn]
         told = [Context(text, {name: text}) for name, text in self.told.items()]
-        self._wire = [_wire(r) for r in [note, *told, *kept] if not isinstance(r, Shift)]
+        self.sent = [(turn, Context(text)), *((turn, one) for one in told)]
+        self.sent += [(number, one) for number, one in kept if not isinstance(one, Shift)]
+        self._wire = [_wire(one) for _, one in self.sent if not isinstance(one, Shift)]
 
     def _count(self, turn: int, record: Record) -> None:
         self.records.append((turn, record))
         match record:
-            case Shift(name, value):
+            case Assistant(calls=calls):
+                self._open = {call.id: call for call in calls}
+            case ToolAnswer(call_id=call_id):
+                self._open.pop(call_id, None)
+            case Shift(name, value) if name not in BOOK:
                 self.state[name] = value
                 if name == "left_out_before":
-                    self._leave_out_before(value)
+                    self._leave_out_before(value, LEFT_OUT.format(turn=value))
+                elif name == DIGEST:
+                    self._leave_out_before(value["before"], value["text"])
             case Context(_, sections):
                 self.told.update({name: text for name, text in sections.items() if text})
                 for name in [name for name, text in sections.items() if not text]:
                     self.told.pop(name, None)
         if not isinstance(record, Shift):
+            self.sent.append((turn, record))
             self._wire.append(_wire(record))
 
 

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from difflib import get_close_matches
 from typing import Any, Protocol
 
+from core import compaction
 from core.approval import Approval, ApprovalMode
 from core.blinding import mapped
 from core.cards import TextCard
 from core.commands import Commands
+from core.compaction import FULL, KEPT
 from core.context import news
-from core.events import CommandAnswered, TurnStarted
-from core.family import Command, Family, Section, commands_of
-from core.history import History
+from core.events import CommandAnswered, Event, TurnStarted, Warned
+from core.family import Command, Doubt, Family, Section, commands_of
+from core.history import DIGEST, SPENT, History, Numbered
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, User, Wire
 from core.store import Store
 from core.thinking import Mode
 from core.tools import Outcome, Risk, Tool, Toolbox, ToolError
 from core.turn import Model, Turn, run_turn
-from utils.completion import Usage
+from utils.codec import to_plain
+from utils.completion import Completion, ModelError, Usage
 from utils.context_manager import first_turn_kept
 from utils.phrases import Phrase, Problem, phrase
 from utils.tokens import estimate
-from utils.waiting import Stop
+from utils.waiting import Stop, Stopped
 
+TAKING_BACK = frozenset({"/undo", "/redo", "/rewind", "/compact"})
+"""The commands that change a session, and so cannot be had in one that is only read."""
 CHANGING = frozenset({Risk.WRITE, Risk.RUN, Risk.DESTROY})
 
 
@@ -60,11 +65,17 @@ class MainTerminal:
     stop: Stop = field(default_factory=Stop)
     today: Callable[[], date] = date.today
     session: str = ""
+    digest_prompt: str = ""
+    """What asks the model to sum a conversation up; without it nothing is summed up."""
+    reads_along: bool = True
+    """Whether a session that another Onefold runs may be looked at (`held` says who does)."""
 
     def __post_init__(self) -> None:
         self.tools = Toolbox.of(self.families)
         self.approval = Approval(self.approval_mode, self._concern)
         self.history = History(self._keep)
+        self.held: Phrase | None = None
+        self._has_made_room = False
         everyone = [Commands(self), *self.families]
         self.commands: Mapping[str, Command] = {
             command.name: command for family in everyone for command in commands_of(family)
@@ -81,19 +92,28 @@ class MainTerminal:
         if line.startswith("/"):
             yield self._run_command(line)
             return
+        self._take_over()
         self._begin()
         line = self.blind(line)
         self.history.turn += 1
+        self._has_made_room = False
         self._tell()
         self.record(User(line))
         yield TurnStarted(line, self.history.turn)
-        yield from run_turn(self)
+        yield from map(Warned, self.store.warnings())
+        try:
+            yield from run_turn(self)
+        finally:
+            for family in self.families:
+                family.rest()
 
     def _run_command(self, line: str) -> CommandAnswered:
         name, _, rest = line.strip().partition(" ")
         try:
             if name not in self.commands:
                 raise Problem(self._unknown(name))
+            if self.held and name in TAKING_BACK:
+                self._take_over()
             answer = self.commands[name].run(rest.strip())
         except (Problem, ToolError) as error:
             return mapped(CommandAnswered(name, TextCard(error.what), ok=False), self.blind)
@@ -125,13 +145,33 @@ class MainTerminal:
         session = self.store.find(start)
         if session == self.session:
             return session
+        held = self._claim(session)
         records = self.store.load(session)
-        self.store.claim(session)
         self._leave()
+        self.held = held
         self._enter(session)
         self.history.replay([(turn, mapped(record, self.blind)) for turn, record in records])
         self._restore(self.history.state)
         return session
+
+    def _claim(self, session: str) -> Phrase | None:
+        """Take *session* for us; return who has it where it may only be read."""
+        self.store.info(session)
+        try:
+            self.store.claim(session)
+        except Problem as problem:
+            if not self.reads_along:
+                raise
+            return problem.what
+        return None
+
+    def _take_over(self) -> None:
+        """Make the session ours, if it was only read so far. Raises `Problem` while it is held."""
+        if self.held:
+            session = self.session
+            self.store.claim(session)
+            self._leave()
+            self.resume(session)
 
     def rewind(self, turn: int, key: int) -> None:
         """Take back *turn* and all after it: the talk, and the families' state with it."""
@@ -160,6 +200,7 @@ class MainTerminal:
         if self.session:
             self.store.release(self.session)
             self._enter("")
+        self.held = None
         self.history = History(self._keep)
 
     def close(self) -> None:
@@ -201,6 +242,8 @@ class MainTerminal:
             self._enter(session)
 
     def _keep(self, turn: int, record: Record) -> None:
+        if self.held:
+            return  # what is only looked at is not written to
         self._create()
         self.store.append(self.session, turn, record)
 
@@ -221,10 +264,18 @@ class MainTerminal:
             for family in self.families:
                 family.before(call_id, self.history.turn)
 
-    def settle(self, tool: Tool, call_id: str, outcome: Outcome) -> None:
+    def settle(self, tool: Tool, call_id: str) -> None:
         if changes_files(tool):
             for family in self.families:
                 family.after(call_id, self.history.turn)
+
+    def doubt(self, tool: Tool, call_id: str) -> Doubt | None:
+        if tool.risk is not Risk.RUN:
+            return None
+        doubts = (family.doubt(call_id) for family in self.families)
+        return next((doubt for doubt in doubts if doubt), None)
+
+    def follow(self, outcome: Outcome) -> None:
         if outcome.changes:
             for family in self.families:
                 family.follow(outcome.changes)
@@ -245,8 +296,12 @@ class MainTerminal:
             arguments = family.reveal(tool.name, arguments)
         return arguments
 
+    def standing(self) -> str:
+        return "\n".join(filter(None, (family.standing() for family in self.families)))
+
     def warnings(self) -> Sequence[Phrase]:
-        return [warning for family in self.families for warning in family.warnings()]
+        told = [warning for family in self.families for warning in family.warnings()]
+        return [*self.store.warnings(), *told]
 
     def spent(self) -> Phrase | None:
         if not self.budget_usd or self.usage.cost_usd < self.budget_usd:
@@ -287,6 +342,8 @@ class MainTerminal:
         """Return (tokens of the next request as far as known, the model's limit)."""
         newer = 0
         for _, record in reversed(self.history.records):
+            if isinstance(record, Shift) and record.name in (DIGEST, "left_out_before"):
+                break  # what was billed before is no measure of what is sent now
             if isinstance(record, Assistant) and record.usage:
                 billed = record.usage.prompt_tokens + record.usage.completion_tokens
                 # A reply that was asked for again is billed each time.
@@ -297,7 +354,7 @@ class MainTerminal:
     def parts(self) -> dict[str, int]:
         """Return an estimate of the tokens of the next request by part."""
         sizes = {"system": estimate(self.system_text), "tools": estimate(str(self.tools.wire))}
-        for _, record in self.history.records:
+        for _, record in self.history.sent:
             match record:
                 case Context():
                     part = "context"
@@ -312,10 +369,69 @@ class MainTerminal:
         used, limit = self.context_used
         if used <= limit // 2:
             return
-        sizes = [(turn, tokens(record)) for turn, record in self.history.records]
-        first = first_turn_kept(sizes, used, limit)
+        first = first_turn_kept(self._sent_sizes(), used, limit)
         if first is not None and self.history.state.get("left_out_before") != first:
             self.record(Shift("left_out_before", first))
+
+
+    def _sent_sizes(self) -> list[tuple[int, int]]:
+        return [(turn, tokens(record)) for turn, record in self.history.sent]
+
+    # --- making room -----------------------------------------------------------------------------
+
+    def make_room(self) -> Iterator[Event]:
+        """Sum older turns up when the window is nearly full; tried once a turn."""
+        used, limit = self.context_used
+        if self._has_made_room or used <= limit * FULL:
+            return
+        self._has_made_room = True
+        first = first_turn_kept(self._sent_sizes(), used, limit, full=FULL, kept=KEPT)
+        if first is not None:
+            yield Warned(phrase("The conversation gets long: older turns are summed up."))
+            yield Warned(self._sum_up(first))
+
+    def compact(self) -> Phrase:
+        """Sum up all turns but the last; say how that went. Raises `Problem`."""
+        turns = self.history.turns
+        if len(turns) < 2:
+            raise Problem(phrase("There is nothing to sum up yet."))
+        try:
+            return self._sum_up(turns[-1])
+        except Stopped:
+            raise Problem(phrase("Stopped.")) from None
+
+    def _sum_up(self, first: int) -> Phrase:
+        """Let a digest stand for the turns before *first*; say how that went."""
+        before = [one for one in self.history.records if one[0] < first]
+        if not self.digest_prompt or not before:
+            return phrase("Nothing was summed up: there is no prompt for it.")
+        try:
+            text = self._digest(before)
+        except ModelError as error:
+            return phrase("It could not be summed up, so it stays as it was: {why}", why=error.what)
+        if not (digest := compaction.checked(text, before)):
+            return phrase("The summary was no use, so the conversation stays as it was.")
+        used, _ = self.context_used
+        whole = compaction.told(digest, before, (family.recap() for family in self.families))
+        self.record(Shift(DIGEST, {"before": first, "text": whole}))
+        now, _ = self.context_used
+        return phrase(
+            "Summed up the turns before number {turn}: {used} tokens are now about {now}. All of "
+            "it stays in /history and can be read again.",
+            turn=first,
+            used=f"{used:,}",
+            now=f"{now:,}",
+        )
+
+    def _digest(self, before: Sequence[Numbered]) -> str:
+        """Return what the model makes of the turns; "" when it was cut off. Raises `ModelError`."""
+        messages = compaction.request(self.digest_prompt, before, self.context_limit)
+        for item in self.model.stream(messages, [], think=False, stop=self.stop):
+            if isinstance(item, Completion):
+                if item.usage:
+                    self.record(Shift(SPENT, to_plain(item.usage)))
+                return "" if item.is_cut else item.text
+        return ""
 
 
 def changes_files(tool: Tool) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from core.messages import Record
+from utils.phrases import Phrase, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,12 @@ class Store(Protocol):
 
         Raises `Problem` that says what there is when none or several do.
         """
+
+    def warnings(self) -> Sequence[Phrase]:
+        """Return what the person should see and was not told yet: damage, and what was saved."""
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        """Return rows for `/status`."""
 
     def search(self, text: str, limit: int = 20) -> Sequence[Found]:
         """Return messages that contain *text*, newest first, in any script and of any length."""

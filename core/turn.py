@@ -11,7 +11,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from core.approval import Approval, Leave
@@ -36,6 +36,7 @@ from core.events import (
     Warned,
     Why,
 )
+from core.family import Doubt
 from core.messages import AnswerState, Assistant, Context, Record, ToolAnswer, ToolCall, Wire
 from core.progress import Progress
 from core.thinking import Mode, carried, conclusion, thinks
@@ -72,6 +73,9 @@ class Host(Protocol):
     @property
     def model(self) -> Model: ...
 
+    def make_room(self) -> Iterator[Event]:
+        """See to it that the next request fits; tell the person of what is done for that."""
+
     def request(self) -> list[Wire]:
         """Return the messages of the next model call."""
 
@@ -81,8 +85,17 @@ class Host(Protocol):
     def before(self, tool: Tool, call_id: str) -> None:
         """Be told that *tool* is about to run."""
 
-    def settle(self, tool: Tool, call_id: str, outcome: Outcome) -> None:
-        """Be told what *tool* did; called before its answer is recorded."""
+    def standing(self) -> str:
+        """Return a short text that is another when the folder or the todos are."""
+
+    def settle(self, tool: Tool, call_id: str) -> None:
+        """Be told that *tool* is over; called before its answer is recorded."""
+
+    def doubt(self, tool: Tool, call_id: str) -> Doubt | None:
+        """Return what the person must decide about a call that has been settled."""
+
+    def follow(self, outcome: Outcome) -> None:
+        """Be told what came of a call in the end."""
 
     def warnings(self) -> Sequence[Phrase]:
         """Return what the person should see and was not told yet."""
@@ -108,6 +121,7 @@ class _Task:
     usage: Usage = field(default_factory=Usage)
     progress: Progress = field(default_factory=Progress)
     cuts: int = 0
+    must_think: bool = False
 
     def end(self, why: Why, detail: Phrase | None = None) -> TurnFinished:
         return TurnFinished(why, detail, self.usage, time.monotonic() - self.began)
@@ -139,17 +153,17 @@ def _step(
     """Make one model call and run its tools; return the end of the turn, if this was it."""
     if spent := host.spent():
         return task.end("budget", spent)
-    think = thinks(host.mode, step)
+    think, task.must_think = task.must_think or thinks(host.mode, step), False
+    yield from host.make_room()
     yield StepStarted(step, think)
     reply, is_cut = yield from _reply(host, think)
     usage = reply.usage or Usage()
     task.usage += usage
-    yield StepFinished(step, usage)
-    verdict = yield from _run_calls(host, reply, task.progress)
+    loop = yield from _run_calls(host, reply, task, StepFinished(step, usage))
     if host.stop.is_set():
         raise Stopped
-    if verdict is not None:
-        return task.end("step_limit", verdict)
+    if loop is not None and not (yield from _may_go_on(host, task, loop)):
+        return task.end("step_limit", loop.why)
     if is_cut and not reply.calls:
         return (yield from _go_on(host, task))
     if not reply.calls:
@@ -259,43 +273,71 @@ def _call(raw: RawCall) -> ToolCall:
 
 
 def _run_calls(
-    host: Host, reply: Assistant, progress: Progress
-) -> Generator[Event, Reply | None, Phrase | None]:
-    """Run the calls of *reply* in order; return why the task must end, or None.
+    host: Host, reply: Assistant, task: _Task, finished: StepFinished
+) -> Generator[Event, Reply | None, ApprovalAsked | None]:
+    """Tell that the reply is *finished*, then run its calls in order.
+
+    Returns what to ask the person before going on, or None.
 
     Whatever happens, a crash of ours or a screen that went away included, each call has got its
     one answer when this is left: the API insists.
     """
     waiting = deque(reply.calls)
-    verdict: Phrase | None = None
-    warnings: list[Phrase] = []
+    question: ApprovalAsked | None = None
+    warnings: list[str] = []
+    task.progress.next_reply()
     try:
+        yield finished
         while waiting:
             call = waiting[0]
             answer, has_changed = yield from _run_call(host, call, waiting)
-            match progress.see(call, answer, has_changed=has_changed):
-                case "stop":
-                    verdict = phrase(
-                        "The model repeats {name} without getting further, so the task was "
-                        "stopped. Say what to do differently.",
-                        name=answer.name,
-                    )
+            match task.progress.see(call, answer, host.standing(), has_changed=has_changed):
+                case "ask":
+                    question = _question_of_loop(call)
+                case "think":
+                    task.must_think = True
+                    warnings.append(answer.name)
                 case "warn":
-                    warnings.append(
-                        phrase("The model repeats {name}; it was warned.", name=answer.name)
-                    )
+                    warnings.append(answer.name)
     finally:
         for call in waiting:
             host.record(ToolAnswer(call.id, call.name, BROKEN_OFF, "stopped"))
-    for warning in warnings[:1]:
+    for name in warnings[:1]:
         host.record(
             Context(
                 "You are repeating yourself: the last calls brought nothing new. Do something "
                 "else, or say what is in the way. If it goes on, the task will be stopped."
             )
         )
-        yield Warned(warning)
-    return verdict
+        yield Warned(phrase("The model repeats {name}; it was warned.", name=name))
+    return question
+
+
+def _question_of_loop(call: ToolCall) -> ApprovalAsked:
+    why = phrase(
+        "The model repeats {name} without getting further, so the task was stopped. Say what to do "
+        "differently.",
+        name=call.name,
+    )
+    arguments: dict[str, Any] = json.loads(call.arguments)
+    card = TextCard(call.name, "\n".join(f"{key}: {value}" for key, value in arguments.items()))
+    return ApprovalAsked(call.id, call.name, "loop", why, "", card)
+
+
+def _may_go_on(
+    host: Host, task: _Task, question: ApprovalAsked
+) -> Generator[Event, Reply | None, bool]:
+    """Ask the person whether a task that goes in circles may go on."""
+    ask = phrase("The model goes in circles: nothing new came of it. Let it go on?")
+    reply = yield replace(question, why=ask)
+    if host.stop.is_set():
+        raise Stopped
+    if reply is None or not reply.yes:
+        if reply and reply.reason.strip():
+            host.record(Context(f"The person stopped the task here: {reply.reason.strip()}"))
+        return False
+    task.progress.forgive()
+    return True
 
 
 def _run_call(
@@ -363,17 +405,46 @@ def _run(
         outcome = _not_run(text, phrase("Stopped."), "")
     finally:
         running.close()
-    try:
-        host.settle(tool, call_id, outcome)
-    except Problem as problem:  # it did run: its answer counts, and the person is told
-        yield Warned(problem.what)
-    yield from map(Warned, host.warnings())
     if rest := stream.end():
         yield ToolOutput(call_id, rest)
+    kept = yield from _settle(host, tool, call_id, outcome)
+    yield from map(Warned, host.warnings())
+    if kept is not outcome:
+        return "refused", mapped(kept, host.blind)
     outcome = mapped(outcome, host.blind)
     if host.stop.is_set() and not outcome.ok:
         return "stopped", outcome
     return ("done" if outcome.ok else "failed"), outcome
+
+
+def _settle(
+    host: Host, tool: Tool, call_id: str, outcome: Outcome
+) -> Generator[Event, Reply | None, Outcome]:
+    """Let the house know what a call did, and the person decide about it where there is doubt.
+
+    Returns *outcome* itself, or another one if all that the call did was put back.
+    """
+    try:
+        host.settle(tool, call_id)
+        if doubt := host.doubt(tool, call_id):
+            question = ApprovalAsked(call_id, tool.name, "loss", doubt.why, "", doubt.card)
+            reply = yield question
+            if reply is None or not reply.yes:
+                doubt.put_back()
+                outcome = _put_back(outcome, reply)
+        host.follow(outcome)
+    except Problem as problem:  # it did run: its answer counts, and the person is told
+        yield Warned(problem.what)
+    return outcome
+
+
+def _put_back(outcome: Outcome, reply: Reply | None) -> Outcome:
+    if reply is None:
+        why = "it deleted much, and nobody was there to say whether to keep that"
+    else:
+        why = reply.reason.strip() or "the person did not want what it deleted to be gone"
+    text = f"{outcome.text}\nAll that this call did to the files was put back: {why}."
+    return replace(outcome, text=text, ok=False, changes=())
 
 
 def _question(
@@ -400,7 +471,7 @@ def _refusal(leave: Leave, reply: Reply | None) -> Outcome:
     if leave.verdict == "refuse":
         return _not_run(f"Refused: {leave.why}", phrase("Refused"), leave.why)
     if reply is None:
-        text = f"Refused, for nobody was there to say yes. Leave is needed because: {leave.why}"
+        text = f"Refused: nobody was there to say yes. It needs a yes because: {leave.why}"
         return _not_run(text, phrase("Refused: nobody was there to say yes"), leave.why)
     reason = reply.reason.strip()
     text = f"The person said no: {reason}" if reason else "The person said no."

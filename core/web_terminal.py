@@ -69,9 +69,10 @@ class WebTerminal(MainTerminal):
 
     emit: Callable[[Packet], None]
     changed: Callable[[], None] = _nothing
+    reads_along: bool = False
     boot: str = field(default_factory=lambda: secrets.token_hex(8))
     _log: deque[Packet] = field(default_factory=deque)
-    _sizes: deque[int] = field(default_factory=deque)
+    _packet_sizes: deque[int] = field(default_factory=deque)
     _kept_bytes: int = 0
     _count: int = 0
     _command: str = ""
@@ -205,15 +206,20 @@ class WebTerminal(MainTerminal):
 
     def _keep_packet(self, packet: Packet, size: int) -> None:
         self._log.append(packet)
-        self._sizes.append(size)
+        self._packet_sizes.append(size)
         self._kept_bytes += size
         while len(self._log) > KEPT or (self._kept_bytes > KEPT_BYTES and len(self._log) > 1):
             self._log.popleft()
-            self._kept_bytes -= self._sizes.popleft()
+            self._kept_bytes -= self._packet_sizes.popleft()
 
     def _retell(self) -> None:
+        """Begin another run of numbers: the talk is another one now."""
         with self._changed:
             self._transcript = Transcript(self.history.records)
+            self.boot = secrets.token_hex(8)
+            self._log.clear()
+            self._packet_sizes.clear()
+            self._kept_bytes = 0
 
     # Deltas: the first goes out at once, what follows within a frame is joined.
 

@@ -69,7 +69,10 @@ class Annotations(Family):
             )
         return Outcome("Noted.", TextCard(phrase("Note on {path}", path=visible(path)), text))
 
-    @command("/note PATH TEXT", "Note TEXT on a file; without TEXT show the note, - removes it.")
+    @command(
+        "/note [PATH] [TEXT]",
+        "Note TEXT on a file; without TEXT show its note, without PATH all; - removes it.",
+    )
     def note_command(self, rest: str) -> Card:
         self.sync()
         if not rest:

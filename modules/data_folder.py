@@ -52,6 +52,11 @@ class DataFolder:
         return self.path / "checkpoints"
 
     @property
+    def shows_secrets(self) -> Path:
+        """A file that is there while the person lets the model see secrets."""
+        return self.path / "shows-secrets"
+
+    @property
     def typed(self) -> Path:
         """What was typed at the prompt."""
         return self.path / "typed.txt"

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from sqlite3 import Connection, Error
 
 
+_FORMAT = 24  # SQLITE_FORMAT, which the module of Python does not name
+
+
+class Damaged(Problem):
+    """The file is no database (any more), or something in it is broken."""
+
+
 class Database:
     """One connection guarded by a lock; other processes wait for each other in SQLite.
 
@@ -41,6 +48,43 @@ class Database:
         """Everything done inside is on disk together when this ends, or not at all."""
         with self._lock, self._explained(), _transaction(self._opened()) as connection:
             yield connection
+
+    def is_whole(self) -> bool:
+        """Return whether SQLite finds nothing wrong with the file; reads all of it."""
+        try:
+            with self.reading() as connection:
+                found = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        except Damaged:
+            return False
+        return bool(found and found[0] == "ok")
+
+    def set_aside(self) -> tuple[Path, Path]:
+        """Move the file to a name that is free; return that and the one of its log.
+
+        Others who have it open go on with it there.
+        """
+        self.close()
+        with self._lock, self._explained():
+            number = 1
+            while (aside := self._beside(f"broken-{number}")).exists():
+                number += 1
+            log, aside_log = self._with_end("-wal"), aside.with_name(f"{aside.name}-wal")
+            if log.exists():
+                log.rename(aside_log)
+            self._path.rename(aside)
+            self._with_end("-shm").unlink(missing_ok=True)
+            return aside, aside_log
+
+    def set_aside_before(self) -> list[Path]:
+        """Return the files that were ever moved away, oldest first."""
+        found = self._path.parent.glob(f"{self._path.stem}.broken-*{self._path.suffix}")
+        return sorted(found, key=lambda path: (len(path.name), path.name))
+
+    def _beside(self, word: str) -> Path:
+        return self._path.with_name(f"{self._path.stem}.{word}{self._path.suffix}")
+
+    def _with_end(self, end: str) -> Path:
+        return self._path.with_name(f"{self._path.name}{end}")
 
     def close(self) -> None:
         with self._lock:
@@ -111,7 +155,7 @@ class Database:
         except sqlite3.Error as error:
             if (what := _explanation(error, self._name)) is None:
                 raise
-            raise Problem(what) from error
+            raise (Damaged if _is_damage(error) else Problem)(what) from error
         except OSError as error:
             why = error.strerror or str(error)
             raise Problem(_unwritable(self._name, why)) from error
@@ -140,23 +184,33 @@ def _code(error: Error) -> int:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
+def _is_damage(error: Error) -> bool:
+    import sqlite3
+
+    told = str(error)
+    # A table that is not there, and text that is no UTF-8, were not written by us either.
+    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, _FORMAT) or (
+        told.startswith(("no such table: ", "no such column: ", "Could not decode"))
+    )
+
+
 def _explanation(error: Error, path: str) -> Phrase | None:
     """Say what is wrong with the file at *path*; None for a mistake of ours."""
     import sqlite3
 
     match _code(error):
+        case _ if _is_damage(error):
+            return phrase(
+                "{path} is damaged. Nothing was changed: move it away to start afresh, or try to "
+                "rescue it with sqlite3's .recover.",
+                path=path,
+            )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return phrase("{path} is held by another program. Close that and try again.", path=path)
         case sqlite3.SQLITE_FULL:
             return phrase(
                 "The disk is full: nothing more fits into {path}. What was kept is safe; make room "
                 "and try again.",
-                path=path,
-            )
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return phrase(
-                "{path} is damaged. Nothing was changed: move it away to start afresh, or try to "
-                "rescue it with sqlite3's .recover.",
                 path=path,
             )
         case (

@@ -17,7 +17,7 @@ from modules.text_file import NotEncodable, NotExact, NotText, TextFile
 from utils.clean import visible
 from utils.globs import glob_filter
 from utils.phrases import Phrase, phrase
-from utils.text import Difference, cut_middle, difference, lines_of, numbered
+from utils.text import Difference, counted, cut_middle, difference, lines_of, numbered
 
 _MOST_FOUND = 200
 _FIRST_LINES = 20
@@ -41,8 +41,10 @@ class FileManager(Family):
         project: Project,
         outputs: KeptOutputs | None = None,
         notes: Callable[[str], str] | None = None,
+        past: Callable[[str], str] | None = None,
     ) -> None:
-        """*notes* gives the note on a file, "" for none."""
+        """*notes* gives the note on a file, "" for none; *past* what stands at @history/N."""
+        self._past = past
         self._project = project
         self._outputs = outputs
         self._notes = notes or (lambda _: "")
@@ -59,7 +61,7 @@ class FileManager(Family):
         if depth < 1:
             raise ToolError(phrase("depth counts from 1."))
         listing = Listing.of(self._project, folder, depth, self._notes)
-        head = f"{visible(folder) or self._project.name}/ ({len(listing.visible_files)} files)"
+        head = f"{visible(folder) or self._project.name}/ ({counted(len(listing.visible_files), 'file')})"
         return Outcome("\n".join([head, *listing.lines]), listing.card(folder))
 
     @tool(Risk.READ)
@@ -70,6 +72,8 @@ class FileManager(Family):
         end_line: Annotated[int | None, "Inclusive."] = None,
     ) -> Outcome:
         """Read a text file, its lines numbered as in 12│text; a long one by parts."""
+        if (path + "/").startswith("@history/") and self._past is not None:
+            return read_part(path, TextFile.new(self._past(path)), start_line, end_line)
         if path.startswith("@output/") and self._outputs is not None:
             return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
         name = self._project.normal(path)
@@ -94,9 +98,9 @@ class FileManager(Family):
             loose = glob_filter(pattern, ignore_case=True)
             others = [visible(name) for name in files if loose(name[start:])][:10]
             hint = f" With other upper or lower case: {', '.join(others)}." if others else ""
-            return Outcome(f"None of {len(files)} files fits {pattern}.{hint}", card)
+            return Outcome(f"None of {counted(len(files), 'file')} fits {pattern}.{hint}", card)
         cut = f" (the first {_MOST_FOUND})" if len(found) > _MOST_FOUND else ""
-        lines = [f"{len(found)} files{cut}:", *(hit.path for hit in hits)]
+        lines = [f"{counted(len(found), 'file')}{cut}:", *(hit.path for hit in hits)]
         return Outcome("\n".join(lines), card)
 
     @tool(Risk.WRITE)
@@ -114,7 +118,7 @@ class FileManager(Family):
         self._seen.remember(name, data)
         change = difference("", file.text)
         ends = f", {file.name}" if not file.is_plain else ""
-        text = f"Created {visible(name)} ({len(lines_of(file.text))} lines{ends})."
+        text = f"Created {visible(name)} ({counted(len(lines_of(file.text)), 'line')}{ends})."
         return Outcome(text, _diff_card(name, change), changes=(Change("created", name),))
 
     @tool(Risk.WRITE)
@@ -197,10 +201,13 @@ class FileManager(Family):
         self._project.delete_folder(name, recursive=recursive)
         self._seen.forget(name)
         title = phrase("Deleted folder {path}", path=visible(name))
-        card = TextCard(title, phrase("{count} files", count=len(files)))
+        count = len(files)
+        body = phrase("1 file") if count == 1 else phrase("{n} files", n=count)
+        card = TextCard(title, body)
         named = files if 0 < len(files) <= _MOST_CHANGES else [name]
         changes = tuple(Change("deleted", path) for path in named)
-        return Outcome(f"Deleted {visible(name)}/ with {len(files)} files.", card, changes=changes)
+        told = f"Deleted {visible(name)}/ with {counted(len(files), 'file')}."
+        return Outcome(told, card, changes=changes)
 
     def _named(self, path: str) -> str:
         """Return *path* made normal, which must not be the project itself."""
@@ -221,7 +228,7 @@ class FileManager(Family):
         shown = visible(name)
         data = _encoded(file, text)
         if data == file.data:
-            return Outcome(f"{shown} has that content already.", TextCard(_same(shown)))
+            return Outcome(f"{shown} has that content already.", TextCard("", _same(shown)))
         found = self._project.stat(name)
         try:
             self._project.write_bytes(name, data, expect=file.data)
@@ -231,7 +238,7 @@ class FileManager(Family):
         self._seen.remember(name, data)
         change = difference(file.text, text)
         told = f"Changed {shown} (+{change.added} -{change.removed})"
-        told += f"; it has {len(lines_of(text))} lines now."
+        told += f"; it has {counted(len(lines_of(text)), 'line')} now."
         if note is not None:
             told += f" Not exact, but clear: {note}."
         if found is not None and found.st_nlink > 1:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from core.cards import Entry, TreeCard
+from core.tools import ToolError
 from modules.project import Item, Project
 from utils.clean import visible
-from utils.text import size_in_words
+from utils.text import counted, size_in_words
 
 _MOST_LINES = 400
 _MOST_IN_A_FOLDER = 100
@@ -41,7 +42,13 @@ class Listing:
         return TreeCard(visible(path) or ".", tuple(self.entries), self.left_out)
 
     def _add_folder(self, path: str, level: int) -> None:
-        items = [item for item in self.project.entries(path) if item.name != ".git"]
+        try:
+            items = [item for item in self.project.entries(path) if item.name != ".git"]
+        except ToolError:
+            if level == 1:  # what was asked for; of the rest it is enough to say so
+                raise
+            self._say("… not readable", level)
+            return
         items.sort(key=lambda item: (not item.is_folder, item.name.casefold(), item.name))
         base = f"{path}/" if path else ""
         shown = ignored = 0
@@ -74,12 +81,19 @@ class Listing:
             self._say(f"{name}/", level)
             self._add_folder(path, level + 1)
         elif count:
-            self._say(f"{name}/  ({count} files)", level)
+            self._say(f"{name}/  ({counted(count, 'file')})", level)
         else:
-            self._say(f"{name}/  ({'ignored' if self._holds_files(path) else 'empty'})", level)
+            self._say(f"{name}/  ({self._why_nothing(path)})", level)
 
     def _say(self, text: str, level: int) -> None:
         self.lines.append("  " * (level - 1) + text)
+
+    def _why_nothing(self, path: str) -> str:
+        """Return why no file below the folder *path* is shown."""
+        try:
+            return "ignored" if self._holds_files(path) else "empty"
+        except ToolError:
+            return "not readable"
 
     def _holds_files(self, path: str) -> bool:
         """Return whether anything but empty folders is below *path*."""

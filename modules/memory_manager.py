@@ -48,7 +48,7 @@ class Memory(Family):
         """Keep one fact, preference or decision for all later sessions of this project. Only
         what lasts and is not in the files."""
         item = self._add(text, category)
-        card = TextCard(phrase("Remembered"), f"{item.id}  {item.text}")
+        card = TextCard(phrase("Remembered"), phrase("as {id}", id=item.id))
         return Outcome("Remembered for later sessions.", card)
 
     # Nothing enters the memory without the person's yes, whatever else needs none.
@@ -101,7 +101,7 @@ class Memory(Family):
         except Problem as problem:
             return [(phrase("Memory"), problem.what)]
         path = str(self._file.path)
-        return [(phrase("Memory"), phrase("{count} things, {path}", count=count, path=path))]
+        return [(phrase("Memory"), phrase("{count} kept in {path}", count=count, path=path))]
 
     def _add(self, text: str, category: str) -> Item:
         line = " ".join(text.split())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,12 +19,17 @@ _HINT_LENGTH = 200  # characters, more than the hint ever has
 class Outputs:
     """Texts in *folder*, one numbered file each; the oldest go when they pass *room* bytes."""
 
-    def __init__(self, folder: Path, *, room: int = _ROOM) -> None:
+    def __init__(
+        self, folder: Path, *, room: int = _ROOM, blind: Callable[[str], str] = str
+    ) -> None:
+        """*blind* takes out of a text what is not to be kept or shown."""
+        self._blind = blind
         self._folder = folder
         self._room = room
 
     def keep(self, text: str) -> str:
         """Keep *text* and return its address, "@output/3". Raises `Problem` if it cannot."""
+        text = self._blind(text)
         # Surrogates stand for bytes that were no UTF-8: they must come back as they were.
         data = text.encode("utf-8", "surrogatepass")
         try:
@@ -56,6 +62,7 @@ class Outputs:
         A longer one is kept whole; its head and tail come back, cut at line ends where there are
         any, with a line between them that says what is missing and how to read it.
         """
+        text = self._blind(text)  # before it is cut: of half a secret, nobody would know
         if len(text) <= limit:
             return text
         half = (limit - _HINT_LENGTH) // 2

@@ -5,8 +5,8 @@ from __future__ import annotations
 from core.cards import TextCard
 from core.tools import Outcome, ToolError
 from modules.text_file import TextFile
-from utils.phrases import phrase
-from utils.text import lines_of, numbered
+from utils.phrases import Phrase, phrase
+from utils.text import counted, lines_of, numbered
 
 _MOST_BYTES = 32_000
 _LONGEST_LINE = 4_000
@@ -18,7 +18,8 @@ def read_part(
     """Return the lines asked for, as many as one answer may hold."""
     lines = lines_of(file.text)
     if not lines:
-        return Outcome(f"{shown} is empty.", TextCard(phrase("Read {path}", path=shown)))
+        card = TextCard(phrase("Read {path}", path=shown), phrase("empty"))
+        return Outcome(f"{shown} is empty.", card)
     last = len(lines) if end_line is None else min(end_line, len(lines))
     if not 1 <= start_line <= last:
         raise ToolError(
@@ -36,10 +37,19 @@ def read_part(
     head += f", {file.name}" if not file.is_plain else ""
     head += ", no newline at the end" if not file.text.endswith("\n") else ""
     head += f"  # {note}" if note else ""
-    rest = f"\n… {last - end} more lines; go on with start_line={end + 1}" if end < last else ""
-    body = phrase("lines {first}-{last} of {count}", first=start_line, last=end, count=len(lines))
-    card = TextCard(phrase("Read {path}", path=shown), body)
+    left = counted(last - end, "more line")
+    rest = f"\n… {left}; go on with start_line={end + 1}" if end < last else ""
+    card = TextCard(phrase("Read {path}", path=shown), _part(start_line, end, len(lines)))
     return Outcome(f"{head}\n{numbered(chosen, start_line)}{rest}", card)
+
+
+def _part(first: int, last: int, count: int) -> Phrase:
+    """Say for people which of *count* lines were read."""
+    if last - first + 1 == count:
+        return phrase("1 line") if count == 1 else phrase("{n} lines", n=count)
+    if first == last:
+        return phrase("line {first} of {count}", first=first, count=count)
+    return phrase("lines {first}-{last} of {count}", first=first, last=last, count=count)
 
 
 def _fitting(lines: list[str]) -> list[str]:

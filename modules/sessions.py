@@ -7,16 +7,18 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from core.messages import Assistant, Record, ToolAnswer, User
+from core.messages import Assistant, Record, Shift, ToolAnswer, User
 from core.store import Found, SessionInfo, Store
-from modules.database import Database
+from modules.database import Damaged, Database
+from modules.salvage import SavedEvent, SavedSession, sessions_in, unknown
 from utils.codec import from_plain, to_plain
-from utils.phrases import Phrase, Problem, phrase
+from utils.phrases import Phrase, Problem, Text, phrase
 from utils.processes import is_running, started_at
 
 if TYPE_CHECKING:
@@ -52,6 +54,24 @@ WHERE {} ORDER BY said.id DESC LIMIT ?
 _LONGEST_QUERY = 1000  # characters; SQLite refuses LIKE patterns above 50,000 bytes
 
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _rescued(method: Method) -> Method:
+    """Let *method* be tried again on a new file when the old one turns out to be broken."""
+
+    @wraps(method)
+    def call(self: Sessions, *values: Any, **named: Any) -> Any:
+        try:
+            return method(self, *values, **named)
+        except Damaged:
+            if not self._rescue():
+                raise
+            return method(self, *values, **named)
+
+    return call  # type: ignore[return-value]
+
+
 class Sessions(Store):
     """The sessions kept in the SQLite file *path*, which is made when something is first kept.
 
@@ -64,6 +84,44 @@ class Sessions(Store):
         self._lock = threading.Lock()
         self._unwritten: dict[str, SessionInfo] = {}
         self._has_index = True
+        self._warnings: list[Phrase] = []
+
+    def warnings(self) -> Sequence[Phrase]:
+        told, self._warnings = self._warnings, []
+        return told
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        return [
+            (phrase("Damaged sessions"), phrase("kept as {path}", path=str(path)))
+            for path in self._database.set_aside_before()
+        ]
+
+    def _rescue(self) -> bool:
+        """Begin a new file with what can be read of a broken one; return whether it was broken.
+
+        The broken file is kept beside it, as it is.
+        """
+        if self._database.is_whole():
+            return False
+        aside, log = self._database.set_aside()
+        logged = log.read_bytes() if log.exists() else b""
+        sessions, events = sessions_in(aside.read_bytes(), logged)
+        names = sorted(sessions.keys() | events.keys())
+        lost = 0
+        with self._database.writing() as connection:
+            for name in names:
+                saved = sessions.get(name) or unknown(name, events[name])
+                lost += _put_back(connection, saved, events.get(name, {}))
+        self._warnings.append(
+            phrase(
+                "The file of the sessions was damaged; it is kept as {path}. Sessions saved: "
+                "{count}; records of them that are lost: {lost}.",
+                path=str(aside),
+                count=len(names),
+                lost=lost,
+            )
+        )
+        return True
 
     def close(self) -> None:
         self._database.close()
@@ -76,6 +134,7 @@ class Sessions(Store):
             self._unwritten[name] = SessionInfo(name, "", model, now, now, 0, parent)
         return name
 
+    @_rescued
     def append(self, session: str, turn: int, record: Record) -> None:
         """Add *record* to the end of *session*; it is durable when this returns."""
         now = time.time()
@@ -96,6 +155,7 @@ class Sessions(Store):
             )
         self._unwritten.pop(session, None)
 
+    @_rescued
     def adopt(self, info: SessionInfo, records: Iterable[tuple[int, Record]]) -> str:
         """Keep a session of another project as a new one here, all of it at once; return its id."""
         name = self.create(model=info.model, parent=info.id)
@@ -117,6 +177,7 @@ class Sessions(Store):
         self._unwritten.pop(name, None)
         return name
 
+    @_rescued
     def fork(self, session: str, turn: int) -> str:
         """Begin a session with what *session* holds up to the end of *turn*; return its id.
 
@@ -155,9 +216,11 @@ class Sessions(Store):
         """Put *session* out of the way of the list, or back."""
         self._set(session, "archived", int(archived))
 
+    @_rescued
     def delete(self, session: str) -> None:
         """Forget *session* for good, in the search index too."""
         with self._database.writing() as connection:
+            connection.execute("PRAGMA secure_delete=ON")
             self._unindex(connection, session)
             connection.execute("DELETE FROM runner WHERE session = ?", (session,))
             connection.execute("DELETE FROM session WHERE id = ?", (session,))
@@ -166,6 +229,7 @@ class Sessions(Store):
             )
         self._unwritten.pop(session, None)
 
+    @_rescued
     def load(self, session: str) -> list[tuple[int, Record]]:
         """Return (turn, record) in order. Raises `Problem` when there is no such session."""
         with self._database.reading() as connection:
@@ -176,14 +240,17 @@ class Sessions(Store):
             self.info(session)
         return [(turn, _loaded(data, session)) for turn, data in rows]
 
+    @_rescued
     def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:
         """Return the newest sessions first; those archived, or with nothing said, are left out."""
         return self._infos("turns > 0 AND NOT archived ORDER BY updated DESC LIMIT ?", limit)
 
+    @_rescued
     def archived(self, limit: int = 50) -> Sequence[SessionInfo]:
         """Return the archived sessions, the newest first."""
         return self._infos("turns > 0 AND archived ORDER BY updated DESC LIMIT ?", limit)
 
+    @_rescued
     def info(self, session: str) -> SessionInfo:
         """Return what is known of *session*. Raises `Problem` when there is no such session."""
         if session in self._unwritten:
@@ -192,6 +259,7 @@ class Sessions(Store):
             return found[0]
         raise Problem(_unknown(session))
 
+    @_rescued
     def find(self, start: str) -> str:
         """Return the one session whose id begins with *start* ("" is the newest).
 
@@ -223,6 +291,14 @@ class Sessions(Store):
 
         *text* is taken literally, upper and lower case alike.
         """
+        try:
+            return self._search(text, limit)
+        except Damaged:
+            if not self._rescue():
+                self._has_index = False  # it alone is broken
+            return self._search(text, limit)
+
+    def _search(self, text: str, limit: int) -> Sequence[Found]:
         wanted = _flat(text)[:_LONGEST_QUERY]
         if not wanted:
             return ()
@@ -240,6 +316,7 @@ class Sessions(Store):
             for session, title, turn, role, body, when in rows
         ]
 
+    @_rescued
     def claim(self, session: str) -> None:
         """Note that this process runs *session*; one that is gone is taken over from.
 
@@ -263,6 +340,7 @@ class Sessions(Store):
                 "INSERT OR REPLACE INTO runner VALUES (?, ?, ?)", (session, me, started_at(me))
             )
 
+    @_rescued
     def release(self, session: str) -> None:
         """Let another process run *session*."""
         with self._database.writing() as connection:
@@ -270,6 +348,7 @@ class Sessions(Store):
                 "DELETE FROM runner WHERE session = ? AND pid = ?", (session, os.getpid())
             )
 
+    @_rescued
     def _set(self, session: str, column: str, value: object) -> None:
         with self._database.writing() as connection:
             self._write_session(connection, session)
@@ -326,8 +405,9 @@ class Sessions(Store):
         if not self._has_index:
             return False
         with self._database.reading() as connection:
-            if not _backlog(connection):
-                return True
+            newest, upto = _backlog(connection)
+        if newest <= upto:
+            return upto > 0
         with self._database.writing() as connection:
             try:
                 connection.execute(_INDEX)
@@ -344,11 +424,53 @@ class Sessions(Store):
         return True
 
 
-def _backlog(connection: Connection) -> bool:
+def _put_back(
+    connection: Connection, info: SavedSession, events: Mapping[int, SavedEvent]
+) -> int:
+    """Write what was saved of a session, and how much of it is missing; return that."""
+    connection.execute(
+        "INSERT INTO session(id, title, model, parent, created, updated, archived)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (info.id, info.title, info.model, info.parent, info.created, info.updated, info.archived),
+    )
+    readable = {seq: events[seq] for seq in sorted(events) if _is_readable(events[seq])}
+    newest = max(events, default=0)
+    missing = newest - len(readable)
+    for seq, event in readable.items():
+        row = connection.execute(
+            "INSERT INTO event(session, seq, ts, turn, kind, data) VALUES (?, ?, ?, ?, ?, ?)",
+            (info.id, seq, event.when, event.turn, event.kind, event.data),
+        ).lastrowid
+        if words := _words(_loaded(event.data, info.id)):
+            connection.execute("INSERT INTO said VALUES (?, ?)", (row, words))
+    last = max((event.turn for event in readable.values()), default=0)
+    incident = _dumped(Shift("incident", {"lost": missing, "mended": 0}))
+    connection.execute(
+        "INSERT INTO event(session, seq, ts, turn, kind, data) VALUES (?, ?, ?, ?, 'shift', ?)",
+        (info.id, newest + 1, info.updated, last, incident),
+    )
+    connection.execute(
+        "UPDATE session SET turns = (SELECT count(*) FROM event WHERE session = ?1"
+        " AND kind = 'user') WHERE id = ?1",
+        (info.id,),
+    )
+    return missing
+
+
+def _is_readable(event: SavedEvent) -> bool:
+    try:
+        record = _loaded(event.data, event.session)
+        return record.kind == event.kind
+    except (Problem, LookupError, AttributeError, RecursionError):
+        return False
+
+
+def _backlog(connection: Connection) -> tuple[int, int]:
+    """Return the newest thing said and the newest in the index, 0 for none."""
     (newest,), (upto,) = connection.execute(
         "SELECT coalesce(max(id), 0) FROM said UNION ALL SELECT upto FROM indexed"
     ).fetchall()
-    return bool(newest > upto)
+    return newest, upto
 
 
 def _dumped(record: Record) -> str:

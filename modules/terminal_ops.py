@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal, Protocol
 from core.cards import Change, RunCard
 from core.family import Family
 from core.tools import Outcome, Risk, Running, ToolError, tool
-from modules.sandbox import Limits, Program, Report, Result, Sandbox
+from modules.package_index import index_hosts, index_variables, pip_settings
+from modules.sandbox import Limits, Network, Program, Report, Result, Sandbox
 from modules.sandbox.effects import Effects, effects, look
 from utils.clean import clean, visible
 from utils.phrases import Phrase, Problem, Text, phrase
@@ -35,39 +36,64 @@ class Fitter(Protocol):
 class TerminalOps(Family):
     """Runs Python and shell commands of the model in the project folder."""
 
-    def __init__(self, project: Folder, sandbox: Sandbox, stop: Stop, outputs: Fitter) -> None:
+    def __init__(
+        self,
+        project: Folder,
+        sandbox: Sandbox,
+        stop: Stop,
+        outputs: Fitter,
+        *,
+        network_hosts: Sequence[str] = (),
+        pip_variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """*network_hosts* may be reached beside the package index when the person allows it.
+
+        *pip_variables* are those of the person's environment that pip obeys.
+        """
+        self._pip_variables = pip_variables or {}
+        self._network_hosts = network_hosts
+        self._way_out: Network | None = None
         self._root = project.root
         self._sandbox = sandbox
         self._stop = stop
         self._outputs = outputs
 
     @tool(Risk.RUN)
-    def run_python(self, code: str, timeout: Annotated[int, "seconds, up to 600"] = 60) -> Running:
+    def run_python(
+        self,
+        code: str,
+        timeout: Annotated[int, "seconds, up to 600"] = 60,
+        network: Annotated[bool, "asks the person; package index and allowed hosts"] = False,
+    ) -> Running:
         """Run Python in the project folder (its virtual environment if it has one; no network,
         no input, nothing kept between calls). A last expression's value is shown."""
-        return (yield from self._run(Program("python", code), timeout))
+        return (yield from self._run(Program("python", code), timeout, network))
 
     @tool(Risk.RUN)
     def run_command(
-        self, command: str, timeout: Annotated[int, "seconds, up to 600"] = 60
+        self,
+        command: str,
+        timeout: Annotated[int, "seconds, up to 600"] = 60,
+        network: Annotated[bool, "as for run_python"] = False,
     ) -> Running:
         """Run a bash command in the project folder (no network, no input; .git is read-only;
         background processes end with the call)."""
         if "\0" in command:
             raise ToolError("A command cannot hold a NUL character. Nothing was run.")
-        return (yield from self._run(Program("bash", command), timeout))
+        return (yield from self._run(Program("bash", command), timeout, network))
 
-    def _run(self, program: Program, timeout: int) -> Running:
+    def _run(self, program: Program, timeout: int, with_network: bool) -> Running:
         seconds = min(max(timeout, _SHORTEST), _LONGEST)
         report, limits = self._report(), Limits(seconds=seconds)
         before = look(self._root)
-        result = yield from self._result(program, limits)
+        network = self._network() if with_network else None
+        result = yield from self._result(program, limits, network)
         done = effects(before, look(self._root))
         told = [_ending(result, limits)]
         if seconds != timeout:
             told.append(f"(timeout set to {seconds} s; {_SHORTEST} to {_LONGEST} are allowed)")
         told += [str(note) for note in result.notes]
-        text = clean(result.output).strip("\n")
+        text = clean(result.whole).strip("\n")
         told += [self._outputs.fit(text) if text else "(no output)", *_in_words(done)]
         card = RunCard(
             program.language,
@@ -81,9 +107,19 @@ class TerminalOps(Family):
         )
         return Outcome("\n".join(told), card, ok=result.exit_code == 0, changes=done.changes)
 
-    def _result(self, program: Program, limits: Limits) -> Generator[str, None, Result]:
+    def _network(self) -> Network:
+        """Return the way to the hosts that the person's pip uses, and to those in the settings."""
+        if self._way_out is None:
+            settings = pip_settings(self._pip_variables)
+            hosts = (*index_hosts(settings), *self._network_hosts)
+            self._way_out = Network(hosts, index_variables(settings))
+        return self._way_out
+
+    def _result(
+        self, program: Program, limits: Limits, network: Network | None
+    ) -> Generator[str, None, Result]:
         try:
-            return (yield from self._sandbox.run(program, limits, self._stop))
+            return (yield from self._sandbox.run(program, limits, self._stop, network))
         except Problem as problem:
             raise ToolError(problem.what) from problem
 
@@ -106,8 +142,15 @@ class TerminalOps(Family):
             case "D":
                 return phrase("Here programs run without a sandbox: they can do all that you can.")
 
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:  # noqa: ARG002
-        return self.needs_leave() if tool in ("run_python", "run_command") else None
+    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+        if tool not in ("run_python", "run_command"):
+            return None
+        if arguments.get("network"):
+            hosts = ", ".join(self._network().hosts)
+            return phrase(
+                "It may reach these hosts and send them what it reads: {hosts}", hosts=hosts
+            )
+        return self.needs_leave()
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         report = self._sandbox.report()

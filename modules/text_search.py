@@ -23,6 +23,7 @@ from utils.child import Answer, TooSlow, ask_program
 from utils.clean import visible
 from utils.globs import glob_filter
 from utils.phrases import phrase
+from utils.text import counted
 from utils.waiting import Stop, Stopped
 
 _SECONDS = 20.0
@@ -188,10 +189,10 @@ def _in_parts(files: Sequence[str]) -> Iterator[list[str]]:
 
 def _told(found: Found, hits: Sequence[Hit], searched: int) -> str:
     """Return the answer for the model: the hits by file, as 12│line."""
-    skipped = f" {found.skipped} files were too large." if found.skipped else ""
+    skipped = f" Too large to search: {counted(found.skipped, 'file')}." if found.skipped else ""
     if not hits:
-        return f"No line of {searched} files matches.{skipped}"
-    head = f"{found.total} lines in {found.files} files match"
+        return f"No line of {counted(searched, 'file')} matches.{skipped}"
+    head = f"{counted(found.total, 'line')} in {counted(found.files, 'file')}"
     head += f"; the first {len(hits)}:" if found.total > len(hits) else ":"
     lines = [head + skipped]
     for path, group in groupby(hits, key=lambda hit: hit.path):

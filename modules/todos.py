@@ -45,6 +45,16 @@ class Todos(Family):
     def restore(self, state: dict[str, Any]) -> None:
         self._todos = from_plain(tuple[Todo, ...], state.get("todos", []))
 
+    def standing(self) -> str:
+        return repr(self._todos) if self._todos else ""
+
+    def recap(self) -> str:
+        """Return the list, unless all of it is done."""
+        if self._done == len(self._todos):
+            return ""
+        lines = [f"- [{todo.status}] {todo.title}" for todo in self._todos]
+        return "\n".join(["Your todos:", *lines])
+
     @property
     def _done(self) -> int:
         return sum(todo.status == "completed" for todo in self._todos)

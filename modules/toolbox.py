@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.family import Family
@@ -16,11 +16,15 @@ from modules.export import Export
 from modules.file_manager import FileManager
 from modules.focus import Focus
 from modules.forking import Forking
+from modules.git_commit import GitCommit
+from modules.loss import Losses
 from modules.memory_manager import Memory
 from modules.outputs import Outputs
+from modules.past import Past
 from modules.project import Project
 from modules.sandbox import Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
+from modules.secrets import Secrets
 from modules.sessions import Sessions
 from modules.terminal_ops import TerminalOps
 from modules.text_search import TextSearch
@@ -40,19 +44,27 @@ class Choices:
     checkpoint_file_bytes: int
     checkpoint_total_bytes: int
     checkpoint_days: int
+    hide_secrets: bool = True
+    network_hosts: tuple[str, ...] = ()
+    pip_variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    known_secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def families(
     project: Project, data: DataFolder, store: Store, stop: Stop, choices: Choices
 ) -> Sequence[Family]:
     """Return every family of a session on *project*, in the order the model sees their tools."""
-    outputs = Outputs(data.outputs)
+    secrets = Secrets(
+        project.root, choices.known_secrets, data.shows_secrets, is_wanted=choices.hide_secrets
+    )
+    outputs = Outputs(data.outputs, blind=secrets.blind)
     notes = Annotations(project, data.notes)
     sandbox = Sandbox(
         project.root,
         hidden=[data.all],
         cache_folder=data.all,
         allow_limits_only=choices.allow_unsandboxed,
+        covers=secrets.covers,
     )
     checkpoints = Checkpoints(
         project.root,
@@ -63,6 +75,7 @@ def families(
         protected=[data.all],
     )
     undo = UndoFamily(project, checkpoints)
+    past = Past()
 
     def elsewhere(folder: Path) -> Sessions:
         return Sessions(DataFolder(data.all, folder).sessions)
@@ -71,15 +84,26 @@ def families(
     if choices.search_key:
         search = WebSearch(choices.search_key, outputs, stop, base_url=choices.search_url)
     return [
-        FileManager(project, outputs, notes.note),
+        FileManager(project, outputs, notes.note, past.read),
         TextSearch(project, stop=stop),
-        TerminalOps(project, sandbox, stop, outputs),
+        TerminalOps(
+            project,
+            sandbox,
+            stop,
+            outputs,
+            network_hosts=choices.network_hosts,
+            pip_variables=choices.pip_variables,
+        ),
+        GitCommit(project, stop),
         Todos(),
         Focus(project, context_limit=choices.context_limit),
         notes,
         Memory(data.memory),
         search,
+        secrets,
         undo,
+        past,
+        Losses(undo, project.files),
         Forking(store, project.root, undo.twin, elsewhere),
         Export(store, project.root, choices.system_text),
     ]

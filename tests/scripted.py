@@ -18,7 +18,7 @@ from core.messages import Record, Wire
 from core.store import Found, SessionInfo
 from core.turn import drive
 from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
-from utils.phrases import Problem, phrase
+from utils.phrases import Phrase, Problem, Text, phrase
 from utils.waiting import Stop, Stopped
 
 Item = Delta | Retry | Completion | ModelError | Callable[[Stop], None]
@@ -91,6 +91,12 @@ class MemoryStore:
 
     def claim(self, session: str) -> None: ...
     def release(self, session: str) -> None: ...
+
+    def warnings(self) -> Sequence[Phrase]:
+        return ()
+
+    def status(self) -> Sequence[tuple[Phrase, Text]]:
+        return ()
 
     def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:
         return [SessionInfo(s, s, "m", 0.0, 0.0, 1) for s in reversed(self.records)]

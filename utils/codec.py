@@ -31,6 +31,8 @@ def from_plain(kind: Any, plain: Any) -> Any:
         return _from_union(get_args(kind), plain)
     if origin is tuple:
         return tuple(from_plain(get_args(kind)[0], item) for item in plain)
+    if origin is Mapping:
+        return {name: from_plain(get_args(kind)[1], item) for name, item in plain.items()}
     if origin is list:
         return [from_plain(get_args(kind)[0], item) for item in plain]
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):

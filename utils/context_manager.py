@@ -11,22 +11,31 @@ KEPT = 0.5
 left out makes the whole prompt new to the provider's cache."""
 
 
-def first_turn_kept(sizes: Sequence[tuple[int, int]], used: int, limit: int) -> int | None:
+def first_turn_kept(
+    sizes: Sequence[tuple[int, int]],
+    used: int,
+    limit: int,
+    *,
+    full: float = FULL,
+    kept: float = KEPT,
+) -> int | None:
     """Return the first turn to send when *used* tokens of *limit* are too many, or None.
 
     *sizes* is (turn, tokens) of each message, at least one. Turns stay whole, so that no call is
     parted from its answer, and the last turn always stays.
     """
-    if used <= limit * FULL:
+    if used <= limit * full:
         return None
     by_turn: dict[int, int] = {}
     for turn, tokens in sizes:
         by_turn[turn] = by_turn.get(turn, 0) + tokens
     turns = sorted(by_turn)
+    # What was really used says how far the estimates are off.
+    scale = max(1.0, used / max(1, sum(by_turn.values())))
     first, total = turns[-1], by_turn[turns[-1]]
     for turn in reversed(turns[:-1]):
         total += by_turn[turn]
-        if total > limit * KEPT:
+        if total * scale > limit * kept:
             break
         first = turn
     return first if first > turns[0] else None

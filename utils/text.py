@@ -23,7 +23,12 @@ class Difference:
         parts = self.diff.split("\n")
         if len(parts) <= lines:
             return self.diff
-        return "\n".join([*parts[:lines], f"… {len(parts) - lines} more lines"])
+        return "\n".join([*parts[:lines], f"… {counted(len(parts) - lines, 'more line')}"])
+
+
+def counted(count: int, noun: str) -> str:
+    """Return "1 line", "2 lines": for the model, whose language is English."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def difference(before: str, after: str) -> Difference:

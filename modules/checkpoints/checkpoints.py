@@ -20,6 +20,7 @@ from modules.checkpoints.scan import Limits, Scan
 from modules.checkpoints.trees import Comparison, Digests, lookup, walk
 from modules.checkpoints.twin import Twin
 from modules.checkpoints.vault import Damaged, Vault
+from modules.checkpoints.work import Work
 from utils.phrases import Problem, phrase
 
 
@@ -64,6 +65,7 @@ class Checkpoints:
         self._path = root
         self._digests = Digests()
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.work = Work(store / "work")
         self.ledger = Ledger(self._vault.database)
         self._limits = Limits(file_cap, total_cap)
         self._keep_days = keep_days
@@ -74,6 +76,7 @@ class Checkpoints:
         self._collections = -1
 
     def close(self) -> None:
+        self.work.end()
         self._vault.close()
         os.close(self._root)
 

@@ -63,7 +63,11 @@ class UndoFamily(Family):
     def restore(self, state: dict[str, Any]) -> None:
         self._taken_back = state.get("taken_back", "")
 
+    def rest(self) -> None:
+        self._checkpoints.work.end()
+
     def before(self, call_id: str, turn: int) -> None:
+        self._checkpoints.work.begin(self.session)
         self._settle()
         snapshot = self._checkpoints.take()
         self._warn_of(snapshot)
@@ -87,6 +91,14 @@ class UndoFamily(Family):
         if call is None or call.after is None:
             return ()
         return self._checkpoints.diff(call.before, call.after)
+
+    def take_back(self, call_id: str) -> bool:
+        """Undo the call; return whether all of it could be."""
+        call = self._ledger.call(self.session, call_id)
+        if call is None or call.after is None:
+            return False
+        _, results = self._undo([call])
+        return not any(result.left or result.conflicts for result in results)
 
     def warnings(self) -> list[Phrase]:
         """Return what the person should see and was not told yet."""
@@ -124,7 +136,11 @@ class UndoFamily(Family):
         calls = [call for call in self._calls() if not call.is_undone and call.after is not None]
         last = next((call for call in reversed(calls) if call.visible), None)
         if last is None:
-            raise Problem(phrase("There is nothing to undo in this session."))
+            raise Problem(
+                phrase(
+                    "There is nothing to undo in this session; /resume goes on with an earlier one."
+                )
+            )
         if rest == "call":
             number, results = self._undo([last])
             title = phrase("Took back the last call of turn {turn}", turn=last.turn)
@@ -152,13 +168,19 @@ class UndoFamily(Family):
         first, _, path = rest.partition(" ")
         if not first.isdecimal():
             first, path = "", rest
+        since = phrase("since before turn {turn}", turn=first) if first else _HERE
+        nothing = Problem(phrase("Nothing has changed {since}.", since=since))
         before = self._state_before(int(first or 0))
         if before is None:
-            raise Problem(phrase("No call has changed anything since then."))
+            raise nothing
         after = self._checkpoints.take().id
         if path.strip():
             return self._file_diff(before, after, self._project.normal(path.strip()))
-        return changes_card(self._checkpoints, before, after, phrase("Changed since then"))
+        if not self._checkpoints.diff(before, after):
+            raise nothing
+        return changes_card(
+            self._checkpoints, before, after, phrase("Changed {since}", since=since)
+        )
 
     @command(
         "/rewind [TURN] [files|talk]",
@@ -291,6 +313,9 @@ class UndoFamily(Family):
                     path=visible(new[0][0]),
                 )
             )
+
+
+_HERE = phrase("in this session")
 
 
 def _joined(calls: Sequence[CallRecord]) -> list[Span]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, assert_never
 
+from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -36,6 +37,8 @@ from utils.phrases import phrase
 BRIEF = 12
 """Rows of a card in the flow of a task; whoever wants more opens the file."""
 FULL = 400
+REMARK = 50
+"""Cells of a text that may stand on the first line of a card."""
 SHORT_SECONDS = 0.1
 """What is over sooner is not worth a figure."""
 
@@ -54,6 +57,7 @@ class Drawer:
         mark: tuple[str, str],
         seconds: float | None = None,
         card: Card | None = None,
+        state: AnswerState = "done",
     ) -> Text:
         """Return the first line of a call's card: a mark, a verb, what it is done to, the time."""
         line = Text(no_wrap=True, overflow="ellipsis")
@@ -64,6 +68,8 @@ class Drawer:
         if isinstance(card, DiffCard):
             line.append(f"  +{card.added}", "green")
             line.append(f" −{card.removed}", "red")
+        if remark := self._remark(card, state):
+            line.append(f" · {remark}", "dim")
         if seconds is not None and seconds >= SHORT_SECONDS:
             line.append(f" · {duration(seconds)}", "dim")
         return line
@@ -78,8 +84,17 @@ class Drawer:
         """Return what stands below the first line of a finished call, or None."""
         if isinstance(card, TextCard) and state != "done":
             return self.inset(self._excuse(card, MARKS[state][1]))
+        if self._remark(card, state):
+            return None
         body = self.card(card, rows=BRIEF, is_result=True)
         return None if body is None else self.inset(body)
+
+    def _remark(self, card: Card | None, state: AnswerState) -> str:
+        """Return all that *card* adds to the first line of its call if that is short, else ""."""
+        if not isinstance(card, TextCard) or state != "done":
+            return ""
+        body = visible(self._words.say(card.body))
+        return body if cell_len(body) <= REMARK else ""
 
     def answer(self, card: Card, *, ok: bool) -> RenderableType:
         """Return the card that answers a slash command."""
@@ -106,7 +121,7 @@ class Drawer:
             case TreeCard():
                 return self._stack(self._tree(card, rows, is_result=is_result))
             case TableCard():
-                return self._table(card)
+                return self._table(card, is_result=is_result)
             case LinksCard():
                 return self._stack(self._links(card, rows))
             case TodoCard():
@@ -131,7 +146,9 @@ class Drawer:
         return body, is_cut
 
     def more(self, count: int) -> Text:
-        return self.dim(phrase("… {n} more lines", n=count))
+        return self.dim(
+            phrase("… 1 more line") if count == 1 else phrase("… {n} more lines", n=count)
+        )
 
     def line(self, text: Said, style: str = "") -> Text:
         """Return a sentence of the house's own."""
@@ -158,8 +175,8 @@ class Drawer:
         title, body = (clean(self._words.say(text)).strip("\n") for text in (card.title, card.body))
         lines = body.split("\n") if body else []
         parts: list[RenderableType] = []
-        if title:
-            parts.append(Wrapped(title, "dim" if is_result else "bold"))
+        if title and not is_result:
+            parts.append(Wrapped(title, "bold"))
         parts += [Wrapped(line, "dim" if is_result else "") for line in lines[:rows]]
         if len(lines) > rows:
             parts.append(self.more(len(lines) - rows))
@@ -181,12 +198,9 @@ class Drawer:
         if not (is_result and card.language == "bash" and "\n" not in card.code.strip()):
             parts.append(self.program(card.code, card.language, rows))
         parts += self._output(card.output, rows)
-        ending = Wrapped()
-        text = clean(self._words.say(run_ending(card, self._words)))
-        ending.append(text, "red" if card.exit_code else "dim")
-        if card.tier:
-            ending.append(f" · {visible(card.tier)}", "dim")
-        parts.append(ending)
+        if card.exit_code != 0 or not card.output.strip():
+            text = clean(self._words.say(run_ending(card, self._words)))
+            parts.append(Wrapped(text, "dim" if card.exit_code == 0 else "red"))
         parts += [self.dim(change_phrase(change)) for change in card.changes[:rows]]
         if len(card.changes) > rows:
             parts.append(self.dim(left_out(len(card.changes) - rows)))
@@ -204,7 +218,9 @@ class Drawer:
         if lines == [""]:
             return
         if len(lines) > rows:
-            yield self.dim(phrase("… {n} lines above", n=len(lines) - rows))
+            hidden = len(lines) - rows
+            above = phrase("… 1 line above") if hidden == 1 else phrase("… {n} lines above", n=hidden)
+            yield self.dim(above)
         yield Ruled(Text("\n".join(lines[-rows:]), overflow="fold"))
 
     def _hits(self, card: SearchCard, rows: int) -> Iterator[RenderableType]:
@@ -216,7 +232,7 @@ class Drawer:
         hidden = len(card.hits) - rows
         if hidden > 0:
             yield self.dim(left_out(hidden + card.total - len(card.hits)))
-        elif rest := found(card):
+        elif rest := self._words.say(found(card)):
             yield self.dim(rest)
 
     def _tree(self, card: TreeCard, rows: int, *, is_result: bool) -> Iterator[RenderableType]:
@@ -224,7 +240,8 @@ class Drawer:
             yield Text(visible(card.path) or ".", "bold")
         for entry in card.entries[:rows]:
             name = visible(entry.path.rpartition("/")[2])
-            row = Text("  " * entry.depth, no_wrap=True, overflow="ellipsis")
+            indent = entry.depth - is_result  # the head of a call is no row of the tree
+            row = Text("  " * indent, no_wrap=True, overflow="ellipsis")
             row.append(f"{name}/" if entry.size is None else name, "bold" * (entry.size is None))
             if entry.size is not None:
                 row.append(f"  {size(entry.size)}", "dim")
@@ -235,7 +252,7 @@ class Drawer:
         if hidden:
             yield self.dim(left_out(hidden))
 
-    def _table(self, card: TableCard) -> RenderableType:
+    def _table(self, card: TableCard, *, is_result: bool) -> RenderableType:
         table = Table.grid(padding=(0, 2, 0, 0))
         columns = max(map(len, (card.columns, *card.rows)), default=0)
         for number in range(columns):
@@ -245,7 +262,7 @@ class Drawer:
             table.add_row(*(Text(self._cell(cell), "bold") for cell in card.columns))
         for row in card.rows:
             table.add_row(*(Wrapped(self._cell(cell)) for cell in row))
-        title = clean(self._words.say(card.title))
+        title = "" if is_result else clean(self._words.say(card.title))
         return Group(Wrapped(title, "bold"), table) if title else table
 
     def _cell(self, cell: Said) -> str:

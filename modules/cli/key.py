@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 import click
 
+from modules.cli.questions import ask, ask_whether, somebody_is_there
 from modules.local_servers import LocalServer
 from modules.words import Words
 from utils.kept_file import KeptFile
@@ -18,6 +18,7 @@ from utils.phrases import Problem, phrase
 
 Choice = str | LocalServer | Literal["practice"]
 _KEY = "deepseek_api_key"
+_SHORTEST_KEY = 8  # a slip of the fingers is shorter
 
 
 def no_key() -> Problem:
@@ -35,7 +36,7 @@ def ask_for_key(words: Words, servers: Sequence[LocalServer], config: Path) -> C
     Returns the key, which is kept in *config* if the person wants that, or what was chosen instead.
     Raises `Problem` when nobody can be asked.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not somebody_is_there():
         raise no_key()
     say = words.say
     click.echo(say(phrase("Onefold has no key for DeepSeek yet (from platform.deepseek.com).")))
@@ -49,14 +50,25 @@ def ask_for_key(words: Words, servers: Sequence[LocalServer], config: Path) -> C
         )
         click.echo(say(found))
     click.echo(say(phrase("  p  look around with the practice model: no key, no network, no AI")))
-    answer = click.prompt(say(phrase("Your key, or a choice from above")), hide_input=True).strip()
-    if answer.lower() == "p":
-        return "practice"
-    if answer.isdigit() and 1 <= int(answer) <= len(servers):
-        return servers[int(answer) - 1]
-    if click.confirm(say(phrase("Keep it in {path}, readable by you only?", path=str(config)))):
+    answer = _key_or_choice(words, servers)
+    if isinstance(answer, LocalServer) or answer == "practice":
+        return answer
+    if ask_whether(words, phrase("Keep it in {path}, readable by you only?", path=str(config))):
         keep_key(answer, config)
     return answer
+
+
+def _key_or_choice(words: Words, servers: Sequence[LocalServer]) -> Choice:
+    label = phrase("Your key (it is not shown), or a choice from above")
+    while True:
+        answer = ask(words, label, is_hidden=True)
+        if answer.lower() == "p":
+            return "practice"
+        if answer.isdigit() and 1 <= int(answer) <= len(servers):
+            return servers[int(answer) - 1]
+        if len(answer) >= _SHORTEST_KEY:
+            return answer
+        click.echo(words.say(phrase("That is no key. Ctrl-C leaves.")))
 
 
 def keep_key(key: str, config: Path) -> None:

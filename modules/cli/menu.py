@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 
 from modules.cli.options import Options
+from modules.cli.questions import ask, ask_which, somebody_is_there
 from modules.words import Words
 from utils.kept_file import KeptFile
 from utils.phrases import Problem, phrase
@@ -21,24 +21,29 @@ def choose(options: Options, words: Words, answers: Path) -> Options:
 
     Raises `Problem` when nobody can be asked.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not somebody_is_there():
         raise Problem(phrase("Say --cli, --web or -p TEXT (--help lists the options)."))
     last = _last(answers)
-    screen = _ask(words, phrase("Terminal or browser"), ["cli", "web"], last.get("screen", "cli"))
-    mode = options.mode
-    if mode is None:
-        mode = _mode(_ask(words, phrase("Mode"), ["fast", "think"], last.get("mode", "fast")))
-    project = options.project or click.prompt(
-        words.say(phrase("Project folder")), default=last.get("project", str(Path.cwd()))
+    screen = ask_which(
+        words, phrase("Terminal or browser"), ["cli", "web"], last.get("screen", "cli")
     )
+    mode = options.mode or _mode(
+        ask_which(words, phrase("Mode"), ["fast", "think"], last.get("mode", "fast"))
+    )
+    project = options.project or _folder(words, last.get("project", ""))
     said = json.dumps({"screen": screen, "mode": mode, "project": project}, ensure_ascii=False)
     KeptFile(answers).change(lambda _: said.encode("utf-8", "surrogateescape"))
     return replace(options, cli=screen == "cli", web=screen == "web", mode=mode, project=project)
 
 
-def _ask(words: Words, what: Any, choices: list[str], default: str) -> str:
-    answer: str = click.prompt(words.say(what), type=click.Choice(choices), default=default)
-    return answer
+def _folder(words: Words, last: str) -> str:
+    """Return the whole path of a folder that is there; *last* is offered, or the current one."""
+    default = last if Path(last).is_absolute() and Path(last).is_dir() else str(Path.cwd())
+    while True:
+        folder = Path(ask(words, phrase("Project folder"), default=default)).expanduser()
+        if folder.is_dir():
+            return str(folder.absolute())
+        click.echo(words.say(phrase("There is no folder {path}.", path=str(folder))))
 
 
 def _mode(answer: str) -> Literal["fast", "think"]:

@@ -236,6 +236,7 @@ class CliScreen:
             mark=self._drawer.mark(event.card, event.state),
             seconds=event.seconds,
             card=event.card,
+            state=event.state,
         )
         body = self._drawer.result(event.card, event.state)
         is_compact = body is None

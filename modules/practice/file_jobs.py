@@ -125,7 +125,7 @@ def _replace(path: str, old: str, new: str, say: Voice) -> Steps:
 def rename(parts: Parts, say: Voice) -> Steps:
     path, new = parts["path"], _target(parts)
     yield from do(say, "rename_file", path=path, new_path=new)
-    return say("{path} is now {new}.", "{path} 已改名为 {new}。", path=code(path), new=code(new))
+    return say("{path} is now {new}.", "{path} 现在是 {new}。", path=code(path), new=code(new))
 
 
 def _target(parts: Parts) -> str:
@@ -193,7 +193,7 @@ def search(parts: Parts, say: Voice) -> Steps:
 
 def _found(answer: Answer, say: Voice, how: str = "") -> str:
     if not answer.rest:
-        return say("Nothing was found: {why}", "没有找到：{why}", why=answer.text)
-    what = answer.text.partition("\n")[0].rstrip(":")
-    head = say("Found{how}: {what}", "找到{how}：{what}", how=how, what=what)
+        return say("Nothing was found: {why}", "没有找到。", why=answer.text)
+    total = answer.text.split()[0]
+    head = say("Found{how}: {total}", "找到{how}：{total}", how=how, total=total)
     return f"{head}\n\n{say.quote(answer.rest)}"

@@ -47,7 +47,7 @@ def _command(command: str, say: Voice) -> Steps:
 
 def run_python(parts: Parts, say: Voice) -> Steps:
     answer = yield from do(say, "run_python", code=parts["text"])
-    return Run.of(answer).told(say("The Python code", "这段 Python 代码"), say)
+    return Run.of(answer).told(say("The Python code", "这段代码"), say)
 
 
 def compute(parts: Parts, say: Voice) -> Steps:
@@ -121,7 +121,7 @@ def undo(_parts: Parts, say: Voice) -> Steps:
     yield from ()
     return say(
         "I have no tool to undo. You have: `/undo` takes back the last turn, files and all.",
-        "我没有撤销的工具，但您有：`/undo` 会撤回上一轮，连同文件的改动。",
+        "我没有撤销的工具，但你有：`/undo` 会撤回上一轮，连同文件的改动。",
     )
 
 

@@ -14,6 +14,7 @@ from modules.practice.jobs import JOBS
 from modules.practice.reply import PracticeCall, PracticeReply
 from modules.practice.requests import Request, language_of, understand
 from modules.practice.steps import Answer, NotDone, NotOffered, Steps
+from modules.practice.summing_up import digest, is_wanted
 from modules.practice.talk import Done, Talk
 from modules.practice.voice import Voice, code
 
@@ -27,6 +28,8 @@ class _TooMany(Exception):
 
 def answer(request: dict[str, Any]) -> PracticeReply:
     """Return the reply to *request*; calls only tools that it offers."""
+    if is_wanted(request["messages"]):
+        return PracticeReply(digest(request["messages"]))
     talk = Talk.of(request["messages"])
     requests = understand(talk.message, talk.file)
     offered = {tool["function"]["name"] for tool in request.get("tools") or ()}

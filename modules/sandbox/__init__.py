@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,15 +18,16 @@ from modules.sandbox.advice import advice_for
 from modules.sandbox.call import Call, Immortal, NotStarted
 from modules.sandbox.kept_git import KeptGit
 from modules.sandbox.process import Order
+from modules.sandbox.proxy import Proxy
 from modules.sandbox.selftest import Found, SelfTest
 from modules.sandbox.spare import Fit, Spare
-from modules.sandbox.terms import Limits, Program, Report, Result, TierName, Why
+from modules.sandbox.terms import Limits, Network, Program, Report, Result, TierName, Why
 from modules.sandbox.tiers import Tier, name_of, unprotected
 from modules.sandbox.view import View, Viewer
 from utils.phrases import Phrase, Problem, phrase
 from utils.waiting import Stop
 
-__all__ = ["Limits", "Program", "Report", "Result", "Sandbox", "TierName", "Why"]
+__all__ = ["Limits", "Network", "Program", "Report", "Result", "Sandbox", "TierName", "Why"]
 
 
 class Sandbox:
@@ -42,9 +44,11 @@ class Sandbox:
         hidden: Sequence[Path] = (),
         cache_folder: Path,
         allow_limits_only: bool = False,
+        covers: Callable[[], Mapping[Path, str]] = dict,
     ) -> None:
+        """*covers* says what programs read in place of some files of the project."""
         cache = cache_folder / "sandbox"
-        self._viewer = Viewer(project_root, (*hidden, cache_folder), cache)
+        self._viewer = Viewer(project_root, (*hidden, cache_folder), cache, covers)
         self._self_test = SelfTest(cache)
         self._allow_limits_only = allow_limits_only
         self._spare = Spare(self._viewer.ghosts, project_root.resolve(), cache)
@@ -65,8 +69,12 @@ class Sandbox:
             tier != "D" or self._allow_limits_only,
         )
 
-    def run(self, program: Program, limits: Limits, stop: Stop) -> Generator[str, None, Result]:
+    def run(
+        self, program: Program, limits: Limits, stop: Stop, network: Network | None = None
+    ) -> Generator[str, None, Result]:
         """Run *program*, yield its output as it appears, and return how it ended.
+
+        Without *network* it reaches nothing outside of the sandbox.
 
         When this returns, or is closed, no process of the program is alive. Raises `Problem` if
         nothing may run here, or if the sandbox does not start.
@@ -75,8 +83,15 @@ class Sandbox:
         self._spare.pause()
         view = self._viewer.view()
         tier = self._best().tier
+        if network and tier.name == "C":
+            raise Problem(phrase("In this sandbox there is no way to the network; see /status."))
         kept = KeptGit(view.project) if tier.name in ("C", "D") else None
-        with self._viewer.ghosts.held(view.ghosts):
+        with ExitStack() as stack:
+            if network and tier.name in ("A", "B"):
+                proxy = stack.enter_context(Proxy(network.hosts))
+                variables = tuple(network.variables.items())
+                view = replace(view, network=proxy.path, variables=variables)
+            stack.enter_context(self._viewer.ghosts.held(view.ghosts))
             call = self._begun(tier, view, program, limits)
             try:
                 with stop.calling(call.stop):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modules.sandbox.etc import user_name
+from modules.sandbox.proxy import INSIDE, PORT
 from modules.sandbox.terms import MEBIBYTE
 from modules.sandbox.view import View
 
@@ -98,7 +99,12 @@ def environment_of(view: View) -> dict[str, str]:
     }
     if found and found.environment:
         variables["VIRTUAL_ENV"] = str(found.environment)
-    return variables
+    if view.network:
+        proxy = f"http://127.0.0.1:{PORT}"
+        names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
+        variables |= dict.fromkeys(names, proxy)
+        variables |= {"no_proxy": "localhost,127.0.0.1", "NO_PROXY": "localhost,127.0.0.1"}
+    return variables | dict(view.variables)
 
 
 def _environment(view: View) -> Iterator[str]:
@@ -131,6 +137,8 @@ def _proc_covers() -> Iterator[str]:
 def _scratch(view: View) -> Iterator[str]:
     yield from _tmpfs("/tmp", 256, "1777")  # noqa: S108
     yield from ("--dir", "/var", "--symlink", "../tmp", "/var/tmp", "--dir", "/run")  # noqa: S108
+    if view.network:
+        yield from ("--ro-bind", str(view.network), INSIDE)
     yield from _tmpfs(str(view.home), 128, "0700")
     found = view.interpreter
     if found and found.prefix:
@@ -143,6 +151,8 @@ def _project(view: View) -> Iterator[str]:
     yield from ("--bind", str(view.project), str(view.project))
     for path in view.repository:
         yield from ("--ro-bind", str(path), str(path))
+    for path, shown in view.masked:
+        yield from ("--ro-bind", str(shown), str(path))
     for path in view.covered:
         yield from ("--perms", "0555", "--size", "4096", "--tmpfs", str(path))
         yield from ("--remount-ro", str(path))

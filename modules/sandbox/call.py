@@ -111,6 +111,7 @@ class Call:
         with ExitStack() as stack:
             for folder in self._order.folders[1:]:
                 stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            stack.callback(self._output.close)
             process = Process(self._order, stack)
             try:
                 self._hold(process)
@@ -206,7 +207,8 @@ class Call:
                 raise NotStarted(head.strip())
             why = "killed"
         code = exit_code if why == "exited" else None
-        return Result(code, why, head, tail, left_out, seconds, self._order.notes)
+        notes, middle = self._order.notes, self._output.middle()
+        return Result(code, why, head, tail, left_out, seconds, notes, middle)
 
     def _hold(self, process: Process) -> None:
         with self._lock:

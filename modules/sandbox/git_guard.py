@@ -36,7 +36,7 @@ def readable_repository(project: Path) -> tuple[Path, ...]:
 
 
 def _elsewhere(git: Path, project: Path) -> tuple[Path, ...]:
-    folder = _named_folder(git)
+    folder = named_folder(git)
     if folder is None:
         return (git,)
     if project in folder.parents:
@@ -47,7 +47,8 @@ def _elsewhere(git: Path, project: Path) -> tuple[Path, ...]:
     return (git, folder) if _submodule_points_back(folder, project) else (git,)
 
 
-def _named_folder(git: Path) -> Path | None:
+def named_folder(git: Path) -> Path | None:
+    """Return the folder that the file *git* names, None if it names none."""
     match = re.fullmatch(r"gitdir: ([^\n\0]+)\n?", _read(git))
     if match is None:
         return None

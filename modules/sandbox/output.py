@@ -1,8 +1,10 @@
-"""The output of a program: kept by its two ends, whatever its length."""
+"""The output of a program: its two ends at hand, what is between them in a file without a name."""
 
 from __future__ import annotations
 
 import codecs
+import tempfile
+from typing import IO
 
 
 class Output:
@@ -16,6 +18,7 @@ class Output:
         self._head_room = self._half
         self._tail_length = 0
         self._left_out = 0
+        self._middle: IO[bytes] | None = None
         self.total = 0  # bytes
 
     def add(self, data: bytes, *, final: bool = False) -> str:
@@ -35,7 +38,11 @@ class Output:
     def _trim(self) -> None:
         text = "".join(self._tail)
         kept = text[-self._half :]
-        self._left_out += len(text) - len(kept)
+        left_out = text[: len(text) - len(kept)]
+        self._left_out += len(left_out)
+        if self._middle is None:
+            self._middle = tempfile.TemporaryFile()  # noqa: SIM115 - see close
+        self._middle.write(left_out.encode("utf-8", "surrogatepass"))
         self._tail, self._tail_length = [kept], len(kept)
 
     def ends(self) -> tuple[str, str, int]:
@@ -43,3 +50,14 @@ class Output:
         if self._tail_length > self._half:
             self._trim()
         return "".join(self._head), "".join(self._tail), self._left_out
+
+    def middle(self) -> str:
+        """Return what is between the two ends, at the end."""
+        if self._middle is None:
+            return ""
+        self._middle.seek(0)
+        return self._middle.read().decode("utf-8", "surrogatepass")
+
+    def close(self) -> None:
+        if self._middle:
+            self._middle.close()

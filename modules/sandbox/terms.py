@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from utils.phrases import Phrase
@@ -36,6 +37,14 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Network:
+    """Which hosts a program may reach by https, and what tells its tools how."""
+
+    hosts: tuple[str, ...]
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """How programs are confined on this machine, honestly.
 
@@ -55,7 +64,7 @@ class Result:
     """How a call ended. Nothing of it is alive any more.
 
     *exit_code* is None unless *why* is "exited". *head* and *tail* are the ends of the output;
-    *left_out* counts the characters between them that were not kept.
+    *middle* is what is between them, *left_out* its length in characters.
     """
 
     exit_code: int | None
@@ -65,10 +74,16 @@ class Result:
     left_out: int
     seconds: float
     notes: tuple[Phrase, ...] = ()
+    middle: str = field(default="", repr=False)
+
+    @property
+    def whole(self) -> str:
+        """All of the output, some megabytes at most."""
+        return self.head + self.middle + self.tail
 
     @property
     def output(self) -> str:
-        """The output as one text, with a word where some is missing."""
+        """The output as one text for a screen, with a word where some is missing."""
         if not self.left_out:
             return self.head + self.tail
         return f"{self.head}\n[… {self.left_out:,} characters left out …]\n{self.tail}"

@@ -15,6 +15,7 @@ from typing import Protocol
 from modules.sandbox.bubblewrap import Bubblewrap, Descriptors, environment_of
 from modules.sandbox.etc import shown_of
 from modules.sandbox.process import Order
+from modules.sandbox.proxy import INSIDE, PORT
 from modules.sandbox.python_runner import runner
 from modules.sandbox.seccomp import filter_program
 from modules.sandbox.terms import Program, TierName
@@ -22,6 +23,7 @@ from modules.sandbox.view import View
 from utils.phrases import Phrase, Problem, phrase
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
+_RELAY = Path(__file__).with_name("relay.py")
 # `read` and `eval` are built in: the command needs no file and no second process.
 _BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&-; eval "unset -v code; $code"'
 
@@ -50,7 +52,10 @@ class Namespaces:
     def order(self, view: View, program: Program, *, waits: bool = False) -> Order:
         return Order(
             confined=lambda descriptors: self.bubblewrap.arguments(view, descriptors),
-            command=lambda text, line: command_for(program, view, text, line),
+            command=lambda text, line: [
+                *_relayed(view),
+                *command_for(program, view, text, line),
+            ],
             text=program.code,
             filter=filter_program("namespaces"),
             folders=(view.project,),
@@ -117,6 +122,16 @@ def command_for(program: Program, view: View, text: int, line: int | None = None
     found = view.interpreter
     bare = [str(found.python.resolve()), "-S"] if found.environment else [str(found.python)]
     return [*bare, "-c", runner(text, line, found)]
+
+
+def _relayed(view: View) -> list[str]:
+    """Return what goes before a command that shall reach the network."""
+    if not view.network:
+        return []
+    if view.interpreter is None:
+        raise Problem(phrase("There is no Python 3 on this machine that programs may use."))
+    python = str(view.interpreter.python.resolve())
+    return [python, "-I", "-S", "-c", _RELAY.read_text("utf-8"), INSIDE, str(PORT)]
 
 
 def _readable(view: View) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from modules.sandbox.etc import PreparedEtc, account_home
 from modules.sandbox.ghosts import Ghosts
 from modules.sandbox.git_guard import readable_repository
 from modules.sandbox.interpreter import Interpreter, find_interpreter
+from utils.files import write_atomically
 from utils.phrases import Problem, phrase
 
 _TAKEN = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys")
@@ -32,12 +34,27 @@ class View:
     repository: tuple[Path, ...]
     covered: tuple[Path, ...]
     ghosts: tuple[str, ...]
+    masked: tuple[tuple[Path, Path], ...] = ()
+    """Files of the project, and what is shown read-only in the place of each."""
+    network: Path | None = None
+    """The socket of the proxy, where there is a way to the network."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """What is added to the environment."""
 
 
 class Viewer:
     """Makes the views of one project. Raises `Problem` for a folder that cannot be confined."""
 
-    def __init__(self, project: Path, hidden: Sequence[Path], cache_folder: Path) -> None:
+    def __init__(
+        self,
+        project: Path,
+        hidden: Sequence[Path],
+        cache_folder: Path,
+        covers: Callable[[], Mapping[Path, str]] = dict,
+    ) -> None:
+        """*covers* says what is to be read in place of some files of the project."""
+        self._covers = covers
+        self._cache = cache_folder
         self._project = project.resolve()
         self._hidden = tuple(path.resolve() for path in hidden)
         self._home = _visible_home()
@@ -62,7 +79,16 @@ class Viewer:
             () if ".git" in ghosts else readable_repository(project),
             tuple(dict.fromkeys((*covered, *(project / name for name in ghosts)))),
             ghosts,
+            tuple(self._masked()),
         )
+
+    def _masked(self) -> Iterator[tuple[Path, Path]]:
+        for path, text in self._covers().items():
+            data = text.encode("utf-8", "surrogateescape")
+            place = self._cache / f"masked-{hashlib.sha256(data).hexdigest()[:16]}"
+            if not place.exists():
+                write_atomically(place, data)
+            yield self._project / path.relative_to(self._project), place
 
     def _ghosts_needed(self) -> tuple[str, ...]:
         """Return the names in the project that are to stay free, `.git` and what is hidden."""

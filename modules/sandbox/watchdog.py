@@ -15,6 +15,7 @@ from pathlib import Path
 from modules.sandbox.terms import Limits, Why
 
 _PAGE = resource.getpagesize()
+_HAS_CHILDREN = Path("/proc/self/task", str(os.getpid()), "children").exists()
 _BLOCK = 512  # bytes, the unit of st_blocks
 
 
@@ -29,6 +30,7 @@ class Watchdog:
         self._folders = folders
         self._limits = limits
         self._started = time.time()
+        self._parents: dict[int, list[int]] | None = None
         self._free = [_free(folder) for folder in folders]
 
     def complaint(self) -> Why | None:
@@ -49,12 +51,16 @@ class Watchdog:
 
         It stops some way beyond the limit: of a fork bomb, enough has been seen by then.
         """
+        self._parents = None if _HAS_CHILDREN else _children_by_parent()
         waiting, seen = [self._root], 0
         while waiting and seen <= self._limits.processes + 8:
             process = waiting.pop()
             threads = _threads(process)
-            for thread in threads:
-                waiting += map(int, _read(f"/proc/{process}/task/{thread}/children").split())
+            if self._parents is None:
+                for thread in threads:
+                    waiting += map(int, _read(f"/proc/{process}/task/{thread}/children").split())
+            else:
+                waiting += self._parents.get(process, ())
             if process != self._root:
                 seen += len(threads)
                 yield process, len(threads)
@@ -91,6 +97,16 @@ class Watchdog:
                 if is_deleted and stat.S_ISREG(found.st_mode):
                     files[found.st_ino] = found.st_blocks * _BLOCK
         return sum(files.values())
+
+
+def _children_by_parent() -> dict[int, list[int]]:
+    """Return who has which children, where the kernel does not list them (CONFIG_PROC_CHILDREN)."""
+    children: dict[int, list[int]] = {}
+    for name in filter(str.isdecimal, os.listdir("/proc")):  # noqa: PTH208
+        fields = _read(f"/proc/{name}/stat").rpartition(")")[2].split()
+        if fields:
+            children.setdefault(int(fields[1]), []).append(int(name))
+    return children
 
 
 def _threads(process: int) -> list[str]:

@@ -37,3 +37,16 @@ def test_always_to_another_tool_covers_its_calls_and_no_other_tool() -> None:
     pattern = pattern_for("delete_file", {"path": "a"})
     assert covers(pattern, "delete_file b; c")
     assert not covers(pattern, "delete_folder b")
+
+
+def test_leave_to_run_is_not_leave_to_use_the_network() -> None:
+    plain = {"command": "pip install six"}
+    reaching = {**plain, "network": True}
+    assert pattern_for("run_command", plain) == "run_command pip install *"
+    assert pattern_for("run_command", reaching) == "run_command+network pip install *"
+    assert pattern_for("run_python", {"code": "x", "network": True}) == "run_python+network *"
+    line = subject("run_command", reaching)
+    assert covers("run_command+network pip install *", line)
+    assert not any(covers(p, line) for p in ("run_command pip install *", "run_command *"))
+    evil = subject("run_command", {"command": "pip install x; rm y", "network": True})
+    assert not covers("run_command+network pip install *", evil)

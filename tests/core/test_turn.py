@@ -271,6 +271,26 @@ def test_a_screen_that_goes_away_leaves_the_history_whole() -> None:
     check_whole(requests(main)[1])
 
 
+@pytest.mark.parametrize("kind", ["StepFinished", "ToolStarted", "ToolFinished", "ThoughtKept"])
+def test_a_screen_that_breaks_at_any_event_leaves_the_history_whole(kind: str) -> None:
+    main = terminal(
+        calls(("c1", "look", '{"at": "a"}'), ("c2", "look", '{"at": "b"}'), thinking="Hm."),
+        say("ok"),
+        families=[Box()],
+        mode="think",
+    )
+
+    def show(event: Event) -> None:
+        if type(event).__name__ == kind:
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        drive(main.ask("hi"), show)
+    check_whole(main.history.wire())
+    run(main, "again")
+    check_whole(requests(main)[1])
+
+
 def test_stop_in_the_middle_of_a_reply_keeps_what_was_said() -> None:
     main = terminal([Delta("half a "), lambda stop: stop.set(), Delta("sentence")], say("ok"))
     events = run(main, "hi")

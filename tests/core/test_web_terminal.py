@@ -10,7 +10,18 @@ import pytest
 from core.events import Reply
 from core.web_terminal import Busy, Gone, Packet, WebTerminal
 from tests.core.test_turn import Box
-from tests.scripted import Item, MemoryStore, ScriptedModel, call, in_thread, run, say, terminal
+from tests.scripted import (
+    USED,
+    Item,
+    MemoryStore,
+    ScriptedModel,
+    call,
+    in_thread,
+    run,
+    say,
+    terminal,
+)
+from utils.api_client import Completion, Delta
 
 
 class Browser:
@@ -39,12 +50,11 @@ def web(browser: Browser, *replies: list[Item], **settings: Any) -> WebTerminal:
     return WebTerminal(
         model=ScriptedModel(*replies),
         families=[Box()],
-        store=MemoryStore(),
         project="demo",
         system_text="You are a test.",
         today=lambda: date(2026, 1, 2),
         emit=browser.emit,
-        **settings,
+        **{"store": MemoryStore(), **settings},
     )
 
 
@@ -118,3 +128,40 @@ def test_a_late_browser_arrives_at_the_same_picture_while_the_turn_runs() -> Non
     gate.set()
     worker.join(20)
     assert early + page.since(early[-1]["seq"]) == browser.packets
+
+
+def test_deltas_are_joined_before_they_are_numbered() -> None:
+    browser = Browser()
+    deltas: list[Item] = [Delta(f"{n} ") for n in range(200)]
+    text = "".join(f"{n} " for n in range(200))
+    page = web(browser, [*deltas, Completion(text, "", (), USED)])
+    page.handle("hi")
+    shown = [p["text"] for p in browser.packets if p["type"] == "TextDelta"]
+    assert "".join(shown) == text
+    assert len(shown) < 100
+    assert [p["seq"] for p in browser.packets] == list(range(1, len(browser.packets) + 1))
+
+
+def test_a_delta_does_not_wait_for_the_next_one() -> None:
+    gate = threading.Event()
+    browser = Browser()
+    reply = [Delta("a"), Delta("b"), lambda _: hold(gate), *say("ab")[1:]]
+    page = web(browser, reply)
+    worker = in_thread(lambda: page.handle("hi"))
+    shown = ""
+    while shown != "ab":
+        shown += browser.wait_for("TextDelta")["text"]
+    gate.set()
+    worker.join(20)
+
+
+def test_a_stopped_turn_is_told_so_after_a_restart() -> None:
+    store = MemoryStore()
+    browser = Browser()
+    page = web(browser, [Delta("half"), lambda stop: stop.set(), *say("x")], store=store)
+    page.handle("hi")
+    again = web(Browser(), store=store)
+    again.resume(page.session)
+    _, _, events = again.snapshot(30)
+    assert [e["type"] for e in events][-2:] == ["StepFinished", "TurnFinished"]
+    assert events[-1]["why"] == "stopped"

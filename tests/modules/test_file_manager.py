@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from core.cards import Change, DiffCard, Entry, Hit, SearchCard, TextCard, TreeCard
 from core.tools import Outcome, Tool, Toolbox, ToolError
 from modules.file_manager import FileManager
-from modules.project import Project
+from modules.project import Item, Project
 from utils.phrases import Problem, phrase
 
 
@@ -142,7 +142,7 @@ def test_the_tree_leaves_out_what_is_ignored(project: Project, root: Path) -> No
     (root / "to").symlink_to("src")
     files = FileManager(project, notes=lambda path: "read me" if path == "README.md" else "")
     assert files.list_files() == Outcome(
-        "project/ (5 files)\nempty/  (empty)\nnode_modules/  (ignored)\nsrc/\n  deep/  (1 files)\n"
+        "project/ (5 files)\nempty/  (empty)\nnode_modules/  (ignored)\nsrc/\n  deep/  (1 file)\n"
         "  a.py  5 B\n.gitignore  6 B\nREADME.md  5 B  # read me\nto  (link)\n… 1 ignored files",
         TreeCard(
             ".",
@@ -156,9 +156,27 @@ def test_the_tree_leaves_out_what_is_ignored(project: Project, root: Path) -> No
             ),
         ),
     )
-    assert files.list_files("src", 1).text == "src/ (2 files)\ndeep/  (1 files)\na.py  5 B"
+    assert files.list_files("src", 1).text == "src/ (2 files)\ndeep/  (1 file)\na.py  5 B"
     with pytest.raises(ToolError, match="is not a folder"):
         files.list_files("README.md")
+
+
+def test_a_folder_that_cannot_be_read_is_named_and_the_rest_listed(
+    files: FileManager, project: Project, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "shut").mkdir()
+    (root / "a.txt").write_text("a")
+    scan = project.entries
+
+    def entries(path: str) -> Sequence[Item]:
+        if path == "shut":
+            raise ToolError(phrase("The system does not permit that for {path}.", path=path))
+        return scan(path)
+
+    monkeypatch.setattr(project, "entries", entries)
+    assert "shut/  (not readable)\na.txt" in files.list_files().text
+    with pytest.raises(ToolError):
+        files.list_files("shut")
 
 
 def test_a_big_folder_is_cut_with_its_count(files: FileManager, root: Path) -> None:
@@ -190,7 +208,7 @@ def test_files_are_found_by_their_names(
     for name in ("a.py", "src/b.py", "src/deep/test_c.py", "src/deep/test_c.js", "x.txt"):
         (root / name).write_text("")
     outcome = files.find_files(pattern, path)
-    assert outcome.text.split("\n") == [f"{len(found)} files:", *found]
+    assert outcome.text.split("\n") == [f"{counted(len(found), 'file')}:", *found]
     hits = tuple(Hit(name, 0, "") for name in found)
     assert outcome.card == SearchCard(pattern, hits, len(found))
 
@@ -198,7 +216,7 @@ def test_files_are_found_by_their_names(
 def test_finding_nothing_hints_at_the_case(files: FileManager, root: Path) -> None:
     (root / "README.md").write_text("")
     assert files.find_files("readme.*").text == (
-        "None of 1 files fits readme.*. With other upper or lower case: README.md."
+        "None of 1 file fits readme.*. With other upper or lower case: README.md."
     )
 
 
@@ -207,7 +225,7 @@ def test_finding_nothing_hints_at_the_case(files: FileManager, root: Path) -> No
 
 def test_creating_makes_the_folders(files: FileManager, root: Path) -> None:
     assert files.create_file("a/b/new.py", "x = 1\n") == Outcome(
-        "Created a/b/new.py (1 lines).",
+        "Created a/b/new.py (1 line).",
         DiffCard("a/b/new.py", "@@ -0,0 +1 @@\n+x = 1", 1, 0),
         changes=(Change("created", "a/b/new.py"),),
     )
@@ -218,7 +236,7 @@ def test_creating_does_not_replace(files: FileManager, root: Path) -> None:
     (root / "old").write_text("old\n")
     with pytest.raises(ToolError, match="old exists already. modify_file"):
         files.create_file("old", "new")
-    with pytest.raises(ToolError, match=r"not read old yet.*1 lines(.|\n)*1│old"):
+    with pytest.raises(ToolError, match=r"not read old yet.*1 line(.|\n)*1│old"):
         files.create_file("old", "new", overwrite=True)
     assert (root / "old").read_text() == "old\n"
     outcome = files.create_file("old", "new\n", overwrite=True)
@@ -484,7 +502,7 @@ def test_deleting(files: FileManager, root: Path) -> None:
     assert files.delete_file("d/f").changes == (Change("deleted", "d/f"),)
     outcome = files.delete_folder("d", recursive=True)
     assert outcome.changes == (Change("deleted", "d/e/g"),)
-    assert outcome.text == "Deleted d/ with 1 files."
+    assert outcome.text == "Deleted d/ with 1 file."
     assert list(root.iterdir()) == []
     with pytest.raises(ToolError, match="There is no d"):
         files.delete_folder("d")
@@ -524,8 +542,8 @@ def test_odd_names_are_shown_with_escapes_and_understood_so(
     files: FileManager, root: Path, name: str, shown: str
 ) -> None:
     (root / name).write_text("x\n")
-    assert files.list_files().text == f"project/ (1 files)\n{shown}  2 B"
-    assert files.find_files("*").text == f"1 files:\n{shown}"
+    assert files.list_files().text == f"project/ (1 file)\n{shown}  2 B"
+    assert files.find_files("*").text == f"1 file:\n{shown}"
     assert files.read_file(shown).text == f"{shown}: lines 1-1 of 1\n1│x"
     outcome = files.modify_file(shown, "append", new="y")
     assert outcome.changes == (Change("modified", name),)

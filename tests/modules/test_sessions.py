@@ -9,12 +9,17 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from core.cards import TextCard
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User
@@ -230,22 +235,100 @@ def test_what_was_acknowledged_survives_a_kill(path: Path, store: Sessions) -> N
         assert len(kept) > int(whole[-2].split()[1])
 
 
-def test_a_damaged_file_is_left_as_it_is(path: Path, store: Sessions) -> None:
+def test_a_damaged_file_is_kept_aside_and_a_fresh_one_begun(path: Path, store: Sessions) -> None:
     path.parent.mkdir()
     path.write_bytes(b"This is no database. " * 100)
-    with pytest.raises(Problem, match=r"damaged.*move it away"):
-        said(store, "hello")
-    assert path.read_bytes() == b"This is no database. " * 100
+    session = said(store, "hello")
+    aside = path.with_name("sessions.broken-1.sqlite")
+    assert aside.read_bytes() == b"This is no database. " * 100
+    assert store.load(session) == [(1, User("hello"))]
+    assert str(aside) in str(list(store.warnings()))
+    assert store.warnings() == []
+    assert str(aside) in str(list(store.status()))
 
 
-def test_a_database_damaged_inside_is_said_to_be(path: Path, store: Sessions) -> None:
-    session = said(store, *("x" * 3000 for _ in range(40)))
+def test_what_a_database_damaged_inside_still_holds_is_saved(path: Path, store: Sessions) -> None:
+    session = said(store, *(f"{n} " + "x" * 3000 for n in range(40)))
+    other = said(store, "short")
     store.close()
     data = bytearray(path.read_bytes())
-    data[4096 * 3 :] = b"\xff" * (len(data) - 4096 * 3)
+    middle = len(data) // 4096 // 2 * 4096
+    data[middle : middle + 3 * 4096] = b"\xff" * 3 * 4096
     path.write_bytes(data)
-    with pytest.raises(Problem, match="damaged"):
-        store.load(session)
+    assert store.load(other)[0] == (1, User("short"))
+    saved = store.load(session)
+    incident = saved[-1][1]
+    assert isinstance(incident, Shift)
+    assert incident.name == "incident"
+    assert len(saved) - 1 + incident.value["lost"] == 40
+    assert len(saved) > 30
+    assert [turn for turn, _ in saved] == sorted(turn for turn, _ in saved)
+    assert {info.id for info in store.sessions()} == {session, other}
+    assert "saved: 2" in str(store.warnings()[0])
+    store.append(session, 41, User("go on"))
+    assert [hit.turn for hit in store.search("go on")] == [41]
+
+
+def test_a_whole_database_is_never_put_aside(path: Path, store: Sessions) -> None:
+    session = said(store, "one")
+    assert store._rescue() is False
+    assert store.load(session) == [(1, User("one"))]
+    assert [p.name for p in path.parent.iterdir() if "broken" in p.name] == []
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_whatever_happened_to_the_file_it_opens_and_goes_on(data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "sessions.sqlite"
+        path.write_bytes(_sample())
+        wound(path, data)
+        store = Sessions(path, patience=0.3)
+        try:
+            for info in store.sessions():
+                with suppress(Problem):
+                    store.load(info.id)
+            store.search("word")
+            session = store.create(model="m")
+            store.append(session, 1, User("after all"))
+            assert store.load(session) == [(1, User("after all"))]
+            assert [hit.session for hit in store.search("after all")] == [session]
+            assert store.find("") == session
+        except Problem as problem:  # a version number that was hit, for one
+            assert "newer Onefold" in str(problem)
+        finally:
+            store.close()
+
+
+@cache
+def _sample() -> bytes:
+    """Return the bytes of a database with some sessions and an index in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Sessions(Path(folder) / "sessions.sqlite")
+        for number in range(4):
+            said(store, *(f"word {number} {n} " + "y" * 700 * (n % 9) for n in range(15)))
+        store.search("word")
+        store.close()
+        return (Path(folder) / "sessions.sqlite").read_bytes()
+
+
+def wound(path: Path, data: st.DataObject) -> None:
+    """Cut the file, or overwrite places in it."""
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content)))
+        match data.draw(st.sampled_from(["cut", "zeros", "bytes", "drop"])):
+            case "cut":
+                del content[max(at, 1) :]
+            case "zeros":
+                length = data.draw(st.integers(1, 9000))
+                content[at : at + length] = bytes(len(content[at : at + length]))
+            case "bytes":
+                some = data.draw(st.binary(min_size=1, max_size=50))
+                content[at : at + len(some)] = some
+            case "drop":
+                del content[at : at + data.draw(st.integers(1, 5000))]
+    path.write_bytes(content)
 
 
 def test_a_file_held_by_another_program_is_said_to_be(path: Path, store: Sessions) -> None:

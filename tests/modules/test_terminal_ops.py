@@ -132,3 +132,11 @@ def test_the_tools_cost_the_model_few_words(house: House) -> None:
     offered = [Tool.of(tools(house).run_python), Tool.of(tools(house).run_command)]
     assert [tool.schema["required"] for tool in offered] == [["code"], ["command"]]
     assert sum(len(str(tool.to_wire())) for tool in offered) < 1200
+
+
+def test_output_beyond_what_a_screen_gets_is_read_on_by_part(house: House) -> None:
+    ops = tools(house)
+    told = text(ops.run_command("seq 100000"))
+    assert "read_file path=" in told
+    kept = Outputs(house.data / "outputs").read("@output/1").splitlines()
+    assert (len(kept), kept[49_999]) == (100_000, "50000")

@@ -73,7 +73,7 @@ def search(
 
 def test_hits_are_told_by_file(search: TextSearch) -> None:
     assert search.search_text("main", glob="*.{py,txt}") == Outcome(
-        "9 lines in 8 files match:\n"
+        "9 lines in 8 files:\n"
         "crlf.txt\n1│first main\ngbk.txt\n2│main = 主要\nlatin.txt\n1│la Größe von main\n"
         "mac.txt\n2│main\nplain.py\n3│def main() -> None:\n4│    print('main')\n"
         "sjis.txt\n2│main\nutf16-unmarked.txt\n1│plain main\nutf16.txt\n1│中文 main",
@@ -128,13 +128,13 @@ def test_what_is_found(
 
 def test_a_long_line_is_cut_around_the_match(search: TextSearch) -> None:
     outcome = search.search_text("main", path="long.js")
-    assert outcome.text == (f"1 lines in 1 files match:\nlong.js\n1│…{'x' * 150}main{'y' * 146}…")
+    assert outcome.text == (f"1 line in 1 file:\nlong.js\n1│…{'x' * 150}main{'y' * 146}…")
 
 
 def test_many_hits_are_cut_with_the_total(search: TextSearch, root: Path) -> None:
     (root / "many").write_text("needle\n" * 250)
     outcome = search.search_text("needle")
-    assert outcome.text.startswith("250 lines in 1 files match; the first 100:\nmany\n1│needle\n")
+    assert outcome.text.startswith("250 lines in 1 file; the first 100:\nmany\n1│needle\n")
     assert isinstance(outcome.card, SearchCard)
     assert (len(outcome.card.hits), outcome.card.total) == (100, 250)
 
@@ -143,7 +143,7 @@ def test_a_huge_file_is_said_to_be_left_out(search: TextSearch, root: Path) -> N
     with (root / "huge").open("wb") as file:
         file.write(b"text " * 2_000)
         file.truncate(10**12)
-    assert "1 files were too large." in search.search_text("needle").text
+    assert "Too large to search: 1 file." in search.search_text("needle").text
 
 
 @pytest.mark.parametrize("pattern", ["", "a\nb"])

@@ -171,7 +171,11 @@ def test_an_end_before_the_end_says_why() -> None:
             RunCard(
                 "python", "print(1)", "1\n", 0, "", 0.5, "bubblewrap", (Change("created", "o"),)
             ),
-            "✓ x a.py · 0.5 s\n  print(1)\n  │ 1\n  exit code 0 · bubblewrap\n  created o",
+            "✓ x a.py · 0.5 s\n  print(1)\n  │ 1\n  created o",
+        ),
+        (
+            RunCard("bash", "true", "\n", 0, "", 0.5, "bubblewrap"),
+            "✓ x a.py · 0.5 s\n  exit code 0",
         ),
         (
             RunCard("bash", "sleep 9", "", None, phrase("too long"), 0.5, ""),
@@ -181,14 +185,21 @@ def test_an_end_before_the_end_says_why() -> None:
             SearchCard("old", (Hit("a.py", 3, "  old"), Hit("b.py", 0, "")), 5),
             "✓ x a.py · 0.5 s\n  a.py\n      3  old\n  b.py\n  … and 3 more",
         ),
-        (SearchCard("x", (), 0), "✓ x a.py · 0.5 s\n  Nothing found."),
         (
-            TreeCard("", (Entry("src", 0, None), Entry("src/a", 1, 1200, "a note")), 2),
+            SearchCard("old", (Hit("a.py", 3, "  old"),), 1),
+            "✓ x a.py · 0.5 s\n  a.py\n      3  old",
+        ),
+        (SearchCard("x", (), 0), "✓ x a.py · 0.5 s\n  Nothing found."),
+        (TextCard(phrase("Read {path}", path="a.py"), "5 lines"), "✓ x a.py · 5 lines · 0.5 s"),
+        (TextCard(phrase("Deleted {path}", path="a.py")), "✓ x a.py · 0.5 s"),
+        (TextCard("T", "w" * 51), f"✓ x a.py · 0.5 s\n  {'w' * 51}"),
+        (
+            TreeCard("", (Entry("src", 1, None), Entry("src/a", 2, 1200, "a note")), 2),
             "✓ x a.py · 0.5 s\n  src/\n    a  1.2 kB  a note\n  … and 2 more",
         ),
         (
             TableCard("T", (("a", "1"), ("中文", "2")), ("k", "v")),
-            "✓ x a.py · 0.5 s\n  T\n  k     v\n  a     1\n  中文  2",
+            "✓ x a.py · 0.5 s\n  k     v\n  a     1\n  中文  2",
         ),
         (
             LinksCard("q", (Link("A", "https://a.test", "some\nwords"),)),
@@ -200,7 +211,7 @@ def test_an_end_before_the_end_says_why() -> None:
         ),
         (
             TextCard("T", "\n".join(f"line {n}" for n in range(14))),
-            "✓ x a.py · 0.5 s\n  T\n"
+            "✓ x a.py · 0.5 s\n"
             + "".join(f"  line {n}\n" for n in range(12))
             + "  … 2 more lines",
         ),

@@ -12,10 +12,10 @@ from tests.modules.practice.play import Play
 
 PAGE = Path(__file__).parents[3] / "docs" / "practice-model.md"
 ANSWERS = {
-    "list_files": "x/ (1 files)\nREADME.md  4 B",
-    "find_files": "1 files:\nREADME.md",
+    "list_files": "x/ (1 file)\nREADME.md  4 B",
+    "find_files": "1 file:\nREADME.md",
     "read_file": "README.md: lines 1-1 of 1\n1│# T",
-    "search_text": "1 lines in 1 files match:\nREADME.md\n1│TODO",
+    "search_text": "1 line in 1 file:\nREADME.md\n1│TODO",
     "run_python": "exit code 0 (0.0 s)\n1",
     "run_command": "exit code 0 (0.0 s)\n1",
 }

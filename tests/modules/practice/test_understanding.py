@@ -108,11 +108,11 @@ def test_an_empty_folder_is_described_as_empty() -> None:
 def test_a_search_that_finds_nothing_is_tried_in_other_cases() -> None:
     def tool(_name: str, arguments: Mapping[str, Any]) -> str:
         if arguments.get("ignore_case"):
-            return "1 lines in 1 files match:\na.py\n2│TODO"
-        return "No line of 1 files matches."
+            return "1 line in 1 file:\na.py\n2│TODO"
+        return "No line of 1 file matches."
 
     play = Play(tool)
-    found = "Found (upper and lower case taken alike): 1 lines in 1 files match"
+    found = "Found (upper and lower case taken alike): 1"
     assert play.ask("find todo") == f"{found}\n\n```\na.py\n2│TODO\n```"
 
 

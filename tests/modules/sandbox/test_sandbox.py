@@ -174,6 +174,19 @@ class TestTheEnd:
 
 
 class TestLimits:
+    def test_the_tree_is_seen_where_the_kernel_lists_no_children(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("modules.sandbox.watchdog._HAS_CHILDREN", False)
+        code = "import os, time\nfor n in range(40):\n    if not os.fork(): time.sleep(9)\n"
+        code += "time.sleep(9)"
+        assert house.python(code, Limits(processes=20, seconds=8)).why in ("processes", "exited")
+
+    def test_long_output_is_whole_between_its_ends(self, house: House) -> None:
+        result = house.bash("seq 100000")
+        assert result.whole == "".join(f"{n}\n" for n in range(1, 100001))
+        assert len(result.output) < 210_000 < len(result.whole)
+
     def test_time(self, house: House) -> None:
         result = house.bash("trap '' TERM; echo a; sleep 60", Limits(seconds=1))
         assert (result.why, result.exit_code, result.output) == ("timed out", None, "a\n")

@@ -1,0 +1,46 @@
+"""What the model is told, in one line, of what the person took back.
+
+The number of the undo makes each telling another one: the same undo again is news again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from modules.checkpoints.checkpoints import Undone
+from utils.clean import visible
+
+_NAMED = 5  # paths
+
+
+def told_undo(number: int, turn: int, results: Sequence[Undone]) -> str:
+    return (
+        f"The person took back what turn {turn} did to files (undo {number}): {_paths(results)}. "
+        "Look before you change them again."
+    )
+
+
+def told_redo(number: int, results: Sequence[Undone]) -> str:
+    return f"The person took back their undo {number}, so its changes are there again" + (
+        f": {_paths(results)}." if results else "."
+    )
+
+
+def told_rewind(number: int, what: str, results: Sequence[Undone]) -> str:
+    """*what* is "files", "talk", or "" for both."""
+    if what == "talk":
+        return (
+            f"The person went back to this point of the conversation (undo {number}); the files "
+            "stayed as they are now. Look before you change any."
+        )
+    if what == "files":
+        return f"The person put files back to an earlier state (undo {number}): {_paths(results)}."
+    return f"The person went back to this point, talk and files (undo {number}); go on from here."
+
+
+def _paths(results: Iterable[Undone]) -> str:
+    changes = [change for result in results for change in result.changes]
+    named = [visible(change.new_path or change.path) for change in changes[:_NAMED]]
+    if len(changes) > _NAMED:
+        named.append(f"{len(changes) - _NAMED} more")
+    return ", ".join(named) or "no file differs now"

@@ -1,0 +1,295 @@
+"""The terminal as a twin of the page: the same session, live, in another process."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, get_args
+
+from core.events import ApprovalAsked, Event, TurnStarted
+from core.family import Command
+from modules.cli.asking import Keyboard
+from modules.cli.interrupts import stopping
+from modules.cli.keyboard import quiet
+from modules.cli.link import Link, Lost, Packet, new_id
+from modules.cli.look import make_console
+from modules.cli.screen import CliScreen
+from modules.words import Words
+from utils.clean import clean
+from utils.codec import from_plain
+from utils.phrases import Phrase, Problem, phrase
+from utils.waiting import Stop
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+
+EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
+AGAIN = 1.0
+"""Seconds between two tries to reach a server that is gone."""
+LEAVING = ("exit", "quit", "/exit")
+
+
+def attach(data: Path, port: int, words: Words, *, session: str | None = None) -> int:
+    """Join a session of the server on *port*; return the exit code. Raises `Problem`.
+
+    *session* is the beginning of its id; "" or None is the one used last.
+    """
+    link = Link(data / f"server-{port}.json", port)
+    twin = Twin(link, _chosen(link, session or ""), words)
+    try:
+        return twin.run()
+    except KeyboardInterrupt:
+        return 130
+
+
+def _chosen(link: Link, start: str) -> str:
+    rows = link.ask("GET", "/api/sessions")["sessions"]
+    found = [row["id"] for row in rows if row["id"].startswith(start)]
+    if start and not found:
+        raise Problem(phrase("There is no session {start!r} there.", start=start))
+    session: str = found[0] if found else link.ask("POST", "/api/sessions")["id"]
+    return session
+
+
+class Twin:
+    """Shows what happens in *session*, and sends what is typed."""
+
+    def __init__(self, link: Link, session: str, words: Words) -> None:
+        self._link = link
+        self._session = session
+        self._words = words
+        self._heard: SimpleQueue[tuple[str, Packet]] = SimpleQueue()
+        self._state: Packet = {"running": False, "asked": []}
+        self._expected = ""
+        self._answered = Stop()
+        self._asks = ""
+        self._asked: set[str] = set()
+        self._is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        keyboard = _Hand(self._answered, words, self._stop) if self._is_terminal else None
+        self._screen = CliScreen(
+            make_console(), words, asker=keyboard, is_practice=lambda: self._state["practice"]
+        )
+        self._line = _Line(link, words) if self._is_terminal else None
+
+    def run(self) -> int:
+        self._listen()
+        while True:
+            if self._state["running"] or self._expected:
+                self._follow()
+                continue
+            text = self._read()
+            if text is None or text.strip() in LEAVING:
+                return 0
+            if text.strip():
+                self._send(text)
+
+    # --- out -------------------------------------------------------------------------------------
+
+    def _read(self) -> str | None:
+        """Return the next line; "" when a turn begins that another screen asked for."""
+        if self._line is None:
+            line = sys.stdin.readline()
+            return line.rstrip("\n") if line else None
+        return self._line.read(lambda: bool(self._state["running"]))
+
+    def _send(self, text: str) -> None:
+        command = new_id()
+        path = f"/api/sessions/{self._session}/messages"
+        try:
+            answer = self._link.ask("POST", path, text=text, cmd=command, stream=False)
+        except Problem as problem:
+            self._screen.say(problem.what, "red")
+            return
+        if session := answer.get("open"):
+            self._session = session
+            self._listen()
+        else:
+            self._expected = command
+
+    def _stop(self) -> None:
+        with suppress(Problem):
+            self._link.ask("POST", f"/api/sessions/{self._session}/stop")
+
+    # --- in --------------------------------------------------------------------------------------
+
+    def _listen(self) -> None:
+        """Follow the session from now on, and show where it stands."""
+        self._heard = SimpleQueue()
+        heard = self._heard
+        threading.Thread(
+            target=self._hear, args=(self._session, heard), name="events", daemon=True
+        ).start()
+        name, arrival = heard.get()
+        if name != "attached":
+            raise Problem(phrase("The server does not answer."))
+        self._screen.recall([_event(packet) for packet in _last_turn(arrival["events"])])
+
+    def _hear(self, session: str, heard: SimpleQueue[tuple[str, Packet]]) -> None:
+        boot, after, is_lost = "", 0, False
+        while heard is self._heard:
+            with suppress(Lost):
+                for name, packet in self._link.events(session, boot, after):
+                    if heard is not self._heard:
+                        return
+                    if name == "attached":
+                        boot, after = packet["boot"], packet["head"]
+                        self._note(packet["state"])
+                        for event in packet["events"] if packet["mode"] == "replay" else ():
+                            heard.put(("ev", event))
+                    elif name == "ev":
+                        after = packet["seq"]
+                    else:
+                        self._note(packet)
+                    heard.put((name, packet))
+                    is_lost = False
+            if not is_lost:
+                heard.put(("lost", {}))
+            is_lost = True
+            time.sleep(AGAIN)
+
+    def _note(self, state: Packet) -> None:
+        """Take note of what is true now; from the listening thread."""
+        self._state = state
+        self._asked.update(state["asked"])
+        if self._is_closed(self._asks):
+            self._answered.set()
+        if state["running"] and self._line:
+            self._line.interrupt()
+
+    def _is_closed(self, call_id: str) -> bool:
+        """Return whether the question was answered; it is told of before it counts as asked."""
+        is_over = call_id in self._asked or not self._state["running"]
+        return bool(call_id) and is_over and call_id not in self._state["asked"]
+
+    def _follow(self) -> None:
+        """Show what happens until nothing runs."""
+        stop = Stop()
+        with ExitStack() as stack:
+            stack.enter_context(stopping(stop))
+            stack.enter_context(stop.calling(self._stop))
+            stack.enter_context(stop.calling(self._screen.stopping))
+            if self._is_terminal:
+                stack.enter_context(quiet(sys.stdin.fileno()))
+            stack.enter_context(self._screen.turn())
+            while True:
+                name, packet = self._heard.get()
+                if name == "ev":
+                    self._show(packet)
+                elif name == "lost":
+                    self._screen.say(phrase("The connection broke; trying again."), "yellow")
+                elif name == "state" and not packet["running"] and not self._expected:
+                    return
+
+    def _show(self, packet: Packet) -> None:
+        if packet.get("cmd") == self._expected:
+            self._expected = ""
+        elif packet["type"] == "TurnStarted":
+            self._screen.say(f"› {clean(packet['text'])}", "bold")
+        event = _event(packet)
+        if isinstance(event, ApprovalAsked):
+            self._ask(event)
+        else:
+            self._screen.show(event)
+
+    def _ask(self, event: ApprovalAsked) -> None:
+        """Ask the person here, until somebody answers, here or elsewhere."""
+        self._answered.clear()
+        self._asks = event.call_id
+        if self._is_closed(event.call_id):
+            self._answered.set()
+        reply = self._screen.show(event)
+        self._asks = ""
+        if reply is None:
+            return
+        said = {"yes": reply.yes, "always": reply.always, "pattern": reply.pattern}
+        path = f"/api/sessions/{self._session}/confirm"
+        answer = self._link.ask("POST", path, call_id=event.call_id, reason=reply.reason, **said)
+        if not answer["won"]:
+            self._screen.say(phrase("It was answered on another screen first."), "dim")
+
+
+class _Hand(Keyboard):
+    """The person at this terminal; *ask_stop* stops the turn on the server."""
+
+    def __init__(self, answered: Stop, words: Words, ask_stop: Callable[[], None]) -> None:
+        super().__init__(sys.stdin.fileno(), answered, words)
+        self._ask_stop = ask_stop
+
+    def stop(self) -> None:
+        self._ask_stop()
+
+
+class _Line:
+    """The line to type in, which gives way when something happens and comes back as it was."""
+
+    def __init__(self, link: Link, words: Words) -> None:
+        from prompt_toolkit import PromptSession
+
+        from modules.cli.complete import LineCompleter
+        from modules.cli.prompt import bindings
+
+        commands = {
+            told["name"]: Command(
+                told["name"], told["usage"], from_plain(Phrase, told["help"]), str
+            )
+            for told in link.ask("GET", "/api/commands")["commands"]
+        }
+        self._session: PromptSession[str] = PromptSession(
+            "› ",
+            multiline=True,
+            completer=LineCompleter(
+                commands, lambda: link.ask("GET", "/api/files/list")["files"], words
+            ),
+            complete_in_thread=True,
+            key_bindings=bindings(lambda event: event.app.exit(exception=EOFError)),
+        )
+        self._draft = ""
+
+    def read(self, is_wanted_elsewhere: Callable[[], bool]) -> str | None:
+        """Return the line; "" when interrupted, None when the person leaves."""
+
+        def look() -> None:
+            if is_wanted_elsewhere():
+                self.interrupt()
+
+        try:
+            text = self._session.prompt(default=self._draft, pre_run=look)
+        except (EOFError, KeyboardInterrupt):
+            return None
+        if text is None:
+            return ""
+        self._draft = ""
+        return text
+
+    def interrupt(self) -> None:
+        """Make `read` return; from any thread."""
+        app = self._session.app
+        loop = app.loop
+        if loop is None or not app.is_running:
+            return
+
+        def leave() -> None:
+            self._draft = self._session.default_buffer.text
+            if app.is_running and app.future and not app.future.done():
+                app.exit()
+
+        loop.call_soon_threadsafe(leave)
+
+
+def _event(packet: Packet) -> Event:
+    event: Event = from_plain(EVENTS[packet["type"]], packet)
+    return event
+
+
+def _last_turn(events: list[Packet]) -> Iterator[Packet]:
+    """Yield the packets of the newest turn."""
+    start = 0
+    for place, packet in enumerate(events):
+        if packet["type"] == TurnStarted.__name__:
+            start = place
+    yield from events[start:]

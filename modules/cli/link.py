@@ -1,0 +1,89 @@
+"""The way to a running browser server, for the terminal that joins it. See docs/protocol.md."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from utils.codec import from_plain
+from utils.phrases import Phrase, Problem, phrase
+
+Packet = dict[str, Any]
+SILENCE = 30.0
+"""Seconds without a sign of life after which the server is taken to be gone."""
+
+
+class Lost(Exception):
+    """The connection broke; the session goes on without us."""
+
+
+class Link:
+    """Talks to the server that *file* tells of. Raises `Problem` when there is none."""
+
+    def __init__(self, file: Path, port: int) -> None:
+        try:
+            about = json.loads(file.read_bytes())
+            self._server = urlsplit(about["url"])
+            self._token: str = about["token"]
+        except (OSError, ValueError, KeyError):
+            raise _nobody(port) from None
+        self._port = port
+
+    def ask(self, method: str, path: str, **body: Any) -> Packet:
+        """Make one request and return the answer. Raises `Problem` when it is refused."""
+        try:
+            answer = self._request(method, path, body if method != "GET" else None)
+            told: Packet = json.loads(answer.read() or b"{}")
+        except (OSError, HTTPException, ValueError):
+            raise _nobody(self._port) from None
+        if answer.status >= 400:
+            raise Problem(_reason(told))
+        return told
+
+    def events(self, session: str, boot: str, after: int) -> Iterator[tuple[str, Packet]]:
+        """Yield what happens, "attached" first; end never, but by raising `Lost`."""
+        where = urlencode({"session": session, "boot": boot, "after": after})
+        try:
+            answer = self._request("GET", f"/events?{where}", None)
+            if answer.status != 200:
+                raise Lost
+            name = ""
+            while line := answer.readline():
+                key, _, value = line.decode().rstrip("\n").partition(": ")
+                name = value if key == "event" else name
+                if key == "data":
+                    yield name, json.loads(value)
+        except (OSError, HTTPException, ValueError):
+            pass
+        raise Lost
+
+    def _request(self, method: str, path: str, body: Packet | None) -> HTTPResponse:
+        host, port = self._server.hostname or "", self._server.port
+        connection = HTTPConnection(host, port, timeout=SILENCE)
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        sent = None if body is None else json.dumps(body)
+        connection.request(method, path, sent, headers | {"Connection": "close"})
+        return connection.getresponse()
+
+
+def new_id() -> str:
+    """Return an id for a command."""
+    return uuid.uuid4().hex
+
+
+def _reason(told: Packet) -> Phrase:
+    if isinstance(told.get("phrase"), dict):
+        reason: Phrase = from_plain(Phrase, told["phrase"])
+        return reason
+    return phrase("The server refused: {why}", why=str(told.get("error", "?")))
+
+
+def _nobody(port: int) -> Problem:
+    return Problem(
+        phrase("No Onefold serves on port {port}; start one with --web, or say --port.", port=port)
+    )

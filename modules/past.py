@@ -1,0 +1,41 @@
+"""What was said and done earlier in this session, readable by the model like a file."""
+
+from __future__ import annotations
+
+from core.compaction import in_full
+from core.family import Family, Talk
+from core.messages import User
+from core.tools import ToolError
+from utils.phrases import phrase
+
+ADDRESS = "@history"
+
+
+class Past(Family):
+    """The turns of the talk at `@history/N`, and their list at `@history`."""
+
+    def __init__(self) -> None:
+        self._talk: Talk | None = None
+
+    def meet(self, talk: Talk) -> None:
+        self._talk = talk
+
+    def read(self, address: str) -> str:
+        """Return the text at *address*. Raises `ToolError` where there is none."""
+        if self._talk is None:
+            raise ToolError(phrase("There is no history here."))
+        records = self._talk.history.records
+        if address == ADDRESS:
+            said = [(turn, record.text) for turn, record in records if isinstance(record, User)]
+            return "".join(f"{ADDRESS}/{turn}: {_line(text)}\n" for turn, text in said)
+        number = address.removeprefix(f"{ADDRESS}/")
+        if not number.isdecimal() or int(number) not in self._talk.history.turns:
+            raise ToolError(
+                phrase("{address!r} is no turn; @history lists them.", address=address)
+            )
+        return in_full([one for one in records if one[0] == int(number)])
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 100 else f"{line[:99]}…"

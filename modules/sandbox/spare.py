@@ -1,0 +1,198 @@
+"""A Python that is ready and waits for its one piece of code, so that the common call is fast.
+
+It is confined exactly as a call of its own would be, runs one call and ends with it. What differs
+is only when it was started. While it waits nothing of the project's runs in it (see
+`python_runner`), and no mount point is left in the project: see `Parking`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from modules.kernel import rename_to_new
+from modules.sandbox.call import Call
+from modules.sandbox.ghosts import Ghosts
+from modules.sandbox.process import Order
+from modules.sandbox.terms import Limits
+from modules.sandbox.view import View
+from utils.phrases import Problem
+
+_IDLE = 0.1  # seconds without a call after which a spare is started
+_STARTING = 5.0  # seconds that it may take
+_LONGEST = 600.0  # seconds that a call may ever take
+
+Mark = tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a spare was made for; a call takes it only if its own is equal."""
+
+    tier: str
+    view: View
+    limits: Limits
+    marks: tuple[Mark, ...]
+
+    @classmethod
+    def of(cls, tier: str, view: View, limits: Limits) -> Fit:
+        found = view.interpreter
+        paths = [view.project, view.etc, *view.repository, *view.covered]
+        if found:
+            paths += [found.python, found.python.resolve()]
+        ghosts = {view.project / name for name in view.ghosts}
+        marks = tuple(_mark(path) for path in paths if path not in ghosts)
+        return cls(tier, view, replace(limits, seconds=_LONGEST), marks)
+
+
+Wanted = tuple[Fit, Callable[[], Order]]
+"""What a spare is to fit, and how to start it."""
+
+
+@dataclass(slots=True)
+class Parking:
+    """Takes a spare's mount points out of the project while it waits, and back for its call.
+
+    A mount stays on its folder when that is renamed from where it is no mount point: from here.
+    """
+
+    project: Path
+    folder: Path
+    parked: dict[str, Path] = field(default_factory=dict)
+
+    def park(self, names: Sequence[str]) -> None:
+        for name in filter(lambda name: os.path.lexists(self.project / name), names):
+            place = self.folder / f"parked-{os.getpid()}-{next(_NUMBERS)}"
+            _rename(self.project / name, place)
+            self.parked[name] = place
+
+    def bring_back(self) -> None:
+        """Raises `OSError` if that cannot be done, or something else is there by now."""
+        for name, place in list(self.parked.items()):
+            _rename(place, self.project / name)
+            del self.parked[name]
+
+    def clear(self) -> None:
+        """Remove what is parked; only when no process of the spare is alive."""
+        for place in self.parked.values():
+            with suppress(OSError):
+                place.rmdir()
+        self.parked.clear()
+
+
+class Spare:
+    """At most one waiting Python, started in the background once the first call is over."""
+
+    def __init__(self, ghosts: Ghosts, project: Path, folder: Path) -> None:
+        self._ghosts = ghosts
+        self._project = project
+        self._folder = folder
+        self._fit: Fit | None = None
+        self._call: Call | None = None
+        self._parking = Parking(project, folder)
+        self._thread: threading.Thread | None = None
+        self._busy = threading.Event()
+
+    def pause(self) -> None:
+        """Start nothing from now on; a start under way is waited for."""
+        self._busy.set()
+        if self._thread:
+            self._thread.join()
+            self._thread = None
+
+    def take(self, fit: Fit, code: str, limits: Limits) -> Call | None:
+        """Let the spare run *code* if it fits, else get rid of it; after `pause`."""
+        call, self._call = self._call, None
+        if call is None:
+            return None
+        parking, self._parking = self._parking, Parking(self._project, self._folder)
+        if fit == self._fit:
+            with suppress(OSError):
+                parking.bring_back()
+                if call.begin(code, limits):
+                    return call
+        _end(call, parking)
+        return None
+
+    def prepare(self, wanted: Callable[[], Wanted]) -> None:
+        """Start a spare when there has been no call for a moment, as *wanted* by then."""
+        if self._thread or self._call:
+            return
+        self._busy.clear()
+        self._thread = threading.Thread(
+            target=self._start, args=(wanted,), name="sandbox-spare", daemon=True
+        )
+        self._thread.start()
+
+    def discard(self) -> None:
+        self.pause()
+        call, self._call = self._call, None
+        if call:
+            _end(call, self._parking)
+
+    def _start(self, wanted: Callable[[], Wanted]) -> None:
+        if self._busy.wait(_IDLE):
+            return
+        try:
+            fit, order = wanted()
+        except Problem:  # the next call will say it
+            return
+        if not _may_wait(fit.view):
+            return
+        _tidy(self._folder)
+        parking = Parking(self._project, self._folder)
+        # OSError: the names are in use, or our data lie on another disk than the project.
+        with suppress(OSError), ExitStack() as stack:
+            if fit.view.ghosts:
+                stack.enter_context(self._ghosts.alone(fit.view.ghosts))
+            call = Call(order(), fit.limits)
+            unwanted = stack.enter_context(ExitStack())
+            unwanted.callback(_end, call, parking)
+            call.start()
+            if call.is_ready(_STARTING):
+                parking.park(fit.view.ghosts)
+                unwanted.pop_all()
+                self._fit, self._call, self._parking = fit, call, parking
+
+
+def _end(call: Call, parking: Parking) -> None:
+    call.end()
+    parking.clear()
+
+
+def _may_wait(view: View) -> bool:
+    """Return whether no file of the project has a part in starting its Python."""
+    found = view.interpreter
+    if found is None:
+        return False
+    return view.project not in found.python.resolve().parents
+
+
+def _tidy(folder: Path) -> None:
+    """Remove what an Onefold that was killed has left parked."""
+    for place in folder.glob("parked-*"):
+        process = place.name.split("-")[1]
+        if not Path("/proc", process).exists():
+            with suppress(OSError):
+                place.rmdir()
+
+
+def _rename(old: Path, new: Path) -> None:
+    rename_to_new(_HERE, os.fspath(old), _HERE, os.fspath(new))
+
+
+def _mark(path: Path) -> Mark:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+_HERE = -100  # AT_FDCWD; the paths are whole
+_NUMBERS = itertools.count()

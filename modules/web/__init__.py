@@ -1,0 +1,1 @@
+"""The browser screen: pages, sockets and the API around the terminals of open sessions."""

@@ -1,0 +1,187 @@
+"""The Flask application: the table of routes answered, the page, the login."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, Response, redirect, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from modules.web.access import Access
+from modules.web.arguments import arguments
+from modules.web.hub import Hub
+from modules.web.openapi import describe
+from modules.web.refusal import STATUS, Refused, bad
+from modules.web.routes import Events, Route, Sent
+from modules.web.seat import Failed
+from utils.phrases import phrase
+
+ROOT = Path(__file__).parents[2]
+_JSON = "application/json"
+
+
+def make_app(
+    routes: Sequence[Route],
+    hub: Hub,
+    access: Access,
+    failed: Failed,
+    *,
+    version: str,
+    language: str,
+) -> Flask:
+    """Return the application; *failed* logs a failure of ours."""
+    app = Flask(
+        "onefold", static_folder=str(ROOT / "static"), template_folder=str(ROOT / "templates")
+    )
+    app.config["MAX_FORM_MEMORY_SIZE"] = 0
+    for route in routes:
+        _add(app, route, hub, failed)
+    _add_pages(app, access, version=version, language=language)
+    _add_description(app, describe(routes, version=version))
+    return app
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+
+def _add(app: Flask, route: Route, hub: Hub, failed: Failed) -> None:
+    def respond(**in_path: str) -> Response:
+        try:
+            given = _given(route, in_path)
+            return _response(route, hub.offload(route.run, **given))
+        except Refused as refused:
+            answer = _json(refused.to_json(), STATUS[refused.code])
+            if refused.code == "too_large":
+                answer.headers["Connection"] = "close"  # the rest of the body stays unread
+            return answer
+        except HTTPException as error:  # a body that is too large, or broke off
+            told = {"code": "bad_request", "error": str(error.description)}
+            return _json(told, error.code or 400)
+        except Exception as error:  # noqa: BLE001 - the one place where our failures in a request end
+            return _json({"code": "failed", "error": str(failed(error))}, 500)
+
+    rule = route.path.replace("{", "<").replace("}", ">")
+    app.add_url_rule(rule, f"{route.method} {rule}", respond, methods=[route.method])
+
+
+def _given(route: Route, in_path: Mapping[str, str]) -> dict[str, Any]:
+    """Return the arguments of the request for *route*."""
+    if (request.content_length or 0) > route.limit:
+        limit = f"{route.limit // 1_000_000} MB"
+        raise Refused("too_large", phrase("At most {limit} can be sent at once.", limit=limit))
+    query = {
+        p.name: p.read_text(request.args[p.name]) for p in route.in_query if p.name in request.args
+    }
+    given = {**query, **in_path}
+    if route.takes_bytes:
+        name = next(p.name for p in route.parameters if p.kind is bytes)
+        given[name] = _body()
+    elif route.in_body:
+        given = {**_json_body(), **given}
+    return arguments(route.run, given)
+
+
+def _body() -> bytes:
+    if request.content_length is None:
+        raise bad("Content-Length is missing")
+    return request.get_data(cache=False)
+
+
+def _json_body() -> dict[str, Any]:
+    if not request.content_length:
+        return {}
+    if request.mimetype != _JSON:
+        raise bad(f"the body must be {_JSON}")
+    try:
+        body = json.loads(_body())
+    except (ValueError, RecursionError):
+        raise bad("the body is no JSON") from None
+    if not isinstance(body, dict):
+        raise bad("the body must be an object")
+    return body
+
+
+def _response(route: Route, result: Any) -> Response:
+    match result:
+        case None:
+            return Response(status=route.status)
+        case Sent(data, headers):
+            return Response(data, headers=headers)
+        case Events(items):
+            headers = {"X-Accel-Buffering": "no"}
+            return Response(_sse(items), mimetype="text/event-stream", headers=headers)
+        case _:
+            return _json(result, route.status)
+
+
+def _json(value: Any, status: int) -> Response:
+    return Response(json.dumps(value), status, mimetype=_JSON)
+
+
+def _sse(items: Iterable[tuple[str, int | None, dict[str, Any]] | None]) -> Iterator[str]:
+    for item in items:
+        if item is None:
+            yield ": still here\n\n"
+            continue
+        name, number, packet = item
+        head = f"event: {name}\n" + (f"id: {number}\n" if number is not None else "")
+        yield f"{head}data: {json.dumps(packet)}\n\n"
+
+
+# --- pages ---------------------------------------------------------------------------------------
+
+
+def _add_pages(app: Flask, access: Access, *, version: str, language: str) -> None:
+    def page(session: str = "") -> str:
+        lang = request.args.get("lang", language)
+        lang = lang if lang in ("en", "zh") else language
+        return render_template("index.html", lang=lang, version=version, session=session)
+
+    def login() -> Response:
+        if not access.may_try():
+            return _plain("Too many tries; wait a minute.", 429)
+        cookie = access.log_in(request.args.get("token", ""))
+        if cookie is None:
+            return _plain("This link was used already or is not of this run.", 401)
+        response = Response(status=303, headers={"Location": "/"})
+        response.set_cookie(access.cookie, cookie, httponly=True, samesite="Strict", path="/")
+        return response
+
+    app.add_url_rule("/", "page", page)
+    app.add_url_rule("/s/<session>", "session page", page)
+    app.add_url_rule("/login", "login", login)
+    app.add_url_rule("/favicon.ico", "icon", lambda: redirect("/static/favicon.svg"))
+
+
+def _plain(text: str, status: int) -> Response:
+    return Response(f"{text}\n", status, mimetype="text/plain")
+
+
+def _add_description(app: Flask, description: Mapping[str, Any]) -> None:
+    def docs() -> str:
+        return render_template("api.html", api=description, body=_body_schema)
+
+    app.add_url_rule("/api/openapi.json", "openapi", lambda: _json(description, 200))
+    app.add_url_rule("/api/docs", "docs", docs)
+
+
+def _body_schema(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the properties of the JSON body of *operation*, none if it takes no such body."""
+    content = operation.get("requestBody", {}).get("content", {})
+    properties: Mapping[str, Any] = content.get(_JSON, {}).get("schema", {}).get("properties", {})
+    return properties
+
+
+def replay_page(app: Flask) -> Callable[[str, list[dict[str, Any]]], str]:
+    """Return what makes a self-contained page that shows a session again."""
+
+    def render(title: str, events: list[dict[str, Any]]) -> str:
+        # "<" could end the script element that holds the events.
+        data = json.dumps(events).replace("<", "\\u003c")
+        with app.app_context():
+            return render_template("replay.html", title=title, events=data)
+
+    return render

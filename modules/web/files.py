@@ -1,0 +1,196 @@
+"""Reading and writing files for a person at the page, who may race with the agent and others."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from core.cards import Change
+from core.tools import ToolError
+from modules.annotations import Annotations
+from modules.project import Changed, Missing, Project
+from modules.text_file import NotEncodable, NotExact, NotText, TextFile
+from modules.web import file_names
+from modules.web.refusal import Refused, explained
+from utils.clean import visible
+from utils.phrases import phrase
+
+LARGEST_TEXT = 5_000_000
+LARGEST_FILE = 64_000_000
+"""Bytes of a file that is shown, sent or received."""
+
+Told = Callable[[Sequence[Change]], object]
+
+
+class Files:
+    """The files of *project*; *told* hears what a person changed. All raise `Refused`; may block.
+
+    Nothing that somebody else wrote meanwhile is ever replaced unseen.
+    """
+
+    def __init__(self, project: Project, notes: Annotations, told: Told) -> None:
+        self._project = project
+        self._notes = notes
+        self._told = told
+
+    def text(self, path: str) -> dict[str, Any]:
+        """Return the text file *path*, and the hash of its bytes to write it back with."""
+        with explained():
+            path = self._project.normal(path)
+            data = self._bytes(path, LARGEST_TEXT)
+            file = _text(path, data)
+            return {
+                "path": visible(path),
+                "text": file.text,
+                "hash": digest(data),
+                "encoding": file.name,
+                "newline": file.newline,
+                "size": len(data),
+                "is_writable": self._is_writable(path),
+                "note": self._notes.note(path),
+                "language": file_names.language(path),
+            }
+
+    def write_text(self, path: str, text: str, base: str | None) -> dict[str, Any]:
+        """Write *text* to the file whose bytes have the hash *base*; None: that must not exist.
+
+        Encoding, byte order mark and line ends of the file stay.
+        """
+        with explained():
+            path = self._project.normal(path)
+            before = None if base is None else self._based(path, base)
+            try:
+                data = _encoded(path, before, text)
+                self._project.write_bytes(path, data, make_folders=before is None, expect=before)
+            except Changed:
+                raise self._changed(path) from None
+        self._tell("created" if before is None else "modified", path)
+        return {"path": visible(path), "hash": digest(data)}
+
+    def upload(self, folder: str, name: str, data: bytes, *, replace: bool) -> dict[str, Any]:
+        """Keep *data* as a file in *folder*; the name is made harmless first."""
+        name = file_names.harmless(name)
+        if not name:
+            raise Refused("failed", phrase("That name cannot be used for a file."))
+        with explained():
+            folder = self._project.normal(folder)
+            path = f"{folder}/{name}" if folder else name
+            is_new = self._project.stat(path) is None
+            try:
+                self._project.write_bytes(
+                    path, data, make_folders=True, expect=... if replace else None
+                )
+            except Changed:
+                there = phrase("{path} exists already; nothing was replaced.", path=visible(path))
+                raise Refused("exists", there, path=visible(path)) from None
+        self._tell("created" if is_new else "modified", path)
+        return {"path": visible(path), "hash": digest(data)}
+
+    def content(self, path: str) -> tuple[str, bytes]:
+        """Return the usual form of *path* and the bytes of the file."""
+        with explained():
+            path = self._project.normal(path)
+            return path, self._bytes(path, LARGEST_FILE)
+
+    def make_folder(self, path: str) -> dict[str, Any]:
+        with explained():
+            path = self._project.normal(path)
+            self._project.make_folder(path)
+        self._tell("created", path)
+        return {"path": visible(path)}
+
+    def rename(self, path: str, new_path: str) -> dict[str, Any]:
+        """Move a file or folder; nothing is ever replaced."""
+        with explained():
+            path, new_path = self._project.normal(path), self._project.normal(new_path)
+            self._project.rename(path, new_path)
+        change = Change("renamed", path, new_path)
+        self._notes.follow([change])
+        self._told([change])
+        return {"path": visible(new_path)}
+
+    def note(self, path: str, note: str) -> dict[str, Any]:
+        """Set the note on a file; an empty one removes it."""
+        with explained():
+            path = self._project.normal(path)
+            if note.strip() or self._notes.note(path):
+                self._notes.annotate_file(path, note)
+        return {"path": visible(path), "note": self._notes.note(path)}
+
+    def _bytes(self, path: str, limit: int) -> bytes:
+        found = self._project.stat(path)
+        if found is not None and stat.S_ISREG(found.st_mode) and found.st_size > limit:
+            shown = f"{limit // 1_000_000} MB"
+            what = phrase("{path} is larger than {limit}.", path=visible(path), limit=shown)
+            raise Refused("too_large", what, size=found.st_size)
+        return self._project.read_bytes(path, limit)
+
+    def _is_writable(self, path: str) -> bool:
+        found = self._project.stat(path)
+        is_plain = found is not None and stat.S_ISREG(found.st_mode) and found.st_mode & 0o222
+        return bool(is_plain) and not self._project.is_protected(path)
+
+    def _based(self, path: str, base: str) -> bytes:
+        """Return the bytes of the file if they are those with the hash *base*."""
+        try:
+            data = self._project.read_bytes(path)
+        except Missing:
+            raise self._changed(path) from None
+        if digest(data) != base:
+            raise self._changed(path)
+        return data
+
+    def _changed(self, path: str) -> Refused:
+        """Return the refusal that carries what the file holds by now; None if it is gone."""
+        what = phrase("{path} was changed by somebody else meanwhile.", path=visible(path))
+        try:
+            data = self._project.read_bytes(path)
+            text: str | None = TextFile.decode(data).text
+        except Missing:
+            return Refused("changed", what, text=None, hash=None)
+        except NotText:
+            text = None
+        return Refused("changed", what, text=text, hash=digest(data))
+
+    def _tell(self, kind: Any, path: str) -> None:
+        self._told([Change(kind, path)])
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _text(path: str, data: bytes) -> TextFile:
+    try:
+        return TextFile.decode(data)
+    except NotText as error:
+        what = phrase("{path} is not text but {kind}.", path=visible(path), kind=error.kind)
+        shown = file_names.preview(path)
+        raise Refused(
+            "binary", what, kind=error.kind, size=len(data), preview=shown, hash=digest(data)
+        ) from None
+
+
+def _encoded(path: str, before: bytes | None, text: str) -> bytes:
+    if before is None:
+        return TextFile.new(text).encode()
+    try:
+        return _text(path, before).encode(text)
+    except NotEncodable as error:
+        raise ToolError(
+            phrase(
+                "{path} is kept in {encoding}, which has no {char}.",
+                path=visible(path),
+                encoding=error.encoding,
+                char=repr(error.char),
+            )
+        ) from None
+    except NotExact:
+        raise ToolError(
+            phrase(
+                "{path} holds bytes that could not be written back as they are.",
+                path=visible(path),
+            )
+        ) from None

@@ -1,0 +1,154 @@
+"""The gate: every request, sockets and static files included, passes here before all else.
+
+Flask's own hooks never see a Socket.IO request, and Socket.IO's origin check believes the Host
+header; so this wraps the whole application from outside.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from modules.web.access import Access
+
+Environ = dict[str, Any]
+StartResponse = Callable[..., Any]
+Application = Callable[[Environ, StartResponse], Iterable[bytes]]
+
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "media-src 'self'",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "worker-src 'self'",
+        "frame-src 'self'",
+        "manifest-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+OPEN = ("/", "/login")
+"""What a link on a foreign page may lead to; and /login is what needs no cookie."""
+LOCKED = "Open the link that Onefold printed in its terminal. 请打开 Onefold 在终端里给出的链接。"
+HARMLESS = ("GET", "HEAD")
+FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_", "HTTP_X_REAL_IP", "HTTP_X_ORIGINAL_")
+
+
+class Hosts:
+    """The names under which the server may be asked for, which defeats DNS rebinding."""
+
+    def __init__(self, port: int, names: Iterable[str], *, any_address: bool = False) -> None:
+        """With *any_address* an IP address is a good name too: no foreign page can choose it."""
+        self._port = port
+        self._names = {name.lower() for name in names}
+        self._any_address = any_address
+
+    def knows(self, host: str) -> bool:
+        """Return whether the Host header *host* names this server."""
+        try:
+            parts = urlsplit(f"//{host}")
+            name, port = parts.hostname or "", parts.port
+        except ValueError:
+            return False
+        if parts.netloc != host or parts.username is not None or (port or 80) != self._port:
+            return False
+        return name in self._names or (self._any_address and _is_address(name))
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """Lets through to *application* what comes from the person's own page or programs."""
+
+    def __init__(self, application: Application, access: Access, hosts: Hosts) -> None:
+        self._application = application
+        self._access = access
+        self._hosts = hosts
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        if refusal := self._refusal(environ):
+            return _refuse(start_response, *refusal)
+        for name in [name for name in environ if name.startswith(FORWARDED)]:
+            del environ[name]
+        return self._application(environ, _with_headers(start_response))
+
+    def _refusal(self, environ: Mapping[str, Any]) -> tuple[str, str] | None:
+        """Return the status and the reason if the request must not pass."""
+        host, origin = environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN")
+        if not self._hosts.knows(host):
+            return "421 Misdirected Request", "This server is not called that."
+        if origin is not None and origin.lower() != f"http://{host.lower()}":
+            return "403 Forbidden", "Pages of another origin may not use this server."
+        if _is_foreign(environ):
+            return "403 Forbidden", "Pages of another site may not use this server."
+        if environ.get("PATH_INFO") == "/login":
+            return None
+        proof = self._access.proof(environ)
+        if proof is None:
+            return "401 Unauthorized", LOCKED
+        if proof == "cookie" and origin is None and _changes(environ):
+            return "403 Forbidden", "A request that changes something must say its Origin."
+        return None
+
+
+def _is_foreign(environ: Mapping[str, Any]) -> bool:
+    """Return whether another site made the browser ask; following a link to us is no harm."""
+    if environ.get("HTTP_SEC_FETCH_SITE", "none") in ("none", "same-origin"):
+        return False
+    is_link = environ.get("HTTP_SEC_FETCH_MODE") == "navigate"
+    is_harmless = environ["REQUEST_METHOD"] in HARMLESS and environ.get("PATH_INFO") in OPEN
+    return not (is_link and is_harmless)
+
+
+def _changes(environ: Mapping[str, Any]) -> bool:
+    """Return whether a browser would send an Origin; it does for a WebSocket, too."""
+    is_socket = environ.get("HTTP_UPGRADE", "").lower() == "websocket"
+    return is_socket or environ["REQUEST_METHOD"] not in HARMLESS
+
+
+def _refuse(start_response: StartResponse, status: str, why: str) -> Iterable[bytes]:
+    body = f"{why}\n".encode()
+    start_response(
+        status,
+        [
+            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Content-Length", str(len(body))),
+            ("Connection", "close"),
+            *HEADERS.items(),
+        ],
+    )
+    return [body]
+
+
+def _with_headers(start_response: StartResponse) -> StartResponse:
+    """Return *start_response* with our headers where the application has not set its own."""
+
+    def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+        kept = [(n, v) for n, v in headers if not n.lower().startswith("access-control-")]
+        names = {name.lower() for name, _ in kept}
+        kept += [(name, value) for name, value in HEADERS.items() if name.lower() not in names]
+        return start_response(status, kept, *more)
+
+    return start

@@ -1,0 +1,79 @@
+"""What can be asked about the server itself over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.family import Command
+from modules.web.access import LINK_SECONDS, Access
+from modules.web.files import LARGEST_FILE, LARGEST_TEXT
+from modules.web.routes import route
+from modules.web.seat import LONGEST
+from modules.web.workspace import Workspace
+from utils.codec import to_plain
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What does not change while the server runs."""
+
+    version: str
+    project: str
+    root: str
+    language: str
+    model: str
+    is_practice: bool
+    url: str
+    port: int
+
+
+class HouseDesk:
+    """Answers about the server; *commands* gives the slash commands."""
+
+    def __init__(
+        self,
+        about: About,
+        access: Access,
+        workspace: Workspace,
+        commands: Callable[[], Sequence[Command]],
+    ) -> None:
+        self._about = about
+        self._access = access
+        self._workspace = workspace
+        self._commands = commands
+
+    @route("GET", "/api/status", "What is served here.")
+    def status(self) -> dict[str, Any]:
+        about = self._about
+        seats = self._workspace.open_seats
+        return {
+            "version": about.version,
+            "project": about.project,
+            "root": about.root,
+            "language": about.language,
+            "practice": about.is_practice,
+            "model": about.model,
+            "port": about.port,
+            "sessions": {"open": len(seats), "running": sum(seat.is_working for seat in seats)},
+            "limits": {
+                "message": LONGEST,
+                "text": LARGEST_TEXT,
+                "upload": LARGEST_FILE,
+                "raw": LARGEST_FILE,
+            },
+        }
+
+    @route("GET", "/api/commands", "The slash commands.")
+    def commands(self) -> dict[str, Any]:
+        return {
+            "commands": [
+                {"name": c.name, "usage": c.usage, "help": to_plain(c.help)}
+                for c in self._commands()
+            ]
+        }
+
+    @route("POST", "/api/login-links", "A login link that works once.", status=201)
+    def new_link(self) -> dict[str, Any]:
+        return {"url": self._about.url + self._access.new_link(LINK_SECONDS)}

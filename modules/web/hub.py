@@ -1,0 +1,146 @@
+"""The two ways to serve, behind one face: where sockets live, and what must stay away from there.
+
+Under eventlet all sockets live in one thread, the hub's, which must never wait for anything else;
+turns run in real threads and reach the hub by a socket pair. Nothing is monkey-patched: the model's
+client, SQLite and the tools stay the ordinary threaded code that they are. With threads there is
+no such place, and everything is simply called.
+"""
+
+from __future__ import annotations
+
+import queue
+import socket
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+AsyncMode = Literal["eventlet", "threading"]
+Empty = queue.Empty
+
+
+class Queue(Protocol):
+    """What carries packets to one listener."""
+
+    def put(self, item: Any) -> None: ...
+
+    def get(self, *, timeout: float) -> Any:
+        """Return the next item. Raises `Empty` when none came within *timeout* seconds."""
+
+    def qsize(self) -> int: ...
+
+
+class Hub(Protocol):
+    """Where the sockets live."""
+
+    mode: AsyncMode
+
+    def call(self, work: Callable[..., object], *arguments: Any) -> None:
+        """Have *work* done where the sockets live, in the order of the calls; from any thread."""
+
+    def offload(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
+        """Return what *work* returns; meanwhile the sockets are served. Not for the work of
+        `call`."""
+
+    def queue(self) -> Queue:
+        """Return a queue that is filled by `call` and emptied where requests are answered."""
+
+    def close(self) -> None: ...
+
+
+class ThreadingHub:
+    """Every request has a thread of its own."""
+
+    mode: AsyncMode = "threading"
+
+    def call(self, work: Callable[..., object], *arguments: Any) -> None:
+        work(*arguments)
+
+    def offload(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
+        return work(*args, **kwargs)
+
+    def queue(self) -> Queue:
+        return queue.Queue()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def load_eventlet() -> None:
+    """Import eventlet, in the main thread: in any other it would make that one impossible to join.
+
+    (It imports a second copy of `threading`, which takes the thread that it is imported in for the
+    main one.) Its warning that it is near retirement is left out: we use what is safe of it.
+    """
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import eventlet.tpool
+        import eventlet.wsgi  # noqa: F401
+
+
+class EventletHub:
+    """All sockets are served by the thread that makes this; *failed* hears of our own failures."""
+
+    mode: AsyncMode = "eventlet"
+
+    def __init__(self, failed: Callable[[BaseException], object]) -> None:
+        import eventlet
+
+        self._failed = failed
+        self._waiting: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
+        self._ear, self._bell = socket.socketpair()
+        self._ear.setblocking(False)
+        self._bell.setblocking(False)
+        self._lock = threading.Lock()
+        self._is_open = True
+        self._runner = eventlet.spawn(self._run)
+
+    def call(self, work: Callable[..., object], *arguments: Any) -> None:
+        self._waiting.append((work, arguments))
+        with self._lock:
+            if self._is_open:
+                self._ring()
+
+    def _ring(self) -> None:
+        with suppress(BlockingIOError):  # so many rings are unheard that the hub is sure to wake
+            self._bell.send(b"!")
+
+    def _run(self) -> None:
+        from eventlet.hubs import trampoline
+
+        while True:
+            trampoline(self._ear, read=True)
+            self._ear.recv(65_536)
+            while self._waiting:
+                work, arguments = self._waiting.popleft()
+                try:
+                    work(*arguments)
+                except Exception as error:  # noqa: BLE001 - one failure must not end delivery
+                    self._failed(error)
+
+    def offload(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
+        from eventlet import tpool
+
+        result: Result = tpool.execute(work, *args, **kwargs)
+        return result
+
+    def queue(self) -> Queue:
+        from eventlet.queue import LightQueue
+
+        waiting: Queue = LightQueue()
+        return waiting
+
+    def close(self) -> None:
+        from eventlet import tpool
+
+        with self._lock:
+            self._is_open = False
+        self._runner.kill()
+        self._ear.close()
+        self._bell.close()
+        tpool.killall()

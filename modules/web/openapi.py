@@ -1,0 +1,93 @@
+"""The description of the API, made from the table of routes itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from modules.web.arguments import Parameter
+from modules.web.refusal import STATUS
+from modules.web.routes import Route
+
+_JSON = "application/json"
+_ERROR = {
+    "type": "object",
+    "required": ["error", "code"],
+    "properties": {
+        "error": {"type": "string", "description": "One English sentence."},
+        "code": {"type": "string", "enum": sorted(STATUS)},
+        "phrase": {"type": "object", "description": "The sentence to be translated."},
+    },
+}
+
+
+def describe(routes: Iterable[Route], *, version: str) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document of *routes*."""
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Onefold", "version": version, "description": _ABOUT},
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Error": _ERROR},
+        },
+    }
+
+
+_ABOUT = (
+    "The token stands in server-<port>.json in Onefold's data folder. What the answers and events "
+    "hold is told in docs/protocol.md."
+)
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": re.sub(r"\W+", "_", f"{route.method.lower()}{route.path}").strip("_"),
+        "summary": route.summary,
+        "responses": {str(route.status): _answer(route), "default": _failure()},
+    }
+    given = [_placed(p, "path") for p in route.parameters if p.name in route.in_path]
+    if given := [*given, *(_placed(p, "query") for p in route.in_query)]:
+        operation["parameters"] = given
+    if body := _body(route):
+        operation["requestBody"] = body
+    return operation
+
+
+def _placed(parameter: Parameter, place: str) -> dict[str, Any]:
+    required = place == "path" or parameter.default is ...
+    placed = {"name": parameter.name, "in": place, "required": required, "schema": parameter.schema}
+    return {**placed, "description": parameter.help} if parameter.help else placed
+
+
+def _body(route: Route) -> dict[str, Any]:
+    if route.takes_bytes:
+        content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+        return {"required": True, "content": content}
+    if not route.in_body:
+        return {}
+    properties = {
+        p.name: {**p.schema, "description": p.help} if p.help else p.schema for p in route.in_body
+    }
+    required = [p.name for p in route.in_body if p.default is ...]
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if required:
+        schema["required"] = required
+    return {"required": bool(required), "content": {_JSON: {"schema": schema}}}
+
+
+def _answer(route: Route) -> dict[str, Any]:
+    if route.status == 204:
+        return {"description": "Done."}
+    kind = "text/event-stream" if route.streams else _JSON
+    return {"description": "Done.", "content": {kind: {"schema": {"type": "object"}}}}
+
+
+def _failure() -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/Error"}
+    return {"description": "Not done.", "content": {_JSON: {"schema": schema}}}

@@ -1,0 +1,99 @@
+"""Delivery: what happens in the sessions, to every page and program that listens."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from core.web_terminal import Packet
+from modules.web.hub import Empty, Hub, Queue
+from modules.web.seat import Kind
+
+BEHIND = 2_000
+"""Packets that may wait for one listener; one further behind comes back by a snapshot."""
+BEAT = 10.0
+"""Seconds of silence after which a listening program is told that we are still there."""
+_LOOK = 0.25
+"""Seconds between two looks at how far behind the pages are."""
+
+Message = tuple[str, Packet]
+Emit = Callable[..., None]
+
+
+class Listener:
+    """A program that listens to one session."""
+
+    def __init__(self, waiting: Queue) -> None:
+        self._waiting = waiting
+        self._is_lost = False
+
+    def put(self, message: Message) -> None:
+        self._is_lost = self._is_lost or self._waiting.qsize() > BEHIND
+        if not self._is_lost:
+            self._waiting.put(message)
+
+    def messages(self) -> Iterator[Message | None]:
+        """Yield what comes, None after a `BEAT` of silence; end when packets had to be dropped."""
+        while not (self._is_lost and not self._waiting.qsize()):
+            try:
+                yield self._waiting.get(timeout=BEAT)
+            except Empty:
+                yield None
+
+
+class Outlet:
+    """Carries messages from any thread to where the sockets live, in order."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._listeners: dict[str, set[Listener]] = defaultdict(set)
+        self._emit: Emit = lambda *_, **__: None
+        self._drop_slow: Callable[[], None] = lambda: None
+        self._looked = 0.0
+
+    def connect(self, emit: Emit, drop_slow: Callable[[], None]) -> None:
+        """Use *emit* to reach the pages, and *drop_slow* to be rid of those that do not listen."""
+        self._emit, self._drop_slow = emit, drop_slow
+
+    def tell(self, kind: Kind, session: str, packet: Packet) -> None:
+        self._hub.call(self._deliver, kind, session, packet)
+
+    def _deliver(self, kind: Kind, session: str, packet: Packet) -> None:
+        """Hand one message on; runs where the sockets live."""
+        packet = {"session": session, **packet} if kind == "ev" else packet
+        where: dict[str, Any] = {"to": room(session)} if kind in ("ev", "state") else {}
+        self._emit(kind, packet, **where)
+        if where:
+            for listener in tuple(self._listeners.get(session, ())):
+                listener.put((kind, packet))
+        if (now := time.monotonic()) - self._looked > _LOOK:
+            self._looked = now
+            self._drop_slow()
+
+    @contextmanager
+    def listening(self, session: str) -> Iterator[Listener]:
+        listener = Listener(self._hub.queue())
+        self._listeners[session].add(listener)
+        try:
+            yield listener
+        finally:
+            self._listeners[session].discard(listener)
+
+    def has_listeners(self, session: str) -> bool:
+        return bool(self._listeners.get(session))
+
+
+def room(session: str) -> str:
+    """Return the name of the Socket.IO room of those who follow *session*."""
+    return f"session {session}"
+
+
+def cut(connection: Any) -> None:
+    """End a TCP connection at once, whoever is busy with it."""
+    import socket
+
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)

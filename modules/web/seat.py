@@ -1,0 +1,344 @@
+"""One open session: its terminal, the lines that wait for it, and the thread that runs them."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from core.events import Reply
+from core.messages import Shift
+from core.store import SessionInfo
+from core.web_terminal import Gone, Packet, WebTerminal
+from modules.focus import Focus
+from modules.web.refusal import Refused, bad
+from utils.codec import to_plain
+from utils.phrases import Phrase, Problem, phrase
+
+Emit = Callable[[Packet], None]
+Opener = Callable[[Emit], WebTerminal]
+"""Makes a terminal that is on no session yet and hands its packets to the function given."""
+Kind = Literal["ev", "state", "session", "files"]
+Tell = Callable[[Kind, str, Packet], None]
+"""Carries a message about a session to whom it concerns; must not block."""
+Failed = Callable[[BaseException], Phrase]
+"""Logs a failure of our own and returns what the person is told of it."""
+
+BESIDE = (
+    *("/help", "/status", "/cost", "/tools", "/tree", "/history", "/sessions", "/search"),
+    *("/focus", "/unfocus", "/note", "/memory", "/approve", "/diff"),
+)
+"""The commands that do not touch the talk and so may run beside a turn."""
+ELSEWHERE = ("/new", "/resume", "/fork")
+"""The commands that lead to another session, which here is another seat."""
+CHANGE_FILES = ("/undo", "/redo", "/rewind")
+SENT = 8
+"""Ids of messages that are kept with the session, so that none is taken twice."""
+REMEMBERED = 500
+LONGEST = 1_000_000
+"""Characters of one message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A line that waits; *id* is that of the command it was sent with."""
+
+    id: str
+    text: str
+
+
+class Seat:
+    """A session in use. Every method may be called from any thread; none waits for a turn."""
+
+    def __init__(
+        self, opener: Opener, tell: Tell, row: Callable[[str], Packet], failed: Failed
+    ) -> None:
+        self.terminal = opener(self._emit)
+        self.terminal.changed = self._asked_changed
+        self.used = time.monotonic()
+        self._tell = tell
+        self._row = row
+        self._failed = failed
+        self._lock = threading.Lock()
+        self._queue: list[Item] = []
+        self._is_working = False
+        self._is_stopping = False
+        self._goes_on = False
+        self._last_end = "done"
+        self._title = ""
+        self._answers: OrderedDict[str, Future[Packet]] = OrderedDict()
+        self._revisions = itertools.count(1)
+
+    def enter(self, session: str) -> None:
+        """Take *session* up where it was left. Raises `Problem` when somebody else runs it."""
+        self.terminal.resume(session)
+        state = self.terminal.history.state
+        self._queue = [Item(item["id"], item["text"]) for item in state.get("queue", [])]
+        for sent in state.get("sent", []):
+            self._answers[sent] = Future()
+            self._answers[sent].set_result({"queued": False})
+        with suppress(Problem, Refused):
+            self._title = self._row(session)["title"]
+
+    def close(self) -> None:
+        self.terminal.close()
+
+    # --- what there is ---------------------------------------------------------------------------
+
+    @property
+    def session(self) -> str:
+        return self.terminal.session
+
+    @property
+    def is_working(self) -> bool:
+        return self._is_working
+
+    @property
+    def queued(self) -> int:
+        return len(self._queue)
+
+    def arrive(self, boot: str, after: int, turns: int) -> Packet:
+        """Return what leads from *after* in the run *boot* to the picture of now."""
+        self.used = time.monotonic()
+        terminal = self.terminal
+        here = {"session": self.session, "boot": terminal.boot, "state": self.state()}
+        if boot == terminal.boot:
+            with suppress(Gone):
+                events = terminal.since(after)
+                head = events[-1]["seq"] if events else after
+                return {"mode": "replay", "head": head, "events": events, **here}
+        head, first, events = terminal.snapshot(turns)
+        return {"mode": "snapshot", "head": head, "first_turn": first, "events": events, **here}
+
+    def state(self) -> Packet:
+        """Return all that is true of the session besides its talk.
+
+        Takes no lock of ours: it is called while the terminal holds its own. The revision is drawn
+        first, so that what has a higher one was never looked at earlier.
+        """
+        revision = next(self._revisions)
+        terminal = self.terminal
+        used, limit = terminal.context_used
+        return {
+            "session": self.session,
+            "boot": terminal.boot,
+            "revision": revision,
+            "title": self._title,
+            "turn": terminal.history.turn,
+            "model": terminal.model.model,
+            "practice": terminal.is_practice,
+            "held": to_plain(terminal.held),
+            "running": self._is_working,
+            "stopping": self._is_stopping,
+            "asked": list(terminal.asked),
+            "queue": [to_plain(item) for item in list(self._queue)],
+            "paused": bool(self._queue) and not self._is_working,
+            "mode": terminal.mode,
+            "approval": terminal.approval.mode,
+            "patterns": list(terminal.approval.patterns),
+            "context": {"used": used, "limit": limit, "parts": terminal.parts()},
+            "usage": to_plain(terminal.usage),
+            "focus": self.focus(),
+        }
+
+    def focus(self) -> list[Packet]:
+        for family in self.terminal.families:
+            if isinstance(family, Focus):
+                return [{"path": path, "tokens": n} for path, n in family.tokens().items()]
+        return []
+
+    # --- what a person does ----------------------------------------------------------------------
+
+    def once(self, command: str, work: Callable[[], Packet]) -> Packet:
+        """Do *work* if *command* was never seen before; return its answer, the same every time."""
+        if not command or len(command) > 100:
+            raise bad("a command must bear an id of at most 100 characters")
+        with self._lock:
+            answer = self._answers.get(command)
+            if is_new := answer is None:
+                answer = self._answers[command] = Future()
+                while len(self._answers) > REMEMBERED:
+                    self._answers.popitem(last=False)
+        if is_new:
+            try:
+                answer.set_result(work())
+            except BaseException as error:
+                answer.set_exception(error)
+                raise
+        return answer.result()
+
+    def send(self, command: str, text: str, *, now: bool = False) -> Packet:
+        """Run *text*, or queue it behind what runs; with *now* stop that and go on with this."""
+        if not text.strip() or len(text) > LONGEST:
+            raise bad(f"a message has 1 to {LONGEST:,} characters")
+        name = text.split(maxsplit=1)[0] if text.startswith("/") else ""
+        if name == "/stop" and self._is_working:
+            self.stop()
+            return {"queued": False}
+        if name in BESIDE and self._is_working:
+            self.terminal.aside(text, command)
+            return {"queued": False}
+        self._note_sent(command)
+        with self._lock:
+            is_queued = self._is_working
+            is_next = now or self._is_stopping
+            self._queue.insert(0 if is_next else len(self._queue), Item(command, text))
+        if is_queued:
+            self._keep_queue()
+        if is_queued and is_next:
+            self._stop_and_go_on()
+        self._work()
+        return {"queued": is_queued}
+
+    def answer(self, call_id: str, reply: Reply) -> bool:
+        return self.terminal.answer(call_id, reply)
+
+    def stop(self) -> bool:
+        """Stop the turn; what is queued waits. Returns whether there was one."""
+        if not self._is_working:
+            return False
+        self._goes_on = False
+        self._is_stopping = True
+        self.tell_state()
+        self.terminal.stop.set()
+        return True
+
+    def rearrange(self, operation: str, item_id: str, to: int) -> str:
+        """Drop, move or bring forward what is queued; return its text."""
+        with self._lock:
+            item = next((item for item in self._queue if item.id == item_id), None)
+            if item is None:
+                raise Refused("not_found", phrase("That message is no longer queued."))
+            if operation not in ("drop", "move", "now"):
+                raise bad("op must be drop, move or now")
+            self._queue.remove(item)
+            if operation != "drop":
+                self._queue.insert(0 if operation == "now" else max(to, 0), item)
+        self._keep_queue()
+        if operation == "now":
+            if self._is_working:
+                self._stop_and_go_on()
+            self._work()
+        return item.text
+
+    def command(self, line: str) -> Packet:
+        """Run a slash command beside the talk and return its answer, which is not logged."""
+        name = line.split(maxsplit=1)[0] if line.strip() else ""
+        if not name.startswith("/"):
+            raise bad("a command begins with /")
+        if name in ELSEWHERE:
+            raise bad(f"{name} leads to another session; send it as a message")
+        if self._is_working and name not in BESIDE:
+            raise Refused("busy", phrase("{command} has to wait: a task runs.", command=name))
+        answer = self.terminal.aside(line, is_logged=False)
+        self.tell_state()
+        plain: Packet = to_plain(answer)
+        plain["done"] = plain.pop("ok")
+        return plain
+
+    def renamed(self, info: SessionInfo) -> None:
+        self._title = info.title
+        self.tell_state()
+
+    # --- the thread that works -------------------------------------------------------------------
+
+    def _work(self) -> None:
+        """See to it that what is queued gets done."""
+        with self._lock:
+            if self._is_working or not self._queue:
+                return
+            self._is_working = True
+        # No daemon: the interpreter would cut a turn off between a call and its answer.
+        threading.Thread(target=self._work_off, name=f"turn {self.session}").start()
+
+    def _work_off(self) -> None:
+        while (item := self._next()) is not None:
+            self._run(item)
+        self.used = time.monotonic()
+        self.tell_state()
+        self._tell_row()
+
+    def _next(self) -> Item | None:
+        with self._lock:
+            may_go_on = self._last_end == "done" or self._goes_on
+            if not self._queue or not may_go_on:
+                self._is_working = self._is_stopping = self._goes_on = False
+                self._last_end = "done"
+                return None
+            item = self._queue.pop(0)
+            self._is_stopping = self._goes_on = False
+        self._keep_queue()
+        return item
+
+    def _run(self, item: Item) -> None:
+        self._last_end = "done"
+        try:
+            self.terminal.handle(item.text, item.id)
+        except Problem as problem:
+            self.terminal.give_up(problem.what)
+        except Exception as error:  # noqa: BLE001 - the one place where our failures in a turn end
+            self.terminal.give_up(self._failed(error))
+
+    def _stop_and_go_on(self) -> None:
+        if self.stop():
+            self._goes_on = True
+
+    def _keep_queue(self) -> None:
+        """Keep what is queued with the session, if that is another than was kept."""
+        queue = [to_plain(item) for item in list(self._queue)]
+        if queue != self.terminal.history.state.get("queue", []):
+            with suppress(Problem, Refused):  # a full disk will be told of by the turn
+                self.terminal.record(Shift("queue", queue))
+        self.tell_state()
+
+    def _note_sent(self, command: str) -> None:
+        sent = [*self.terminal.history.state.get("sent", []), command][-SENT:]
+        self.terminal.record(Shift("sent", sent))
+
+    # --- what is told ----------------------------------------------------------------------------
+
+    def _emit(self, packet: Packet) -> None:
+        """Pass on a packet of the terminal, which holds its lock meanwhile."""
+        self._tell("ev", self.session, {"boot": self.terminal.boot, **packet})
+        match packet["type"]:
+            case "TurnStarted":
+                if self._is_stopping:
+                    self.terminal.stop.set()  # it was asked for before there was a turn to stop
+                self._tell_row()
+                self.tell_state()
+            case "StepFinished":
+                self.tell_state()
+            case "ToolFinished":
+                if packet["changes"]:
+                    self.tell_files("agent", packet["changes"])
+            case "CommandAnswered":
+                if packet["command"] in CHANGE_FILES:
+                    self.tell_files("agent", [])
+                self.tell_state()
+            case "TurnFinished":
+                self._last_end = packet["why"]
+
+    def _asked_changed(self) -> None:
+        self.tell_state()
+        self._tell_row()
+
+    def tell_state(self) -> None:
+        self._tell("state", self.session, self.state())
+
+    def tell_files(self, by: str, changes: list[Packet]) -> None:
+        """Tell that files changed; no *changes* means that anything may have."""
+        paths = [p for change in changes for p in (change["path"], change["new_path"]) if p]
+        folders = sorted({path.rpartition("/")[0] for path in paths}) if changes else ["*"]
+        self._tell("files", self.session, {"by": by, "folders": folders, "paths": changes})
+
+    def _tell_row(self) -> None:
+        with suppress(Problem, Refused):  # the list is a little older then
+            row = self._row(self.session)
+            self._title = row["title"]
+            self._tell("session", self.session, row)

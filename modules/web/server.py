@@ -1,0 +1,232 @@
+"""The browser screen put together, and served."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flask_socketio import SocketIO
+
+from core.cards import Change
+from core.web_terminal import Packet
+from modules.annotations import Annotations
+from modules.data_folder import DataFolder
+from modules.project import Project
+from modules.sessions import Sessions
+from modules.web import carriers, servers
+from modules.web.access import LINK_SECONDS, Access, announced, server_file
+from modules.web.app import make_app, replay_page
+from modules.web.desk import SessionDesk
+from modules.web.file_desk import FileDesk
+from modules.web.files import Files
+from modules.web.guard import Guard
+from modules.web.house_desk import About, HouseDesk
+from modules.web.listing import Listing
+from modules.web.outlet import Outlet
+from modules.web.place import Place
+from modules.web.routes import Route, routes_of
+from modules.web.seat import Kind, Opener
+from modules.web.sockets import Sockets, say_bye
+from modules.web.watch import Watch
+from modules.web.workspace import Workspace
+from modules.words import Words
+from utils.codec import to_plain
+from utils.logger import FailureLog
+from utils.phrases import Text, phrase
+
+PING_SECONDS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebHouse:
+    """What is served: sessions of one project, each on a terminal of *open_terminal*.
+
+    *store* is the one that all those terminals use.
+    """
+
+    project: Project
+    data: DataFolder
+    store: Sessions
+    open_terminal: Opener
+    version: str
+    language: str
+    model: str
+    is_practice: bool
+    log: FailureLog
+
+
+class WebServer:
+    """The server of *house* at *place*; make and `run` it in one thread.
+
+    Raises `Problem` when the address cannot be had.
+    """
+
+    def __init__(self, place: Place, house: WebHouse) -> None:
+        self._house = house
+        self._listening = place.listen()
+        self.port: int = self._listening.getsockname()[1]
+        self.url = place.url(self.port)
+        self.access = Access(self.port)
+        self._hub, self._server = servers.make(
+            place.async_mode, self._listening, self._house.log.keep
+        )
+        self._outlet = Outlet(self._hub)
+        notes = Annotations(house.project, house.data.notes)
+        self._listing = Listing(house.project, notes)
+        self.workspace = Workspace(
+            house.store,
+            house.open_terminal,
+            self._tell,
+            self._house.log.keep,
+            is_watched=self._is_watched,
+        )
+        self._watch = Watch(house.project, self._listing, self._tell)
+        self._files = Files(house.project, notes, self._changed_by_hand)
+        self._make(place)
+
+    def _make(self, place: Place) -> None:
+        house, outlet = self._house, self._outlet
+        desk = SessionDesk(
+            self.workspace, outlet, lambda title, events: replay_page(self.app)(title, events)
+        )
+        self.app = make_app(
+            self._routes(desk),
+            self._hub,
+            self.access,
+            self._house.log.keep,
+            version=house.version,
+            language=house.language,
+        )
+        self._socketio = SocketIO(
+            self.app,
+            async_mode=place.async_mode,
+            max_http_buffer_size=carriers.LARGEST,
+            ping_interval=PING_SECONDS,
+            ping_timeout=PING_SECONDS,
+            serve_client=False,
+            manage_session=False,
+        )
+        carriers.install(self._socketio.server.eio, place.async_mode)
+        sockets = Sockets(self._socketio, self._hub, desk, self._watch, self._house.log.keep)
+        outlet.connect(self._socketio.emit, sockets.drop_slow)
+        self._guarded = Guard(self.app, self.access, place.hosts(self.port))
+
+    def _routes(self, desk: SessionDesk) -> list[Route]:
+        house = self._house
+        about = About(
+            version=house.version,
+            project=house.project.name,
+            root=str(house.project.root),
+            language=house.language,
+            model=house.model,
+            is_practice=house.is_practice,
+            url=self.url,
+            port=self.port,
+        )
+        commands = house.open_terminal(lambda _: None).commands
+        files = FileDesk(self._files, self._listing, self.workspace)
+        server = HouseDesk(about, self.access, self.workspace, lambda: list(commands.values()))
+        return routes_of(server, desk, files)
+
+    def run(self) -> None:
+        """Serve until `stop`; then nothing of a session runs any more."""
+        self._watch.start()
+        try:
+            self._server.run(self._guarded)
+        finally:
+            self._watch.close()
+            self.workspace.close()
+            self._hub.close()
+            self._listening.close()
+
+    def stop(self) -> None:
+        """End it all, what runs in the sessions first; from any thread but `run`'s."""
+        self.workspace.close()
+        self._hub.call(say_bye, self._socketio)
+        self._server.stop()
+
+    def _tell(self, kind: Kind, session: str, packet: Packet) -> None:
+        if kind == "files":
+            self._listing.outdated()
+            if packet["by"] == "agent":
+                self._listing.written(c["new_path"] or c["path"] for c in packet["paths"])
+        self._outlet.tell(kind, session, packet)
+
+    def _changed_by_hand(self, changes: Sequence[Change]) -> None:
+        self.workspace.changed_by_hand(changes)
+        paths = [p for change in changes for p in (change.path, change.new_path) if p]
+        folders = sorted({path.rpartition("/")[0] for path in paths})
+        told = {"by": "person", "folders": folders, "paths": to_plain(list(changes))}
+        self._tell("files", "", told)
+
+    def _is_watched(self, session: str) -> bool:
+        rooms: Any = self._socketio.server.manager.rooms.get("/", {})
+        return f"session {session}" in rooms or self._outlet.has_listeners(session)
+
+
+def serve(place: Place, house: WebHouse, words: Words, data_dir: Path) -> int:
+    """Serve *house* until Ctrl-C; print how to get in. Raises `Problem` when that cannot begin.
+
+    *data_dir* gets the file that tells the person's own programs how to reach the server.
+    """
+
+    def say(what: Text) -> None:
+        sys.stdout.write(f"{words.say(what)}\n")
+        sys.stdout.flush()
+
+    server = WebServer(place, house)
+    with ExitStack() as stack:
+        file = server_file(data_dir, server.port)
+        stack.enter_context(announced(file, server.url, server.access.token, house.project.root))
+        stack.enter_context(_stopping(server.stop))
+        say(phrase("Onefold works in {path}.", path=str(house.project.root)))
+        if not place.is_local:
+            say(phrase("Mind: others on the network can listen in; nothing is encrypted."))
+        say(phrase("Open this link; it works once:"))
+        say(f"  {server.url}{server.access.new_link()}")
+        _give_links(server, say)
+        server.run()
+    say(phrase("Stopped. The sessions are kept."))
+    return 0
+
+
+def _give_links(server: WebServer, say: Callable[[Text], None]) -> None:
+    """Print a fresh link whenever the person presses Enter, if there is somebody who can."""
+    if not (sys.stdin and sys.stdin.isatty()):
+        return
+    say(phrase("Enter gives another link, Ctrl-C ends it all."))
+    keyboard = sys.stdin.fileno()
+
+    def listen() -> None:
+        while os.read(keyboard, 1_000):
+            say(f"  {server.url}{server.access.new_link(LINK_SECONDS)}")
+
+    threading.Thread(target=listen, name="keyboard", daemon=True).start()
+
+
+@contextmanager
+def _stopping(stop: Callable[[], None]) -> Iterator[None]:
+    """Call *stop* on the first Ctrl-C or request to end; the second one ends at once."""
+    asked = threading.Event()
+
+    def handle(*_: object) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        # A handler may interrupt anything, also what holds a lock that stopping needs.
+        threading.Thread(target=stop, name="stop", daemon=True).start()
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, handle) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,80 @@
+"""Notices what other programs do to the folders and files that somebody is looking at.
+
+A look a second at what is on some screen costs less than watching a hundred thousand files, and
+works on every file system.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from core.tools import ToolError
+from modules.project import Project
+from modules.web.listing import Listing
+from modules.web.seat import Tell
+
+EVERY = 1.0
+"""Seconds between two looks."""
+MOST = 500
+"""Folders, and files, that one client may want to hear of."""
+
+Stamp = tuple[int, int, int] | None
+
+
+class Watch:
+    """Tells when a folder's names or a file's content changed; runs a thread of its own."""
+
+    def __init__(self, project: Project, listing: Listing, tell: Tell) -> None:
+        self._project = project
+        self._listing = listing
+        self._tell = tell
+        self._folders: dict[str, tuple[str, ...]] = {}
+        self._files: dict[str, tuple[str, ...]] = {}
+        self._seen: dict[str, Stamp] = {}
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def want(self, client: str, folders: list[str], files: list[str]) -> None:
+        """Replace what *client* wants to hear of."""
+        self._folders[client] = tuple(folders[:MOST])
+        self._files[client] = tuple(files[:MOST])
+
+    def forget(self, client: str) -> None:
+        self._folders.pop(client, None)
+        self._files.pop(client, None)
+
+    def _run(self) -> None:
+        while not self._over.wait(EVERY):
+            self.look()
+
+    def look(self) -> None:
+        """Look once, and tell what is not as it was at the last look."""
+        folders = {path for wanted in list(self._folders.values()) for path in wanted}
+        files = {path for wanted in list(self._files.values()) for path in wanted}
+        now = {path: self._stamp(path) for path in folders | files}
+        changed = {path for path in now if path in self._seen and self._seen[path] != now[path]}
+        self._seen = now
+        if changed:
+            self._listing.outdated()
+            self._tell("files", "", _told(changed & folders, changed & files))
+
+    def _stamp(self, path: str) -> Stamp:
+        try:
+            found = self._project.stat(self._project.normal(path))
+        except ToolError:
+            return None
+        return (found.st_ino, found.st_mtime_ns, found.st_size) if found else None
+
+
+def _told(folders: Iterable[str], files: Iterable[str]) -> dict[str, Any]:
+    changes = [{"kind": "modified", "path": path, "new_path": ""} for path in sorted(files)]
+    return {"by": "outside", "folders": sorted(folders), "paths": changes}

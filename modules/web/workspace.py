@@ -1,0 +1,178 @@
+"""All sessions of the project: which are open, and what can be done with those that are not."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from core.cards import Change
+from core.messages import Shift
+from core.store import Found, SessionInfo
+from core.web_terminal import Packet
+from modules.sessions import Sessions
+from modules.web.refusal import Refused, explained
+from modules.web.seat import Failed, Opener, Seat, Tell
+from utils.codec import to_plain
+from utils.phrases import Problem, phrase
+
+IDLE = 600.0
+"""Seconds after which a session that nobody uses or watches is closed."""
+_GRACE = 5.0
+"""Seconds that a stopped turn has to end when the server does."""
+
+
+class Workspace:
+    """Opens sessions on demand, one `Seat` for each. May be used from any thread; may block."""
+
+    def __init__(
+        self,
+        store: Sessions,
+        opener: Opener,
+        tell: Tell,
+        failed: Failed,
+        *,
+        is_watched: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        self.store = store
+        self._opener = opener
+        self._tell = tell
+        self._failed = failed
+        self._is_watched = is_watched
+        self._seats: dict[str, Seat] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def open_seats(self) -> Sequence[Seat]:
+        return list(self._seats.values())
+
+    def open(self, session: str) -> Seat:
+        """Return the seat of *session*. Raises `Refused` if there is none or it cannot be had."""
+        if seat := self._seats.get(session):
+            return seat
+        with self._lock:
+            if seat := self._seats.get(session):
+                return seat
+            self._info(session)
+            self._close_idle()
+            seat = self._new_seat()
+            try:
+                seat.enter(session)
+            except Problem as problem:
+                seat.close()
+                raise Refused("held", problem.what) from None
+            self._seats[session] = seat
+            return seat
+
+    def create(self) -> Seat:
+        """Begin a session; it is kept with the first thing said in it."""
+        with self._lock, explained():
+            self._close_idle()
+            seat = self._new_seat()
+            seat.enter(self.store.create(model=seat.terminal.model.model))
+            self._seats[seat.session] = seat
+            return seat
+
+    def fork(self, session: str, turn: int) -> str:
+        """Begin a session with all up to the end of *turn*; return its id."""
+        seat = self.open(session)
+        if seat.is_working and turn >= seat.terminal.history.turn:
+            raise Refused("busy", phrase("That turn still runs."))
+        with explained():
+            copy = seat.terminal.fork(turn)
+            if turn > 0:
+                self.store.append(copy, turn, Shift("queue", []))
+        self._tell("session", copy, self.row(copy))
+        return copy
+
+    def find(self, start: str) -> str:
+        """Return the session whose id begins with *start*; "" is the newest."""
+        with explained():
+            return self.store.find(start)
+
+    def rename(self, session: str, title: str) -> None:
+        self._info(session)
+        with explained():
+            self.store.rename(session, title)
+        if seat := self._seats.get(session):
+            seat.renamed(self._info(session))
+        self._tell("session", session, self.row(session))
+
+    def archive(self, session: str, archived: bool) -> None:
+        self._info(session)
+        with explained():
+            self.store.archive(session, archived)
+        self._tell("session", session, self.row(session))
+
+    def delete(self, session: str) -> None:
+        self._info(session)
+        with self._lock:
+            seat = self._seats.get(session)
+            if seat and seat.is_working:
+                raise Refused("busy", phrase("The session is running; stop it first."))
+            if seat:
+                del self._seats[session]
+                seat.close()
+            with explained():
+                if not seat:
+                    self.store.claim(session)
+                self.store.delete(session)
+        self._tell("session", session, {"id": session, "deleted": True})
+
+    def rows(self, *, archived: bool, limit: int) -> list[Packet]:
+        with explained():
+            infos = self.store.archived(limit) if archived else self.store.sessions(limit)
+        return [self._row(info) for info in infos]
+
+    def row(self, session: str) -> Packet:
+        """Return *session* as a row of the list. Raises `Refused` if there is no such session."""
+        return self._row(self._info(session))
+
+    def search(self, text: str, limit: int) -> Sequence[Found]:
+        with explained():
+            return self.store.search(text, limit)
+
+    def changed_by_hand(self, changes: Iterable[Change]) -> None:
+        """Let the model of every open session know what the person did to files."""
+        told = list(changes)
+        for seat in self.open_seats:
+            seat.terminal.changed_by_hand(told)
+
+    def close(self) -> None:
+        """Stop what runs and give every session free."""
+        for seat in self.open_seats:
+            seat.stop()
+        deadline = time.monotonic() + _GRACE
+        while any(seat.is_working for seat in self.open_seats) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        with self._lock:
+            for seat in self.open_seats:
+                seat.close()
+            self._seats.clear()
+
+    def _new_seat(self) -> Seat:
+        with explained():
+            return Seat(self._opener, self._tell, self.row, self._failed)
+
+    def _close_idle(self) -> None:
+        now = time.monotonic()
+        for session, seat in list(self._seats.items()):
+            is_used = seat.is_working or self._is_watched(session) or now - seat.used < IDLE
+            if not is_used:
+                del self._seats[session]
+                seat.close()
+
+    def _info(self, session: str) -> SessionInfo:
+        try:
+            return self.store.info(session)
+        except Problem as problem:
+            raise Refused("unknown_session", problem.what) from None
+
+    def _row(self, info: SessionInfo) -> Packet:
+        seat = self._seats.get(info.id)
+        return {
+            **to_plain(info),
+            "running": bool(seat and seat.is_working),
+            "asking": bool(seat and seat.terminal.asked),
+            "queued": seat.queued if seat else 0,
+        }

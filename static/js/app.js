@@ -1,0 +1,256 @@
+// What the page knows and does; the views show it and call it.
+
+import { api } from "./net/api.js";
+import { apply, emptyPicture, applyAll, withEarlier } from "./state/reducer.js";
+import { remember, remembered } from "./lib/memory.js";
+import { loadSocket } from "./lib/vendor.js";
+import { say, t } from "./lib/words.js";
+
+/**
+ * @typedef {object} Known
+ * @property {import("./net/connection.js").Link} link
+ * @property {any} status of the server: /api/status
+ * @property {any[]} sessions rows, newest first
+ * @property {string} session the one that is shown
+ * @property {boolean} isReady whether its picture has come
+ * @property {import("./state/reducer.js").Picture} picture
+ * @property {any} state of the session, null before it came
+ * @property {{cmd: string, text: string}[]} outbox sent, and not yet seen in the log
+ * @property {{id: number, text: string, isBad: boolean}[]} notices
+ */
+
+export class App {
+  #views = new Set();
+  #isDue = false;
+  #notices = 0;
+  /** @type {() => void} */
+  #sessionIsThere = () => {};
+  /** Resolves once there is a session to talk to. */
+  #session = new Promise((resolve) => { this.#sessionIsThere = () => resolve(undefined); });
+
+  constructor() {
+    /** @type {Known} */
+    this.known = {
+      link: "connecting", status: null, sessions: [], session: "", isReady: false,
+      picture: emptyPicture(), state: null, outbox: [], notices: [],
+    };
+    /** Small messages between views: "files", "open", "draft", "diff", "panel" … */
+    this.bus = new EventTarget();
+    /** @type {import("./net/connection.js").Connection} there once `start` has begun */
+    this.connection = null;
+  }
+
+  #connect(Connection, io) {
+    return new Connection(io, {
+      link: (link) => this.#learn({ link }),
+      events: (session, events, arrival) => this.#happened(session, events, arrival),
+      state: (state) => this.#stateCame(state),
+      session: (row) => this.#rowCame(row),
+      files: (change) => this.tell("files", change),
+      failed: (session, refusal) => this.#cannotFollow(session, refusal),
+    });
+  }
+
+  // --- views -------------------------------------------------------------------------------------
+
+  /**
+   * @param {(known: Known) => void} view is called at most once a frame, when something changed
+   * @returns {() => void} ends it
+   */
+  show(view) {
+    this.#views.add(view);
+    view(this.known);
+    return () => this.#views.delete(view);
+  }
+
+  tell(name, detail) {
+    this.bus.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+
+  on(name, listener) {
+    this.bus.addEventListener(name, (event) => listener(/** @type {CustomEvent} */ (event).detail));
+  }
+
+  #learn(news) {
+    this.known = { ...this.known, ...news };
+    if (this.#isDue) return;
+    this.#isDue = true;
+    const draw = () => {
+      if (!this.#isDue) return;
+      this.#isDue = false;
+      for (const view of this.#views) view(this.known);
+    };
+    requestAnimationFrame(draw);
+    setTimeout(draw, 300); // a page in the background has no frames
+  }
+
+  // --- what comes in -------------------------------------------------------------------------------
+
+  #happened(session, events, { fresh, firstTurn }) {
+    if (session !== this.known.session) return;
+    const start = fresh ? emptyPicture("", firstTurn) : this.known.picture;
+    const picture = events.length === 1 ? apply(start, events[0]) : applyAll(events, start);
+    const seen = new Set(events.map((event) => event.cmd).filter(Boolean));
+    const outbox = this.known.outbox.filter(({ cmd }) => !seen.has(cmd));
+    this.#learn({ picture, outbox, isReady: true });
+    if (!fresh) events.forEach((event) => this.tell("event", event));
+    if (events.some((event) => event.type === "CommandAnswered" && event.effect === "exit") && !fresh) {
+      this.notice(t("The page stays; close the tab when you like."));
+    }
+  }
+
+  #stateCame(state) {
+    if (!state || state.session !== this.known.session) return;
+    const old = this.known.state;
+    if (old && old.boot === state.boot && old.revision > state.revision) return;
+    this.#learn({ state });
+  }
+
+  #rowCame(row) {
+    const others = this.known.sessions.filter(({ id }) => id !== row.id);
+    if (row.deleted) this.#learn({ sessions: others });
+    else this.#learn({ sessions: [row, ...others].sort((one, other) => other.updated - one.updated) });
+  }
+
+  #cannotFollow(session, refusal) {
+    if (session !== this.known.session) return;
+    this.fail(refusal);
+    if (refusal.code === "unknown_session" || refusal.code === "not_found") this.startSession();
+    else this.#learn({ isReady: true });
+  }
+
+  // --- what the person does ------------------------------------------------------------------------
+
+  async start() {
+    const [{ Connection }, { io }] = await Promise.all([import("./net/connection.js"), loadSocket()]);
+    this.connection = this.#connect(Connection, io);
+    this.connection.open();
+    const named = sessionOf(location.pathname);
+    if (named) this.openSession(named, true);
+    const [status, { sessions }] = await Promise.all([api.status(), api.sessions()]);
+    this.#learn({ status, sessions });
+    if (named) return;
+    const wanted = remembered("session");
+    if (wanted && sessions.some(({ id }) => id === wanted)) this.openSession(wanted, true);
+    else if (sessions.length) this.openSession(sessions[0].id, true);
+    else await this.startSession();
+  }
+
+  /** @param {string} id @param {boolean} [replaces] whether "back" skips what was shown before */
+  openSession(id, replaces = false) {
+    if (id === this.known.session) return;
+    const address = `/s/${id}${location.search}`;
+    if (replaces) history.replaceState(null, "", address);
+    else history.pushState(null, "", address);
+    remember("session", id);
+    this.#learn({ session: id, isReady: false, picture: emptyPicture(), state: null, outbox: [] });
+    this.connection.follow(id);
+    this.#sessionIsThere();
+    this.tell("session", id);
+  }
+
+  startSession = () => this.attempt(async () => {
+    const row = await api.newSession();
+    this.openSession(row.id);
+    this.tell("compose");
+  });
+
+  /**
+   * Sends a message or a slash command; it is shown at once.
+   * @param {string} text
+   * @param {boolean} [now] stop what runs and do this next
+   */
+  async send(text, now = false) {
+    await this.#session;
+    const cmd = crypto.randomUUID();
+    const { session } = this.known;
+    this.#learn({ outbox: [...this.known.outbox, { cmd, text }] });
+    try {
+      const ack = await this.connection.command("send", { session, cmd, text, now });
+      if (ack.open) this.openSession(ack.open);
+      if (ack.queued || ack.open) this.#forgetSent(cmd);
+    } catch (refusal) {
+      this.#forgetSent(cmd);
+      this.tell("draft", text);
+      this.fail(refusal);
+    }
+  }
+
+  #forgetSent(cmd) {
+    this.#learn({ outbox: this.known.outbox.filter((sent) => sent.cmd !== cmd) });
+  }
+
+  stop = () => this.#do("stop", {});
+
+  /** @param {string} call_id @param {{yes: boolean, always?: boolean, pattern?: string, reason?: string}} reply */
+  answer = (call_id, reply) => this.#do("answer", { call_id, ...reply });
+
+  /** @param {"drop" | "move" | "now"} op */
+  queue = (op, id, to) => this.#do("queue", { op, id, ...(to === undefined ? {} : { to }) });
+
+  /** Runs a slash command beside the talk and returns its answer. @param {string} line */
+  async aside(line) {
+    const ack = await this.#do("command", { line });
+    if (ack?.done === false) this.notice(say(ack.card?.title), true);
+    return ack;
+  }
+
+  #do(event, fields) {
+    return this.attempt(async () => {
+      await this.#session;
+      return this.connection.command(event, { session: this.known.session, ...fields });
+    });
+  }
+
+  /** Goes on in a copy of this session that ends before *turn*, with *text* to be sent there. */
+  fork = (turn, text) => this.attempt(async () => {
+    const row = await api.forkSession(this.known.session, turn - 1);
+    this.openSession(row.id);
+    if (text) await this.send(text);
+  });
+
+  loadEarlier = () => this.attempt(async () => {
+    const { session, picture } = this.known;
+    const { first_turn, events } = await api.earlier(session, picture.firstTurn);
+    if (session !== this.known.session || picture.firstTurn !== this.known.picture.firstTurn) return;
+    this.#learn({ picture: withEarlier(this.known.picture, events, first_turn) });
+  });
+
+  refreshSessions = (archived = 0) => this.attempt(async () => {
+    const { sessions } = await api.sessions(archived);
+    this.#learn({ sessions });
+  });
+
+  // --- notices -------------------------------------------------------------------------------------
+
+  /** Does *work*; a refusal is shown, and undefined returned. @template T @param {() => Promise<T>} work */
+  async attempt(work) {
+    try {
+      return await work();
+    } catch (refusal) {
+      this.fail(refusal);
+      return undefined;
+    }
+  }
+
+  /** @param {any} refusal */
+  fail(refusal) {
+    if (!refusal.phrase) throw refusal;
+    this.notice(say(refusal.phrase), true);
+  }
+
+  notice(text, isBad = false) {
+    const id = (this.#notices += 1);
+    this.#learn({ notices: [...this.known.notices.slice(-3), { id, text, isBad }] });
+    setTimeout(() => this.dismiss(id), isBad ? 8000 : 4000);
+  }
+
+  dismiss(id) {
+    this.#learn({ notices: this.known.notices.filter((notice) => notice.id !== id) });
+  }
+}
+
+/** @param {string} path of the address */
+export function sessionOf(path) {
+  return /^\/s\/([\w-]+)/.exec(path)?.[1] ?? "";
+}

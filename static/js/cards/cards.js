@@ -1,0 +1,158 @@
+// Every card of core/cards.py as nodes; a test holds the names against those of the server.
+
+import { h } from "../lib/dom.js";
+import { duration, size, visible } from "../lib/format.js";
+import { codeBlock } from "../lib/code.js";
+import { say, t } from "../lib/words.js";
+import { diffView } from "./diffs.js";
+import { outputView } from "./output.js";
+
+/** @typedef {import("../state/reducer.js").Card} Card */
+/** @typedef {{openFile: (path: string, line?: number) => void}} Host what cards can ask of the page */
+
+const DRAWN = {
+  text: textCard, diff: diffCard, run: runCard, search: searchCard,
+  tree: treeCard, table: tableCard, links: linksCard, todo: todoCard,
+};
+
+const LONG_TITLE = 100; // characters that a head may cut
+
+/** The kinds of all cards the page knows. */
+export const CARDS = Object.keys(DRAWN);
+
+/**
+ * @param {Card} card
+ * @param {Host} host
+ * @param {boolean} [hasHead] whether a head above it says its `summary`
+ * @returns {Node}
+ */
+export function drawCard(card, host, hasHead = false) {
+  return (DRAWN[card.kind] ?? unknownCard)(card, host, hasHead);
+}
+
+/** What the head of a call says of its card: short, or "". @param {Card | null} card */
+export function summary(card) {
+  switch (card?.kind) {
+    case "text": return firstLine(say(card.title));
+    case "run": return card.exit_code === 0 ? "" : card.exit_code === null ? say(card.why) : t("exit {code}", { code: card.exit_code });
+    case "search": return t("{n} hits", { n: card.total });
+    case "tree": return t("{n} entries", { n: card.entries.length + card.left_out });
+    case "links": return t("{n} pages", { n: card.links.length });
+    case "todo": return t("{done} of {count} done", { done: card.todos.filter(({ status }) => status === "completed").length, count: card.todos.length });
+    default: return "";
+  }
+}
+
+const firstLine = (text) => (text.length > 160 ? `${text.slice(0, 160)} …` : text).split("\n")[0];
+
+/** Whether there is more to a card than its summary. @param {Card | null} card */
+export function hasBody(card) {
+  if (!card) return false;
+  return card.kind !== "text" || Boolean(say(card.body)) || say(card.title).length > LONG_TITLE;
+}
+
+function textCard(card, _, hasHead) {
+  const [title, body] = [say(card.title), say(card.body)];
+  const isSaid = hasHead && body && title.length <= LONG_TITLE;
+  return h("div", { class: "card-text" }, !isSaid && h("p", { text: title }), body && outputView(body));
+}
+
+function diffCard(card) {
+  return h("div", {}, card.note && h("p", { class: "muted", text: say(card.note) }), diffView(card.diff, { path: card.path }));
+}
+
+function runCard(card, host) {
+  const facts = [
+    card.exit_code === null ? t("killed") : t("exit {code}", { code: card.exit_code }),
+    duration(card.seconds), card.tier, say(card.why),
+  ].filter(Boolean);
+  return h("div", { class: "card-run" },
+    codeBlock(card.code, card.language),
+    card.output ? outputView(card.output, { head: 100, tail: 60 }) : h("p", { class: "muted", text: t("No output.") }),
+    card.changes?.length ? h("p", { class: "changed" }, ...card.changes.flatMap((change) => [changeMark(change, host), " "])) : null,
+    h("p", { class: "facts muted", text: facts.join(" · ") }));
+}
+
+const MARKS = { created: "+", modified: "~", deleted: "−", renamed: "→" };
+
+function changeMark({ kind, path, new_path }, host) {
+  const name = visible(new_path || path);
+  const mark = h("span", { class: `mark ${kind}`, text: MARKS[kind] ?? "~" });
+  return kind === "deleted" ? h("span", { class: "path gone" }, mark, name) : fileLink(host, new_path || path, 0, mark, name);
+}
+
+/** A button that shows a file. */
+export function fileLink(host, path, line, ...children) {
+  return h("button", { type: "button", class: "link path", on: { click: () => host.openFile(path, line) } }, ...children);
+}
+
+function searchCard(card, host) {
+  const byFile = Map.groupBy ? Map.groupBy(card.hits, (hit) => hit.path) : grouped(card.hits);
+  const files = [...byFile].map(([path, hits]) => h("section", {},
+    fileLink(host, path, hits[0].line, visible(path)),
+    h("ul", {}, ...hits.filter((hit) => hit.line).map((hit) => h("li", {},
+      fileLink(host, path, hit.line, h("span", { class: "line-number", text: hit.line }), h("code", { text: visible(hit.text) })))))));
+  const more = card.total - card.hits.length;
+  return h("div", { class: "card-search" }, ...files,
+    !card.hits.length && h("p", { class: "muted", text: t("Nothing found.") }),
+    more > 0 && h("p", { class: "muted", text: t("… and {n} more", { n: more }) }));
+}
+
+function grouped(hits) {
+  const files = new Map();
+  for (const hit of hits) files.set(hit.path, [...(files.get(hit.path) ?? []), hit]);
+  return files;
+}
+
+function treeCard(card, host) {
+  const row = (entry) => h("li", { data: { depth: Math.min(entry.depth, 8) } },
+    entry.size === null
+      ? h("span", { class: "path", text: `${visible(entry.path.split("/").at(-1))}/` })
+      : fileLink(host, entry.path, 0, visible(entry.path.split("/").at(-1))),
+    entry.size !== null && h("span", { class: "muted", text: size(entry.size) }),
+    entry.note && h("span", { class: "note", text: entry.note }));
+  return h("div", { class: "card-tree" }, h("ul", {}, ...card.entries.map(row)),
+    card.left_out > 0 && h("p", { class: "muted", text: t("… and {n} more", { n: card.left_out }) }));
+}
+
+function tableCard(card) {
+  const cell = (tag, text) => h(tag, {}, say(text));
+  const width = Math.max(card.columns.length, ...card.rows.map((row) => row.length));
+  const body = card.rows.map((row) => h("tr", {},
+    ...row.map((text, index) => (index === 0 && !card.columns.length ? h("th", { scope: "row" }, say(text)) : cell("td", text))),
+    row.length < width && h("td", { colspan: width - row.length })));
+  return h("div", { class: "wide card-table", tabIndex: 0, role: "group", "aria-label": say(card.title) || t("Table") },
+    h("table", {}, h("caption", { text: say(card.title) }),
+      card.columns.length ? h("thead", {}, h("tr", {}, ...card.columns.map((text) => h("th", { scope: "col" }, say(text))))) : null,
+      h("tbody", {}, ...body)));
+}
+
+function linksCard(card) {
+  return h("ol", { class: "card-links" }, ...card.links.map((link, index) => h("li", {},
+    h("a", { href: safeUrl(link.url), target: "_blank", rel: "noopener noreferrer nofollow" },
+      h("span", { class: "number", text: index + 1 }),
+      h("span", { class: "what" }, h("b", { text: visible(link.title) || hostOf(link.url) }), h("span", { class: "muted", text: hostOf(link.url) })),
+      link.snippet && h("span", { class: "snippet", text: visible(link.snippet) })))));
+}
+
+/** @param {string} url */
+const safeUrl = (url) => (/^https?:\/\//i.test(url) ? url : "about:blank");
+
+function hostOf(url) {
+  try {
+    return new URL(url).hostname.replace(/^www\./, "");
+  } catch {
+    return url;
+  }
+}
+
+const STATES = { pending: () => t("to do"), in_progress: () => t("in progress"), completed: () => t("done") };
+
+export function todoCard(card) {
+  return h("ul", { class: "card-todo" }, ...card.todos.map(({ title, status }) =>
+    h("li", { class: status }, h("span", { class: "box", role: "img", "aria-label": STATES[status]?.() ?? status }), title)));
+}
+
+function unknownCard(card) {
+  return h("pre", { class: "muted", text: JSON.stringify(card, null, 1) });
+}

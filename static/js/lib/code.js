@@ -1,0 +1,41 @@
+// A block of code with its language and a button that copies it.
+
+import { button, h } from "./dom.js";
+import { icon } from "./icons.js";
+import { colour } from "./markup.js";
+import { t } from "./words.js";
+
+/**
+ * @param {string} text
+ * @param {string} language
+ * @param {{node?: Text, title?: string}} [options] *node*: where code that is still coming goes
+ */
+export function codeBlock(text, language, { node, title = "" } = {}) {
+  const code = h("code", {}, node ?? text);
+  if (!node && language) colour(code, language);
+  const copy = copyButton(() => code.textContent);
+  return h("figure", { class: "code" },
+    h("figcaption", {}, h("span", { text: title || language || t("text") }), copy),
+    h("pre", { tabIndex: 0, "aria-label": t("Code") }, code));
+}
+
+/** @param {() => string} textOf */
+export function copyButton(textOf) {
+  const copy = button({ class: "quiet tiny", title: t("Copy"), "aria-label": t("Copy") }, icon("copy"));
+  copy.addEventListener("click", async () => {
+    const isCopied = await navigator.clipboard.writeText(textOf()).then(() => true, () => fallbackCopy(textOf()));
+    copy.replaceChildren(icon(isCopied ? "check" : "alert"));
+    setTimeout(() => copy.replaceChildren(icon("copy")), 1500);
+  });
+  return copy;
+}
+
+/** For pages that are not served over a secure origin. */
+function fallbackCopy(text) {
+  const area = h("textarea", { value: text, class: "offstage", "aria-hidden": "true" });
+  document.body.append(area);
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  return isCopied;
+}

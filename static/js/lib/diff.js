@@ -1,0 +1,74 @@
+// A unified diff as rows to draw, with the words that changed inside a line marked; pure.
+
+/** @typedef {{text: string, marked: boolean}} Piece */
+/** @typedef {{kind: "hunk" | "same" | "added" | "removed" | "meta", old: number, new: number, text: string, pieces?: Piece[]}} Row */
+
+const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$/;
+
+/**
+ * @param {string} diff without file headers
+ * @returns {Row[]}
+ */
+export function diffRows(diff) {
+  const rows = [];
+  let before = 1;
+  let after = 1;
+  for (const line of diff.replace(/\n$/, "").split("\n")) {
+    const hunk = HUNK.exec(line);
+    if (hunk) {
+      [before, after] = [Number(hunk[1]), Number(hunk[2])];
+      rows.push({ kind: "hunk", old: before, new: after, text: hunk[3].trim() });
+    } else if (line.startsWith("+")) rows.push({ kind: "added", old: 0, new: after++, text: line.slice(1) });
+    else if (line.startsWith("-")) rows.push({ kind: "removed", old: before++, new: 0, text: line.slice(1) });
+    else if (line.startsWith("\\")) rows.push({ kind: "meta", old: 0, new: 0, text: line.slice(2) });
+    else rows.push({ kind: "same", old: before++, new: after++, text: line.slice(1) });
+  }
+  return rows;
+}
+
+/**
+ * Marks the changed words of lines that replace each other: a run of removed lines followed by as
+ * many added ones.
+ * @param {Row[]} rows
+ * @param {(before: string, after: string) => {value: string, added?: boolean, removed?: boolean}[]} diffWords
+ * @returns {Row[]}
+ */
+export function withWords(rows, diffWords) {
+  const result = rows.slice();
+  for (let at = 0; at < rows.length; ) {
+    const removed = run(rows, at, "removed");
+    const added = run(rows, at + removed, "added");
+    if (removed && removed === added && removed <= 40) {
+      for (let each = 0; each < removed; each += 1) markPair(result, at + each, at + removed + each, diffWords);
+    }
+    at += Math.max(1, removed + added);
+  }
+  return result;
+}
+
+/** @param {Row[]} rows */
+function run(rows, start, kind) {
+  let end = start;
+  while (rows[end]?.kind === kind) end += 1;
+  return end - start;
+}
+
+function markPair(rows, removed, added, diffWords) {
+  const [before, after] = [rows[removed].text, rows[added].text];
+  if (before.length + after.length > 2000) return;
+  const parts = diffWords(before, after);
+  const same = parts.filter((part) => !part.added && !part.removed).reduce((sum, part) => sum + part.value.trim().length, 0);
+  if (same * 3 < Math.min(before.trim().length, after.trim().length)) return; // another line altogether
+  const pieces = (skip, mark) => parts.filter((part) => !part[skip]).map((part) => ({ text: part.value, marked: Boolean(part[mark]) }));
+  rows[removed] = { ...rows[removed], pieces: pieces("added", "removed") };
+  rows[added] = { ...rows[added], pieces: pieces("removed", "added") };
+}
+
+/** @param {string} diff */
+export function counted(diff) {
+  const rows = diffRows(diff);
+  return {
+    added: rows.filter((row) => row.kind === "added").length,
+    removed: rows.filter((row) => row.kind === "removed").length,
+  };
+}

@@ -1,0 +1,98 @@
+// Building and keeping DOM nodes. Text only ever becomes text: nothing here parses markup.
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+
+/**
+ * Makes an element. In *props*, `class` and `text` mean what they say, `on` maps events to
+ * listeners, `data` fills the dataset, a property the element has is set, the rest are attributes;
+ * null, undefined and false leave an attribute out.
+ * @param {string} tag
+ * @param {Record<string, any>} [props]
+ * @param {...(Child | Child[])} children
+ * @returns {any}
+ */
+export function h(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) set(element, name, value);
+  element.append(...children.flat().filter(isShown).map(asNode));
+  return element;
+}
+
+/** @param {Child} child */
+const isShown = (child) => child !== null && child !== undefined && child !== false && child !== "";
+
+/** @param {any} child */
+const asNode = (child) => (child instanceof Node ? child : String(child));
+
+const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "tabIndex", "open", "draggable", "readOnly"]);
+
+/**
+ * @param {any} element
+ * @param {string} name
+ * @param {any} value
+ */
+function set(element, name, value) {
+  if (name === "class") element.className = value || "";
+  else if (name === "text") element.textContent = value;
+  else if (name === "on") Object.entries(value).forEach(([event, listener]) => element.addEventListener(event, listener));
+  else if (name === "data") Object.assign(element.dataset, value);
+  else if (PROPERTIES.has(name)) element[name] = value;
+  else if (value === true) element.setAttribute(name, "");
+  else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
+}
+
+/**
+ * Sets an attribute only when it is another, so that nothing is announced or laid out for nought.
+ * @param {Element} element
+ * @param {string} name
+ * @param {string | null} value null removes it
+ */
+export function attribute(element, name, value) {
+  if (value === null) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+/**
+ * Sets the text only when it is another.
+ * @param {Element} element
+ * @param {string} text
+ */
+export function retext(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/**
+ * A list of views in *container* that follows a list of values: views of keys that stay are kept.
+ * @template T
+ * @param {Element} container
+ * @param {(value: T) => string} keyOf
+ * @param {(value: T) => {element: Element, update?: (value: T) => void, leave?: () => void}} make
+ * @returns {(values: T[]) => void}
+ */
+export function keyed(container, keyOf, make) {
+  /** @type {Map<string, {value: T, view: any}>} */
+  let kept = new Map();
+  return (values) => {
+    const now = new Map();
+    let place = container.firstChild;
+    for (const value of values) {
+      const key = keyOf(value);
+      const known = kept.get(key) ?? { value: undefined, view: make(value) };
+      if (known.value !== value) known.view.update?.(value);
+      now.set(key, { value, view: known.view });
+      if (known.view.element === place) place = place.nextSibling;
+      else container.insertBefore(known.view.element, place);
+    }
+    for (const [key, { view }] of kept) {
+      if (now.has(key)) continue;
+      view.leave?.();
+      view.element.remove();
+    }
+    kept = now;
+  };
+}
+
+/** A button with an icon or words. @returns {HTMLButtonElement} */
+export function button(props, ...children) {
+  return h("button", { type: "button", ...props }, ...children);
+}

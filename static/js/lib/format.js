@@ -1,0 +1,72 @@
+// Numbers and times as people read them; pure.
+
+const UNITS = ["B", "kB", "MB", "GB", "TB"];
+
+/** @param {number} bytes */
+export function size(bytes) {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < UNITS.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit && value < 10 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
+}
+
+/** @param {number} seconds */
+export function duration(seconds) {
+  if (seconds < 0.95) return `${Math.max(0.1, seconds).toFixed(1)} s`;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  const rest = Math.floor(seconds % 60);
+  return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** 950 -> "950", 8123 -> "8.1 k", 1048576 -> "1.0 M". @param {number} tokens */
+export function count(tokens) {
+  if (tokens < 1000) return String(tokens);
+  if (tokens < 999_500) return `${(tokens / 1000).toFixed(tokens < 99_500 ? 1 : 0)} k`;
+  return `${(tokens / 1e6).toFixed(1)} M`;
+}
+
+/** @param {number} dollars */
+export function money(dollars) {
+  return dollars === 0 ? "$0" : `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
+}
+
+/**
+ * Whole days between the day of *when* and today, by the local calendar.
+ * @param {number} when seconds since the epoch
+ * @param {Date} now
+ */
+export function daysAgo(when, now = new Date()) {
+  const day = (date) => Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / 86_400_000;
+  return day(now) - day(new Date(when * 1000));
+}
+
+/** @param {number} when @param {string} language */
+export function clock(when, language) {
+  return new Date(when * 1000).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
+}
+
+/** @param {number} when @param {string} language */
+export function day(when, language) {
+  return new Date(when * 1000).toLocaleDateString(language, { year: "numeric", month: "short", day: "numeric" });
+}
+
+/** The last part of a path. @param {string} path */
+export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1);
+
+/** All before the last part, "" at the top. @param {string} path */
+export const folderOf = (path) => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
+
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+/** Shows control, bidirectional and invisible characters as escapes. @param {string} text */
+export function visible(text) {
+  return text.replace(HIDDEN, (character) => {
+    const code = character.charCodeAt(0);
+    return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
+  });
+}

@@ -1,0 +1,102 @@
+// Markdown and coloured code to nodes. Whatever was markup has gone through DOMPurify: this is the
+// only place where text of others can become elements.
+
+import { address } from "../net/api.js";
+import { loadHighlight, loadMarked, loadPurify, loadSyntax } from "./vendor.js";
+
+const OPTIONS = {
+  RETURN_DOM_FRAGMENT: true,
+  FORBID_TAGS: ["style", "form", "button", "textarea", "select", "option", "svg", "math", "iframe", "audio", "video", "dialog"],
+  FORBID_ATTR: ["style", "id", "name", "tabindex", "accesskey", "contenteditable", "srcset", "usemap", "popover", "role", "slot"],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|data:image\/(?:png|jpe?g|gif|webp);|#|(?![a-z][a-z0-9+.-]*:|\/\/))/i,
+};
+
+const SAME = {
+  sh: "bash", shell: "bash", zsh: "bash", console: "bash", py: "python", python3: "python", js: "javascript",
+  jsx: "javascript", mjs: "javascript", ts: "typescript", tsx: "typescript", html: "xml", svg: "xml", htm: "xml",
+  yml: "yaml", md: "markdown", rs: "rust", rb: "ruby", "c++": "cpp", cs: "csharp", toml: "ini", docker: "dockerfile",
+  make: "makefile", kt: "kotlin", golang: "go", patch: "diff", h: "c", hpp: "cpp",
+};
+const SYNTAXES = new Set(`bash c cpp csharp css diff dockerfile go ini java javascript json kotlin lua makefile
+  markdown php python r ruby rust sql swift typescript xml yaml`.split(/\s+/));
+const LONGEST = 200_000; // characters of code that are still coloured
+
+let loading;
+
+/** Fetches what is needed, once. @returns {Promise<(markdown: string) => DocumentFragment>} */
+export function markdownReady() {
+  loading ??= Promise.all([loadMarked(), loadPurify()]).then(([{ Marked }, { default: purify }]) => {
+    purify.addHook("afterSanitizeAttributes", tame);
+    const marked = new Marked({ gfm: true, breaks: false });
+    return (markdown) => purify.sanitize(/** @type {string} */ (marked.parse(markdown)), OPTIONS);
+  });
+  return loading;
+}
+
+/** Links leave in a new tab or open a file of the project; pictures come from the project only. */
+function tame(node) {
+  if (node.tagName === "A" && node.hasAttribute("href")) tameLink(node);
+  if (node.tagName === "IMG") tamePicture(node);
+  if (node.tagName === "INPUT") node.setAttribute("disabled", "");
+  if (node.hasAttribute?.("class") && node.tagName !== "CODE" && node.tagName !== "SPAN") node.removeAttribute("class");
+}
+
+function tameLink(link) {
+  const href = link.getAttribute("href");
+  if (/^(https?|mailto):/i.test(href)) {
+    link.setAttribute("target", "_blank");
+    link.setAttribute("rel", "noopener noreferrer nofollow");
+  } else if (!href.startsWith("#")) {
+    link.setAttribute("href", "#");
+    link.dataset.path = decoded(href.replace(/^\.?\//, ""));
+  }
+}
+
+function tamePicture(picture) {
+  const source = picture.getAttribute("src") ?? "";
+  picture.setAttribute("loading", "lazy");
+  if (source.startsWith("data:")) return;
+  if (/^https?:/i.test(source)) { // would tell its server that we are here
+    picture.replaceWith(document.createTextNode(`[${picture.alt || source}]`));
+  } else picture.setAttribute("src", address("/api/files/raw", { path: decoded(source.replace(/^\.?\//, "")) }));
+}
+
+function decoded(path) {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/**
+ * The name of the syntax we have for *name*, or "".
+ * @param {string} name
+ */
+export function syntaxOf(name) {
+  const known = SAME[name.toLowerCase()] ?? name.toLowerCase();
+  return SYNTAXES.has(known) ? known : "";
+}
+
+const ready = new Map();
+
+/**
+ * Colours the text of *element*, if it is in a syntax that we have; its text stays the same.
+ * @param {HTMLElement} element
+ * @param {string} name
+ */
+export async function colour(element, name) {
+  const syntax = syntaxOf(name);
+  const text = element.textContent ?? "";
+  if (!syntax || !text || text.length > LONGEST) return;
+  const [{ default: highlighter }, { default: purify }] = await Promise.all([loadHighlight(), loadPurify()]);
+  if (!ready.has(syntax)) {
+    ready.set(syntax, loadSyntax(syntax).then((module) => highlighter.registerLanguage(syntax, module.default)));
+  }
+  await ready.get(syntax);
+  if (element.textContent !== text) return;
+  const { value } = highlighter.highlight(text, { language: syntax, ignoreIllegals: true });
+  element.replaceChildren(purify.sanitize(value, { ...OPTIONS, ALLOWED_TAGS: ["span"], ALLOWED_ATTR: ["class"] }));
+}

@@ -1,0 +1,90 @@
+// A reply that grows, as Markdown: finished blocks are drawn once and stay; only the open end is
+// drawn again. So a reply costs what it is long, not its square.
+
+import { settledEnd } from "./blocks.js";
+import { h } from "./dom.js";
+import { codeBlock } from "./code.js";
+import { markdownReady } from "./markup.js";
+import { t } from "./words.js";
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)\n?/;
+
+export class MarkdownWriter {
+  /** Characters of the text that are drawn for good. */
+  #settled = 0;
+  #text = "";
+  #isDone = false;
+  /** @type {((markdown: string) => DocumentFragment) | null} */
+  #render = null;
+  /** @type {{node: Text, length: number} | null} the code of an open fence */
+  #fence = null;
+
+  constructor() {
+    this.open = h("div", { class: "block" });
+    this.element = h("div", { class: "prose" }, this.open);
+    markdownReady().then((render) => {
+      this.#render = render;
+      this.#draw();
+    });
+  }
+
+  /** @param {string} text all of it, so far */
+  write(text, isDone = false) {
+    if (text === this.#text && isDone === this.#isDone) return;
+    this.#text = text;
+    this.#isDone = isDone;
+    if (this.#render) this.#draw();
+    else this.open.textContent = text;
+  }
+
+  #draw() {
+    const rest = this.#text.slice(this.#settled);
+    const end = this.#isDone ? rest.length : settledEnd(rest);
+    if (end > 0) this.#settle(rest.slice(0, end));
+    this.#drawOpen(rest.slice(end));
+  }
+
+  #settle(markdown) {
+    this.#settled += markdown.length;
+    this.#fence = null;
+    this.open.replaceChildren();
+    if (!markdown.trim()) return;
+    this.open.before(finished(h("div", { class: "block" }, this.#render(markdown))));
+  }
+
+  #drawOpen(markdown) {
+    this.open.hidden = !markdown.trim();
+    const fence = FENCE.exec(markdown);
+    if (fence) this.#drawFence(fence[2].trim(), markdown.slice(fence[0].length));
+    else if (markdown.trim() || this.open.firstChild) {
+      this.#fence = null;
+      this.open.replaceChildren(this.#render(markdown));
+    }
+  }
+
+  /** Code that is being written only grows by what is new. */
+  #drawFence(language, code) {
+    if (!this.#fence) {
+      const node = document.createTextNode("");
+      this.open.replaceChildren(codeBlock("", language, { node }));
+      this.#fence = { node, length: 0 };
+    }
+    this.#fence.node.appendData(code.slice(this.#fence.length));
+    this.#fence.length = code.length;
+  }
+}
+
+/** Gives code its frame and colours, wide tables their own scroll bar. */
+function finished(block) {
+  for (const pre of block.querySelectorAll("pre")) {
+    const code = pre.firstElementChild;
+    const language = /language-(\S+)/.exec(code?.className ?? "")?.[1] ?? "";
+    pre.replaceWith(codeBlock((code ?? pre).textContent.replace(/\n$/, ""), language));
+  }
+  for (const table of block.querySelectorAll("table")) {
+    const frame = h("div", { class: "wide", tabIndex: 0, role: "group", "aria-label": t("Table") });
+    table.replaceWith(frame);
+    frame.append(table);
+  }
+  return block;
+}

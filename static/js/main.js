@@ -1,0 +1,37 @@
+// Puts the page together.
+
+import { App, sessionOf } from "./app.js";
+import { h } from "./lib/dom.js";
+import { wordsReady } from "./lib/words.js";
+import { alerts } from "./views/alerts.js";
+import { approval } from "./views/approval.js";
+import { composer } from "./views/composer.js";
+import { conversation } from "./views/conversation.js";
+import { fileTree } from "./views/tree.js";
+import { keys } from "./views/keys.js";
+import { layout } from "./views/layout.js";
+import { pane } from "./views/pane.js";
+import { statusbar } from "./views/statusbar.js";
+import { topbar } from "./views/topbar.js";
+
+await wordsReady();
+const app = new App();
+const parts = { conversation: conversation(app), approval: approval(app), composer: composer(app), tree: fileTree(app), pane: pane(app) };
+const chat = h("section", { class: "chat" }, parts.conversation.element, h("div", { class: "below" }, parts.approval.element, parts.composer.element));
+const page = layout(app, { topbar: topbar(app).element, side: parts.tree.element, chat, pane: parts.pane.element, status: statusbar(app).element });
+document.body.replaceChildren(page.element, alerts(app).element);
+
+parts.tree.start();
+keys(app, { ...parts, layout: page });
+app.on("sessions", async () => {
+  const { openSessions } = await import("./views/sessions.js");
+  openSessions(app);
+});
+app.on("asked", (question) => {
+  const isWriting = document.activeElement?.closest?.("textarea, input, .editor");
+  if (!isWriting || (document.activeElement === parts.composer.area && !parts.composer.area.value)) question.element.focus({ preventScroll: true });
+});
+app.on("answered", () => { if (!document.activeElement || document.activeElement === document.body) parts.composer.focus(); });
+addEventListener("popstate", () => { if (sessionOf(location.pathname)) app.openSession(sessionOf(location.pathname), true); });
+parts.composer.focus();
+await app.start();

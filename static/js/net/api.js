@@ -1,0 +1,74 @@
+// The HTTP part of docs/protocol.md: JSON in and out, failures as one kind of error.
+
+/** A refusal of the server, or no server; `phrase` is for people. */
+export class Refused extends Error {
+  /**
+   * @param {number} status 0 when there was no answer at all
+   * @param {any} body
+   */
+  constructor(status, body) {
+    super(body.error ?? `HTTP ${status}`);
+    this.status = status;
+    this.code = body.code ?? "";
+    this.phrase = body.phrase ?? this.message;
+    this.body = body;
+  }
+}
+
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {{query?: Record<string, any>, body?: any, bytes?: Blob}} [options]
+ * @returns {Promise<any>} the answer's JSON, null when it has none
+ */
+export async function request(method, path, { query = {}, body, bytes } = {}) {
+  const headers = bytes ? { "Content-Type": "application/octet-stream" } : body === undefined ? {} : { "Content-Type": "application/json" };
+  const answer = await fetch(address(path, query), {
+    method, headers, body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
+  }).catch((problem) => {
+    throw new Refused(0, { error: problem.message, code: "offline", phrase: { template: "The server does not answer." } });
+  });
+  if (answer.status === 204) return null;
+  const plain = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Refused(answer.status, plain);
+  return plain;
+}
+
+/**
+ * @param {string} path
+ * @param {Record<string, any>} [query] undefined values are left out
+ */
+export function address(path, query = {}) {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text ? `${path}?${text}` : path;
+}
+
+export const api = {
+  status: () => request("GET", "/api/status"),
+  commands: () => request("GET", "/api/commands"),
+  loginLink: () => request("POST", "/api/login-links", { body: {} }),
+
+  sessions: (archived = 0) => request("GET", "/api/sessions", { query: { archived } }),
+  newSession: () => request("POST", "/api/sessions", { body: {} }),
+  session: (id) => request("GET", `/api/sessions/${id}`),
+  changeSession: (id, change) => request("PATCH", `/api/sessions/${id}`, { body: change }),
+  deleteSession: (id) => request("DELETE", `/api/sessions/${id}`),
+  forkSession: (id, turn) => request("POST", `/api/sessions/${id}/fork`, { body: { turn } }),
+  earlier: (id, before) => request("GET", `/api/sessions/${id}/transcript`, { query: { before } }),
+  exportAddress: (id, format) => address(`/api/sessions/${id}/export`, { format }),
+  search: (text) => request("GET", "/api/search", { query: { text, limit: 40 } }),
+
+  folder: (path, session) => request("GET", "/api/files", { query: { path, session: session || undefined } }),
+  files: () => request("GET", "/api/files/list"),
+  text: (path) => request("GET", "/api/files/text", { query: { path } }),
+  save: (path, text, base) => request("PUT", "/api/files/text", { body: { path, text, base } }),
+  upload: (folder, file, replace = 0) =>
+    request("POST", "/api/files/upload", { query: { folder, name: file.name, replace }, bytes: file }),
+  rawAddress: (path) => address("/api/files/raw", { path }),
+  downloadAddress: (path) => address("/api/files/download", { path }),
+  makeFolder: (path) => request("POST", "/api/files/folder", { body: { path } }),
+  rename: (path, new_path) => request("POST", "/api/files/rename", { body: { path, new_path } }),
+  note: (path, note) => request("PUT", "/api/files/note", { body: { path, note } }),
+  focus: (session, path, on) => request("POST", "/api/files/focus", { body: { session, path, on } }),
+};

@@ -1,0 +1,48 @@
+// What the person must notice: in the title and the icon, as short notices, for screen readers.
+
+import { attribute, button, h, keyed } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { t } from "../lib/words.js";
+import { stripped } from "../lib/ansi.js";
+import { nameOfSession } from "./topbar.js";
+
+/** @param {import("../app.js").App} app */
+export function alerts(app) {
+  const said = h("div", { class: "offscreen", "aria-live": "polite" });
+  const list = h("div", { class: "notices", role: "region", "aria-label": t("Notices"), "aria-live": "polite" });
+  const notices = keyed(list, ({ id }) => String(id), (notice) => ({
+    element: h("div", { class: `notice ${notice.isBad ? "bad" : ""}` }, icon(notice.isBad ? "alert" : "check"), h("span", { text: notice.text }),
+      button({ class: "quiet tiny", "aria-label": t("Close"), on: { click: () => app.dismiss(notice.id) } }, icon("close"))),
+  }));
+  const banner = h("div", { class: "banner", role: "alert", hidden: true });
+  const favicon = document.querySelector("link[rel=icon]");
+  app.show((known) => {
+    notices(known.notices);
+    drawTitle(known, favicon);
+    drawBanner(known, banner);
+  });
+  app.on("event", (event) => {
+    if (event.type === "TurnFinished") said.textContent = t("Answer finished: {text}", { text: lastWords(app.known.picture.items) });
+  });
+  app.on("asked", () => { said.textContent = t("Your answer is needed."); });
+  return { element: h("div", {}, banner, list, said) };
+}
+
+function drawTitle(known, favicon) {
+  const asks = Boolean(known.state?.asked.length) || known.sessions.some((row) => row.asking);
+  const mark = asks ? `● ${t("needs you")} – ` : known.state?.running ? "… " : "";
+  const title = `${mark}${nameOfSession(known)} – Onefold`;
+  if (document.title !== title) document.title = title;
+  attribute(favicon, "href", asks ? "/static/favicon-asks.svg" : "/static/favicon.svg");
+}
+
+function drawBanner({ link }, banner) {
+  const words = link === "denied" ? t("The server was started anew. Open its new login link in this browser; this page then goes on by itself.") : "";
+  banner.hidden = !words;
+  if (banner.textContent !== words) banner.textContent = words;
+}
+
+function lastWords(items) {
+  const text = items.findLast((item) => item.kind === "text")?.text ?? "";
+  return stripped(text).slice(0, 600);
+}

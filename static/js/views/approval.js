@@ -1,0 +1,29 @@
+// Shows the question that waits, if there is one, above the composer.
+
+import { h } from "../lib/dom.js";
+import { openQuestion } from "../state/derived.js";
+
+/** @param {import("../app.js").App} app */
+export function approval(app) {
+  const element = h("div", { class: "approval-place" });
+  let asked = "";
+  let card = null;
+  app.show((known) => {
+    const item = openQuestion(known.picture.items, known.state?.asked ?? []);
+    if ((item?.id ?? "") === asked) return;
+    asked = item?.id ?? "";
+    card = null;
+    element.replaceChildren();
+    if (item) ask(item, known.state.asked.length);
+    else app.tell("answered");
+  });
+
+  async function ask(item, waiting) {
+    const { QuestionCard } = await import("./question.js");
+    if (item.id !== asked) return;
+    card = new QuestionCard(item, app, waiting);
+    element.replaceChildren(card.element);
+    app.tell("asked", card);
+  }
+  return { element, key: (letter) => card?.key(letter) ?? false };
+}

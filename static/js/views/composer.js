@@ -1,0 +1,175 @@
+// Where the person writes: sending, queueing, completing, dropping files; the draft is kept.
+
+import { button, h, keyed } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { visible } from "../lib/format.js";
+import { remember, remembered } from "../lib/memory.js";
+import { t } from "../lib/words.js";
+import { Completion } from "./completion.js";
+import { upload } from "./upload.js";
+
+/** @param {import("../app.js").App} app */
+export function composer(app) {
+  const area = h("textarea", { rows: 1, "aria-label": t("Message"), placeholder: t("Ask for something, / for commands, @ for files"), enterkeyhint: "send" });
+  const send = h("button", { type: "submit", class: "primary send", title: t("Send"), "aria-label": t("Send"), disabled: true }, icon("send"));
+  const stop = button({ class: "stop", title: t("Stop (Esc)"), "aria-label": t("Stop"), hidden: true, on: { click: app.stop } }, icon("stop"), h("span", { text: t("Stop") }));
+  const completion = new Completion(app, area);
+  const chips = queueView(app, area);
+  const files = h("input", { type: "file", multiple: true, class: "offscreen", tabIndex: -1, "aria-hidden": "true" });
+  const attach = button({ class: "quiet", title: t("Upload files"), "aria-label": t("Upload files"), on: { click: () => files.click() } }, icon("upload"));
+  const form = h("form", { class: "composer" }, completion.element, chips.element, area, h("div", { class: "composer-row" }, attach, files, modeButton(app), approvalButton(app), h("span", { class: "gap" }), stop, send));
+
+  let session = "";
+  app.show((known) => {
+    if (known.session !== session) {
+      const isFirst = !session; // what was typed while the page came up is kept
+      session = known.session;
+      if (!isFirst || !area.value) area.value = remembered(`draft.${session}`) ?? "";
+      resize();
+    }
+    const isRunning = Boolean(known.state?.running);
+    stop.hidden = !isRunning;
+    stop.disabled = Boolean(known.state?.stopping);
+    send.title = isRunning ? t("Queue for later (Ctrl+Enter: stop and send now)") : t("Send");
+    send.disabled = !area.value.trim();
+    chips.update(known.state?.queue ?? [], known.state?.paused);
+  });
+
+  function resize() {
+    area.style.height = "auto";
+    area.style.height = `${Math.min(area.scrollHeight + 2, Math.round(innerHeight * 0.4))}px`;
+    send.disabled = !area.value.trim();
+  }
+
+  function take(text) {
+    area.value = area.value.trim() ? `${area.value}\n${text}` : text;
+    area.dispatchEvent(new Event("input"));
+    area.focus();
+  }
+
+  function submit(now = false) {
+    const text = area.value.trim();
+    if (!text) return;
+    area.value = "";
+    area.dispatchEvent(new Event("input"));
+    completion.close();
+    app.send(text, now);
+  }
+
+  area.addEventListener("input", () => {
+    resize();
+    remember(`draft.${session}`, area.value || null);
+    completion.update();
+  });
+  area.addEventListener("blur", () => completion.close());
+  area.addEventListener("keydown", (event) => pressed(event, { area, completion, submit, chips, app }));
+  form.addEventListener("submit", (event) => { event.preventDefault(); submit(); });
+  files.addEventListener("change", async () => {
+    const paths = await upload(app, "", [...files.files]);
+    if (paths.length) take(paths.map((path) => `@${path} `).join(""));
+    files.value = "";
+  });
+  area.addEventListener("paste", async (event) => {
+    const pasted = [...(event.clipboardData?.files ?? [])];
+    if (!pasted.length) return;
+    event.preventDefault();
+    const paths = await upload(app, "", pasted);
+    if (paths.length) take(paths.map((path) => `@${path} `).join(""));
+  });
+  app.on("draft", take);
+  app.on("mention", (path) => take(`@${path} `));
+  app.on("compose", () => area.focus());
+  return { element: form, area, focus: () => area.focus(), take };
+}
+
+/** Enter sends, but never while a Chinese word is being composed. */
+function pressed(event, { area, completion, submit, chips, app }) {
+  if (event.isComposing || event.keyCode === 229) return;
+  if (completion.isOpen && completes(event, completion)) return;
+  if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+    event.preventDefault();
+    submit(event.ctrlKey || event.metaKey);
+  } else if (event.key === "ArrowUp" && !area.value && chips.last()) {
+    event.preventDefault();
+    chips.takeBack(chips.last().id);
+  } else if (event.key === "Escape" && app.known.state?.running) {
+    event.stopPropagation();
+    if (!area.value || area.dataset.escaped) app.stop();
+    area.dataset.escaped = "1";
+    setTimeout(() => delete area.dataset.escaped, 1000);
+  }
+}
+
+function completes(event, completion) {
+  const moves = { ArrowDown: 1, ArrowUp: -1 };
+  if (event.key in moves) completion.move(moves[event.key]);
+  else if (event.key === "Tab" || (event.key === "Enter" && !event.ctrlKey && !event.shiftKey && !isExact(completion))) completion.take();
+  else if (event.key === "Escape") completion.close();
+  else return false;
+  event.preventDefault();
+  event.stopPropagation();
+  return true;
+}
+
+/** A command that stands there whole is sent by Enter. */
+const isExact = (completion) => completion.place.kind === "command" && completion.choices.some(({ insert }) => insert.trim() === completion.place.word);
+
+function queueView(app) {
+  const element = h("ol", { class: "queue", "aria-label": t("Queue"), hidden: true });
+  let queue = [];
+  const takeBack = async (id) => {
+    const ack = await app.queue("drop", id);
+    if (ack) app.tell("draft", ack.text);
+  };
+  const move = (id, by) => app.queue("move", id, Math.max(0, queue.findIndex((item) => item.id === id) + by));
+  const act = (name, words, work) => button({ class: "quiet tiny", title: words, "aria-label": words, on: { click: work } }, icon(name));
+  const chips = keyed(element, ({ id }) => id, ({ id, text }) => {
+    const chip = h("li", { class: "chip", draggable: true },
+      h("span", { class: "words", text: visible(text) }),
+      act("up", t("Earlier"), () => move(id, -1)), act("send", t("Stop and send now"), () => app.queue("now", id)), act("close", t("Take back"), () => takeBack(id)));
+    chip.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/onefold-queue", id));
+    chip.addEventListener("dragover", (event) => event.preventDefault());
+    chip.addEventListener("drop", (event) => {
+      const moved = event.dataTransfer.getData("text/onefold-queue");
+      if (!moved) return;
+      event.preventDefault();
+      app.queue("move", moved, queue.findIndex((item) => item.id === id));
+    });
+    return { element: chip };
+  });
+  return {
+    element,
+    takeBack,
+    last: () => queue.at(-1),
+    update(now, isPaused) {
+      queue = now;
+      chips(now);
+      element.hidden = !now.length;
+      element.classList.toggle("paused", Boolean(isPaused));
+    },
+  };
+}
+
+function modeButton(app) {
+  const mode = button({ class: "quiet small", on: { click: toggle } });
+  async function toggle() {
+    await app.aside(app.known.state?.mode === "think" ? "/fast" : "/think");
+  }
+  app.show(({ state }) => {
+    const words = state?.mode === "think" ? t("Think") : t("Fast");
+    if (mode.dataset.words === words) return;
+    mode.dataset.words = words;
+    mode.title = state?.mode === "think" ? t("The first step of each task thinks. Click for fast.") : t("It acts without thinking first. Click to think.");
+    mode.replaceChildren(icon(state?.mode === "think" ? "brain" : "play"), words);
+  });
+  return mode;
+}
+
+function approvalButton(app) {
+  const options = { guarded: t("guarded"), ask: t("ask"), "read-only": t("read-only"), all: t("never ask") };
+  const select = h("select", { class: "quiet small", "aria-label": t("Approval mode"), title: t("What it asks about") },
+    ...Object.entries(options).map(([value, words]) => h("option", { value }, words)));
+  select.addEventListener("change", () => app.aside(`/approve ${select.value}`));
+  app.show(({ state }) => { if (state && select.value !== state.approval) select.value = state.approval; });
+  return select;
+}

@@ -1,0 +1,179 @@
+// What stands in the conversation beside calls: messages, thoughts, groups, endings.
+
+import { button, h, keyed, retext } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { duration, count } from "../lib/format.js";
+import { copyButton } from "../lib/code.js";
+import { MarkdownWriter } from "../lib/writer.js";
+import { say, t } from "../lib/words.js";
+import { explored } from "../state/derived.js";
+import { callView } from "../cards/call.js";
+import { drawCard } from "../cards/cards.js";
+
+/** @typedef {import("../cards/cards.js").Host & {resend?: (turn: number, text: string) => void, fork?: (turn: number) => void, send?: (text: string) => void}} Host */
+
+const VIEWS = {
+  person: personView, text: textView, thinking: thinkingView, call: callView, group: groupView,
+  retry: retryView, thought: thoughtView, warning: warningView, command: commandView, end: endView,
+};
+
+/** The kinds of items the page can show. */
+export const ITEMS = Object.keys(VIEWS);
+
+/** @param {any} item @param {Host} host */
+export const itemView = (item, host) => VIEWS[item.kind](item, host);
+
+function personView(item, host) {
+  const text = h("div", { class: "said", text: item.text });
+  const element = h("article", { class: "person", "aria-label": t("You") }, text);
+  if (!host.resend || !item.turn) return { element };
+  const edit = button({ class: "quiet tiny", title: t("Edit and send again"), "aria-label": t("Edit and send again"), on: { click: begin } }, icon("edit"));
+  element.append(h("div", { class: "actions" }, edit, copyButton(() => item.text)));
+  function begin() {
+    element.replaceChildren(editForm(item.text, (changed) => host.resend(item.turn, changed), () => {
+      element.replaceChildren(text, h("div", { class: "actions" }, edit, copyButton(() => item.text)));
+      edit.focus();
+    }));
+    element.querySelector("textarea").focus();
+  }
+  return { element };
+}
+
+function editForm(text, send, cancel) {
+  const area = h("textarea", { value: text, rows: Math.min(12, text.split("\n").length + 1), "aria-label": t("Edit the message") });
+  const form = h("form", { class: "edit-message", on: { submit: (event) => { event.preventDefault(); if (area.value.trim()) send(area.value); } } },
+    area,
+    h("p", { class: "muted", text: t("This goes on in a new session; the one you see stays as it is.") }),
+    h("div", { class: "buttons" }, button({ on: { click: cancel } }, t("Cancel")), h("button", { type: "submit", class: "primary" }, t("Send again"))));
+  form.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); cancel(); } });
+  return form;
+}
+
+function textView(item, host) {
+  const writer = new MarkdownWriter();
+  const element = h("article", { class: "reply", "aria-label": "Onefold" }, writer.element);
+  let shown = item;
+  element.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-path]");
+    if (!link) return;
+    event.preventDefault();
+    host.openFile(link.dataset.path);
+  });
+  const update = (changed) => {
+    shown = changed;
+    writer.write(changed.text, changed.done);
+    if (changed.done && !element.querySelector(":scope > .actions")) {
+      element.append(h("div", { class: "actions" }, copyButton(() => shown.text)));
+    }
+  };
+  update(item);
+  return { element, update };
+}
+
+function thinkingView(item) {
+  const summary = h("summary", {});
+  const text = h("div", { class: "thinking-text" });
+  const element = h("details", { class: "thinking" }, summary, text);
+  let drawn = 0;
+  let shown = item;
+  const draw = () => {
+    if (!element.open) return;
+    const more = shown.text.slice(drawn);
+    if (more) text.append(document.createTextNode(more));
+    drawn = shown.text.length;
+  };
+  const update = (changed) => {
+    shown = changed;
+    const isOver = changed.seconds !== null;
+    element.classList.toggle("running", !isOver);
+    const words = !isOver ? t("Thinking") : changed.seconds ? t("Thought {time}", { time: duration(changed.seconds) }) : t("Thought");
+    if (summary.dataset.words !== words) summary.replaceChildren(isOver ? icon("brain") : h("span", { class: "spinner" }), words, icon("chevron", "turn"));
+    summary.dataset.words = words;
+    draw();
+  };
+  element.addEventListener("toggle", draw);
+  update(item);
+  return { element, update };
+}
+
+function groupView(group, host) {
+  const words = h("span", { class: "verb" });
+  const sign = h("span", { class: "sign" });
+  const list = h("div", { class: "group-calls" });
+  const calls = keyed(list, (call) => call.key, (call) => callView(call, host));
+  let choice = false;
+  const head = button({ class: "head", "aria-expanded": "false", on: { click: () => { choice = !choice; update(group); } } },
+    icon("eye", "what"), words, h("span", { class: "meta" }), sign);
+  const element = h("div", { class: "group" }, h("div", { class: "row" }, head), list);
+  function update(changed) {
+    group = changed;
+    const isSingle = group.calls.length === 1;
+    element.classList.toggle("single", isSingle);
+    head.parentElement.hidden = isSingle;
+    list.hidden = !isSingle && !choice;
+    head.setAttribute("aria-expanded", String(choice));
+    retext(words, groupWords(group.calls));
+    const isRunning = group.calls.some((call) => call.state === "running");
+    if (sign.dataset.running !== String(isRunning)) sign.replaceChildren(isRunning ? h("span", { class: "spinner" }) : icon("check"));
+    sign.dataset.running = String(isRunning);
+    calls(group.calls);
+  }
+  update(group);
+  return { element, update };
+}
+
+function groupWords(calls) {
+  const { files, searches, folders } = explored(calls);
+  const parts = [
+    files && (files === 1 ? t("1 file") : t("{n} files", { n: files })),
+    searches && (searches === 1 ? t("1 search") : t("{n} searches", { n: searches })),
+    folders && (folders === 1 ? t("1 folder") : t("{n} folders", { n: folders })),
+  ].filter(Boolean);
+  return t("Explored {what}", { what: parts.join(t(", ")) });
+}
+
+function retryView(item) {
+  const words = t("Asking again in {time} (try {n})", { time: duration(item.seconds), n: item.attempt });
+  return { element: h("p", { class: "remark" }, icon("refresh"), `${say(item.reason)} ${words}`) };
+}
+
+function thoughtView(item) {
+  return { element: h("details", { class: "thinking" }, h("summary", {}, icon("brain"), t("Carried on"), icon("chevron", "turn")), h("div", { class: "thinking-text", text: item.text })) };
+}
+
+function warningView(item) {
+  return { element: h("p", { class: "remark warning" }, icon("alert"), say(item.what)) };
+}
+
+function commandView(item, host) {
+  return { element: h("article", { class: `command ${item.ok ? "" : "bad"}`, "aria-label": item.command },
+    h("p", { class: "command-name" }, icon(item.ok ? "terminal" : "alert"), h("code", { text: item.command })),
+    item.card ? drawCard(item.card, host) : null) };
+}
+
+const WHYS = {
+  done: () => "", stopped: () => t("Stopped"), step_limit: () => t("Step limit reached"),
+  budget: () => t("Budget reached"), error: () => t("Failed"), interrupted: () => t("Interrupted"),
+};
+
+function endView(item, host) {
+  const usage = item.usage ?? {};
+  const facts = [
+    item.seconds ? duration(item.seconds) : "",
+    usage.completion_tokens ? t("{n} tokens written", { n: count(usage.completion_tokens) }) : "",
+  ].filter(Boolean).join(" · ");
+  if (item.why === "done") {
+    return { element: h("footer", { class: "end" }, facts && h("span", { class: "muted", text: facts }), forkButton(item, host)) };
+  }
+  const goOn = host.send && ["step_limit", "budget", "interrupted", "stopped"].includes(item.why)
+    ? button({ class: "small", on: { click: () => host.send(t("Go on.")) } }, icon("play"), t("Continue")) : null;
+  return { element: h("footer", { class: `end ${item.why}` },
+    h("p", {}, icon(item.why === "stopped" ? "stop" : "alert"), h("b", { text: WHYS[item.why]?.() ?? item.why }), item.detail ? ` ${say(item.detail)}` : ""),
+    h("div", { class: "buttons" }, goOn, forkButton(item, host))) };
+}
+
+function forkButton(item, host) {
+  return host.fork && item.turn
+    ? button({ class: "quiet tiny", title: t("Go on from here in a new session"), "aria-label": t("Go on from here in a new session"), on: { click: () => host.fork(item.turn) } }, icon("fork"))
+    : null;
+}

@@ -1,0 +1,101 @@
+// The right pane: what changed in this session, and the files that are open.
+
+import { button, h, keyed } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { nameOf, visible } from "../lib/format.js";
+import { t } from "../lib/words.js";
+
+/** @param {import("../app.js").App} app */
+export function pane(app) {
+  return new Pane(app);
+}
+
+class Pane {
+  /** @type {Map<string, import("./file_view.js").FileView>} */
+  #files = new Map();
+  #shown = ""; // "" is the list of changes
+
+  constructor(app) {
+    this.app = app;
+    this.tabs = h("div", { class: "pane-tabs" });
+    this.body = h("div", { class: "pane-body" });
+    this.changes = h("div", { class: "changes" });
+    import("./changes.js").then(({ changesView }) => changesView(app, this.changes));
+    this.closeButton = button({ class: "quiet tiny", title: t("Close the pane"), "aria-label": t("Close the pane"), on: { click: () => app.tell("pane", false) } }, icon("close"));
+    this.element = h("section", { class: "pane", "aria-label": t("Files and changes") }, h("header", { class: "bar" }, this.tabs, this.closeButton), this.body);
+    this.drawTabs = keyed(this.tabs, (tab) => tab.path, (tab) => this.#tab(tab));
+    app.on("open", ({ path, line }) => this.open(path, line));
+    app.on("changes", () => this.#show(""));
+    app.on("files", (change) => this.#changed(change));
+    app.openPaths = () => [...this.#files.keys()];
+    this.#show("");
+    addEventListener("beforeunload", (event) => { if ([...this.#files.values()].some((file) => file.isDirty)) event.preventDefault(); });
+  }
+
+  async open(path, line = 0) {
+    this.app.tell("pane", true);
+    const { FileView } = await import("./file_view.js");
+    if (!this.#files.has(path)) {
+      this.#files.set(path, new FileView(this.app, path, () => this.#draw()));
+      this.app.tell("watch");
+    }
+    this.#show(path);
+    this.#files.get(path).show(line);
+  }
+
+  #show(path) {
+    this.#shown = path;
+    const view = path ? this.#files.get(path).element : this.changes;
+    if (this.body.firstChild !== view) this.body.replaceChildren(view);
+    this.app.tell("shown", path);
+    this.#draw();
+  }
+
+  #close(path) {
+    const file = this.#files.get(path);
+    if (file.isDirty && !confirm(t("{name} has changes that are not saved. Close it all the same?", { name: visible(nameOf(path)) }))) return;
+    file.leave();
+    this.#files.delete(path);
+    if (this.#shown === path) this.#show([...this.#files.keys()].at(-1) ?? "");
+    else this.#draw();
+    this.app.tell("watch");
+  }
+
+  #draw() {
+    const tab = (path) => ({ path, isShown: path === this.#shown, isDirty: Boolean(this.#files.get(path)?.isDirty) });
+    this.drawTabs(["", ...this.#files.keys()].map(tab));
+  }
+
+  #tab({ path }) {
+    const name = path ? visible(nameOf(path)) : t("Changes");
+    const dot = h("span", { class: "dirty", title: t("Not saved") });
+    const choose = button({ class: "tab", title: visible(path), on: { click: () => this.#show(path) } }, path ? "" : icon("changes"), name, path ? dot : "");
+    const close = path ? button({ class: "quiet tiny", "aria-label": t("Close {name}", { name }), title: t("Close"), on: { click: () => this.#close(path) } }, icon("close")) : "";
+    const element = h("div", { class: "pane-tab" }, choose, close);
+    choose.addEventListener("auxclick", (event) => { if (event.button === 1 && path) this.#close(path); });
+    const update = (tab) => {
+      element.classList.toggle("shown", tab.isShown);
+      choose.setAttribute("aria-current", String(tab.isShown));
+      dot.hidden = !tab.isDirty;
+      if (tab.isShown) element.scrollIntoView?.({ block: "nearest", inline: "nearest" });
+    };
+    return { element, update };
+  }
+
+  #changed({ folders, paths }) {
+    const all = folders.includes("*");
+    const touched = new Set(paths.flatMap(({ path, new_path }) => [path, new_path]));
+    for (const [path, file] of this.#files) if (all || touched.has(path)) file.changedOutside();
+  }
+
+  /** @returns {boolean} whether there was a file to save */
+  save() {
+    const file = this.#files.get(this.#shown);
+    file?.save();
+    return Boolean(file);
+  }
+
+  closeShown() {
+    if (this.#shown) this.#close(this.#shown);
+  }
+}

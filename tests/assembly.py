@@ -1,0 +1,73 @@
+"""The real assembly, families and store and all, on a scripted model: for tests of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.main_terminal import MainTerminal
+from modules.data_folder import DataFolder
+from modules.project import Project
+from modules.sessions import Sessions
+from modules.toolbox import Choices, families
+from tests.scripted import Item, ScriptedModel
+from utils.waiting import Stop
+
+CHOICES = Choices(
+    system_text="You are a test.",
+    context_limit=1_000_000,
+    search_key="",
+    search_url="",
+    allow_unsandboxed=False,
+    checkpoint_file_bytes=10**8,
+    checkpoint_total_bytes=10**9,
+    checkpoint_days=30,
+)
+
+
+@dataclass(frozen=True)
+class House:
+    """A terminal with the folder it works in."""
+
+    main: MainTerminal
+    root: Path
+    data: DataFolder
+    store: Sessions
+
+    @property
+    def model(self) -> ScriptedModel:
+        assert isinstance(self.main.model, ScriptedModel)
+        return self.main.model
+
+
+@contextmanager
+def house(base: Path, *replies: list[Item], **settings: Any) -> Iterator[House]:
+    """Build a terminal on the project `base/project`; again on the same *base* is a new start."""
+    root = base / "project"
+    root.mkdir(exist_ok=True)
+    project = Project(root, hidden=[base / "data"])
+    data = DataFolder(base / "data", root)
+    store = Sessions(data.sessions)
+    stop = Stop()
+    members: Sequence[Any] = families(project, data, store, stop, CHOICES)
+    main = MainTerminal(
+        model=ScriptedModel(*replies),
+        families=members,
+        store=store,
+        project="project",
+        system_text="You are a test.",
+        stop=stop,
+        **settings,
+    )
+    try:
+        yield House(main, root, data, store)
+    finally:
+        main.close()
+        store.close()
+        for member in members:
+            if points := getattr(member, "_checkpoints", None):
+                points.close()
+        project.close()

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.cards import Change, TreeCard
+from core.events import ApprovalAsked, Event, Reply, ToolFinished
+from core.messages import ToolAnswer
+from core.turn import drive
+from modules.loss import tree_of
+from tests.assembly import house
+from tests.scripted import call, say
+
+CLEAR = "import shutil, os\nshutil.rmtree('data'); open('new', 'w').close()"
+
+
+def fill(root: Path, many: int, others: int = 0) -> dict[str, str]:
+    (root / "data/deep").mkdir(parents=True)
+    for n in range(many):
+        (root / f"data/deep/{n}.txt").write_text(f"{n}")
+    for n in range(others):
+        (root / f"other{n}").touch()
+    return contents(root)
+
+
+def contents(root: Path) -> dict[str, str]:
+    return {str(p.relative_to(root)): p.read_text() for p in root.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("many", "others", "is_asked"), [(21, 100, True), (20, 100, False), (4, 3, True), (2, 0, False)]
+)
+def test_the_turn_pauses_before_a_loss(
+    tmp_path: Path, many: int, others: int, is_asked: bool
+) -> None:
+    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+        before = fill(made.root, many, others)
+        events: list[Event] = []
+
+        def show(event: Event) -> Reply | None:
+            events.append(event)
+            return Reply(yes=False, reason="I need them") if is_question(event) else None
+
+        drive(made.main.ask("clear it"), show)
+        asked = [event for event in events if is_question(event)]
+        finished = next(event for event in events if isinstance(event, ToolFinished))
+        assert len(asked) == is_asked
+        assert finished.state == ("refused" if is_asked else "done")
+        assert (contents(made.root) == before) is is_asked
+        if is_asked:
+            answers = [r for _, r in made.main.history.records if isinstance(r, ToolAnswer)]
+            assert answers[0].text.endswith("was put back: I need them.")
+            assert finished.changes == ()
+
+
+def is_question(event: Event) -> bool:
+    return isinstance(event, ApprovalAsked)
+
+
+@pytest.mark.parametrize("reply", [Reply(yes=True), None])
+def test_keep_keeps_and_nobody_means_put_back(tmp_path: Path, reply: Reply | None) -> None:
+    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+        before = fill(made.root, 30)
+        drive(made.main.ask("go"), lambda event: reply if is_question(event) else None)
+        assert contents(made.root) == ({"new": ""} if reply else before)
+        answers = [r for _, r in made.main.history.records if isinstance(r, ToolAnswer)]
+        assert answers[0].state == ("done" if reply else "refused")
+        assert ("nobody was there" in answers[0].text) is (reply is None)
+
+
+def test_the_tree_counts_what_is_below_each_folder() -> None:
+    card = tree_of([Change("deleted", "a/b/c"), Change("deleted", "a/d"), Change("created", "e")])
+    assert isinstance(card, TreeCard)
+    assert [(e.path, e.depth, e.note) for e in card.entries] == [
+        ("a", 0, "2"), ("a/b", 1, "1"), ("a/b/c", 2, "-"), ("a/d", 1, "-"), ("e", 0, "+")
+    ]  # fmt: skip

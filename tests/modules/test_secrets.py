@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.blinding import Stream, mapped
+from core.cards import RunCard
+from modules.env_files import secrets_in
+from modules.secrets import Secrets
+from tests.simulator import Call, Say, Simulator, Step
+from utils.phrases import phrase
+
+ROOT = Path(__file__).parents[2]
+PASSWORD = "hunter2-and-more"
+ENV = f"""\
+# settings
+export DB_PASSWORD="{PASSWORD}"
+DEBUG=true
+PORT=8080
+HOST=localhost
+API_URL=https://api.example.com/v1
+DATABASE_URL=postgres://me:p4ssw0rd-of-db@localhost:5432/x
+AWS=AKIAIOSFODNN7EXAMPLE  # the key
+SSH_KEY_PATH=/home/me/.ssh/id
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / ".env").write_text(ENV)
+    return folder
+
+
+def family(root: Path, **known: str) -> Secrets:
+    return Secrets(root, known, root.parent / "shown")
+
+
+def test_what_is_secret_and_what_is_not() -> None:
+    assert dict(secrets_in(ENV)) == {
+        "DB_PASSWORD": PASSWORD,
+        "DATABASE_URL": "p4ssw0rd-of-db",
+        "AWS": "AKIAIOSFODNN7EXAMPLE",
+    }
+
+
+def test_values_become_names_in_whatever_form(root: Path) -> None:
+    secrets = family(root)
+    data = PASSWORD.encode()
+    for form in (
+        PASSWORD, PASSWORD[::-1], data.hex(), base64.b64encode(data).decode().rstrip("=")[:-1],
+        base64.b64encode(b"me:" + data + b"!").decode(), json.dumps(PASSWORD),
+    ):  # fmt: skip
+        assert "«SECRET:DB_PASSWORD»" in secrets.blind(f"<{form}>")
+    assert secrets.blind("true localhost 8080") == "true localhost 8080"
+    assert secrets.hidden == 6
+
+
+def test_names_become_values_where_that_is_meant(root: Path) -> None:
+    secrets = family(root, TOKEN_OF_OURS="abcd1234efgh")
+    text = "«SECRET:DB_PASSWORD» «SECRET:TOKEN_OF_OURS» «SECRET:NOPE»"
+    told = {"path": text, "content": text}
+    assert secrets.reveal("create_file", told) == {
+        "path": text, "content": f"{PASSWORD} «SECRET:TOKEN_OF_OURS» «SECRET:NOPE»"
+    }  # fmt: skip
+    assert secrets.reveal("search_web", {"query": text}) == {"query": text}
+    assert secrets.blind("abcd1234efgh") == "«SECRET:TOKEN_OF_OURS»"
+
+
+def test_names_are_stable_and_old_values_stay_hidden(root: Path) -> None:
+    secrets = family(root)
+    assert secrets.blind(PASSWORD) == "«SECRET:DB_PASSWORD»"
+    (root / "app").mkdir()
+    (root / "app/.env.local").write_text("DB_PASSWORD=another-one\n")
+    (root / ".env").write_text("DB_PASSWORD=new-password\n")
+    secrets.after("c1", 1)
+    assert secrets.blind(f"{PASSWORD} new-password another-one") == (
+        "«SECRET:DB_PASSWORD» «SECRET:DB_PASSWORD» «SECRET:DB_PASSWORD@app/.env.local»"
+    )
+    revealed = secrets.reveal("run_python", {"code": "«SECRET:DB_PASSWORD»"})
+    assert revealed == {"code": "new-password"}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_a_stream_hides_what_its_pieces_split(root: Path, size: int) -> None:
+    stream = Stream(family(root))
+    text = f"a{PASSWORD}{PASSWORD}hunter2-and hun{PASSWORD}h"
+    pieces = [stream.add(text[at : at + size]) for at in range(0, len(text), size)]
+    name = "«SECRET:DB_PASSWORD»"
+    assert "".join([*pieces, stream.end()]) == f"a{name}{name}hunter2-and hun{name}h"
+    assert all("hunter2-and-m" not in piece for piece in pieces)
+
+
+def test_every_text_of_a_card_is_changed_and_the_rest_kept() -> None:
+    card = RunCard("bash", "x", "x", 0, phrase("{what} x", what="x"), 1.0, "A")
+    done = mapped(card, lambda text: text.replace("x", "y"))
+    assert (done.output, str(done.why), done.exit_code) == ("y", "y y", 0)
+    same = mapped(card, lambda text: text)
+    assert same is card
+
+
+def test_it_can_be_switched_off_for_a_project(root: Path) -> None:
+    secrets = family(root)
+    secrets.switch("off")
+    assert secrets.blind(PASSWORD) == PASSWORD
+    assert list(secrets.context()) == []
+    assert secrets.covers() == {}
+    secrets.switch("on")
+    assert secrets.blind(PASSWORD) != PASSWORD
+
+
+def run(root: Path, script: list[Step], *argv: str, **more: str) -> tuple[str, list[str], Path]:
+    """Run a task; return its output, the bodies of the requests and the data folder."""
+    data = root.parent / "data"
+    with Simulator(script) as server:
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "main.py"), "-p", *(argv or ("go",)),
+             "--output", "stream-json"],
+            cwd=root, capture_output=True, text=True, timeout=60, check=False,
+            env={**os.environ, "ONEFOLD_DATA_DIR": str(data), "DEEPSEEK_API_KEY": "sk-key-of-test",
+                 "DEEPSEEK_BASE_URL": server.url, **more},
+        )  # fmt: skip
+        assert server.is_finished, done.stderr
+        bodies = [json.dumps(request.body, ensure_ascii=False) for request in server.requests]
+    return done.stdout + done.stderr, bodies, data
+
+
+def test_no_request_no_screen_and_no_record_ever_holds_a_value(root: Path) -> None:
+    (root / "big.txt").write_text(f"{'x' * 40}\n" * 2000 + PASSWORD + f"\n{'y' * 40}" * 2000)
+    name = "«SECRET:DB_PASSWORD»"
+    script: list[Step] = [
+        Call("read_file", path=".env"),
+        Call("search_text", pattern="hunter2"),
+        Call("run_command", command="cat .env big.txt; sleep 0.1; printf %s hunter2-; sleep 0.1; "
+             "echo and-more; env; cat /proc/*/environ /proc/*/cmdline | tr '\\0' ' '"),
+        Call("run_python", code=f"s = '{name}'\nprint(len(s), s); print(open('.env').read()[::-1])"
+             f"\nopen('out.txt', 'w').write(s)\nraise ValueError(s)"),
+        Call("run_python", code="import os\nprint(os.environ); open('.env').read()"),
+        Call("modify_file", path=".env", operation="replace", old=f'"{name}"',
+             new=f"'{name}-more'"),
+        Call("create_file", path="config.py", content=f"P = '{name}'\n"),
+        Call("read_file", path="config.py"),
+        Say("done"),
+    ]  # fmt: skip
+    said, bodies, data = run(root, script, f"use {PASSWORD} and sk-key-of-test")
+    for value in (PASSWORD, "p4ssw0rd-of-db", "AKIAIOSFODNN7EXAMPLE", "sk-key-of-test"):
+        for form in (value, value[::-1]):
+            assert all(form not in body for body in bodies)
+            assert form not in said
+    assert name in bodies[0]
+    assert f"{len(PASSWORD)} {name}" in bodies[4]
+    kept = b"".join(
+        p.read_bytes() for p in data.rglob("*") if p.is_file() and "checkp" not in str(p)
+    )
+    assert PASSWORD.encode() not in kept
+    assert (root / "out.txt").read_text() == PASSWORD
+    assert f"DB_PASSWORD='{PASSWORD}-more'" in (root / ".env").read_text()
+    assert (root / "config.py").read_text() == f"P = '{PASSWORD}-more'\n"
+
+
+def test_status_counts_and_commands_are_blind(root: Path) -> None:
+    script: list[Step] = [Call("read_file", path=".env"), Say("ok")]
+    run(root, script)
+    said, _, _ = run(root, [], "/status", "--resume")
+    assert "hidden" in said
+    assert PASSWORD not in run(root, [], f"/search {PASSWORD}")[0]
+
+
+def test_the_setting_switches_it_off(root: Path) -> None:
+    script: list[Step] = [Call("read_file", path=".env"), Say("ok")]
+    _, bodies, _ = run(root, script, ONEFOLD_HIDE_SECRETS="0")
+    assert PASSWORD in bodies[1]

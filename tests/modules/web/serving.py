@@ -1,0 +1,219 @@
+"""A real server on the loopback interface, with scripted models, and real clients of it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import socketio
+
+from core.web_terminal import Packet, WebTerminal
+from modules.data_folder import DataFolder
+from modules.focus import Focus
+from modules.project import Project
+from modules.sessions import Sessions
+from modules.web.hub import AsyncMode
+from modules.web.place import Place
+from modules.web.server import WebHouse, WebServer
+from tests.core.test_turn import Box
+from tests.scripted import Item, ScriptedModel
+from utils.logger import FailureLog
+
+PATIENCE = 20.0
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Served:
+    """A running server; *model* is the one all its terminals ask."""
+
+    server: WebServer
+    model: ScriptedModel
+    project: Path
+    data: Path
+    failures: list[BaseException] = field(default_factory=list)
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.server.port}"
+
+    @property
+    def token(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.server.access.token}"}
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        *,
+        known: bool = True,
+    ) -> Answer:
+        """Make one request; a dict becomes JSON. *known*: with the token."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
+        sent = dict(self.token if known else {}) | (headers or {})
+        if isinstance(body, dict):
+            body = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        try:
+            connection.request(method, path, body, sent)
+            answer = connection.getresponse()
+            return Answer(
+                answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
+            )
+        finally:
+            connection.close()
+
+    def cookie(self) -> dict[str, str]:
+        """Log in as a browser does; return the header that it sends from then on."""
+        answer = self.ask("GET", self.server.access.new_link(), known=False)
+        assert answer.status == 303
+        return {"Cookie": answer.headers["set-cookie"].split(";")[0]}
+
+    def new_session(self) -> str:
+        session: str = self.ask("POST", "/api/sessions").json["id"]
+        return session
+
+    @contextmanager
+    def page(self) -> Iterator[Page]:
+        page = Page(self)
+        page.connect()
+        try:
+            yield page
+        finally:
+            page.disconnect()
+
+
+class Page:
+    """What a page does, in Python: follows a session by the rules of docs/protocol.md."""
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+        self.heard: SimpleQueue[tuple[str, Packet]] = SimpleQueue()
+        self.state: Packet = {}
+
+    def connect(self) -> None:
+        self.client = socketio.Client(reconnection=False)
+        for name in ("ev", "state", "session", "files", "bye"):
+            self.client.on(name, lambda packet, name=name: self.heard.put((name, packet)))
+        self.client.connect(
+            f"http://{self.served.host}",
+            headers=self.served.token,
+            transports=["websocket"],
+            wait_timeout=PATIENCE,
+        )
+
+    def disconnect(self) -> None:
+        self.client.disconnect()
+
+    def break_off(self) -> None:
+        """Lose the connection as by a broken network; what was under way is lost with it."""
+        connection = self.client.eio.ws
+        connection.sock.shutdown(socket.SHUT_RDWR)
+        self.client.wait()
+        connection.shutdown()
+        self.heard = SimpleQueue()
+
+    def call(self, name: str, **given: Any) -> Any:
+        return self.client.call(name, given, timeout=PATIENCE)
+
+    def attach(self, session: str, boot: str = "", after: int = 0) -> Packet:
+        answer: Packet = self.call("attach", session=session, boot=boot, after=after)
+        assert answer["ok"], answer
+        return answer
+
+    def wait_for(self, kind: str, **wanted: Any) -> Packet:
+        """Return the next message, or event of the type, *kind* that has what is *wanted*."""
+        while True:
+            try:
+                name, packet = self.heard.get(timeout=PATIENCE)
+            except Empty:
+                raise AssertionError(f"{kind} {wanted} never came") from None
+            if name == "state":
+                self.state = packet
+            if kind in (name, packet.get("type")) and wanted.items() <= packet.items():
+                return packet
+
+
+@contextmanager
+def serving(
+    mode: AsyncMode, tmp: Path, *replies: list[Item], port: int = 0, **settings: Any
+) -> Iterator[Served]:
+    """Serve a project in *tmp*, with the data folder beside it."""
+    (tmp / "project").mkdir(exist_ok=True)
+    project = Project(tmp / "project")
+    data = DataFolder(tmp / "data", project.root)
+    store = Sessions(data.sessions)
+    model = ScriptedModel(*replies)
+
+    def open_terminal(emit: Any) -> WebTerminal:
+        return WebTerminal(
+            model=model,
+            families=[Box(), Focus(project)],
+            store=store,
+            project="demo",
+            system_text="You are a test.",
+            today=lambda: date(2026, 1, 2),
+            emit=emit,
+            **settings,
+        )
+
+    house = WebHouse(
+        project=project,
+        data=data,
+        store=store,
+        open_terminal=open_terminal,
+        version="0",
+        language="en",
+        model="scripted",
+        is_practice=False,
+        log=FailureLog(data.log),
+    )
+    ready = threading.Event()
+    made: list[WebServer] = []
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            made.append(WebServer(Place(port=port, async_mode=mode), house))
+            ready.set()
+            made[0].run()
+        except BaseException as error:
+            failures.append(error)
+            ready.set()
+            raise
+
+    thread = threading.Thread(target=run, name="server")
+    thread.start()
+    assert ready.wait(PATIENCE)
+    assert made, failures
+    try:
+        yield Served(made[0], model, project.root, data.path, failures)
+    finally:
+        made[0].stop()
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+        store.close()
+        project.close()
+    log = data.log
+    assert not log.exists(), log.read_text()

@@ -1,0 +1,205 @@
+"""The API for programs, as its own description tells it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager
+from http.client import HTTPConnection
+from typing import Any
+
+from tests.modules.web.serving import PATIENCE, Served
+from tests.scripted import call, say
+
+Serve = Callable[..., AbstractContextManager[Served]]
+
+
+def stream(
+    served: Served, method: str, path: str, body: Any = None
+) -> Generator[tuple[str, Any], None, None]:
+    """Yield (event, data) of an SSE answer as they come."""
+    connection = HTTPConnection("127.0.0.1", served.server.port, timeout=PATIENCE)
+    headers = served.token | {"Content-Type": "application/json"}
+    connection.request(method, path, json.dumps(body) if body else None, headers)
+    answer = connection.getresponse()
+    assert answer.status == 200
+    assert answer.headers["Content-Type"].startswith("text/event-stream")
+    name = ""
+    try:
+        while line := answer.readline().decode().rstrip("\n"):
+            while line:
+                key, _, value = line.partition(": ")
+                name = value if key == "event" else name
+                if key == "data":
+                    yield name, json.loads(value)
+                line = answer.readline().decode().rstrip("\n")
+    finally:
+        answer.close()
+        connection.close()
+
+
+def described(served: Served) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    description = served.ask("GET", "/api/openapi.json").json
+    for path, operations in description["paths"].items():
+        for method, operation in operations.items():
+            yield method.upper(), path, operation
+
+
+def test_everything_described_can_be_asked_and_nothing_else(served: Served) -> None:
+    told = {
+        (method, path.replace("{", "<").replace("}", ">")) for method, path, _ in described(served)
+    }
+    real = {
+        (method, str(rule))
+        for rule in served.server.app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if str(rule).startswith(("/api/", "/events"))
+        and str(rule) not in ("/api/docs", "/api/openapi.json")
+    }
+    assert told == real
+
+
+def test_what_must_be_given_is_asked_for(served: Served) -> None:
+    for method, path, operation in described(served):
+        needs_query = any(
+            p["required"] and p["in"] == "query" for p in operation.get("parameters", [])
+        )
+        needs_body = operation.get("requestBody", {}).get("required", False)
+        if needs_query or needs_body:
+            answer = served.ask(method, path.replace("{id}", "x"))
+            assert answer.status == 400, (method, path, answer.body)
+            assert answer.json["code"] == "bad_request"
+
+
+def test_every_route_on_a_session_knows_no_other(served: Served) -> None:
+    bodies: dict[str, Any] = {
+        **{
+            "fork": {"turn": 1},
+            "messages": {"text": "x"},
+            "stop": {},
+            "command": {"line": "/help"},
+        },
+        **{"confirm": {"call_id": "x", "yes": True}, "queue": {"op": "drop", "item": "x"}},
+    }
+    for method, path, _ in described(served):
+        if "{id}" in path:
+            body = bodies.get(path.rpartition("/")[2], {"title": "x"})
+            answer = served.ask(
+                method, path.replace("{id}", "none"), body if method != "GET" else None
+            )
+            if path.endswith("export"):
+                assert answer.status == 422
+            else:
+                assert (answer.status, answer.json["code"]) == (404, "unknown_session"), path
+
+
+def test_the_description_is_a_page_too(served: Served) -> None:
+    page = served.ask("GET", "/api/docs").body.decode()
+    for method, path, _ in described(served):
+        assert f"{method} {path}" in page
+    assert "<script" not in page
+    assert "http://" not in page
+
+
+def test_a_program_sends_a_message_and_hears_the_answer(serve: Serve) -> None:
+    with serve(say("hello", thinking="hm"), say("again")) as served:
+        session = served.new_session()
+        heard = list(stream(served, "POST", f"/api/sessions/{session}/messages", {"text": "hi"}))
+        assert {name for name, _ in heard} == {"ev"}
+        assert [packet["type"] for _, packet in heard] == [
+            *("TurnStarted", "StepStarted", "ThinkingDelta", "ThinkingFinished"),
+            *("TextDelta", "StepFinished", "TurnFinished"),
+        ]
+        command = list(
+            stream(served, "POST", f"/api/sessions/{session}/messages", {"text": "/help"})
+        )
+        assert [packet["type"] for _, packet in command] == ["CommandAnswered"]
+        queued = served.ask(
+            "POST", f"/api/sessions/{session}/messages", {"text": "more", "stream": False}
+        )
+        assert queued.json["queued"] is False
+
+
+def test_a_program_follows_a_session_and_answers(serve: Serve) -> None:
+    with serve(call("wipe"), say("done")) as served:
+        session = served.new_session()
+        events = stream(served, "GET", f"/events?session={session}")
+        name, arrival = next(events)
+        assert (name, arrival["mode"], arrival["head"]) == ("attached", "snapshot", 0)
+        served.ask("POST", f"/api/sessions/{session}/messages", {"text": "go", "stream": False})
+        numbers = []
+        for name, packet in events:
+            if name == "ev":
+                numbers.append(packet["seq"])
+            if packet.get("type") == "ApprovalAsked":
+                answer = {"call_id": packet["call_id"], "yes": True}
+                won = served.ask("POST", f"/api/sessions/{session}/confirm", answer)
+                assert won.json == {"won": True}
+            if packet.get("type") == "TurnFinished":
+                break
+        events.close()
+        assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_a_program_stops_what_runs(serve: Serve) -> None:
+    with serve([lambda stop: stop.wait(PATIENCE) and None, *say("never")]) as served:
+        session = served.new_session()
+        idle = served.ask("POST", f"/api/sessions/{session}/stop", {})
+        assert idle.json == {"running": False}
+        heard: list[Any] = []
+        path = f"/api/sessions/{session}/messages"
+        reader = threading.Thread(
+            target=lambda: heard.extend(stream(served, "POST", path, {"text": "go"}))
+        )
+        reader.start()
+        while not served.model.requests:
+            pass
+        assert served.ask("DELETE", f"/api/sessions/{session}").json["code"] == "busy"
+        assert served.ask("POST", f"/api/sessions/{session}/stop", {}).json == {"running": True}
+        reader.join(PATIENCE)
+        assert heard[-1][1]["why"] == "stopped"
+
+
+def test_sessions_are_listed_renamed_put_away_exported_and_forgotten(serve: Serve) -> None:
+    with serve(say("the answer")) as served, served.page() as page:
+        session = served.new_session()
+        assert served.ask("GET", "/api/sessions").json == {"sessions": []}
+        list(stream(served, "POST", f"/api/sessions/{session}/messages", {"text": "question"}))
+        listed = served.ask("GET", "/api/sessions").json["sessions"]
+        assert [(row["id"], row["title"], row["turns"]) for row in listed] == [
+            (session, "question", 1)
+        ]
+        path = f"/api/sessions/{session}"
+        assert served.ask("PATCH", path, {"title": "name"}).json["title"] == "name"
+        page.wait_for("session", title="name")
+        found = served.ask("GET", "/api/search?text=answer").json["found"]
+        assert [one["session"] for one in found] == [session]
+        markdown = served.ask("GET", f"{path}/export?format=md")
+        assert "the answer" in markdown.body.decode()
+        assert markdown.headers["content-disposition"].startswith("attachment")
+        assert served.ask("GET", f"{path}/export?format=json").json["session"] == session
+        fork = served.ask("POST", f"{path}/fork", {"turn": 0}).json
+        assert (fork["parent"], fork["turns"]) == (session, 0)
+        assert served.ask("PATCH", path, {"archived": True}).json["archived"]
+        assert served.ask("GET", "/api/sessions").json["sessions"] == []
+        assert len(served.ask("GET", "/api/sessions?archived=1").json["sessions"]) == 1
+        assert served.ask("DELETE", path).status == 204
+        assert served.ask("GET", path).json["code"] == "unknown_session"
+        page.wait_for("session", id=session, deleted=True)
+
+
+def test_a_login_link_can_be_asked_for(served: Served) -> None:
+    url = served.ask("POST", "/api/login-links", {}).json["url"]
+    path = url.removeprefix(served.server.url)
+    assert served.ask("GET", path, known=False).status == 303
+
+
+def test_an_exported_page_cannot_be_broken_out_of(serve: Serve) -> None:
+    with serve(say("</script><b>bold")) as served:
+        path = f"/api/sessions/{served.new_session()}"
+        list(stream(served, "POST", f"{path}/messages", {"text": "<b></script>"}))
+        page = served.ask("GET", f"{path}/export?format=html").body.decode()
+        assert "</script><b>bold" not in page
+        assert "<b></script>" not in page
+        assert "\\u003c/script>\\u003cb>bold" in page

@@ -1,0 +1,51 @@
+"""The terminal that joins a running server sees the same session and can work in it."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import pytest
+
+from modules.cli.attach import attach
+from modules.web.access import announced, server_file
+from modules.words import Words
+from tests.modules.web.serving import Served
+from tests.scripted import call, say
+from utils.phrases import Problem
+
+Serve = Callable[..., AbstractContextManager[Served]]
+
+
+@pytest.fixture
+def type_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    return lambda text: monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+
+def test_the_terminal_and_the_page_see_the_same_session(
+    serve: Serve, type_in: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve(say("first"), call("look"), say("second")) as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            session = served.new_session()
+            page.attach(session)
+            page.call("send", session=session, cmd="c1", text="from the page")
+            page.wait_for("state", running=False)
+            type_in("from the terminal\n/status\n")
+            assert attach(served.data, server.port, Words.of("en"), session=session) == 0
+            assert page.wait_for("TurnStarted", text="from the terminal")
+            assert page.wait_for("CommandAnswered")["command"] == "/status"
+    shown = capsys.readouterr().out
+    assert "from the page" in shown
+    assert shown.index("first") < shown.index("second") < shown.index("Session")
+
+
+def test_without_a_server_it_says_what_to_do(
+    served: Served, type_in: Callable[[str], None]
+) -> None:
+    with pytest.raises(Problem, match="No Onefold serves on port 1"):
+        attach(served.data, 1, Words.of("en"))

@@ -1,0 +1,104 @@
+"""`main.py --web` as a person starts and ends it."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import HTTPErrorProcessor, build_opener
+
+import pytest
+
+from modules.web.hub import AsyncMode
+
+ROOT = Path(__file__).parents[3]
+PATIENCE = 60.0
+
+
+class _Stay(HTTPErrorProcessor):
+    """Follows no redirect."""
+
+    def http_response(self, request: object, response: object) -> object:
+        return response
+
+
+def command(tmp: Path, *options: str) -> list[str]:
+    (tmp / "project").mkdir(exist_ok=True)
+    fixed = ["--web", "--offline", "--project", str(tmp / "project")]
+    return [sys.executable, str(ROOT / "main.py"), *fixed, *options]
+
+
+@pytest.fixture(autouse=True)
+def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONEFOLD_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("ONEFOLD_BOOTSTRAP", "0")
+
+
+@contextmanager
+def started(tmp: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start the server; yield it and its login link."""
+    process = subprocess.Popen(command(tmp, *options), stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    try:
+        for line in process.stdout:
+            if found := re.search(r"http://\S+/login\?token=\S+", line):
+                yield process, found[0]
+                break
+        else:
+            pytest.fail("no link was printed")
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait(PATIENCE)
+        process.stdout.close()
+
+
+def test_it_prints_a_link_that_works_once_and_ends_on_ctrl_c(
+    tmp_path: Path, mode: AsyncMode
+) -> None:
+    with started(tmp_path, "--port", "0", "--async-mode", mode) as (process, link):
+        opener = build_opener(_Stay)
+        with opener.open(link, timeout=PATIENCE) as answer:
+            assert answer.status == 303
+        with opener.open(link, timeout=PATIENCE) as answer:
+            assert answer.status == 401
+        (file,) = (tmp_path / "data").glob("server-*.json")
+        assert json.loads(file.read_text())["url"] in link
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+        assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--host", "0.0.0.0"], "add --allow-remote"),
+        (["--host", "no.such.host.invalid", "--allow-remote"], "There is no address"),
+        (["--port", "99999"], "is no port"),
+    ],
+)
+def test_what_cannot_be_served_is_said_in_one_line(
+    tmp_path: Path, options: list[str], said: str
+) -> None:
+    done = subprocess.run(
+        command(tmp_path, *options), capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_port_in_use_is_said(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        done = subprocess.run(
+            command(tmp_path, "--port", port), capture_output=True, text=True, timeout=PATIENCE
+        )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"Port {port} on 127.0.0.1 cannot be had" in done.stderr

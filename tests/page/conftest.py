@@ -1,0 +1,36 @@
+"""One browser for all tests of the page, a fresh server for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect, sync_playwright
+
+from tests.page.stage import Stage, stage
+
+expect.set_options(timeout=15_000)
+CHROMIUM = Path("/usr/bin/chromium")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        if os.environ.get("ONEFOLD_NO_SKIP"):
+            pytest.fail("chromium is missing")
+        pytest.skip("chromium is missing: the page was not tried")
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=options)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def house(tmp_path: Path, chromium: Browser) -> Iterator[Stage]:
+    with stage(tmp_path, chromium) as served:
+        yield served
+        for context in chromium.contexts:
+            context.close()

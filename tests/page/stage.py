@@ -1,0 +1,132 @@
+"""The page in a real browser, on the real server and the real tools; only the model is scripted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from core.web_terminal import WebTerminal
+from modules.data_folder import DataFolder
+from modules.project import Project
+from modules.sessions import Sessions
+from modules.toolbox import Choices, families
+from modules.web.place import Place
+from modules.web.server import WebHouse, WebServer
+from tests.scripted import ScriptedModel
+from utils.logger import FailureLog
+from utils.waiting import Stop
+
+PATIENCE = 20.0
+CHOICES = Choices(
+    system_text="You are a test.",
+    context_limit=128_000,
+    search_key="",
+    search_url="",
+    allow_unsandboxed=True,
+    checkpoint_file_bytes=1_000_000,
+    checkpoint_total_bytes=10_000_000,
+    checkpoint_days=1,
+)
+
+
+class Gate:
+    """Lets a scripted reply wait in mid-sentence until the test opens it, or the turn stops."""
+
+    def __init__(self) -> None:
+        self._open = threading.Event()
+
+    def __call__(self, stop: Stop) -> None:
+        while not self._open.wait(0.02) and not stop.is_set():
+            pass
+
+    def open(self) -> None:
+        self._open.set()
+
+
+@dataclass
+class Stage:
+    """A served project, and the browser to look at it with."""
+
+    project: Path
+    model: ScriptedModel
+    server: WebServer
+    browser: Browser
+
+    def context(self, *, width: int = 1440, height: int = 900, **more: Any) -> BrowserContext:
+        context = self.browser.new_context(viewport={"width": width, "height": height}, **more)
+        context.set_default_timeout(PATIENCE * 1000)
+        return context
+
+    def open(self, *, language: str = "en", **more: Any) -> Page:
+        """Return a page that is logged in, in a browser profile of its own."""
+        page = self.context(**more).new_page()
+        page.goto(self.server.url + self.server.access.new_link())
+        page.goto(f"{self.server.url}/?lang={language}")
+        expect(message(page, language)).to_be_focused(timeout=PATIENCE * 1000)
+        expect(page.locator(".dot")).to_have_attribute("data-link", "live")
+        return page
+
+
+def message(page: Page, language: str = "en") -> Locator:
+    return page.get_by_role("textbox", name="Message" if language == "en" else "消息", exact=True)
+
+
+def send(page: Page, text: str) -> None:
+    message(page).fill(text)
+    message(page).press("Enter")
+
+
+def replies(page: Page) -> Locator:
+    return page.locator(".reply")
+
+
+@contextmanager
+def stage(tmp: Path, browser: Browser) -> Iterator[Stage]:
+    """Serve a project in *tmp* on a free port."""
+    root = tmp / "project"
+    root.mkdir()
+    project = Project(root)
+    data = DataFolder(tmp / "data", project.root)
+    store = Sessions(data.sessions)
+    model = ScriptedModel()
+
+    def open_terminal(emit: Any) -> WebTerminal:
+        stop = Stop()
+        return WebTerminal(
+            model=model,
+            families=families(project, data, store, stop, CHOICES),
+            store=store,
+            project="project",
+            system_text="You are a test.",
+            files=project.files,
+            emit=emit,
+            stop=stop,
+        )
+
+    house = WebHouse(
+        project=project,
+        data=data,
+        store=store,
+        open_terminal=open_terminal,
+        version="0",
+        language="",
+        model="scripted",
+        is_practice=False,
+        log=FailureLog(data.log),
+    )
+    server = WebServer(Place(port=0, async_mode="threading"), house)
+    thread = threading.Thread(target=server.run, name="server")
+    thread.start()
+    try:
+        yield Stage(root, model, server, browser)
+    finally:
+        server.stop()
+        thread.join(PATIENCE)
+        store.close()
+        project.close()

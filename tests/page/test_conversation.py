@@ -1,0 +1,209 @@
+"""Talking: streaming, stopping, reloading, queueing, asking; nothing hostile ever runs."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.page.stage import Gate, Stage, message, replies, send
+from tests.scripted import USED, call, say
+from utils.completion import Completion, Delta
+
+HOSTILE = """<img src=x onerror="document.title='pwned'"> <script>document.title='pwned'</script>
+
+[link](javascript:document.title='pwned') <a href="//evil.test">away</a> ![p](http://evil.test/?q=1)
+
+<div id="Message" style="position:fixed;inset:0">cover</div> <form action="/x"><button>go</button>
+"""
+
+
+def test_a_reply_is_markdown_with_coloured_code(house: Stage) -> None:
+    house.model.replies = [say("# Hello\n\n- one\n\n```python\nimport os\n```\n")]
+    page = house.open()
+    send(page, "hi")
+    expect(page.get_by_role("log", name="Conversation")).to_contain_text("hi")
+    expect(replies(page).get_by_role("heading", name="Hello")).to_be_visible()
+    expect(replies(page).locator("code .hljs-keyword")).to_have_text("import")
+
+
+def test_hostile_markup_runs_nothing_and_covers_nothing(house: Stage) -> None:
+    house.model.replies = [say(HOSTILE)]
+    page = house.open()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    send(page, "be evil")
+    expect(replies(page)).to_contain_text("cover")
+    assert "pwned" not in page.title()
+    links = replies(page).locator("a").evaluate_all("all => all.map(a => a.getAttribute('href'))")
+    assert all(link in (None, "#") for link in links), links
+    assert replies(page).locator("script, form, button:not(.tiny), [style], [id]").count() == 0
+    assert [url for url in asked if "evil.test" in url] == []
+
+
+def test_a_reload_in_mid_answer_shows_it_all_and_stop_still_works(house: Stage) -> None:
+    gate = Gate()
+    house.model.replies = [[Delta("first half"), gate, Completion("first half", "", (), USED)]]
+    page = house.open()
+    send(page, "talk")
+    expect(replies(page)).to_contain_text("first half")
+    page.reload()
+    expect(replies(page)).to_have_text("first half")
+    expect(page.get_by_role("log").locator(".person")).to_have_count(1)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.locator(".end.stopped")).to_be_visible()
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_hidden()
+
+
+def test_a_lost_line_comes_back_without_a_gap(house: Stage) -> None:
+    gate = Gate()
+    deltas = [Delta(f"{number} ") for number in range(50)]
+    text = "".join(delta.text for delta in deltas)
+    house.model.replies = [[*deltas[:20], gate, *deltas[20:], Completion(text, "", (), USED)]]
+    page = house.open()
+    send(page, "count")
+    expect(replies(page)).to_contain_text("19")
+    page.context.set_offline(True)
+    expect(page.locator(".dot")).to_have_attribute("data-link", "lost", timeout=40_000)
+    gate.open()
+    page.context.set_offline(False)
+    expect(replies(page)).to_contain_text("49")
+    assert replies(page).inner_text().split() == text.split()
+
+
+def test_two_tabs_see_the_same_and_the_first_answer_wins(house: Stage) -> None:
+    house.model.replies = [call("run_command", command="echo hello"), say("Done.")]
+    page = house.open()
+    page.get_by_label("Approval mode").select_option("ask")
+    send(page, "run it")
+    expect(page.get_by_role("group", name="Approval")).to_be_visible()
+    other = page.context.new_page()
+    other.goto(page.url)
+    question = other.get_by_role("group", name="Approval")
+    expect(question).to_contain_text("echo hello")
+    expect(other).to_have_title("● needs you – run it – Onefold")
+    question.get_by_role("button", name="Yes").click()
+    expect(page.get_by_role("group", name="Approval")).to_be_hidden()
+    expect(replies(page).last).to_have_text("Done.")
+
+
+def test_a_question_is_answered_by_one_key_and_a_reason_reaches_the_model(house: Stage) -> None:
+    house.model.replies = [call("run_command", command="echo hello"), say("Fine.")]
+    page = house.open()
+    page.get_by_label("Approval mode").select_option("ask")
+    send(page, "run it")
+    question = page.get_by_role("group", name="Approval")
+    expect(question).to_be_focused()
+    expect(question.get_by_role("button", name="No")).to_be_enabled()
+    question.get_by_label("Reason for a no").fill("use printf")
+    question.get_by_label("Reason for a no").press("Enter")
+    expect(replies(page).last).to_have_text("Fine.")
+    assert "use printf" in str(house.model.requests[-1])
+
+
+def test_keys_answer_only_after_the_question_stood_there_for_a_moment(house: Stage) -> None:
+    house.model.replies = [call("run_command", command="echo hello"), say("Fine.")]
+    page = house.open()
+    page.get_by_label("Approval mode").select_option("ask")
+    send(page, "run it")
+    question = page.get_by_role("group", name="Approval")
+    expect(question.get_by_role("button", name="Yes")).to_be_disabled()
+    expect(question.get_by_role("button", name="Yes")).to_be_enabled()
+    page.keyboard.press("n")
+    expect(page.locator(".call[data-state=refused]")).to_be_visible()
+
+
+def test_what_is_sent_meanwhile_is_queued_and_can_be_taken_back(house: Stage) -> None:
+    gate = Gate()
+    house.model.replies = [
+        [Delta("working"), gate, Completion("working", "", (), USED)],
+        say("second"),
+    ]
+    page = house.open()
+    send(page, "one")
+    expect(replies(page)).to_contain_text("working")
+    send(page, "two")
+    send(page, "three")
+    chips = page.get_by_role("list", name="Queue").get_by_role("listitem")
+    expect(chips).to_have_count(2)
+    chips.last.get_by_role("button", name="Earlier").click()
+    expect(chips.first).to_contain_text("three")
+    chips.first.get_by_role("button", name="Take back").click()
+    expect(message(page)).to_have_value("three")
+    gate.open()
+    expect(replies(page).last).to_have_text("second")
+    expect(page.locator(".person .said")).to_have_text(["one", "two"])
+
+
+def test_the_draft_survives_a_reload_and_shift_enter_is_a_new_line(house: Stage) -> None:
+    house.model.replies = [say("hello")]
+    page = house.open()
+    send(page, "begin")
+    expect(replies(page)).to_have_text("hello")
+    message(page).fill("half a")
+    message(page).press("Shift+Enter")
+    message(page).press_sequentially("thought")
+    page.reload()
+    expect(message(page)).to_have_value("half a\nthought")
+
+
+def test_enter_while_a_word_is_composed_sends_nothing(house: Stage) -> None:
+    page = house.open()
+    message(page).fill("ni")
+    message(page).evaluate(
+        "area => area.dispatchEvent(new KeyboardEvent('keydown',"
+        " {key: 'Enter', isComposing: true, bubbles: true, cancelable: true}))"
+    )
+    expect(message(page)).to_have_value("ni")
+    expect(page.locator(".person")).to_have_count(0)
+
+
+def test_an_earlier_message_can_be_sent_anew_in_a_fork(house: Stage) -> None:
+    house.model.replies = [say("first"), say("second")]
+    page = house.open()
+    send(page, "wrong")
+    expect(replies(page)).to_have_text("first")
+    before = page.url
+    page.locator(".person").hover()
+    page.get_by_role("button", name="Edit and send again").click()
+    page.get_by_role("textbox", name="Edit the message").fill("right")
+    page.get_by_role("button", name="Send again").click()
+    expect(replies(page)).to_have_text("second")
+    expect(page.locator(".person .said")).to_have_text("right")
+    assert page.url != before
+
+
+def test_commands_and_files_complete_at_the_composer(house: Stage) -> None:
+    (house.project / "deep").mkdir()
+    (house.project / "deep" / "apples.py").write_text("x = 1\n")
+    page = house.open()
+    message(page).press_sequentially("/sta")
+    expect(page.get_by_role("option", name="/status")).to_be_visible()
+    message(page).press("Tab")
+    expect(message(page)).to_have_value("/status ")
+    message(page).fill("")
+    message(page).press_sequentially("see @app")
+    expect(page.get_by_role("option", name="deep/apples.py")).to_be_visible()
+    message(page).press("Enter")
+    expect(message(page)).to_have_value("see @deep/apples.py ")
+
+
+def test_the_reader_is_left_alone_above_the_end(house: Stage) -> None:
+    gate = Gate()
+    text = "\n\n".join(f"Paragraph {number}." for number in range(60))
+    more = "\n\n".join(f"More {number}." for number in range(30))
+    whole = f"{text}\n\n{more}"
+    house.model.replies = [
+        [Delta(text), gate, Delta(f"\n\n{more}"), Completion(whole, "", (), USED)]
+    ]
+    page = house.open()
+    send(page, "write")
+    expect(replies(page)).to_contain_text("Paragraph 59.")
+    log = page.get_by_role("log")
+    log.hover()
+    page.mouse.wheel(0, -600)
+    expect(page.locator(".pill")).to_be_visible()
+    before = log.evaluate("log => log.scrollTop")
+    gate.open()
+    expect(page.locator(".end")).to_have_count(1)
+    assert abs(log.evaluate("log => log.scrollTop") - before) < 2
+    page.locator(".pill").click()
+    expect(page.locator(".pill")).to_be_hidden()

@@ -1,0 +1,152 @@
+"""Every view: at three widths, in both schemes and both languages, and fit for everybody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.page.stage import Stage, message, replies, send
+from tests.scripted import call, calls, say
+
+
+def faults(page: Page) -> list[Any]:
+    """Return what axe finds wrong with the page as it is now."""
+    found = Axe().run(page).response["violations"]
+    return [(each["id"], [node["target"] for node in each["nodes"]]) for each in found]
+
+
+def talk(house: Stage) -> None:
+    """Prepare a conversation with all kinds of things in it."""
+    (house.project / "a.py").write_text("one = 1\ntwo = 2\n")
+    house.model.replies = [
+        calls(
+            ("r1", "read_file", '{"path": "a.py"}'),
+            ("r2", "list_files", "{}"),
+            thinking="Let me look.",
+        ),
+        call("update_todos", id="t", todos=[{"title": "Look", "status": "in_progress"}]),
+        call("modify_file", id="m", path="a.py", operation="replace", old="one", new="uno"),
+        call("run_command", id="x", command="printf '\\033[31mred\\033[0m\\n'; exit 3"),
+        say("# Done\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 1\n```\n"),
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 1024])
+def test_the_wide_page_has_no_faults(house: Stage, width: int, scheme: str, language: str) -> None:
+    talk(house)
+    page = house.open(language=language, width=width, color_scheme=scheme, reduced_motion="reduce")
+    assert faults(page) == []
+    send(page, "go")
+    expect(replies(page).last.get_by_role("heading")).to_be_visible()
+    page.locator(".call .head[aria-expanded=false]").evaluate_all(
+        "all => all.forEach(e => e.click())"
+    )
+    expect(page.locator(".end")).to_have_count(1)
+    assert faults(page) == []
+    page.get_by_role("treeitem").first.click()
+    expect(page.locator(".editor .cm-content")).to_be_visible()
+    assert faults(page) == []
+    for key in ("Control+k", "Control+p"):
+        page.keyboard.press(key)
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert faults(page) == []
+        page.keyboard.press("Escape")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_phone_has_no_faults(house: Stage, scheme: str, language: str) -> None:
+    talk(house)
+    page = house.open(
+        language=language,
+        width=390,
+        height=844,
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        has_touch=True,
+        is_mobile=True,
+    )
+    send(page, "go")
+    expect(replies(page).last.get_by_role("heading")).to_be_visible()
+    expect(page.locator(".end")).to_have_count(1)
+    for tab in (0, 1, 2):
+        page.get_by_role("tab").nth(tab).click()
+        assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_phone_has_three_tabs(house: Stage) -> None:
+    page = house.open(width=390, height=844)
+    expect(page.get_by_role("tab")).to_have_text(["Chat", "Files", "Changes"])
+    page.get_by_role("tab", name="Files").click()
+    expect(page.get_by_role("tree", name="Files")).to_be_visible()
+    expect(message(page)).to_be_hidden()
+
+
+def test_the_question_has_no_faults(house: Stage) -> None:
+    house.model.replies = [call("run_command", command="echo hello"), say("ok")]
+    page = house.open(reduced_motion="reduce")
+    page.get_by_label("Approval mode").select_option("ask")
+    send(page, "run it")
+    expect(page.get_by_role("button", name="Yes")).to_be_enabled()
+    assert faults(page) == []
+    page.keyboard.press("e")
+    expect(page.get_by_role("textbox", name="What to run instead")).to_be_focused()
+    assert faults(page) == []
+
+
+def test_the_chosen_language_and_colours_stay(house: Stage) -> None:
+    page = house.open()
+    page.get_by_role("button", name="中文").click()
+    expect(page.get_by_role("textbox", name="消息", exact=True)).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("textbox", name="消息", exact=True)).to_be_visible()
+    page.get_by_role("button", name="颜色：跟随系统").click()
+    page.get_by_role("button", name="颜色：浅色").click()
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-scheme", "dark")
+
+
+def test_sessions_are_found_renamed_and_gone_on_with(house: Stage) -> None:
+    house.model.replies = [say("about apples"), say("about pears")]
+    page = house.open()
+    send(page, "first talk")
+    expect(replies(page)).to_have_text("about apples")
+    page.get_by_role("button", name="New session").click()
+    send(page, "second talk")
+    expect(replies(page)).to_have_text("about pears")
+    page.keyboard.press("Control+k")
+    drawer = page.get_by_role("dialog", name="Sessions")
+    expect(drawer.locator(".session")).to_have_count(2)
+    drawer.get_by_role("button", name="Rename: first talk").dispatch_event("click")
+    drawer.get_by_role("textbox", name="Title").fill("Apples")
+    drawer.get_by_role("textbox", name="Title").press("Enter")
+    expect(drawer.locator(".title").last).to_have_text("Apples")
+    drawer.get_by_role("searchbox").fill("apples")
+    drawer.locator(".session .choose", has_text="apples").first.click()
+    expect(replies(page)).to_have_text("about apples")
+
+
+def test_a_session_becomes_a_page_that_replays(house: Stage, tmp_path: Any) -> None:
+    talk(house)
+    page = house.open()
+    send(page, "go")
+    expect(page.locator(".end")).to_have_count(1)
+    page.keyboard.press("Control+k")
+    page.get_by_role("dialog").locator(".export summary").dispatch_event("click")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="A page that replays").dispatch_event("click")
+    file = tmp_path / "talk.html"
+    download.value.save_as(file)
+    replay = house.context(offline=True).new_page()
+    replay.goto(file.as_uri())
+    expect(replay.get_by_role("heading", name="Done")).to_be_visible()
+    replay.get_by_role("button", name="Replay").click()
+    expect(replay.locator(".person")).to_be_visible()
+    expect(replay.get_by_role("heading", name="Done")).to_be_visible()

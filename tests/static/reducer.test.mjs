@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { apply, applyAll, emptyPicture, withEarlier } from "../../static/js/state/reducer.js";
+
+const started = { type: "TurnStarted", text: "hi", turn: 1 };
+const begun = (call_id = "c1") => ({ type: "ToolStarted", call_id, name: "run_command", arguments: { command: "ls" } });
+const finished = { type: "ToolFinished", call_id: "c1", name: "run_command", state: "done", card: { kind: "text", title: "ok", body: "" }, seconds: 2, changes: [] };
+const asked = { type: "ApprovalAsked", call_id: "c1", name: "run_command", risk: "run", why: "w", pattern: "p", preview: null };
+const kinds = (picture) => picture.items.map((item) => item.kind);
+
+test("deltas that follow each other are one text", () => {
+  const picture = applyAll([started, { type: "TextDelta", text: "a" }, { type: "TextDelta", text: "b" }]);
+  assert.deepEqual(picture.items.at(-1), { key: "1", kind: "text", text: "ab", done: false });
+});
+
+test("a picture is never changed in place", () => {
+  const before = applyAll([started, { type: "TextDelta", text: "a" }]);
+  const copy = structuredClone(before);
+  apply(before, { type: "TextDelta", text: "b" });
+  assert.deepEqual(before, copy);
+});
+
+test("a retry drops what came since the step began, and keeps the steps before", () => {
+  const picture = applyAll([started, { type: "StepStarted", step: 1, thinks: true }, { type: "ThinkingDelta", text: "x" },
+    { type: "ThinkingFinished", seconds: 1 }, { type: "TextDelta", text: "half" }, { type: "Retrying", reason: "r", attempt: 1, seconds: 2 }]);
+  assert.deepEqual(kinds(picture), ["person", "retry"]);
+});
+
+test("a second retry of the same step takes the place of the first", () => {
+  const retry = (attempt) => ({ type: "Retrying", reason: "r", attempt, seconds: 1 });
+  const picture = applyAll([started, { type: "StepStarted", step: 1, thinks: false }, retry(1), { type: "TextDelta", text: "x" }, retry(2)]);
+  assert.deepEqual(picture.items.slice(1).map((item) => item.attempt), [2]);
+});
+
+test("a drafted call is forgotten at the next other event", () => {
+  const drafted = applyAll([started, { type: "CallDrafted", name: "create_file", characters: 10 }]);
+  assert.deepEqual(drafted.drafted, { name: "create_file", characters: 10 });
+  assert.equal(apply(drafted, begun()).drafted, null);
+});
+
+test("the answer of a call replaces its live output and its question", () => {
+  const picture = applyAll([started, begun(), asked, { type: "ToolOutput", call_id: "c1", text: "out" }, finished]);
+  const call = picture.items.at(-1);
+  assert.equal(call.state, "done");
+  assert.equal(call.question, null);
+  assert.equal(call.output.text, "");
+});
+
+test("outputs of calls that run side by side stay apart", () => {
+  const output = (call_id, text) => ({ type: "ToolOutput", call_id, text });
+  const picture = applyAll([started, begun("c1"), begun("c2"), output("c1", "one"), output("c2", "two"), output("c1", "!")]);
+  assert.deepEqual(picture.items.slice(1).map((call) => call.output.text), ["one!", "two"]);
+});
+
+test("of endless output the end is kept, and how much is gone", () => {
+  const lots = { type: "ToolOutput", call_id: "c1", text: "x".repeat(700_000) };
+  const { output } = applyAll([started, begun(), lots, lots]).items.at(-1);
+  assert.equal(output.text.length, 1_200_000);
+  assert.equal(output.dropped, 200_000);
+});
+
+test("an answer without its call is shown all the same", () => {
+  assert.deepEqual(kinds(applyAll([started, finished])), ["person", "call"]);
+});
+
+test("the same id in a later turn is another call", () => {
+  const picture = applyAll([started, begun(), finished, { ...started, turn: 2 }, begun(), { type: "ToolOutput", call_id: "c1", text: "new" }]);
+  assert.deepEqual(picture.items.filter((item) => item.kind === "call").map((call) => call.state), ["done", "running"]);
+});
+
+test("a turn that ends leaves nothing running", () => {
+  const picture = applyAll([started, begun(), asked, { type: "TurnFinished", why: "stopped", seconds: 1, usage: {} }]);
+  assert.deepEqual(kinds(picture), ["person", "call", "end"]);
+  assert.equal(picture.items[1].state, "stopped");
+  assert.equal(picture.isRunning, false);
+});
+
+test("clearing empties the view", () => {
+  assert.deepEqual(applyAll([started, { type: "CommandAnswered", command: "/clear", effect: "clear" }]).items, []);
+});
+
+test("an event nobody knows changes nothing", () => {
+  const picture = applyAll([started]);
+  assert.deepEqual(apply(picture, { type: "FromTheFuture" }), picture);
+});
+
+test("earlier turns come before, under keys of their own", () => {
+  const now = applyAll([{ ...started, turn: 5 }], emptyPicture("", 5));
+  const picture = withEarlier(now, [{ ...started, turn: 3 }, { ...started, turn: 4 }], 3);
+  assert.deepEqual(picture.items.map((item) => item.turn), [3, 4, 5]);
+  assert.equal(new Set(picture.items.map((item) => item.key)).size, 3);
+  assert.equal(picture.firstTurn, 3);
+});
+
+test("a snapshot leads to the picture that the events led to", () => {
+  const live = applyAll([started, { type: "StepStarted", step: 1, thinks: false }, { type: "TextDelta", text: "a" }, { type: "TextDelta", text: "b" },
+    { type: "StepFinished", step: 1, usage: {} }, begun(), { type: "ToolOutput", call_id: "c1", text: "o" }, finished]);
+  const told = applyAll([started, { type: "StepStarted", step: 1, thinks: false }, { type: "TextDelta", text: "ab" }, { type: "StepFinished", step: 1, usage: {} }, begun(), finished]);
+  assert.deepEqual(live, told);
+});

@@ -1,0 +1,177 @@
+"""The page's files: complete, translated, unchanged where they are other people's, and tested."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+from typing import Any, get_args
+
+import pytest
+
+from core.cards import Card
+from core.events import Event
+
+ROOT = Path(__file__).parents[2]
+STATIC = ROOT / "static"
+VENDOR = STATIC / "vendor"
+SCRIPTS = sorted((STATIC / "js").rglob("*.js"))
+FIRST_PAINT = 60_000
+"""Bytes, each file packed by gzip, of the scripts that come before the first paint."""
+
+Libraries = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def libraries() -> Libraries:
+    found: Libraries = json.loads((VENDOR / "vendor.json").read_text(encoding="utf-8"))
+    return found
+
+
+def node(*arguments: str) -> subprocess.CompletedProcess[str]:
+    program = shutil.which("node")
+    if program is None:
+        if os.environ.get("ONEFOLD_NO_SKIP"):
+            pytest.fail("node is missing")
+        pytest.skip("node is missing: the page's own tests were not run")
+    return subprocess.run([program, *arguments], cwd=ROOT, capture_output=True, text=True)
+
+
+def names_drawn(script: str) -> set[str]:
+    """Return the keys of the table `DRAWN` in *script*."""
+    text = (STATIC / "js" / script).read_text(encoding="utf-8")
+    table = re.search(r"const DRAWN = \{(.*?)\n\};", text, re.DOTALL)
+    assert table
+    found = re.findall(r"^  (\w+): \(|\b(\w+): \w+Card\b", table[1], re.MULTILINE)
+    return {name for pair in found for name in pair if name}
+
+
+def test_every_event_is_drawn() -> None:
+    assert names_drawn("state/reducer.js") == {kind.__name__ for kind in get_args(Event)}
+
+
+def test_every_card_is_drawn() -> None:
+    kinds = {get_args(kind.__annotations__["kind"])[0] for kind in map(resolved, get_args(Card))}
+    assert names_drawn("cards/cards.js") == kinds
+
+
+def resolved(card: type) -> Any:
+    """Return a stand-in for *card* whose annotations are no strings."""
+    import typing
+
+    return type(card.__name__, (), {"__annotations__": typing.get_type_hints(card)})
+
+
+def test_the_tests_of_the_scripts_pass() -> None:
+    run = node("--test", "tests/static/")
+    assert run.returncode == 0, run.stdout[-4000:]
+
+
+def test_the_page_names_the_modules_to_fetch_at_once() -> None:
+    run = node("tools/preload.mjs", "--check")
+    assert run.returncode == 0, "run: node tools/preload.mjs"
+
+
+def test_the_replay_page_is_made_of_the_scripts_as_they_are() -> None:
+    run = node("tools/replay.mjs", "--check")
+    assert run.returncode == 0, "run in tools/: npm ci && node replay.mjs"
+
+
+def imported(script: Path, seen: set[Path]) -> set[Path]:
+    """Return what the browser fetches before it runs *script*, with itself."""
+    if script not in seen:
+        seen.add(script)
+        text = script.read_text(encoding="utf-8")
+        for name in re.findall(r'^(?:import|export)\b[^;]*?from "([^"]+)"', text, re.M | re.S):
+            imported((script.parent / name).resolve(), seen)
+    return seen
+
+
+def test_the_first_paint_needs_little() -> None:
+    import gzip
+
+    scripts = imported(STATIC / "js" / "main.js", set()) | {STATIC / "js" / "early.js"}
+    assert sum(len(gzip.compress(path.read_bytes())) for path in scripts) < FIRST_PAINT
+
+
+def test_other_peoples_work_is_what_it_was(libraries: Libraries) -> None:
+    for library in libraries:
+        folder = VENDOR / library["folder"]
+        found = {
+            path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+        assert found == library["files"], library["name"]
+        assert "LICENSE" in found
+
+
+def test_nothing_else_stands_beside_it(libraries: Libraries) -> None:
+    folders = {path.name for path in VENDOR.iterdir()} - {"vendor.json"}
+    assert folders == {library["folder"] for library in libraries}
+    page = (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8")
+    assert all(f"| {each['name']} | {each['version']} |" in page for each in libraries)
+
+
+def test_the_scripts_name_the_versions_that_are_there(libraries: Libraries) -> None:
+    used = set(re.findall(r"vendor/([\w.-]+@[\d.]+)", "".join(p.read_text() for p in SCRIPTS)))
+    assert used == {library["folder"] for library in libraries}
+
+
+def test_the_lock_file_names_no_registry() -> None:
+    assert "resolved" not in (ROOT / "tools" / "package-lock.json").read_text(encoding="utf-8")
+
+
+MARKUP = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function")
+
+
+@pytest.mark.parametrize("forbidden", MARKUP)
+def test_text_never_becomes_markup_by_hand(forbidden: str) -> None:
+    assert [path.name for path in SCRIPTS if forbidden in path.read_text(encoding="utf-8")] == []
+
+
+def test_nothing_is_inline_that_the_content_policy_forbids() -> None:
+    page = (ROOT / "templates" / "index.html").read_text(encoding="utf-8")
+    assert re.findall(r"<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=", page) == []
+    assert re.findall(r"https?://", page) == []
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def templates() -> Iterator[tuple[str, str]]:
+    """Yield every sentence of the page, and the script that says it."""
+    for path in [*SCRIPTS, ROOT / "tools" / "replay.entry.mjs"]:
+        text = path.read_text(encoding="utf-8")
+        for literal in re.findall(r'(?:\bt\(\s*|template: )("(?:[^"\\]|\\.)*")', text):
+            yield json.loads(literal), path.name
+
+
+def places(template: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
+
+
+@pytest.fixture(scope="module")
+def chinese() -> dict[str, str]:
+    path = STATIC / "i18n" / "page.zh.json"
+    found: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_page_is_there_in_chinese(chinese: dict[str, str]) -> None:
+    said = dict(templates())
+    assert {text: where for text, where in said.items() if text not in chinese} == {}
+    assert chinese.keys() - said.keys() == set()
+
+
+def test_a_translation_of_the_page_names_the_same_values(chinese: dict[str, str]) -> None:
+    assert {text for text, said in chinese.items() if places(text) != places(said)} == set()
+
+
+def test_every_sentence_of_the_page_is_written_out() -> None:
+    computed = re.compile(r"[^\w.]t\((?!\s*\"|template\b|\))")
+    assert [path.name for path in SCRIPTS if computed.search(path.read_text("utf-8"))] == []

@@ -1,0 +1,180 @@
+"""Going back takes all with it: files, notes, focus, todos and what was said; and back again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.cards import TableCard
+from core.events import CommandAnswered
+from tests.assembly import House, house
+from tests.modules.checkpoints.folders import look
+from tests.scripted import call, run, say
+
+
+def answer(here: House, line: str, *, ok: bool = True) -> CommandAnswered:
+    (event,) = run(here.main, line)
+    assert isinstance(event, CommandAnswered)
+    assert event.ok is ok, event.card
+    return event
+
+
+def write(name: str, text: str, id: str) -> Any:
+    return call("create_file", id=id, path=name, content=text, overwrite=True)
+
+
+def todos(title: str, id: str) -> Any:
+    return call("update_todos", id=id, todos=[{"title": title, "status": "pending"}])
+
+
+SCRIPT = [
+    write("a.txt", "one\n", "c1"),
+    call("annotate_file", id="c2", path="a.txt", note="first note"),
+    todos("first", "c3"),
+    say("did one"),
+    write("b.txt", "two\n", "c4"),
+    call("annotate_file", id="c5", path="a.txt", note="second note"),
+    call("annotate_file", id="c6", path="b.txt", note="on b"),
+    todos("second", "c7"),
+    say("did two"),
+]
+
+
+def picture(here: House) -> dict[str, Any]:
+    """Return all that going back is about."""
+    state = dict(here.main.history.state)
+    state.pop("taken_back", None)
+    return {
+        "files": {path: entry[2] for path, entry in look(here.root).items()},
+        "notes": state.get("notes"),
+        "state": state,
+        "said": [m["content"] for m in here.main.history.wire() if m["role"] != "system"],
+    }
+
+
+def shown_todos(here: House) -> list[str]:
+    return [todo["title"] for todo in here.main.history.state.get("todos", [])]
+
+
+def test_rewind_takes_everything_back_and_redo_brings_it_again(tmp_path: Path) -> None:
+    with house(tmp_path, *SCRIPT, say("ok")) as here:
+        run(here.main, "do one")
+        answer(here, "/focus a.txt")
+        before = picture(here)
+        run(here.main, "do two")
+        answer(here, "/unfocus a.txt")
+        after = picture(here)
+        assert answer(here, "/rewind 2").effect == "session"
+        assert picture(here) == before
+        assert shown_todos(here) == ["first"]
+        assert answer(here, "/redo").effect == "session"
+        assert picture(here) == after
+        answer(here, "/rewind 2")
+        run(here.main, "something else")
+        request = here.model.requests[-1]
+        assert [m["content"] for m in request if m["role"] == "user"] == [
+            "do one", "something else",
+        ]  # fmt: skip
+        assert "went back to this point" in str(request[-2:])
+        assert here.main.history.turns == [1, 3]
+
+
+def test_what_was_rewound_stays_so_after_another_start(tmp_path: Path) -> None:
+    with house(tmp_path, *SCRIPT) as here:
+        run(here.main, "do one")
+        run(here.main, "do two")
+        answer(here, "/rewind 2")
+        before = picture(here)
+    with house(tmp_path, say("ok"), say("ok")) as here:
+        here.main.resume()
+        assert picture(here) == before
+        run(here.main, "go on")
+        run(here.main, "and on")
+        told = [m["content"] for m in here.model.requests[-1] if m["role"] == "system"]
+        assert sum("went back to this point" in text for text in told) == 1
+        answer(here, "/redo")
+        assert here.main.history.turns == [1, 2, 3, 4]
+        assert (here.root / "b.txt").read_text() == "two\n"
+
+
+def test_the_files_alone_or_the_talk_alone(tmp_path: Path) -> None:
+    with house(tmp_path, *SCRIPT) as here:
+        run(here.main, "do one")
+        run(here.main, "do two")
+        answer(here, "/rewind 2 files")
+        assert not (here.root / "b.txt").exists()
+        assert here.main.history.turns == [1, 2]
+        answer(here, "/redo")
+        answer(here, "/rewind 2 talk")
+        assert (here.root / "b.txt").exists()
+        assert here.main.history.turns == [1]
+        answer(here, "/redo")
+        assert here.main.history.turns == [1, 2]
+
+
+def test_a_turn_without_changes_can_be_gone_back_to(tmp_path: Path) -> None:
+    with house(tmp_path, say("hello"), say("again")) as here:
+        run(here.main, "hi")
+        run(here.main, "hi again")
+        answer(here, "/rewind")
+        assert here.main.history.turns == [1]
+        answer(here, "/rewind 1")
+        assert here.main.history.turns == []
+        answer(here, "/rewind 1", ok=False)
+        answer(here, "/redo")
+        answer(here, "/redo")
+        assert here.main.history.turns == [1, 2]
+
+
+def test_the_model_is_told_once_what_was_undone(tmp_path: Path) -> None:
+    with house(tmp_path, *SCRIPT[:4], say("ok"), say("ok")) as here:
+        run(here.main, "do one")
+        answer(here, "/undo")
+        run(here.main, "go on")
+        run(here.main, "go on")
+        told = [m["content"] for m in here.model.requests[-1] if m["role"] == "system"]
+        assert sum("took back what turn 1 did" in text and "a.txt" in text for text in told) == 1
+
+
+def test_a_fork_goes_on_from_the_end_of_a_turn(tmp_path: Path) -> None:
+    with house(tmp_path, *SCRIPT, say("elsewhere")) as here:
+        run(here.main, "do one")
+        run(here.main, "do two")
+        first = here.main.session
+        assert answer(here, "/fork 1").effect == "session"
+        assert here.main.session != first
+        assert here.main.history.turns == [1]
+        run(here.main, "do other")
+        assert "did two" not in str(here.model.requests[-1])
+        answer(here, "/rewind 1 files")
+        assert look(here.root).keys() == {"."}
+        answer(here, "/fork 9", ok=False)
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+def test_a_fork_can_have_its_own_files(tmp_path: Path, turn: int) -> None:
+    with house(tmp_path, *SCRIPT) as here:
+        (here.root / "src").mkdir()
+        (here.root / "src" / "link").symlink_to("../a.txt")
+        (here.root / "src" / "run").write_text("#!/bin/sh\n")
+        (here.root / "src" / "run").chmod(0o755)
+        run(here.main, "do one")
+        was = look(here.root)
+        run(here.main, "do two")
+        if turn == 2:
+            was = look(here.root)
+        card = answer(here, f"/fork {turn} --with-files").card
+        assert isinstance(card, TableCard)
+        twin = Path(str(card.rows[0][1]))
+        session = str(card.rows[1][1])
+        assert look(twin) == was
+        assert look(here.root).keys() == {".", "a.txt", "b.txt", "src", "src/link", "src/run"}
+    from modules.data_folder import DataFolder
+    from modules.sessions import Sessions
+
+    store = Sessions(DataFolder(tmp_path / "data", twin).sessions)
+    said = [record.text for _, record in store.load(session) if record.kind == "user"]  # type: ignore[union-attr]
+    assert said == ["do one", "do two"][:turn]
+    store.close()

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-from utils.phrases import Problem, phrase
+from utils.phrases import Problem, Text, phrase
 from utils.prices import PriceList
 
 ROOT = Path(__file__).resolve().parent
@@ -165,7 +166,9 @@ class Settings:
 
 
 def language() -> Language:
-    """Return the screen language before there are settings: ONEFOLD_LANG, else the locale's."""
+    """Return the screen language; of settings that cannot be read, ONEFOLD_LANG or the locale's."""
+    with suppress(Problem):
+        return load().language
     said = os.environ.get("ONEFOLD_LANG")
     return "zh" if said == "zh" else "en" if said == "en" else locale_language(os.environ)
 
@@ -198,7 +201,8 @@ def load(
     read.
     """
     environment = os.environ if environment is None else environment
-    variables = [(environment, "the environment"), (_read_dotenv(dotenv), str(dotenv))]
+    here: Text = phrase("the environment")
+    variables = [(environment, here), (_read_dotenv(dotenv), str(dotenv))]
     named = [source["ONEFOLD_DATA_DIR"] for source, _ in variables if "ONEFOLD_DATA_DIR" in source]
     data_dir = Path(named[0]).expanduser().absolute() if named and named[0] else ROOT / "data"
     values: dict[str, Any] = {}
@@ -208,14 +212,18 @@ def load(
     for source, place in reversed(variables):
         for variable, name in _VARIABLES.items():
             if name != "data_dir" and source.get(variable):
-                values[name] = _checked(name, source[variable], f"{variable} in {place}")
+                values[name] = _checked(
+                    name,
+                    source[variable],
+                    phrase("{variable} in {place}", variable=variable, place=place),
+                )
     for name, value in (options or {}).items():
         if value is not None:
-            values[name] = _checked(name, value, "the command line")
+            values[name] = _checked(name, value, phrase("the command line"))
     return Settings(**values, data_dir=data_dir)
 
 
-def _checked(name: str, value: Any, source: str) -> Any:
+def _checked(name: str, value: Any, source: Text) -> Any:
     if name not in _FIELDS or name == "data_dir":
         near = get_close_matches(name, [n for n in _FIELDS if n != "data_dir"], n=1, cutoff=0.0)
         raise Problem(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from modules.words import Words
     from utils.api_client import ApiClient
     from utils.logger import FailureLog
-    from utils.phrases import Phrase
+    from utils.phrases import Phrase, Problem
 
 Terminal = TypeVar("Terminal", bound="MainTerminal")
 
@@ -34,12 +34,20 @@ PACKAGES = ("click", "rich", "prompt_toolkit", "openai", "tavily", "pathspec", "
 
 
 def main() -> int:
-    """Make sure of the packages, then run; return the exit code."""
+    """Return the exit code of what the command line says; Ctrl-C ends it quietly at any moment."""
     if sys.version_info < (3, 11):  # noqa: UP036 - this is where an older one is told so
         sys.stderr.write("Onefold needs Python 3.11 or newer.\n")
         return 2
     # Whatever the person's own habit is: in our folder, bytecode saves 0.1 s of every start.
     sys.dont_write_bytecode = False
+    try:
+        return start(sys.argv[1:])
+    except KeyboardInterrupt:
+        return 130
+
+
+def start(argv: list[str]) -> int:
+    """Make sure of the packages, then run; return the exit code."""
     from config import ROOT, VERSION, language
     from modules.words import Words
     from utils.bootstrap import ensure
@@ -50,7 +58,7 @@ def main() -> int:
     def say(what: Phrase) -> None:
         print_error(words, what)
 
-    if sys.argv[1:] == ["--version"]:
+    if argv == ["--version"]:
         sys.stdout.write(f"Onefold {VERSION}\n")
         return 0
     try:
@@ -61,12 +69,10 @@ def main() -> int:
             folder=".venv",
             say=say,
         )
-        return run(sys.argv[1:], words)
+        return run(argv, words)
     except Problem as problem:
         say(problem.what)
         return 2
-    except KeyboardInterrupt:
-        return 130
 
 
 def print_error(words: Words, what: Phrase) -> None:
@@ -78,6 +84,7 @@ def run(argv: list[str], words: Words) -> int:
     """Do what the command line *argv* says; return the exit code. Raises `Problem`."""
     from config import VERSION, load
     from modules.cli.options import parse
+    from utils.phrases import Problem
 
     options = parse(argv, words, version=VERSION)
     if isinstance(options, int):
@@ -86,6 +93,28 @@ def run(argv: list[str], words: Words) -> int:
         from modules.cli.menu import choose
 
         options = choose(options, words, load().data_dir / "answers.json")
+    try:
+        return run_as_said(options, words)
+    except Problem as problem:
+        if options.task is not None and options.output != "text":
+            print_failure(options, words, problem)
+        raise
+
+
+def print_failure(options: Options, words: Words, problem: Problem) -> None:
+    """Tell a program that reads our JSON what kept the task from being begun."""
+    from modules.cli.plain import PlainScreen
+
+    project = options.project or ""
+    screen = PlainScreen(options.output, sys.stdout, sys.stderr, words, project=project)
+    screen.fail(problem.what)
+    screen.finish()
+
+
+def run_as_said(options: Options, words: Words) -> int:
+    """Do what *options* say; return the exit code. Raises `Problem`."""
+    from config import load
+
     settings = load({"mode": options.mode, "model": options.model, "approve": options.approve})
     if options.attach:
         from modules.cli.attach import attach
@@ -100,12 +129,15 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
     """Run a dialogue, or the one task of `-p`, and return the exit code. Raises `Problem`."""
     from contextlib import ExitStack
 
+    from modules.cli.interrupts import leave_at_once
     from modules.cli.task import read_task
 
     with ExitStack() as stack:
         task = options.task
         is_command = task is not None and task.startswith("/")
         model, is_practice = choose_model(options, settings, words, stack, is_needed=not is_command)
+        if task is not None:
+            leave_at_once()
         if task is not None and not is_command:  # a dialogue warms up behind its prompt
             threading.Thread(target=model.warm, name="warm", daemon=True).start()
         if task is not None:

@@ -308,7 +308,7 @@ class MainTerminal:
             return None
         return phrase(
             "The budget of ${budget} for a session is used up (setting budget_usd).",
-            budget=f"{self.budget_usd:.2f}",
+            budget=f"{self.budget_usd:g}",
         )
 
     # --- what the model is told ------------------------------------------------------------------
@@ -372,7 +372,6 @@ class MainTerminal:
         first = first_turn_kept(self._sent_sizes(), used, limit)
         if first is not None and self.history.state.get("left_out_before") != first:
             self.record(Shift("left_out_before", first))
-
 
     def _sent_sizes(self) -> list[tuple[int, int]]:
         return [(turn, tokens(record)) for turn, record in self.history.sent]

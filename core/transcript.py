@@ -71,6 +71,9 @@ class Transcript:
                 _forget_reply(events)
             case "ToolFinished":
                 _forget_work(events, event["call_id"])
+            case "StepStarted" | "TurnFinished":
+                # A question about the task itself comes after its call is over.
+                events[:] = [one for one in events if one["type"] != "ApprovalAsked"]
         events.append(event)
 
     def tail(self, turns: int, before: int | None = None) -> tuple[int, list[Packet]]:

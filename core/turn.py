@@ -8,6 +8,7 @@ like. The same loop serves the terminal, the browser, `-p` and the tests.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -47,6 +48,7 @@ from utils.waiting import Stop, Stopped
 
 Turn = Generator[Event, Reply | None, None]
 BROKEN_OFF = "No answer: Onefold broke off before or while this ran. Look at the state first."
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
 CUTS = 3
 """Replies cut off by the output limit that a task may go on from."""
 
@@ -259,8 +261,14 @@ class _Draft:
 
 
 def _call(raw: RawCall) -> ToolCall:
-    """Return the call with its arguments as one JSON object, or marked as broken."""
-    text = raw.arguments.strip() or "{}"
+    """Return the call with its arguments as one JSON object, or marked as broken.
+
+    Servers refuse a history with a name that no tool can have, in every request from then on.
+    """
+    name = _NO_NAME.sub("_", raw.name)[:64] or "unnamed"
+    text = raw.arguments.strip()
+    if text in ("", "null"):
+        text = "{}"
     try:
         value = json.loads(text)
         if isinstance(value, str):  # an object put in quotes once too often
@@ -268,8 +276,8 @@ def _call(raw: RawCall) -> ToolCall:
     except ValueError:
         value = None
     if raw.is_cut or not isinstance(value, dict):
-        return ToolCall(raw.id, raw.name, "{}", broken=raw.arguments or " ")
-    return ToolCall(raw.id, raw.name, text)
+        return ToolCall(raw.id, name, "{}", broken=raw.arguments or " ")
+    return ToolCall(raw.id, name, text)
 
 
 def _run_calls(
@@ -463,8 +471,13 @@ def preview(name: str, arguments: Mapping[str, Any]) -> TextCard | RunCard:
         case "run_command":
             return RunCard("bash", str(arguments["command"]), "", None, "", 0.0, "")
         case _:
-            lines = [f"{key}: {value}" for key, value in arguments.items()]
-            return TextCard(name, "\n".join(lines))
+            return TextCard(name, "\n".join(map(_spelled, arguments.items())))
+
+
+def _spelled(argument: tuple[str, Any]) -> str:
+    name, value = argument
+    text = str(value)
+    return f"{name}: {text}" if "\n" not in text else f"{name}:\n{text}".removesuffix("\n")
 
 
 def _refusal(leave: Leave, reply: Reply | None) -> Outcome:

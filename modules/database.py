@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sqlite3 import Connection, Error
 
 
+_BROKEN = ("no such table: ", "no such column: ", "Could not decode", "unsupported file format")
+"""What SQLite says, without a code of its own, of a file that was not written like this by us."""
 _FORMAT = 24  # SQLITE_FORMAT, which the module of Python does not name
 
 
@@ -156,6 +158,8 @@ class Database:
             if (what := _explanation(error, self._name)) is None:
                 raise
             raise (Damaged if _is_damage(error) else Problem)(what) from error
+        except UnicodeDecodeError as error:  # the names of the tables are no text any more
+            raise Damaged(_damaged(self._name)) from error
         except OSError as error:
             why = error.strerror or str(error)
             raise Problem(_unwritable(self._name, why)) from error
@@ -188,9 +192,8 @@ def _is_damage(error: Error) -> bool:
     import sqlite3
 
     told = str(error)
-    # A table that is not there, and text that is no UTF-8, were not written by us either.
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, _FORMAT) or (
-        told.startswith(("no such table: ", "no such column: ", "Could not decode"))
+        told.startswith(_BROKEN) or told.endswith("already exists")
     )
 
 
@@ -200,11 +203,7 @@ def _explanation(error: Error, path: str) -> Phrase | None:
 
     match _code(error):
         case _ if _is_damage(error):
-            return phrase(
-                "{path} is damaged. Nothing was changed: move it away to start afresh, or try to "
-                "rescue it with sqlite3's .recover.",
-                path=path,
-            )
+            return _damaged(path)
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return phrase("{path} is held by another program. Close that and try again.", path=path)
         case sqlite3.SQLITE_FULL:
@@ -224,6 +223,14 @@ def _explanation(error: Error, path: str) -> Phrase | None:
             return _unwritable(path, str(error))
         case _:
             return None
+
+
+def _damaged(path: str) -> Phrase:
+    return phrase(
+        "{path} is damaged. Nothing was changed: move it away to start afresh, or try to "
+        "rescue it with sqlite3's .recover.",
+        path=path,
+    )
 
 
 def _unwritable(path: str, why: str) -> Phrase:

@@ -61,7 +61,8 @@ class FileManager(Family):
         if depth < 1:
             raise ToolError(phrase("depth counts from 1."))
         listing = Listing.of(self._project, folder, depth, self._notes)
-        head = f"{visible(folder) or self._project.name}/ ({counted(len(listing.visible_files), 'file')})"
+        count = counted(len(listing.visible_files), "file")
+        head = f"{visible(folder) or self._project.name}/ ({count})"
         return Outcome("\n".join([head, *listing.lines]), listing.card(folder))
 
     @tool(Risk.READ)
@@ -76,7 +77,7 @@ class FileManager(Family):
             return read_part(path, TextFile.new(self._past(path)), start_line, end_line)
         if path.startswith("@output/") and self._outputs is not None:
             return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
-        name = self._project.normal(path)
+        name = self._named(path)
         file = self._project.read_text(name)
         outcome = read_part(visible(name), file, start_line, end_line, self._notes(name))
         self._seen.remember(name, file.data)
@@ -189,7 +190,7 @@ class FileManager(Family):
         if inside and not recursive:
             raise ToolError(
                 phrase(
-                    "{path} is not empty: it holds {count} entries ({names}). "
+                    "{path} is not empty, {count} inside ({names}). "
                     "recursive=true deletes them too.",
                     path=visible(name),
                     count=len(inside),

@@ -30,9 +30,7 @@ class Past(Family):
             return "".join(f"{ADDRESS}/{turn}: {_line(text)}\n" for turn, text in said)
         number = address.removeprefix(f"{ADDRESS}/")
         if not number.isdecimal() or int(number) not in self._talk.history.turns:
-            raise ToolError(
-                phrase("{address!r} is no turn; @history lists them.", address=address)
-            )
+            raise ToolError(phrase("{address!r} is no turn; @history lists them.", address=address))
         return in_full([one for one in records if one[0] == int(number)])
 
 

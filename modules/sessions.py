@@ -424,9 +424,7 @@ class Sessions(Store):
         return True
 
 
-def _put_back(
-    connection: Connection, info: SavedSession, events: Mapping[int, SavedEvent]
-) -> int:
+def _put_back(connection: Connection, info: SavedSession, events: Mapping[int, SavedEvent]) -> int:
     """Write what was saved of a session, and how much of it is missing; return that."""
     connection.execute(
         "INSERT INTO session(id, title, model, parent, created, updated, archived)"

@@ -70,8 +70,8 @@ class TextSearch(Family):
         ignore_case: bool = False,
     ) -> Outcome:
         """Find lines that contain a text in the project's files; ignored files are left out."""
-        if not pattern or "\n" in pattern:
-            raise ToolError(phrase("pattern must be one line, and not empty."))
+        if not pattern or "\n" in pattern or "\0" in pattern:
+            raise ToolError(phrase("pattern must be one line of text, and not empty."))
         folder = self._project.normal(path)
         files = self._files(folder, glob)
         job = Job(

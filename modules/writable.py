@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from contextlib import suppress
+from pathlib import Path
 from types import EllipsisType
 
 from modules import kernel
 from modules.containment import READING, Beneath, Changed, Linked, Special, link_target
+
+LEFT_BEHIND = re.compile(r"(.*/)?\.[0-9a-f]{16}\.tmp")
+"""The path of a file that a kill may have left, whole or not, instead of giving it its name."""
 
 
 class Writable(Beneath):
@@ -35,7 +40,7 @@ class Writable(Beneath):
         """
         with self.parent(path) as (folder, name):
             before = _regular_or_missing(folder, name)
-            temporary = f".{os.urandom(8).hex()}.tmp"
+            temporary = f".{os.urandom(8).hex()}.tmp"  # see LEFT_BEHIND
             try:
                 _write_new(folder, temporary, data, before)
                 if expect is None:
@@ -91,14 +96,32 @@ def _regular_or_missing(folder: int, name: str) -> os.stat_result | None:
 
 
 def _write_new(folder: int, name: str, data: bytes, before: os.stat_result | None) -> None:
-    """Write *data* to the new file *name*, with the mode and the owner of *before*."""
+    """Write *data* to the new file *name*, with the mode and the owner of *before*.
+
+    Where the system can, it has no name before it is whole: a kill leaves nothing behind then.
+    """
+    unnamed = _unnamed(folder)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(name, flags, 0o666, dir_fd=folder), "wb") as file:
+    handle = os.open(name, flags, 0o666, dir_fd=folder) if unnamed is None else unnamed
+    with os.fdopen(handle, "wb") as file:
         file.write(data)
         file.flush()
         if before is not None:
             if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
                 with suppress(PermissionError):
-                    os.fchown(file.fileno(), before.st_uid, before.st_gid)
-            os.fchmod(file.fileno(), before.st_mode & 0o777)
-        os.fsync(file.fileno())
+                    os.fchown(handle, before.st_uid, before.st_gid)
+            os.fchmod(handle, before.st_mode & 0o777)
+        os.fsync(handle)
+        if unnamed is not None:
+            os.link(f"/proc/self/fd/{handle}", name, dst_dir_fd=folder)  # noqa: PTH200
+
+
+def _unnamed(folder: int) -> int | None:
+    """Return a new file in *folder* that has no name yet; None where there is no such thing."""
+    flag = getattr(os, "O_TMPFILE", 0)
+    if not flag or not Path("/proc/self/fd").is_dir():
+        return None
+    try:
+        return os.open(".", flag | os.O_WRONLY | os.O_CLOEXEC, 0o666, dir_fd=folder)
+    except OSError:  # not every file system can
+        return None

@@ -118,7 +118,10 @@ def test_a_database_that_another_holds_is_said(tmp_path: Path) -> None:
 
 
 def test_a_file_that_does_not_fit_is_not_half_written(tmp_path: Path) -> None:
-    script: list[Step] = [Call("create_file", path="big.txt", content="x" * 2 * SMALL), Say("It failed.")]
+    script: list[Step] = [
+        Call("create_file", path="big.txt", content="x" * 2 * SMALL),
+        Say("It failed."),
+    ]
     with Simulator(script) as server:
         result = program(tmp_path, server.url, "-p", "write", limit=SMALL)
         assert "Traceback" not in result.stderr

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from config import Settings, load, locale_language
+from config import Settings, language, load, locale_language
 from utils.phrases import Problem
 
 
@@ -105,3 +105,15 @@ def test_a_bad_line_of_dotenv_is_named(tmp_path: Path) -> None:
 )
 def test_the_language_is_that_of_the_locale(environment: dict[str, str], language: str) -> None:
     assert locale_language(environment) == language
+
+
+def test_the_language_of_the_settings_holds_before_there_is_a_screen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ONEFOLD_DATA_DIR", str(tmp_path))
+    monkeypatch.delenv("ONEFOLD_LANG", raising=False)
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    (tmp_path / "config.toml").write_text('lang = "zh"\n')
+    assert language() == "zh"
+    (tmp_path / "config.toml").write_text('lang = "zh"\nmode = "slow"\n')
+    assert language() == "en"

@@ -104,6 +104,16 @@ def test_bad_usage_is_one_line_that_says_what_to_do(
     assert result.returncode == 2
 
 
+@pytest.mark.parametrize("output", ["json", "stream-json"])
+def test_a_program_reads_what_kept_a_task_from_beginning(onefold: Run, output: str) -> None:
+    result = onefold("-p", "go", "--project", "/", "--output", output)
+    assert result.returncode == 2
+    said = json.loads(result.stdout)
+    assert (said["status"], said["project"], said["steps"]) == ("error", "/", 0)
+    assert said["error"] == "The project cannot be the whole disk; choose a folder."
+    assert result.stderr == f"Onefold: {said['error']}\n"
+
+
 def test_a_bad_value_in_config_toml_is_named(onefold: Run, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "config.toml").write_text('mode = "slow"\n')

@@ -175,6 +175,6 @@ def test_a_fork_can_have_its_own_files(tmp_path: Path, turn: int) -> None:
     from modules.sessions import Sessions
 
     store = Sessions(DataFolder(tmp_path / "data", twin).sessions)
-    said = [record.text for _, record in store.load(session) if record.kind == "user"]  # type: ignore[union-attr]
+    said = [record.text for _, record in store.load(session) if record.kind == "user"]
     assert said == ["do one", "do two"][:turn]
     store.close()

@@ -51,6 +51,7 @@ CONNECT_SECONDS = 10.0
 LONGEST_WAIT_SECONDS = 60.0
 """A server that asks for a longer wait between two tries than this gets this."""
 
+_GLANCE_SECONDS = 0.05
 _UNREACHABLE_RETRIES = 2
 _REPLY_RETRIES = 3
 _FIRST_BACKOFF_SECONDS = 0.5
@@ -166,7 +167,7 @@ class ApiClient:
 
     def _try(self, draft: Draft, body: bytes, stop: Stop) -> Generator[Delta, None, None]:
         """Send one request and let *draft* grow by its reply. Raises `Failed`, `Stopped`."""
-        client, line = self._opened()
+        client, line = self._opened(stop)
         from utils.line import Use
 
         use = Use(stop)
@@ -233,11 +234,17 @@ class ApiClient:
                 raise self._server.kept_silent(self._idle_seconds) from None
             raise self._server.went_away() from None
 
-    def _opened(self) -> tuple[openai.OpenAI, Line]:
-        with self._lock:
+    def _opened(self, stop: Stop | None = None) -> tuple[openai.OpenAI, Line]:
+        """Return the SDK's client and its line; raise `Stopped` on *stop* while `warm` is at it."""
+        while not self._lock.acquire(timeout=_GLANCE_SECONDS):
+            if stop and stop.is_set():
+                raise Stopped
+        try:
             if self._ready is None:
                 self._ready = self._open()
             return self._ready
+        finally:
+            self._lock.release()
 
     def _open(self) -> tuple[openai.OpenAI, Line]:
         with _without_collection():  # an eighth faster: what the import makes all stays

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from core.cards import Card, Change
+from core.cards import Card, Change, TextCard
 from core.events import CommandAnswered
 from core.family import Family, Section, Talk, command
 from core.tools import ToolError
@@ -16,6 +17,7 @@ from modules.checkpoints.plan import Left
 from modules.checkpoints.show import changes_card, diff_card, undone_card
 from modules.checkpoints.telling import told_redo, told_rewind, told_undo
 from modules.project import Project
+from modules.writable import LEFT_BEHIND
 from utils.clean import visible
 from utils.phrases import Phrase, Problem, Text, phrase
 from utils.text import size_in_words
@@ -169,15 +171,15 @@ class UndoFamily(Family):
         if not first.isdecimal():
             first, path = "", rest
         since = phrase("since before turn {turn}", turn=first) if first else _HERE
-        nothing = Problem(phrase("Nothing has changed {since}.", since=since))
+        nothing = TextCard(phrase("Nothing has changed {since}.", since=since))
         before = self._state_before(int(first or 0))
         if before is None:
-            raise nothing
+            return nothing
         after = self._checkpoints.take().id
         if path.strip():
             return self._file_diff(before, after, self._project.normal(path.strip()))
         if not self._checkpoints.diff(before, after):
-            raise nothing
+            return nothing
         return changes_card(
             self._checkpoints, before, after, phrase("Changed {since}", since=since)
         )
@@ -296,21 +298,32 @@ class UndoFamily(Family):
             self._warnings.append(phrase("An undo that was cut short has been finished."))
         lost = [c for c in self._calls() if c.after is None and c.call_id not in self._running]
         if lost:
-            snapshot = self._checkpoints.take()
+            snapshot = self._without_leftovers(lost[0].before)
             for call in lost:
                 self._end(call, snapshot)
+
+    def _without_leftovers(self, before: int) -> Snapshot:
+        """Remove temporary files of ours that came since *before*; return how things are then."""
+        snapshot = self._checkpoints.take()
+        changes = self._checkpoints.diff(before, snapshot.id)
+        ours = [c.path for c in changes if c.kind == "created" and LEFT_BEHIND.fullmatch(c.path)]
+        for path in ours:
+            with suppress(ToolError, Problem):
+                self._project.delete_file(path)
+        return self._checkpoints.take() if ours else snapshot
 
     def _warn_of(self, snapshot: Snapshot) -> None:
         """Say once what cannot be held, and again when that becomes more."""
         new = [pair for pair in snapshot.refused if pair not in self._not_held]
         self._not_held = snapshot.refused
         if new:
+            others = len(snapshot.refused) - 1
             self._warnings.append(
                 phrase(
-                    "{count} things are not held by checkpoints (too large, unreadable or no room) "
-                    "and could not be brought back: {path}, …",
-                    count=len(snapshot.refused),
+                    "Not held by checkpoints (too large, unreadable or no room), so it could not "
+                    "be brought back: {path}{more}",
                     path=visible(new[0][0]),
+                    more=phrase(" and {n} more", n=others) if others else "",
                 )
             )
 

@@ -26,7 +26,8 @@ _CLONE = 0x40049409  # FICLONE of linux/fs.h
 class Twin:
     """Fills the new folder *target* from *vault*, and from *root* where that is still the same.
 
-    *root* is the descriptor of the project folder, and *source* its path. What could not be copied is in *left* afterwards. Git's data is copied as it is now.
+    *root* is the descriptor of the project folder, and *source* its path. What could not be copied
+    is in *left* afterwards. Git's data is copied as it is now.
     """
 
     vault: Vault

@@ -29,7 +29,9 @@ class Work:
         except OSError as error:
             why = error.strerror or str(error)
             raise Problem(
-                phrase("Checkpoints cannot be kept in {path}: {why}.", path=str(self._path), why=why)
+                phrase(
+                    "Checkpoints cannot be kept in {path}: {why}.", path=str(self._path), why=why
+                )
             ) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -9,7 +9,6 @@ from typing import Any, assert_never
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from core.cards import (
@@ -25,6 +24,7 @@ from core.cards import (
 )
 from core.messages import AnswerState
 from modules.cli.card_text import change_phrase, duration, found, left_out, run_ending
+from modules.cli.columns import Columns
 from modules.cli.look import MARKS
 from modules.cli.prose import Ruled, Wrapped, code
 from modules.cli.rows import diff_lines, diff_row, hit_row, size, todo_row
@@ -219,7 +219,9 @@ class Drawer:
             return
         if len(lines) > rows:
             hidden = len(lines) - rows
-            above = phrase("… 1 line above") if hidden == 1 else phrase("… {n} lines above", n=hidden)
+            above = (
+                phrase("… 1 line above") if hidden == 1 else phrase("… {n} lines above", n=hidden)
+            )
             yield self.dim(above)
         yield Ruled(Text("\n".join(lines[-rows:]), overflow="fold"))
 
@@ -253,15 +255,8 @@ class Drawer:
             yield self.dim(left_out(hidden))
 
     def _table(self, card: TableCard, *, is_result: bool) -> RenderableType:
-        table = Table.grid(padding=(0, 2, 0, 0))
-        columns = max(map(len, (card.columns, *card.rows)), default=0)
-        for number in range(columns):
-            is_label = not card.columns and number == 0
-            table.add_column(style="dim" if is_label else "", overflow="fold", no_wrap=is_label)
-        if card.columns:
-            table.add_row(*(Text(self._cell(cell), "bold") for cell in card.columns))
-        for row in card.rows:
-            table.add_row(*(Wrapped(self._cell(cell)) for cell in row))
+        head = tuple(self._cell(cell) for cell in card.columns)
+        table = Columns(head, tuple(tuple(map(self._cell, row)) for row in card.rows))
         title = "" if is_result else clean(self._words.say(card.title))
         return Group(Wrapped(title, "bold"), table) if title else table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -11,6 +12,15 @@ from types import FrameType
 from utils.waiting import Stop
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+def leave_at_once() -> None:
+    """Let Ctrl-C end the process, until `stopping` takes over: nothing is under way yet.
+
+    A `KeyboardInterrupt` may strike inside the import system, which then drops it and keeps its
+    lock: the thread that imports the SDK would wait for ever, and the task for it.
+    """
+    signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(130))
 
 
 @contextmanager

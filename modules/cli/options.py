@@ -54,6 +54,8 @@ def parse(argv: Sequence[str], words: Words, *, version: str) -> Options | int:
         raise Problem(phrase("{why} (--help lists the options)", why=why)) from None
     except click.exceptions.Exit as done:
         return done.exit_code
+    except click.Abort:  # what click makes of Ctrl-C
+        raise KeyboardInterrupt from None
     return result
 
 

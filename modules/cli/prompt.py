@@ -12,6 +12,7 @@ from prompt_toolkit.filters import has_focus, to_filter
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
@@ -53,7 +54,7 @@ class Prompt:
         self._terminal = terminal
         self._words = words
         self._is_leaving = False
-        self._facts: list[str] = []
+        self._facts = [""]
         completer = LineCompleter(terminal.commands, terminal.files, words)
         self._session: PromptSession[str] = PromptSession(
             [("class:prompt", "› ")],
@@ -64,6 +65,7 @@ class Prompt:
             history=_history(history_file),
             key_bindings=bindings(self._interrupt),
             bottom_toolbar=self._toolbar,
+            input_processors=[TabsProcessor(char1=" ", char2=" ")],
             style=STYLE,
             output=_output(),
         )
@@ -109,8 +111,9 @@ class Prompt:
     def _collect_facts(self) -> list[str]:
         terminal, say = self._terminal, self._words.say
         used, limit = terminal.context_used
-        return [
-            terminal.model.model,
+        practice = say(phrase("practice model, no AI"))
+        return [  # what matters most comes first: a narrow window cuts the end
+            practice if terminal.is_practice else terminal.model.model,
             say(phrase("thinks once") if terminal.mode == "think" else phrase("fast")),
             terminal.project,
             terminal.approval.mode,
@@ -122,11 +125,9 @@ class Prompt:
         if self._is_leaving:
             again = self._words.say(phrase("Ctrl-C again leaves"))
             return [("class:bottom-toolbar.warning", f"  {again}")]
-        shown: StyleAndTextTuples = [("", f"  {' · '.join(self._facts)}")]
-        if self._terminal.is_practice:
-            practice = self._words.say(phrase("practice model, no AI"))
-            shown += [("", " · "), ("class:bottom-toolbar.warning", practice)]
-        return shown
+        model, *others = self._facts
+        style = "class:bottom-toolbar.warning" if self._terminal.is_practice else ""
+        return [("", "  "), (style, model), ("", "".join(f" · {fact}" for fact in others))]
 
 
 def bindings(interrupt: Callable[[KeyPressEvent], None]) -> KeyBindings:
@@ -168,7 +169,8 @@ def complete(buffer: Buffer) -> None:
 
     prompt_toolkit's own Tab does nothing while the menu of the letters before is still on its way.
     """
-    if buffer.complete_state and buffer.complete_state.completions:
+    state = buffer.complete_state
+    if state and len(state.completions) > 1:
         buffer.complete_next()
         return
     event = CompleteEvent(completion_requested=True)

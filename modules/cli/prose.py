@@ -184,6 +184,24 @@ def code(text: str, language: str) -> Syntax:
 
 
 @dataclass(frozen=True)
+class Hung:
+    """A text behind a head; what does not fit on its line goes on below the text, not the head."""
+
+    head: Text
+    body: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        margin = self.head.cell_len
+        width = max(options.max_width - margin, 1)
+        for number, line in enumerate(
+            console.render_lines(self.body, options.update(width=width), pad=False)
+        ):
+            yield from [Segment(" " * margin)] if number else self.head.render(console)
+            yield from line
+            yield Segment.line()
+
+
+@dataclass(frozen=True)
 class Ruled:
     """Something with a line along its left side: what a program said."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rich.console import RenderableType
 from rich.text import Text
 
 from core.cards import Todo
-from modules.cli.prose import Wrapped
+from modules.cli.prose import Hung, Wrapped
 from utils.clean import source, visible
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
@@ -40,13 +41,12 @@ def diff_lines(diff: str) -> Iterator[tuple[str, int, str]]:
             old += sign == " "
 
 
-def diff_row(sign: str, number: int, text: str, digits: int) -> Text:
+def diff_row(sign: str, number: int, text: str, digits: int) -> RenderableType:
     if sign == "@":
         return Text(f"{'⋮':>{digits}}", "dim")
-    row = Text(overflow="fold")
-    row.append(f"{number:>{digits}} ", "dim")
-    row.append(f"{'−' if sign == '-' else sign} {source(text)}", _SIGN_STYLES[sign])
-    return row
+    style = _SIGN_STYLES[sign]
+    head = Text.assemble((f"{number:>{digits}} ", "dim"), ("−" if sign == "-" else sign, style))
+    return Hung(head.append(" "), Text(source(text), style, overflow="fold"))
 
 
 def hit_row(line: int, text: str, pattern: str) -> Text:

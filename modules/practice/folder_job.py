@@ -81,8 +81,9 @@ def _total(place: str, found: Answer, files: list[str], say: Voice) -> str:
         if total == str(len(files))
         else say(" (of the first {n})", "（前 {n} 个）", n=len(files))
     )
+    there_are = "There is {total} file" if total == "1" else "There are {total} files"
     return say(
-        "There are {total} files in {place}: {kinds}{seen}.",
+        there_are + " in {place}: {kinds}{seen}.",
         "{place}里有 {total} 个文件：{kinds}{seen}。",
         total=total,
         place=place,

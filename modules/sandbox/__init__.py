@@ -53,7 +53,7 @@ class Sandbox:
         self._allow_limits_only = allow_limits_only
         self._spare = Spare(self._viewer.ghosts, project_root.resolve(), cache)
         self._wants_spare = False
-        weakref.finalize(self, self._spare.discard)
+        weakref.finalize(self, self._spare.close)
         self._lock = threading.Lock()
         self._found: Found | None = None
 

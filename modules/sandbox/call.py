@@ -80,7 +80,7 @@ class Call:
     def end(self) -> None:
         """Kill it and wait until it is gone."""
         self.stop()
-        if self._thread.ident:
+        if self._thread.ident and self._thread is not threading.current_thread():
             self._thread.join()
 
     def outputs(self) -> Iterator[str]:

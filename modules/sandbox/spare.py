@@ -97,11 +97,12 @@ class Spare:
         self._parking = Parking(project, folder)
         self._thread: threading.Thread | None = None
         self._busy = threading.Event()
+        self._is_over = False
 
     def pause(self) -> None:
         """Start nothing from now on; a start under way is waited for."""
         self._busy.set()
-        if self._thread:
+        if self._thread and self._thread is not threading.current_thread():
             self._thread.join()
             self._thread = None
 
@@ -128,6 +129,11 @@ class Spare:
             target=self._start, args=(wanted,), name="sandbox-spare", daemon=True
         )
         self._thread.start()
+
+    def close(self) -> None:
+        """End for good; from any thread, ours included, for the garbage collector runs in all."""
+        self._is_over = True
+        self.discard()
 
     def discard(self) -> None:
         self.pause()
@@ -156,8 +162,9 @@ class Spare:
             call.start()
             if call.is_ready(_STARTING):
                 parking.park(fit.view.ghosts)
-                unwanted.pop_all()
-                self._fit, self._call, self._parking = fit, call, parking
+                if not self._is_over:
+                    unwanted.pop_all()
+                    self._fit, self._call, self._parking = fit, call, parking
 
 
 def _end(call: Call, parking: Parking) -> None:

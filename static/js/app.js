@@ -23,10 +23,11 @@ export class App {
   #views = new Set();
   #isDue = false;
   #notices = 0;
+  #snapshots = 0;
   /** @type {() => void} */
   #sessionIsThere = () => {};
-  /** Resolves once there is a session to talk to. */
-  #session = new Promise((resolve) => { this.#sessionIsThere = () => resolve(undefined); });
+  /** Resolves once there is a session to talk to; what is sent before waits for it. */
+  #session = this.#sessionToCome();
 
   constructor() {
     /** @type {Known} */
@@ -88,7 +89,8 @@ export class App {
 
   #happened(session, events, { fresh, firstTurn }) {
     if (session !== this.known.session) return;
-    const start = fresh ? emptyPicture("", firstTurn) : this.known.picture;
+    if (fresh) this.#snapshots += 1; // nothing of the old picture may pass for something of the new
+    const start = fresh ? emptyPicture(`${this.#snapshots}.`, firstTurn) : this.known.picture;
     const picture = events.length === 1 ? apply(start, events[0]) : applyAll(events, start);
     const seen = new Set(events.map((event) => event.cmd).filter(Boolean));
     const outbox = this.known.outbox.filter(({ cmd }) => !seen.has(cmd));
@@ -127,13 +129,24 @@ export class App {
     this.connection.open();
     const named = sessionOf(location.pathname);
     if (named) this.openSession(named, true);
-    const [status, { sessions }] = await Promise.all([api.status(), api.sessions()]);
+    const [status, { sessions }] = await this.#house();
     this.#learn({ status, sessions });
     if (named) return;
     const wanted = remembered("session");
     if (wanted && sessions.some(({ id }) => id === wanted)) this.openSession(wanted, true);
     else if (sessions.length) this.openSession(sessions[0].id, true);
     else await this.startSession();
+  }
+
+  /** Asks what is served here until the server answers. */
+  async #house() {
+    for (;;) {
+      try {
+        return await Promise.all([api.status(), api.sessions()]);
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 1500));
+      }
+    }
   }
 
   /** @param {string} id @param {boolean} [replaces] whether "back" skips what was shown before */
@@ -149,10 +162,20 @@ export class App {
     this.tell("session", id);
   }
 
+  #sessionToCome() {
+    return new Promise((resolve) => { this.#sessionIsThere = () => resolve(undefined); });
+  }
+
   startSession = () => this.attempt(async () => {
-    const row = await api.newSession();
-    this.openSession(row.id);
-    this.tell("compose");
+    this.#session = this.#sessionToCome();
+    this.tell("starting");
+    try {
+      const row = await api.newSession();
+      this.openSession(row.id);
+      this.tell("compose");
+    } finally {
+      this.#sessionIsThere();
+    }
   });
 
   /**

@@ -63,9 +63,7 @@ def test_durations_make_no_difference() -> None:
         for name in ("test", "list"):
             progress.next_reply()
             answer = ToolAnswer("c", name, f"3 failed in 0.{number}1s at 10:00:0{number}")
-            found.append(
-                progress.see(ToolCall("c", name, "{}"), answer, "same", has_changed=False)
-            )
+            found.append(progress.see(ToolCall("c", name, "{}"), answer, "same", has_changed=False))
     assert found[-1] == "think"
 
 

@@ -132,13 +132,14 @@ def test_consecutive_requests_extend_the_same_prefix() -> None:
         ("look", "{oops", "not a whole JSON object"),
         ("look", "[1]", "not a whole JSON object"),
         ("look", "", "needs 'at'"),
+        ("look", "null", "needs 'at'"),
         ("look", '{"at": null}', "needs 'at'"),
         ("look", '{"at": "a", "times": "x"}', "must be of type integer"),
         ("look", '{"at": "a", "times": true}', "must be of type integer"),
         ("look", '{"at": 3}', "must be of type string"),
         ("look", '{"at": "a", "to": "b"}', "no parameter 'to'"),
         ("fly", "{}", "no tool 'fly'"),
-        ("", "{}", "no tool ''"),
+        ("", "{}", "no tool 'unnamed'"),
         ("fail", "{}", "Error: It cannot be done: because."),
     ],
 )
@@ -165,6 +166,16 @@ def test_broken_arguments_never_go_back_over_the_wire() -> None:
     main = terminal(calls(("c1", "look", '{"at": "a')), say("ok"), families=[Box()])
     run(main, "hi")
     assert requests(main)[1][3]["tool_calls"][0]["function"]["arguments"] == "{}"
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [("", "unnamed"), ("a b\n\x1b[1m", "a_b_1m"), ("名", "_"), ("x" * 99, "x" * 64)],
+)
+def test_a_name_that_no_tool_can_have_never_goes_back_over_the_wire(name: str, sent: str) -> None:
+    main = terminal(calls(("c1", name, "{}")), say("ok"), families=[Box()])
+    run(main, "hi")
+    assert requests(main)[1][3]["tool_calls"][0]["function"]["name"] == sent
 
 
 def test_a_call_that_the_output_limit_cut_is_never_run() -> None:
@@ -232,6 +243,12 @@ def test_leave(mode: Any, name: str, reply: Reply | None, ran: bool, state: str)
     assert finished.state == state
     if reply and reply.reason:
         assert "not today" in talk_of(main)[2].text
+
+
+def test_a_question_shows_texts_of_several_lines_as_lines() -> None:
+    main = terminal(call("write", path="a\nb\n"), say("ok"), families=[Box()], approval_mode="ask")
+    asked = next(event for event in run(main, "hi") if isinstance(event, ApprovalAsked))
+    assert asked.preview == TextCard("write", "path:\na\nb")
 
 
 def test_always_covers_the_next_call_and_ends_with_the_session() -> None:
@@ -395,6 +412,7 @@ def test_the_budget_stops_the_next_model_call() -> None:
     events = run(main, "hi")
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].why == "budget"
+    assert "$0.0005 " in str(events[-1].detail)
 
 
 def test_changes_are_followed() -> None:

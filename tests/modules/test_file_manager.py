@@ -13,7 +13,8 @@ from core.cards import Change, DiffCard, Entry, Hit, SearchCard, TextCard, TreeC
 from core.tools import Outcome, Tool, Toolbox, ToolError
 from modules.file_manager import FileManager
 from modules.project import Item, Project
-from utils.phrases import Problem, phrase
+from utils.phrases import Phrase, Problem, phrase
+from utils.text import counted
 
 
 @pytest.fixture
@@ -44,13 +45,34 @@ def test_reading_numbers_the_lines(files: FileManager, root: Path) -> None:
         "a.py: lines 1-3 of 3\n1│one\n2│\tdeux\n3│三",
         TextCard(
             phrase("Read {path}", path="a.py"),
-            phrase("lines {first}-{last} of {count}", first=1, last=3, count=3),
+            phrase("{n} lines", n=3),
         ),
     )
     assert files.read_file("./a.py", 2, 2).text == "a.py: lines 2-2 of 3\n2│\tdeux"
     assert files.read_file(str(root / "a.py"), 3, 99).text == "a.py: lines 3-3 of 3\n3│三"
     with pytest.raises(ToolError, match="has lines 1 to 3; lines 4 to 9 were"):
         files.read_file("a.py", 4, 9)
+
+
+def test_a_person_is_told_which_part_was_read(files: FileManager, root: Path) -> None:
+    def part(lines: int, start: int = 1, end: int | None = None) -> str:
+        (root / "a.py").write_text("x\n" * lines)
+        card = files.read_file("a.py", start, end).card
+        assert isinstance(card, TextCard)
+        assert isinstance(card.body, Phrase)
+        return str(card.body)
+
+    assert part(0) == "empty"
+    assert part(1) == "1 line"
+    assert part(3) == "3 lines"
+    assert part(3, 2, 2) == "line 2 of 3"
+    assert part(3, 2) == "lines 2-3 of 3"
+
+
+@pytest.mark.parametrize("path", ["", ".", "a/.."])
+def test_the_project_itself_is_no_file(files: FileManager, path: str) -> None:
+    with pytest.raises(ToolError, match="names the project folder itself"):
+        files.read_file(path)
 
 
 @pytest.mark.parametrize(
@@ -495,7 +517,7 @@ def test_deleting(files: FileManager, root: Path) -> None:
     (root / "d/e").mkdir(parents=True)
     (root / "d/f").write_text("")
     (root / "d/e/g").write_text("")
-    with pytest.raises(ToolError, match=r"d is not empty: it holds 2 entries \(e, f\)"):
+    with pytest.raises(ToolError, match=r"d is not empty, 2 inside \(e, f\)"):
         files.delete_folder("d")
     with pytest.raises(ToolError, match="d is a folder, not a file"):
         files.delete_file("d")

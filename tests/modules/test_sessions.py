@@ -295,7 +295,8 @@ def test_whatever_happened_to_the_file_it_opens_and_goes_on(data: st.DataObject)
             assert [hit.session for hit in store.search("after all")] == [session]
             assert store.find("") == session
         except Problem as problem:  # a version number that was hit, for one
-            assert "newer Onefold" in str(problem)
+            if "newer Onefold" not in str(problem):
+                raise
         finally:
             store.close()
 

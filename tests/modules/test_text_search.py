@@ -146,7 +146,7 @@ def test_a_huge_file_is_said_to_be_left_out(search: TextSearch, root: Path) -> N
     assert "Too large to search: 1 file." in search.search_text("needle").text
 
 
-@pytest.mark.parametrize("pattern", ["", "a\nb"])
+@pytest.mark.parametrize("pattern", ["", "a\nb", "a\0b"])
 def test_a_pattern_is_one_line(search: TextSearch, pattern: str) -> None:
     with pytest.raises(ToolError, match="one line"):
         search.search_text(pattern)

@@ -78,8 +78,9 @@ def message(page: Page, language: str = "en") -> Locator:
 
 
 def send(page: Page, text: str) -> None:
-    message(page).fill(text)
-    message(page).press("Enter")
+    area = page.locator(".composer textarea")
+    area.fill(text)
+    area.press("Enter")
 
 
 def replies(page: Page) -> Locator:

@@ -69,6 +69,18 @@ def test_a_lost_line_comes_back_without_a_gap(house: Stage) -> None:
     assert replies(page).inner_text().split() == text.split()
 
 
+def test_an_undone_turn_is_gone_from_the_picture(house: Stage) -> None:
+    house.model.replies = [say("first"), say("second")]
+    page = house.open()
+    send(page, "one")
+    expect(replies(page).last).to_have_text("first")
+    send(page, "two")
+    expect(replies(page).last).to_have_text("second")
+    send(page, "/rewind 2")
+    expect(page.locator(".person .said")).to_have_text(["one"])
+    expect(replies(page)).to_have_text(["first"])
+
+
 def test_two_tabs_see_the_same_and_the_first_answer_wins(house: Stage) -> None:
     house.model.replies = [call("run_command", command="echo hello"), say("Done.")]
     page = house.open()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
 from tests.page.stage import Stage, message, replies, send
@@ -48,7 +48,7 @@ def test_the_wide_page_has_no_faults(house: Stage, width: int, scheme: str, lang
     )
     expect(page.locator(".end")).to_have_count(1)
     assert faults(page) == []
-    page.get_by_role("treeitem").first.click()
+    page.get_by_role("treeitem", name="a.py").click()
     expect(page.locator(".editor .cm-content")).to_be_visible()
     assert faults(page) == []
     for key in ("Control+k", "Control+p"):
@@ -118,13 +118,14 @@ def test_sessions_are_found_renamed_and_gone_on_with(house: Stage) -> None:
     page = house.open()
     send(page, "first talk")
     expect(replies(page)).to_have_text("about apples")
-    page.get_by_role("button", name="New session").click()
+    page.get_by_role("button", name="New session", exact=True).click()
     send(page, "second talk")
     expect(replies(page)).to_have_text("about pears")
     page.keyboard.press("Control+k")
     drawer = page.get_by_role("dialog", name="Sessions")
     expect(drawer.locator(".session")).to_have_count(2)
-    drawer.get_by_role("button", name="Rename: first talk").dispatch_event("click")
+    drawer.locator(".session").last.hover()
+    drawer.get_by_role("button", name="Rename: first talk").click()
     drawer.get_by_role("textbox", name="Title").fill("Apples")
     drawer.get_by_role("textbox", name="Title").press("Enter")
     expect(drawer.locator(".title").last).to_have_text("Apples")
@@ -139,9 +140,10 @@ def test_a_session_becomes_a_page_that_replays(house: Stage, tmp_path: Any) -> N
     send(page, "go")
     expect(page.locator(".end")).to_have_count(1)
     page.keyboard.press("Control+k")
-    page.get_by_role("dialog").locator(".export summary").dispatch_event("click")
+    page.get_by_role("dialog").locator(".session").hover()
+    page.get_by_role("dialog").locator(".export summary").click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="A page that replays").dispatch_event("click")
+        page.get_by_role("link", name="A page that replays").click()
     file = tmp_path / "talk.html"
     download.value.save_as(file)
     replay = house.context(offline=True).new_page()

@@ -78,6 +78,12 @@ def test_in_the_silence_amid_a_reply(step: Step) -> None:
         assert call.stopped()
 
 
+def test_while_another_thread_loads_the_sdk() -> None:
+    client = ApiClient("http://127.0.0.1:9", "k", model="m")
+    with client._lock:  # as `warm` holds it for half a second, or longer on a busy machine
+        assert Call(client).stopped()
+
+
 def test_while_connecting() -> None:
     with full_backlog() as url, client_of(url) as client:
         call = Call(client)

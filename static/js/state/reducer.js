@@ -127,7 +127,7 @@ export const applyAll = (events, start = emptyPicture()) => events.reduce(apply,
  * @returns {Picture}
  */
 export function withEarlier(picture, events, firstTurn) {
-  const earlier = applyAll(events, emptyPicture(`t${firstTurn}.`, firstTurn));
+  const earlier = applyAll(events, emptyPicture(`${picture.prefix}t${firstTurn}.`, firstTurn));
   const items = [...earlier.items, ...picture.items];
   return { ...picture, items, firstTurn, step: picture.step + earlier.items.length };
 }

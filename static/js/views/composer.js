@@ -19,12 +19,14 @@ export function composer(app) {
   const attach = button({ class: "quiet", title: t("Upload files"), "aria-label": t("Upload files"), on: { click: () => files.click() } }, icon("upload"));
   const form = h("form", { class: "composer" }, completion.element, chips.element, area, h("div", { class: "composer-row" }, attach, files, modeButton(app), approvalButton(app), h("span", { class: "gap" }), stop, send));
 
-  let session = "";
+  let session = ""; // "" while none is open: what is typed then goes into the next one
+  let left = "";
   app.show((known) => {
-    if (known.session !== session) {
-      const isFirst = !session; // what was typed while the page came up is kept
+    if (known.session !== session && known.session !== left) {
+      const isNew = !session;
       session = known.session;
-      if (!isFirst || !area.value) area.value = remembered(`draft.${session}`) ?? "";
+      left = "";
+      if (!isNew || !area.value) area.value = remembered(`draft.${session}`) ?? "";
       resize();
     }
     const isRunning = Boolean(known.state?.running);
@@ -58,7 +60,7 @@ export function composer(app) {
 
   area.addEventListener("input", () => {
     resize();
-    remember(`draft.${session}`, area.value || null);
+    if (session) remember(`draft.${session}`, area.value || null);
     completion.update();
   });
   area.addEventListener("blur", () => completion.close());
@@ -75,6 +77,10 @@ export function composer(app) {
     event.preventDefault();
     const paths = await upload(app, "", pasted);
     if (paths.length) take(paths.map((path) => `@${path} `).join(""));
+  });
+  app.on("starting", () => {
+    [left, session, area.value] = [session, "", ""];
+    resize();
   });
   app.on("draft", take);
   app.on("mention", (path) => take(`@${path} `));

@@ -9,6 +9,8 @@ import { conflicts, merge, settled } from "../lib/merge.js";
 import { loadMerge } from "../lib/vendor.js";
 import { preview, previewKind } from "./preview.js";
 
+const NO_TEXT = new Set(["image", "pdf", "audio", "video"]);
+
 export class FileView {
   #base = { text: "", hash: null };
   #editor = null;
@@ -63,14 +65,19 @@ export class FileView {
   }
 
   async #load() {
+    const kind = previewKind(this.path);
+    if (NO_TEXT.has(kind) && !this.path.endsWith(".svg")) {
+      this.body.replaceChildren(preview(kind, this.path, ""));
+      return;
+    }
     try {
       const file = await api.text(this.path);
       this.#base = { text: file.text, hash: file.hash };
       this.file = file;
       this.#drawFacts();
-      this.#kind = previewKind(this.path);
-      this.previewButton.hidden = !this.#kind;
+      this.#kind = kind;
       await this.#openEditor(file);
+      this.previewButton.hidden = !this.#kind;
       if (this.#kind === "csv" || this.#kind === "image") this.#togglePreview();
     } catch (refusal) {
       this.#cannotRead(refusal);

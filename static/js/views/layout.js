@@ -48,6 +48,11 @@ export function layout(app, parts) {
   });
   app.on("tab", (name) => { shown = name; draw(); });
   app.on("reveal", () => { if (PHONE.matches) shown = "files"; else isSideOpen = true; draw(); });
+  app.on("asked", () => {
+    if (PHONE.matches || !NARROW.matches || !isPaneOpen) return;
+    if (pane.contains(document.activeElement)) app.notice(t("Your answer is needed."));
+    else app.tell("pane", false);
+  });
   for (const name of ["draft", "mention", "asked", "session"]) app.on(name, () => { if (PHONE.matches) { shown = "chat"; draw(); } });
   PHONE.addEventListener("change", draw);
   NARROW.addEventListener("change", () => { isPaneOpen = !NARROW.matches && remembered("pane") !== "0"; draw(); });

@@ -108,7 +108,7 @@ function rename(row, element, app, update) {
   };
   field.addEventListener("keydown", (event) => {
     if (event.isComposing || event.keyCode === 229) return;
-    if (event.key === "Enter") finish(true);
+    if (event.key === "Enter") { event.preventDefault(); finish(true); }
     if (event.key === "Escape") { event.preventDefault(); event.stopPropagation(); finish(false); }
   });
   field.addEventListener("blur", () => finish(true));

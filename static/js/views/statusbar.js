@@ -34,10 +34,17 @@ export function statusbar(app) {
     const isPractice = Boolean(state?.practice ?? status?.practice);
     practice.hidden = !isPractice;
     retext(model, isPractice ? "" : state?.model ?? status?.model ?? "");
-    const sandbox = status?.sandbox;
-    retext(tier, sandbox?.tier ? t("sandbox: {tier}", { tier: sandbox.tier }) : "");
-    tier.title = sandbox?.note ? say(sandbox.note) : "";
+    context.hidden = !state;
     if (state) drawUse(state);
+  });
+
+  app.on("session", async (session) => {
+    const ack = await app.connection.command("command", { session, line: "/status" }).catch(() => null);
+    const rows = ack?.card?.rows ?? [];
+    const named = (name) => rows.filter(([label]) => (label.template ?? label) === name).map(([, value]) => say(value));
+    const [sandbox] = named("Sandbox");
+    retext(tier, sandbox ? t("sandbox: {tier}", { tier: sandbox }) : "");
+    tier.title = [t("Not protected"), ...named("Not protected")].join("\n· ");
   });
 
   async function openStatus() {

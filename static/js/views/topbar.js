@@ -58,7 +58,7 @@ export function topbar(app) {
     };
     field.addEventListener("keydown", (event) => {
       if (event.isComposing || event.keyCode === 229) return;
-      if (event.key === "Enter") finish(true);
+      if (event.key === "Enter") { event.preventDefault(); finish(true); }
       if (event.key === "Escape") finish(false);
     });
     field.addEventListener("blur", () => finish(true));
@@ -70,5 +70,5 @@ export function topbar(app) {
 
 /** @param {import("../app.js").Known} known */
 export function nameOfSession({ state, sessions, session }) {
-  return state?.title || sessions.find(({ id }) => id === session)?.title || t("New session");
+  return state?.title || sessions.find(({ id }) => id === session)?.title || t("Untitled");
 }

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from core.cards import Change, DiffCard, TableCard
+from core.cards import Change, DiffCard, TableCard, TextCard
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.family import UndoFamily
 from modules.project import Project
 from tests.modules.checkpoints.folders import look
-from utils.phrases import Problem
+from utils.phrases import Problem, phrase
 
 
 @pytest.fixture
@@ -119,6 +119,14 @@ def test_diff_shows_one_file_or_lists_many(root: Path, undo: UndoFamily) -> None
         undo.diff("2 f")
 
 
+def test_diff_says_when_nothing_has_changed(root: Path, undo: UndoFamily) -> None:
+    nothing = TextCard(phrase("Nothing has changed {since}.", since=phrase("in this session")))
+    assert undo.diff("") == nothing
+    call(undo, 1, "a", root / "f", "one\n")
+    undo.undo("")
+    assert undo.diff("") == nothing
+
+
 def test_a_call_that_changed_nothing_leaves_no_trace(root: Path, undo: UndoFamily) -> None:
     undo.before("a", 1)
     undo.after("a", 1)
@@ -176,3 +184,15 @@ def test_conflicts_and_what_was_left_are_shown(root: Path, undo: UndoFamily) -> 
         ["both kept", "f", "as you have it; the earlier one is f.undo-conflict"],
         ["left as it is", "g", "changed since, so it was kept"],
     ]
+
+
+def test_what_a_killed_write_left_behind_is_removed(
+    root: Path, project: Project, tmp_path: Path
+) -> None:
+    for first in family(project, tmp_path):
+        first.before("a", 1)
+        (root / ".0123456789abcdef.tmp").write_text("half")
+        (root / "mine.tmp").write_text("mine")
+    for second in family(project, tmp_path):
+        second.before("b", 2)
+        assert sorted(path.name for path in root.iterdir()) == ["f", "mine.tmp"]

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
 
 from modules.cli.look import make_console
-from modules.cli.prose import Prose, Wrapped, breaks
+from modules.cli.prose import Hung, Prose, Wrapped, breaks
 from modules.cli.stage import Stage
 
 
@@ -64,3 +66,9 @@ def test_a_wrapped_text_is_not_padded() -> None:
     out = StringIO()
     Stage(make_console(out, width=10), lambda: None).say(Wrapped("one two three four"))
     assert out.getvalue() == "one two\nthree four\n"
+
+
+def test_what_does_not_fit_behind_its_head_goes_on_below_itself() -> None:
+    out = StringIO()
+    Console(file=out, width=9).print(Hung(Text("1 + "), Text("中文中文x", overflow="fold")), end="")
+    assert out.getvalue() == "1 + 中文\n    中文x\n"

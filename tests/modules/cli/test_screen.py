@@ -211,9 +211,7 @@ def test_an_end_before_the_end_says_why() -> None:
         ),
         (
             TextCard("T", "\n".join(f"line {n}" for n in range(14))),
-            "✓ x a.py · 0.5 s\n"
-            + "".join(f"  line {n}\n" for n in range(12))
-            + "  … 2 more lines",
+            "✓ x a.py · 0.5 s\n" + "".join(f"  line {n}\n" for n in range(12)) + "  … 2 more lines",
         ),
     ],
     ids=lambda value: type(value).__name__,

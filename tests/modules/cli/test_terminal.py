@@ -92,7 +92,7 @@ def started(terminal: Terminal, tmp_path: Path) -> Terminal:
 
 def test_the_greeting_and_the_toolbar_say_what_holds(started: Terminal) -> None:
     screen = started.see("guarded · context")
-    assert screen.startswith("Onefold  demo · scripted · fast · practice model, no AI\n")
+    assert screen.startswith("Onefold  demo · practice model, no AI · fast\n")
     assert screen.count("practice model, no AI") == 2
 
 
@@ -117,10 +117,10 @@ def test_several_lines_are_one_message(started: Terminal) -> None:
 
 
 def test_a_paste_of_many_lines_is_one_message(started: Terminal) -> None:
-    started.paste("def f():\n    return 1\n\nf()\n")
-    started.see("f()")
+    started.paste("def f():\n\treturn 1\n\nf()\n")
+    started.see("      return 1\n")
     started.press("Enter")
-    started.see(r"You said 'def f():\n    return 1\n\nf()'.")
+    started.see(r"You said 'def f():\n\treturn 1\n\nf()'.")
 
 
 def test_chinese_is_typed_edited_and_shown(started: Terminal) -> None:
@@ -142,6 +142,15 @@ def test_paths_are_completed_among_very_many(started: Terminal) -> None:
     started.see('see @"src/报告 final.md"')
     started.press(" now", "Enter")
     started.see("""You said 'see @"src/报告 final.md" now'.""")
+
+
+def test_the_only_completion_is_taken_at_once_and_enter_sends(started: Terminal) -> None:
+    started.press("see @fin")
+    started.see("src/报告 final.md")
+    started.press("Tab")
+    started.see('see @"src/报告 final.md"')
+    started.press("Enter")
+    started.see("""You said 'see @"src/报告 final.md"'.""")
 
 
 def test_what_was_typed_is_there_the_next_time(terminal: Terminal, tmp_path: Path) -> None:

@@ -1,0 +1,27 @@
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = """
+import os, signal, threading
+from modules.cli.interrupts import leave_at_once, stopping
+from utils.waiting import Stop
+
+leave_at_once()
+stop = Stop()
+told = threading.Event()
+with stop.calling(told.set), stopping(stop):
+    os.kill(os.getpid(), signal.SIGINT)
+    told.wait(10)
+    print("stopped", flush=True)
+os.kill(os.getpid(), signal.SIGINT)
+print("still here")
+"""
+
+
+def test_outside_of_a_task_ctrl_c_leaves_without_a_word() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, timeout=20, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"stopped\n", b"")

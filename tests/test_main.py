@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.simulator import Call, CallText, Cut, Refuse, Say, Simulator, Stall, Step, Think
+from tests.simulator.server import wait_for
 
 ROOT = Path(__file__).parents[1]
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -225,6 +226,7 @@ def test_interrupted_is_exit_130_and_the_session_goes_on(
         for line in process.stdout:
             if json.loads(line) == {"type": "StepStarted", "step": 2, "thinks": False}:
                 break
+        wait_for(lambda: len(server.requests) == 2)
         process.send_signal(signal.SIGINT)
         last = [json.loads(line) for line in process.stdout][-1]
         assert process.wait(30) == 130

@@ -1,14 +1,29 @@
 // What the editor of the page uses of CodeMirror, as one file.
 export { EditorState, Compartment, StateField, StateEffect, RangeSet } from "@codemirror/state";
 export {
-  EditorView, keymap, lineNumbers, highlightActiveLine, highlightActiveLineGutter,
-  highlightSpecialChars, drawSelection, rectangularSelection, Decoration, WidgetType, placeholder,
+  EditorView,
+  keymap,
+  lineNumbers,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  drawSelection,
+  rectangularSelection,
+  Decoration,
+  WidgetType,
+  placeholder,
 } from "@codemirror/view";
 export { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 export { search, searchKeymap, highlightSelectionMatches, openSearchPanel } from "@codemirror/search";
 export {
-  bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit, syntaxHighlighting,
-  HighlightStyle, StreamLanguage,
+  bracketMatching,
+  foldGutter,
+  foldKeymap,
+  indentOnInput,
+  indentUnit,
+  syntaxHighlighting,
+  HighlightStyle,
+  StreamLanguage,
 } from "@codemirror/language";
 export { tags } from "@lezer/highlight";
 
@@ -36,11 +51,29 @@ const stream = (mode) => () => StreamLanguage.define(mode);
 
 /** Syntax name -> a function that gives its extension. */
 export const languages = {
-  python, json, html, css, markdown,
+  python,
+  json,
+  html,
+  css,
+  markdown,
   javascript: () => javascript({ jsx: true }),
   typescript: () => javascript({ jsx: true, typescript: true }),
-  c: stream(c), cpp: stream(cpp), csharp: stream(csharp), java: stream(java), kotlin: stream(kotlin),
-  diff: stream(diff), dockerfile: stream(dockerFile), go: stream(go), lua: stream(lua),
-  ruby: stream(ruby), rust: stream(rust), bash: stream(shell), shell: stream(shell),
-  sql: stream(standardSQL), toml: stream(toml), ini: stream(toml), xml: stream(xml), yaml: stream(yaml),
+  c: stream(c),
+  cpp: stream(cpp),
+  csharp: stream(csharp),
+  java: stream(java),
+  kotlin: stream(kotlin),
+  diff: stream(diff),
+  dockerfile: stream(dockerFile),
+  go: stream(go),
+  lua: stream(lua),
+  ruby: stream(ruby),
+  rust: stream(rust),
+  bash: stream(shell),
+  shell: stream(shell),
+  sql: stream(standardSQL),
+  toml: stream(toml),
+  ini: stream(toml),
+  xml: stream(xml),
+  yaml: stream(yaml),
 };

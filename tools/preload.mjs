@@ -12,7 +12,8 @@ const PAGE = join(ROOT, "templates", "index.html");
 const ENTRIES = ["js/main.js", "js/net/connection.js", "js/views/items.js", "js/views/changes.js"];
 const LIBRARIES = /^vendor\/(marked|dompurify|socket\.io-client)@/;
 
-const imports = (text) => [...text.matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"/gms)].map((match) => match[1]);
+const imports = (text) =>
+  [...text.matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"/gms)].map((match) => match[1]);
 const dynamic = (text) => [...text.matchAll(/import\("([^"]+)"\)/g)].map((match) => match[1]);
 
 function follow(file, seen) {
@@ -29,8 +30,14 @@ function follow(file, seen) {
 
 const seen = new Set();
 for (const entry of ENTRIES) follow(join(STATIC, entry), seen);
-const links = [...seen].map((file) => relative(STATIC, file)).filter((path) => path !== "js/main.js").sort()
+const links = [...seen]
+  .map((file) => relative(STATIC, file))
+  .filter((path) => path !== "js/main.js")
+  .sort()
   .map((path) => `  <link rel="modulepreload" href="/static/${path}">`);
-const page = readFileSync(PAGE, "utf8").replace(/(?: *<link rel="modulepreload"[^\n]*\n)*(?= *<script type="module")/, `${links.join("\n")}\n`);
+const page = readFileSync(PAGE, "utf8").replace(
+  /(?: *<link rel="modulepreload"[^\n]*\n)*(?= *<script type="module")/,
+  `${links.join("\n")}\n`,
+);
 if (process.argv.includes("--check")) process.exit(page === readFileSync(PAGE, "utf8") ? 0 : 1);
 writeFileSync(PAGE, page);

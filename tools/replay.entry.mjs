@@ -30,12 +30,27 @@ const place = document.getElementById("conversation");
 let run = 0;
 const fresh = () => {
   list.replaceChildren();
-  return keyed(list, (item) => item.key, (item) => itemView(item, host));
+  return keyed(
+    list,
+    (item) => item.key,
+    (item) => itemView(item, host),
+  );
 };
-const whole = () => { run += 1; draw(fresh(), events.reduce(apply, emptyPicture())); };
-const replay = () => { const mine = (run += 1); play(fresh(), () => mine !== run).then(() => { if (mine === run) run += 1; }); };
+const whole = () => {
+  run += 1;
+  draw(fresh(), events.reduce(apply, emptyPicture()));
+};
+const replay = () => {
+  const mine = (run += 1);
+  play(fresh(), () => mine !== run).then(() => {
+    if (mine === run) run += 1;
+  });
+};
 place.append(list);
-document.getElementById("play").append(
-  h("button", { type: "button", class: "small primary", on: { click: replay } }, t("Replay")),
-  h("button", { type: "button", class: "small", on: { click: whole } }, t("Show all")));
+document
+  .getElementById("play")
+  .append(
+    h("button", { type: "button", class: "small primary", on: { click: replay } }, t("Replay")),
+    h("button", { type: "button", class: "small", on: { click: whole } }, t("Show all")),
+  );
 whole();

@@ -13,8 +13,18 @@ const STYLES = ["base", "conversation", "cards"].map((name) => join(ROOT, "stati
 /** One hash of all the files the page is made of. */
 function stamp() {
   const folders = ["lib", "state", "cards"].map((name) => join(ROOT, "static", "js", name));
-  const scripts = folders.flatMap((folder) => readdirSync(folder).sort().map((name) => join(folder, name)));
-  const files = [...scripts, join(ROOT, "static", "js", "views", "items.js"), ...STYLES, join(HERE, "replay.entry.mjs"), join(HERE, "replay.mjs")];
+  const scripts = folders.flatMap((folder) =>
+    readdirSync(folder)
+      .sort()
+      .map((name) => join(folder, name)),
+  );
+  const files = [
+    ...scripts,
+    join(ROOT, "static", "js", "views", "items.js"),
+    ...STYLES,
+    join(HERE, "replay.entry.mjs"),
+    join(HERE, "replay.mjs"),
+  ];
   const hash = createHash("sha256");
   for (const file of files) hash.update(readFileSync(file));
   return hash.digest("hex").slice(0, 16);
@@ -23,14 +33,23 @@ function stamp() {
 async function script() {
   const { build } = await import("esbuild");
   const result = await build({
-    entryPoints: [join(HERE, "replay.entry.mjs")], bundle: true, minify: true, format: "esm", target: "es2022",
-    write: false, legalComments: "none", logLevel: "warning",
+    entryPoints: [join(HERE, "replay.entry.mjs")],
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    write: false,
+    legalComments: "none",
+    logLevel: "warning",
   });
   return result.outputFiles[0].text.replaceAll("</script", "<\\/script");
 }
 
-const licences = () => readdirSync(join(ROOT, "static", "vendor"), { withFileTypes: true })
-  .filter((entry) => entry.isDirectory()).map((entry) => entry.name).join(", ");
+const licences = () =>
+  readdirSync(join(ROOT, "static", "vendor"), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .join(", ");
 
 const page = async () => `<!doctype html>
 <!-- ${stamp()} made by tools/replay.mjs; holds parts of ${licences()}: see THIRD_PARTY.md -->
@@ -53,5 +72,6 @@ body { overflow: auto; } html, body { height: auto; }
 </html>
 `;
 
-if (process.argv.includes("--check")) process.exit(readFileSync(PAGE, "utf8").includes(`<!-- ${stamp()} `) ? 0 : 1);
+if (process.argv.includes("--check"))
+  process.exit(readFileSync(PAGE, "utf8").includes(`<!-- ${stamp()} `) ? 0 : 1);
 writeFileSync(PAGE, await page());

@@ -17,7 +17,8 @@ const SYNTAXES = `bash c cpp csharp css diff dockerfile go ini java javascript j
 /** What to take: `copy` files as they are, or `bundle` an entry into one minified module. */
 const TAKEN = [
   {
-    name: "socket.io-client", copy: { "dist/socket.io.esm.min.js": "socket.io.js" },
+    name: "socket.io-client",
+    copy: { "dist/socket.io.esm.min.js": "socket.io.js" },
     also: /^((socket|engine)\.io-(client|parser)|@socket\.io\/component-emitter)$/,
   },
   { name: "marked", bundle: "marked" },
@@ -25,14 +26,17 @@ const TAKEN = [
   { name: "diff", bundle: "diff" },
   { name: "node-diff3", bundle: "node-diff3", licence: "LICENSE.md" },
   {
-    name: "@highlightjs/cdn-assets", as: "highlight.js",
+    name: "@highlightjs/cdn-assets",
+    as: "highlight.js",
     copy: Object.fromEntries([
       ["es/core.min.js", "core.js"],
       ...SYNTAXES.map((name) => [`es/languages/${name}.min.js`, `languages/${name}.js`]),
     ]),
   },
   {
-    name: "@codemirror/view", as: "codemirror", entry: "codemirror.entry.mjs",
+    name: "@codemirror/view",
+    as: "codemirror",
+    entry: "codemirror.entry.mjs",
     also: /^@(codemirror|lezer|marijn)\/|^(crelt|style-mod|w3c-keyname)$/,
   },
 ];
@@ -41,7 +45,8 @@ const manifestOf = (name) => JSON.parse(readFileSync(join(MODULES, name, "packag
 
 function packages() {
   return readdirSync(MODULES).flatMap((name) =>
-    name.startsWith("@") ? readdirSync(join(MODULES, name)).map((inner) => `${name}/${inner}`) : [name]);
+    name.startsWith("@") ? readdirSync(join(MODULES, name)).map((inner) => `${name}/${inner}`) : [name],
+  );
 }
 
 function licenceOf(name) {
@@ -62,8 +67,15 @@ function licences(names) {
 
 async function bundle(entry, target) {
   await build({
-    entryPoints: [entry], outfile: target, bundle: true, minify: true, format: "esm",
-    target: "es2022", legalComments: "none", nodePaths: [MODULES], logLevel: "warning",
+    entryPoints: [entry],
+    outfile: target,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2022",
+    legalComments: "none",
+    nodePaths: [MODULES],
+    logLevel: "warning",
   });
 }
 
@@ -87,10 +99,12 @@ async function take(wanted) {
 function hashes(folder) {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
   const paths = files.map((file) => join(file.parentPath, file.name)).sort();
-  return Object.fromEntries(paths.map((path) => [
-    path.slice(folder.length + 1),
-    createHash("sha256").update(readFileSync(path)).digest("hex"),
-  ]));
+  return Object.fromEntries(
+    paths.map((path) => [
+      path.slice(folder.length + 1),
+      createHash("sha256").update(readFileSync(path)).digest("hex"),
+    ]),
+  );
 }
 
 const page = (taken) => `# Other people's work in the page

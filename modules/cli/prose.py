@@ -128,6 +128,14 @@ class _Item(markdown.ListItem):
             yield Segment.line()
 
 
+class _Cell(markdown.TableDataElement):
+    """A cell of a table, wrapped where it is too wide: rich would cut it."""
+
+    def on_leave(self, context: markdown.MarkdownContext) -> None:
+        self.content.overflow = "fold"
+        super().on_leave(context)
+
+
 class _Rule(markdown.HorizontalRule):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:  # noqa: ARG002
         yield Text("───", style="dim")
@@ -144,6 +152,8 @@ class Prose(markdown.Markdown):
         "code_block": _Code,
         "list_item_open": _Item,
         "hr": _Rule,
+        "td_open": _Cell,
+        "th_open": _Cell,
     }
 
     def __init__(self, text: str) -> None:

@@ -32,8 +32,15 @@ export class App {
   constructor() {
     /** @type {Known} */
     this.known = {
-      link: "connecting", status: null, sessions: [], session: "", isReady: false,
-      picture: emptyPicture(), state: null, outbox: [], notices: [],
+      link: "connecting",
+      status: null,
+      sessions: [],
+      session: "",
+      isReady: false,
+      picture: emptyPicture(),
+      state: null,
+      outbox: [],
+      notices: [],
     };
     /** Small messages between views: "files", "open", "draft", "diff", "panel" … */
     this.bus = new EventTarget();
@@ -163,20 +170,23 @@ export class App {
   }
 
   #sessionToCome() {
-    return new Promise((resolve) => { this.#sessionIsThere = () => resolve(undefined); });
+    return new Promise((resolve) => {
+      this.#sessionIsThere = () => resolve(undefined);
+    });
   }
 
-  startSession = () => this.attempt(async () => {
-    this.#session = this.#sessionToCome();
-    this.tell("starting");
-    try {
-      const row = await api.newSession();
-      this.openSession(row.id);
-      this.tell("compose");
-    } finally {
-      this.#sessionIsThere();
-    }
-  });
+  startSession = () =>
+    this.attempt(async () => {
+      this.#session = this.#sessionToCome();
+      this.tell("starting");
+      try {
+        const row = await api.newSession();
+        this.openSession(row.id);
+        this.tell("compose");
+      } finally {
+        this.#sessionIsThere();
+      }
+    });
 
   /**
    * Sends a message or a slash command; it is shown at once.
@@ -226,23 +236,26 @@ export class App {
   }
 
   /** Goes on in a copy of this session that ends before *turn*, with *text* to be sent there. */
-  fork = (turn, text) => this.attempt(async () => {
-    const row = await api.forkSession(this.known.session, turn - 1);
-    this.openSession(row.id);
-    if (text) await this.send(text);
-  });
+  fork = (turn, text) =>
+    this.attempt(async () => {
+      const row = await api.forkSession(this.known.session, turn - 1);
+      this.openSession(row.id);
+      if (text) await this.send(text);
+    });
 
-  loadEarlier = () => this.attempt(async () => {
-    const { session, picture } = this.known;
-    const { first_turn, events } = await api.earlier(session, picture.firstTurn);
-    if (session !== this.known.session || picture.firstTurn !== this.known.picture.firstTurn) return;
-    this.#learn({ picture: withEarlier(this.known.picture, events, first_turn) });
-  });
+  loadEarlier = () =>
+    this.attempt(async () => {
+      const { session, picture } = this.known;
+      const { first_turn, events } = await api.earlier(session, picture.firstTurn);
+      if (session !== this.known.session || picture.firstTurn !== this.known.picture.firstTurn) return;
+      this.#learn({ picture: withEarlier(this.known.picture, events, first_turn) });
+    });
 
-  refreshSessions = (archived = 0) => this.attempt(async () => {
-    const { sessions } = await api.sessions(archived);
-    this.#learn({ sessions });
-  });
+  refreshSessions = (archived = 0) =>
+    this.attempt(async () => {
+      const { sessions } = await api.sessions(archived);
+      this.#learn({ sessions });
+    });
 
   // --- notices -------------------------------------------------------------------------------------
 

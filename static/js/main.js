@@ -16,9 +16,26 @@ import { topbar } from "./views/topbar.js";
 
 await wordsReady();
 const app = new App();
-const parts = { conversation: conversation(app), approval: approval(app), composer: composer(app), tree: fileTree(app), pane: pane(app) };
-const chat = h("section", { class: "chat" }, parts.conversation.element, h("div", { class: "below" }, parts.approval.element, parts.composer.element));
-const page = layout(app, { topbar: topbar(app).element, side: parts.tree.element, chat, pane: parts.pane.element, status: statusbar(app).element });
+const parts = {
+  conversation: conversation(app),
+  approval: approval(app),
+  composer: composer(app),
+  tree: fileTree(app),
+  pane: pane(app),
+};
+const chat = h(
+  "section",
+  { class: "chat" },
+  parts.conversation.element,
+  h("div", { class: "below" }, parts.approval.element, parts.composer.element),
+);
+const page = layout(app, {
+  topbar: topbar(app).element,
+  side: parts.tree.element,
+  chat,
+  pane: parts.pane.element,
+  status: statusbar(app).element,
+});
 document.body.replaceChildren(page.element, alerts(app).element);
 
 parts.tree.start();
@@ -29,9 +46,14 @@ app.on("sessions", async () => {
 });
 app.on("asked", (question) => {
   const isWriting = document.activeElement?.closest?.("textarea, input, .editor");
-  if (!isWriting || (document.activeElement === parts.composer.area && !parts.composer.area.value)) question.element.focus({ preventScroll: true });
+  if (!isWriting || (document.activeElement === parts.composer.area && !parts.composer.area.value))
+    question.element.focus({ preventScroll: true });
 });
-app.on("answered", () => { if (!document.activeElement || document.activeElement === document.body) parts.composer.focus(); });
-addEventListener("popstate", () => { if (sessionOf(location.pathname)) app.openSession(sessionOf(location.pathname), true); });
+app.on("answered", () => {
+  if (!document.activeElement || document.activeElement === document.body) parts.composer.focus();
+});
+addEventListener("popstate", () => {
+  if (sessionOf(location.pathname)) app.openSession(sessionOf(location.pathname), true);
+});
 parts.composer.focus();
 await app.start();

@@ -15,6 +15,11 @@ HOSTILE = """<img src=x onerror="document.title='pwned'"> <script>document.title
 <div id="Message" style="position:fixed;inset:0">cover</div> <form action="/x"><button>go</button>
 """
 
+NOTE_BUTTONS = """() => new MutationObserver(() => {
+    const buttons = [...document.querySelectorAll(".approval > .buttons button")];
+    if (buttons.length) window.atFirst ??= buttons.map((button) => button.disabled);
+}).observe(document.body, { childList: true, subtree: true })"""
+
 
 def test_a_reply_is_markdown_with_coloured_code(house: Stage) -> None:
     house.model.replies = [say("# Hello\n\n- one\n\n```python\nimport os\n```\n")]
@@ -115,10 +120,11 @@ def test_keys_answer_only_after_the_question_stood_there_for_a_moment(house: Sta
     house.model.replies = [call("run_command", command="echo hello"), say("Fine.")]
     page = house.open()
     page.get_by_label("Approval mode").select_option("ask")
+    page.evaluate(NOTE_BUTTONS)
     send(page, "run it")
     question = page.get_by_role("group", name="Approval")
-    expect(question.get_by_role("button", name="Yes")).to_be_disabled()
     expect(question.get_by_role("button", name="Yes")).to_be_enabled()
+    assert page.evaluate("atFirst") == [True, True, True, True]
     page.keyboard.press("n")
     expect(page.locator(".call[data-state=refused]")).to_be_visible()
 

@@ -130,7 +130,7 @@ def test_sessions_are_found_renamed_and_gone_on_with(house: Stage) -> None:
     drawer.get_by_role("textbox", name="Title").press("Enter")
     expect(drawer.locator(".title").last).to_have_text("Apples")
     drawer.get_by_role("searchbox").fill("apples")
-    drawer.locator(".session .choose", has_text="apples").first.click()
+    drawer.locator(".snippet", has_text="apples").click()
     expect(replies(page)).to_have_text("about apples")
 
 

@@ -4,17 +4,44 @@ import { byDay, changedFiles, explored, grouped, openQuestion } from "../../stat
 import { foldersAbove, matching, visibleRows } from "../../static/js/state/tree.js";
 import { wordAt } from "../../static/js/state/typing.js";
 
-const call = (key, name, more = {}) => ({ key, kind: "call", id: key, name, arguments: {}, state: "done", question: null, card: null, changes: [], ...more });
+const call = (key, name, more = {}) => ({
+  key,
+  kind: "call",
+  id: key,
+  name,
+  arguments: {},
+  state: "done",
+  question: null,
+  card: null,
+  changes: [],
+  ...more,
+});
 
 test("calls that only look are one group, others are not", () => {
-  const items = [call("1", "read_file", { arguments: { path: "a" } }), call("2", "read_file", { arguments: { path: "a" } }), call("3", "search_text"), call("4", "run_command"), call("5", "list_files")];
-  assert.deepEqual(grouped(items).map((item) => item.key), ["g1", "4", "g5"]);
+  const items = [
+    call("1", "read_file", { arguments: { path: "a" } }),
+    call("2", "read_file", { arguments: { path: "a" } }),
+    call("3", "search_text"),
+    call("4", "run_command"),
+    call("5", "list_files"),
+  ];
+  assert.deepEqual(
+    grouped(items).map((item) => item.key),
+    ["g1", "4", "g5"],
+  );
   assert.deepEqual(explored(items.slice(0, 3)), { files: 1, searches: 1, folders: 0 });
 });
 
 test("a look that failed or asks stands alone", () => {
-  const items = [call("1", "read_file"), call("2", "read_file", { state: "failed" }), call("3", "read_file", { question: {} })];
-  assert.deepEqual(grouped(items).map((item) => item.key), ["g1", "2", "3"]);
+  const items = [
+    call("1", "read_file"),
+    call("2", "read_file", { state: "failed" }),
+    call("3", "read_file", { question: {} }),
+  ];
+  assert.deepEqual(
+    grouped(items).map((item) => item.key),
+    ["g1", "2", "3"],
+  );
 });
 
 test("changed files: the last first, edits together, renames under the new name", () => {
@@ -26,7 +53,13 @@ test("changed files: the last first, edits together, renames under the new name"
     call("4", "rename_file", { changes: [{ kind: "renamed", path: "b.py", new_path: "c.py" }] }),
     call("5", "modify_file", { state: "failed", card: diff("z.py") }),
   ];
-  assert.deepEqual(changedFiles(items).map(({ path, kind, added }) => [path, kind, added]), [["c.py", "renamed", 0], ["a.py", "created", 2]]);
+  assert.deepEqual(
+    changedFiles(items).map(({ path, kind, added }) => [path, kind, added]),
+    [
+      ["c.py", "renamed", 0],
+      ["a.py", "created", 2],
+    ],
+  );
 });
 
 test("a question is open only while the state says so", () => {
@@ -37,17 +70,39 @@ test("a question is open only while the state says so", () => {
 
 test("sessions by day keep their order", () => {
   const rows = [{ updated: 3 }, { updated: 2 }, { updated: 1 }];
-  assert.deepEqual(byDay(rows, (row) => (row.updated > 1 ? "today" : "before")).map(({ day, rows: each }) => [day, each.length]), [["today", 2], ["before", 1]]);
+  assert.deepEqual(
+    byDay(rows, (row) => (row.updated > 1 ? "today" : "before")).map(({ day, rows: each }) => [
+      day,
+      each.length,
+    ]),
+    [
+      ["today", 2],
+      ["before", 1],
+    ],
+  );
 });
 
 const entry = (name, more = {}) => ({ name, kind: "file", ignored: false, ...more });
 
 test("rows of open folders follow their folder; hidden ones only when wanted", () => {
   const tree = {
-    listed: new Map([["", [entry("src", { kind: "folder" }), entry(".env"), entry("build", { kind: "folder", ignored: true })]], ["src", [entry("a.py")]]]),
-    open: new Set(["", "src"]), showsHidden: false,
+    listed: new Map([
+      [
+        "",
+        [entry("src", { kind: "folder" }), entry(".env"), entry("build", { kind: "folder", ignored: true })],
+      ],
+      ["src", [entry("a.py")]],
+    ]),
+    open: new Set(["", "src"]),
+    showsHidden: false,
   };
-  assert.deepEqual(visibleRows(tree).map(({ path, depth }) => [path, depth]), [["src", 1], ["src/a.py", 2]]);
+  assert.deepEqual(
+    visibleRows(tree).map(({ path, depth }) => [path, depth]),
+    [
+      ["src", 1],
+      ["src/a.py", 2],
+    ],
+  );
   assert.equal(visibleRows({ ...tree, showsHidden: true }).length, 4);
 });
 
@@ -56,7 +111,11 @@ test("folders above a path begin with the project", () => {
 });
 
 test("files are found by all their words, names first", () => {
-  assert.deepEqual(matching(["src/main.py", "main/other.py", "docs/main.md", "x"], "main"), ["src/main.py", "docs/main.md", "main/other.py"]);
+  assert.deepEqual(matching(["src/main.py", "main/other.py", "docs/main.md", "x"], "main"), [
+    "src/main.py",
+    "docs/main.md",
+    "main/other.py",
+  ]);
   assert.deepEqual(matching(["src/main.py", "docs/main.md"], "main docs"), ["docs/main.md"]);
 });
 

@@ -18,7 +18,12 @@ test("what comes before the ack waits, and what the ack covers is dropped", () =
   assert.equal(follower.receive(packet(9)), "wait");
   follower.receive(packet(10));
   follower.receive(packet(11));
-  const { fresh, events, isWhole } = follower.arrive({ mode: "snapshot", boot: "b", head: 10, events: [{ type: "TurnStarted" }] });
+  const { fresh, events, isWhole } = follower.arrive({
+    mode: "snapshot",
+    boot: "b",
+    head: 10,
+    events: [{ type: "TurnStarted" }],
+  });
   assert.equal(fresh, true);
   assert.equal(isWhole, true);
   assert.deepEqual(seqs(events), [undefined, 11]);
@@ -26,7 +31,10 @@ test("what comes before the ack waits, and what the ack covers is dropped", () =
 
 test("numbers that follow are applied, old ones dropped", () => {
   const follower = attached();
-  assert.deepEqual([11, 11, 3, 12].map((seq) => follower.receive(packet(seq))), ["apply", "drop", "drop", "apply"]);
+  assert.deepEqual(
+    [11, 11, 3, 12].map((seq) => follower.receive(packet(seq))),
+    ["apply", "drop", "drop", "apply"],
+  );
 });
 
 test("a gap and another boot ask for what is missing", () => {
@@ -44,7 +52,12 @@ test("after a gap the next attach asks from the last number applied", () => {
 test("a replay never applies a number twice", () => {
   const follower = attached();
   follower.attach();
-  const { fresh, events } = follower.arrive({ mode: "replay", boot: "b", head: 12, events: [packet(10), packet(11), packet(12)] });
+  const { fresh, events } = follower.arrive({
+    mode: "replay",
+    boot: "b",
+    head: 12,
+    events: [packet(10), packet(11), packet(12)],
+  });
   assert.equal(fresh, false);
   assert.deepEqual(seqs(events), [11, 12]);
 });
@@ -68,7 +81,15 @@ test("3,000 events over a line that breaks all the time: none lost, none doubled
     const { boot, after } = follower.attach();
     for (const late of log.slice(sent - 3, sent)) follower.receive(late);
     const mode = boot === "b" && chance() > 0.2 ? "replay" : "snapshot";
-    const arrival = follower.arrive({ mode, boot: "b", head: sent, events: mode === "replay" ? log.slice(after, sent) : log.slice(0, sent).map(({ text }) => ({ type: "TextDelta", text })) });
+    const arrival = follower.arrive({
+      mode,
+      boot: "b",
+      head: sent,
+      events:
+        mode === "replay"
+          ? log.slice(after, sent)
+          : log.slice(0, sent).map(({ text }) => ({ type: "TextDelta", text })),
+    });
     if (arrival.fresh) seen.length = 0;
     seen.push(...arrival.events.map((event) => Number(event.text)));
   };
@@ -80,5 +101,8 @@ test("3,000 events over a line that breaks all the time: none lost, none doubled
     if (verdict === "attach") attach(sent);
   }
   attach(3000);
-  assert.deepEqual(seen, log.map(({ seq }) => seq));
+  assert.deepEqual(
+    seen,
+    log.map(({ seq }) => seq),
+  );
 });

@@ -11,13 +11,19 @@ import { conflicts, merge, settled } from "../../static/js/lib/merge.js";
 import { fill, pickLanguage, say } from "../../static/js/lib/phrases.js";
 
 test("a phrase is said in the catalogue's language, with phrases inside", () => {
-  const phrase = { template: "{n:,} of {what}", values: { n: 1234, what: { template: "files", values: {} } } };
+  const phrase = {
+    template: "{n:,} of {what}",
+    values: { n: 1234, what: { template: "files", values: {} } },
+  };
   assert.equal(say(phrase, {}), "1,234 of files");
   assert.equal(say(phrase, { files: "文件", "{n:,} of {what}": "{what}：{n:,}" }), "文件：1,234");
 });
 
 test("places as Python writes them", () => {
-  assert.equal(fill("{name!r} {x:.1f} {y:.0%} {{}} {gone}", { name: "a", x: 1.25, y: 0.5 }), "'a' 1.3 50% {} {gone}");
+  assert.equal(
+    fill("{name!r} {x:.1f} {y:.0%} {{}} {gone}", { name: "a", x: 1.25, y: 0.5 }),
+    "'a' 1.3 50% {} {gone}",
+  );
 });
 
 test("the address goes before what was chosen, that before the browser", () => {
@@ -28,8 +34,15 @@ test("the address goes before what was chosen, that before the browser", () => {
 });
 
 test("colours become classes and all other sequences vanish", () => {
-  assert.deepEqual(spans("a\x1b[1;31mb\x1b[0mc").spans, [{ text: "a", classes: "" }, { text: "b", classes: "fg-1 bold" }, { text: "c", classes: "" }]);
-  assert.equal(stripped("\x1b]0;title\x07\x1b[2J\x1b[10;5Hx\x1b]8;;javascript:alert(1)\x1b\\y\x1b]8;;\x1b\\"), "xy");
+  assert.deepEqual(spans("a\x1b[1;31mb\x1b[0mc").spans, [
+    { text: "a", classes: "" },
+    { text: "b", classes: "fg-1 bold" },
+    { text: "c", classes: "" },
+  ]);
+  assert.equal(
+    stripped("\x1b]0;title\x07\x1b[2J\x1b[10;5Hx\x1b]8;;javascript:alert(1)\x1b\\y\x1b]8;;\x1b\\"),
+    "xy",
+  );
   assert.equal(stripped("a\u202eb\x00c"), "abc");
 });
 
@@ -40,7 +53,10 @@ test("a style goes on in the next piece", () => {
 
 test("rich colours come down to sixteen classes", () => {
   const classes = (code) => spans(`\x1b[${code}mx`).spans[0].classes;
-  assert.deepEqual([classes("38;5;196"), classes("38;2;0;200;0"), classes("48;5;21"), classes("38;5;240")], ["fg-9", "fg-10", "bg-12", "fg-8"]);
+  assert.deepEqual(
+    [classes("38;5;196"), classes("38;2;0;200;0"), classes("48;5;21"), classes("38;5;240")],
+    ["fg-9", "fg-10", "bg-12", "fg-8"],
+  );
 });
 
 test("a carriage return begins the line anew", () => {
@@ -54,8 +70,14 @@ test("a diff has its line numbers on both sides", () => {
 
 test("the words that changed are marked", () => {
   const marked = withWords(diffRows("@@ -1 +1 @@\n-let a = one;\n+let a = two;"), diffWordsWithSpace);
-  assert.deepEqual(marked[1].pieces.filter((piece) => piece.marked).map((piece) => piece.text), ["one"]);
-  assert.deepEqual(marked[2].pieces.filter((piece) => piece.marked).map((piece) => piece.text), ["two"]);
+  assert.deepEqual(
+    marked[1].pieces.filter((piece) => piece.marked).map((piece) => piece.text),
+    ["one"],
+  );
+  assert.deepEqual(
+    marked[2].pieces.filter((piece) => piece.marked).map((piece) => piece.text),
+    ["two"],
+  );
 });
 
 test("lines that have nothing in common are not marked", () => {
@@ -70,13 +92,24 @@ test("changes in the same line keep both sides, and each choice settles them", (
   const { text, conflicts: number } = merge("x\nmine\ny\n", "x\nold\ny\n", "x\ntheirs\ny\n", diff3Merge);
   assert.equal(number, 1);
   const [conflict] = conflicts(text);
-  const after = (choice) => text.slice(0, conflict.from) + settled(conflict, choice) + text.slice(conflict.to);
-  assert.deepEqual(["mine", "theirs", "both"].map(after), ["x\nmine\ny\n", "x\ntheirs\ny\n", "x\nmine\ntheirs\ny\n"]);
+  const after = (choice) =>
+    text.slice(0, conflict.from) + settled(conflict, choice) + text.slice(conflict.to);
+  assert.deepEqual(["mine", "theirs", "both"].map(after), [
+    "x\nmine\ny\n",
+    "x\ntheirs\ny\n",
+    "x\nmine\ntheirs\ny\n",
+  ]);
 });
 
 test("comma, semicolon and tab, quotes and line ends inside quotes", () => {
-  assert.deepEqual(rows('a,b\n"x, ""y""","1\n2"\n'), [["a", "b"], ['x, "y"', "1\n2"]]);
-  assert.deepEqual(rows("a;b\n1,5;2"), [["a", "b"], ["1,5", "2"]]);
+  assert.deepEqual(rows('a,b\n"x, ""y""","1\n2"\n'), [
+    ["a", "b"],
+    ['x, "y"', "1\n2"],
+  ]);
+  assert.deepEqual(rows("a;b\n1,5;2"), [
+    ["a", "b"],
+    ["1,5", "2"],
+  ]);
   assert.deepEqual(rows("a\tb"), [["a", "b"]]);
 });
 
@@ -90,7 +123,13 @@ test("blocks settle at blank lines, but not in fences and lists", () => {
 
 test("numbers as people read them", () => {
   assert.deepEqual([950, 8123, 131072, 1048576].map(count), ["950", "8.1 k", "131 k", "1.0 M"]);
-  assert.deepEqual([0.04, 2.5, 12.4, 75, 3700].map(duration), ["0.1 s", "2.5 s", "12 s", "1 min 15 s", "1 h 1 min"]);
+  assert.deepEqual([0.04, 2.5, 12.4, 75, 3700].map(duration), [
+    "0.1 s",
+    "2.5 s",
+    "12 s",
+    "1 min 15 s",
+    "1 h 1 min",
+  ]);
   assert.deepEqual([12, 1500, 64_000_000].map(size), ["12 B", "1.5 kB", "64 MB"]);
   assert.equal(visible("a\u202eb\x1bc"), "a\\u202eb\\x1bc");
 });

@@ -3,9 +3,30 @@ import { test } from "node:test";
 import { apply, applyAll, emptyPicture, withEarlier } from "../../static/js/state/reducer.js";
 
 const started = { type: "TurnStarted", text: "hi", turn: 1 };
-const begun = (call_id = "c1") => ({ type: "ToolStarted", call_id, name: "run_command", arguments: { command: "ls" } });
-const finished = { type: "ToolFinished", call_id: "c1", name: "run_command", state: "done", card: { kind: "text", title: "ok", body: "" }, seconds: 2, changes: [] };
-const asked = { type: "ApprovalAsked", call_id: "c1", name: "run_command", risk: "run", why: "w", pattern: "p", preview: null };
+const begun = (call_id = "c1") => ({
+  type: "ToolStarted",
+  call_id,
+  name: "run_command",
+  arguments: { command: "ls" },
+});
+const finished = {
+  type: "ToolFinished",
+  call_id: "c1",
+  name: "run_command",
+  state: "done",
+  card: { kind: "text", title: "ok", body: "" },
+  seconds: 2,
+  changes: [],
+};
+const asked = {
+  type: "ApprovalAsked",
+  call_id: "c1",
+  name: "run_command",
+  risk: "run",
+  why: "w",
+  pattern: "p",
+  preview: null,
+};
 const kinds = (picture) => picture.items.map((item) => item.kind);
 
 test("deltas that follow each other are one text", () => {
@@ -21,15 +42,30 @@ test("a picture is never changed in place", () => {
 });
 
 test("a retry drops what came since the step began, and keeps the steps before", () => {
-  const picture = applyAll([started, { type: "StepStarted", step: 1, thinks: true }, { type: "ThinkingDelta", text: "x" },
-    { type: "ThinkingFinished", seconds: 1 }, { type: "TextDelta", text: "half" }, { type: "Retrying", reason: "r", attempt: 1, seconds: 2 }]);
+  const picture = applyAll([
+    started,
+    { type: "StepStarted", step: 1, thinks: true },
+    { type: "ThinkingDelta", text: "x" },
+    { type: "ThinkingFinished", seconds: 1 },
+    { type: "TextDelta", text: "half" },
+    { type: "Retrying", reason: "r", attempt: 1, seconds: 2 },
+  ]);
   assert.deepEqual(kinds(picture), ["person", "retry"]);
 });
 
 test("a second retry of the same step takes the place of the first", () => {
   const retry = (attempt) => ({ type: "Retrying", reason: "r", attempt, seconds: 1 });
-  const picture = applyAll([started, { type: "StepStarted", step: 1, thinks: false }, retry(1), { type: "TextDelta", text: "x" }, retry(2)]);
-  assert.deepEqual(picture.items.slice(1).map((item) => item.attempt), [2]);
+  const picture = applyAll([
+    started,
+    { type: "StepStarted", step: 1, thinks: false },
+    retry(1),
+    { type: "TextDelta", text: "x" },
+    retry(2),
+  ]);
+  assert.deepEqual(
+    picture.items.slice(1).map((item) => item.attempt),
+    [2],
+  );
 });
 
 test("a drafted call is forgotten at the next other event", () => {
@@ -39,7 +75,13 @@ test("a drafted call is forgotten at the next other event", () => {
 });
 
 test("the answer of a call replaces its live output and its question", () => {
-  const picture = applyAll([started, begun(), asked, { type: "ToolOutput", call_id: "c1", text: "out" }, finished]);
+  const picture = applyAll([
+    started,
+    begun(),
+    asked,
+    { type: "ToolOutput", call_id: "c1", text: "out" },
+    finished,
+  ]);
   const call = picture.items.at(-1);
   assert.equal(call.state, "done");
   assert.equal(call.question, null);
@@ -48,8 +90,18 @@ test("the answer of a call replaces its live output and its question", () => {
 
 test("outputs of calls that run side by side stay apart", () => {
   const output = (call_id, text) => ({ type: "ToolOutput", call_id, text });
-  const picture = applyAll([started, begun("c1"), begun("c2"), output("c1", "one"), output("c2", "two"), output("c1", "!")]);
-  assert.deepEqual(picture.items.slice(1).map((call) => call.output.text), ["one!", "two"]);
+  const picture = applyAll([
+    started,
+    begun("c1"),
+    begun("c2"),
+    output("c1", "one"),
+    output("c2", "two"),
+    output("c1", "!"),
+  ]);
+  assert.deepEqual(
+    picture.items.slice(1).map((call) => call.output.text),
+    ["one!", "two"],
+  );
 });
 
 test("of endless output the end is kept, and how much is gone", () => {
@@ -64,19 +116,37 @@ test("an answer without its call is shown all the same", () => {
 });
 
 test("the same id in a later turn is another call", () => {
-  const picture = applyAll([started, begun(), finished, { ...started, turn: 2 }, begun(), { type: "ToolOutput", call_id: "c1", text: "new" }]);
-  assert.deepEqual(picture.items.filter((item) => item.kind === "call").map((call) => call.state), ["done", "running"]);
+  const picture = applyAll([
+    started,
+    begun(),
+    finished,
+    { ...started, turn: 2 },
+    begun(),
+    { type: "ToolOutput", call_id: "c1", text: "new" },
+  ]);
+  assert.deepEqual(
+    picture.items.filter((item) => item.kind === "call").map((call) => call.state),
+    ["done", "running"],
+  );
 });
 
 test("a turn that ends leaves nothing running", () => {
-  const picture = applyAll([started, begun(), asked, { type: "TurnFinished", why: "stopped", seconds: 1, usage: {} }]);
+  const picture = applyAll([
+    started,
+    begun(),
+    asked,
+    { type: "TurnFinished", why: "stopped", seconds: 1, usage: {} },
+  ]);
   assert.deepEqual(kinds(picture), ["person", "call", "end"]);
   assert.equal(picture.items[1].state, "stopped");
   assert.equal(picture.isRunning, false);
 });
 
 test("clearing empties the view", () => {
-  assert.deepEqual(applyAll([started, { type: "CommandAnswered", command: "/clear", effect: "clear" }]).items, []);
+  assert.deepEqual(
+    applyAll([started, { type: "CommandAnswered", command: "/clear", effect: "clear" }]).items,
+    [],
+  );
 });
 
 test("an event nobody knows changes nothing", () => {
@@ -86,15 +156,40 @@ test("an event nobody knows changes nothing", () => {
 
 test("earlier turns come before, under keys of their own", () => {
   const now = applyAll([{ ...started, turn: 5 }], emptyPicture("", 5));
-  const picture = withEarlier(now, [{ ...started, turn: 3 }, { ...started, turn: 4 }], 3);
-  assert.deepEqual(picture.items.map((item) => item.turn), [3, 4, 5]);
+  const picture = withEarlier(
+    now,
+    [
+      { ...started, turn: 3 },
+      { ...started, turn: 4 },
+    ],
+    3,
+  );
+  assert.deepEqual(
+    picture.items.map((item) => item.turn),
+    [3, 4, 5],
+  );
   assert.equal(new Set(picture.items.map((item) => item.key)).size, 3);
   assert.equal(picture.firstTurn, 3);
 });
 
 test("a snapshot leads to the picture that the events led to", () => {
-  const live = applyAll([started, { type: "StepStarted", step: 1, thinks: false }, { type: "TextDelta", text: "a" }, { type: "TextDelta", text: "b" },
-    { type: "StepFinished", step: 1, usage: {} }, begun(), { type: "ToolOutput", call_id: "c1", text: "o" }, finished]);
-  const told = applyAll([started, { type: "StepStarted", step: 1, thinks: false }, { type: "TextDelta", text: "ab" }, { type: "StepFinished", step: 1, usage: {} }, begun(), finished]);
+  const live = applyAll([
+    started,
+    { type: "StepStarted", step: 1, thinks: false },
+    { type: "TextDelta", text: "a" },
+    { type: "TextDelta", text: "b" },
+    { type: "StepFinished", step: 1, usage: {} },
+    begun(),
+    { type: "ToolOutput", call_id: "c1", text: "o" },
+    finished,
+  ]);
+  const told = applyAll([
+    started,
+    { type: "StepStarted", step: 1, thinks: false },
+    { type: "TextDelta", text: "ab" },
+    { type: "StepFinished", step: 1, usage: {} },
+    begun(),
+    finished,
+  ]);
   assert.deepEqual(live, told);
 });

@@ -11,8 +11,11 @@ import { LiveOutput } from "./output.js";
 import { pathOf, pictureOf, target, verb } from "./verbs.js";
 
 const STATES = {
-  running: () => t("running"), done: () => t("done"), failed: () => t("failed"),
-  refused: () => t("refused"), stopped: () => t("stopped"),
+  running: () => t("running"),
+  done: () => t("done"),
+  failed: () => t("failed"),
+  refused: () => t("refused"),
+  stopped: () => t("stopped"),
 };
 const SIGNS = { done: "check", failed: "alert", refused: "close", stopped: "stop" };
 const UNFOLDED = new Set(["diff", "run", "todo", "links"]);
@@ -34,15 +37,33 @@ class CallView {
     this.target = h("span", { class: "target" });
     this.meta = h("span", { class: "meta" });
     this.sign = h("span", { class: "sign" });
-    this.head = button({ class: "head", "aria-expanded": "false", on: { click: () => this.#toggle() } },
-      icon(pictureOf(item.name), "what"), this.words, this.target, this.meta, this.sign);
+    this.head = button(
+      { class: "head", "aria-expanded": "false", on: { click: () => this.#toggle() } },
+      icon(pictureOf(item.name), "what"),
+      this.words,
+      this.target,
+      this.meta,
+      this.sign,
+    );
     this.body = h("div", { class: "body" });
     const path = pathOf(item.name, item.arguments);
-    this.open = path && button({
-      class: "quiet tiny show", title: t("Show the file"), "aria-label": t("Show {path}", { path: visible(path) }),
-      on: { click: () => host.openFile(path, item.arguments.start_line) },
-    }, icon("eye"));
-    this.element = h("article", { class: "call" }, h("div", { class: "row" }, this.head, this.open || null), this.body);
+    this.open =
+      path &&
+      button(
+        {
+          class: "quiet tiny show",
+          title: t("Show the file"),
+          "aria-label": t("Show {path}", { path: visible(path) }),
+          on: { click: () => host.openFile(path, item.arguments.start_line) },
+        },
+        icon("eye"),
+      );
+    this.element = h(
+      "article",
+      { class: "call" },
+      h("div", { class: "row" }, this.head, this.open || null),
+      this.body,
+    );
     this.update(item);
   }
 
@@ -53,21 +74,35 @@ class CallView {
     retext(this.words, verb(item.name));
     retext(this.target, visible(target(item.name, item.arguments)));
     this.#drawMeta(item);
-    if (item.state !== before.state || item.question !== before.question || !this.sign.firstChild) this.#drawSign(item);
+    if (item.state !== before.state || item.question !== before.question || !this.sign.firstChild)
+      this.#drawSign(item);
     if (item.state === "running" || before.card !== item.card || !this.drawn) this.#drawBody();
   }
 
   #drawMeta(item) {
     const time = item.state !== "running" && item.seconds >= 0.05 ? duration(item.seconds) : "";
-    const diff = item.card?.kind === "diff"
-      ? [h("span", { class: "plus", text: `+${item.card.added}` }), h("span", { class: "minus", text: `−${item.card.removed}` })] : [];
+    const diff =
+      item.card?.kind === "diff"
+        ? [
+            h("span", { class: "plus", text: `+${item.card.added}` }),
+            h("span", { class: "minus", text: `−${item.card.removed}` }),
+          ]
+        : [];
     const said = summary(item.card);
-    this.meta.replaceChildren(...diff, said && h("span", { class: "said", text: said }), time && h("span", { class: "time", text: time }));
+    this.meta.replaceChildren(
+      ...diff,
+      said && h("span", { class: "said", text: said }),
+      time && h("span", { class: "time", text: time }),
+    );
   }
 
   #drawSign(item) {
     const word = item.question ? t("waits for you") : STATES[item.state]();
-    const picture = item.question ? icon("alert") : item.state === "running" ? h("span", { class: "spinner" }) : icon(SIGNS[item.state]);
+    const picture = item.question
+      ? icon("alert")
+      : item.state === "running"
+        ? h("span", { class: "spinner" })
+        : icon(SIGNS[item.state]);
     this.sign.replaceChildren(picture, h("span", { class: "offscreen", text: word }));
     this.sign.title = word;
   }
@@ -104,8 +139,13 @@ class CallView {
     if (!this.#live) {
       this.#live = new LiveOutput();
       const code = item.arguments.code ?? item.arguments.command;
-      const given = Object.keys(item.arguments).length ? codeBlock(JSON.stringify(item.arguments, null, 2), "json") : null;
-      this.body.replaceChildren(code ? codeBlock(code, item.name === "run_python" ? "python" : "bash") : given ?? "", this.#live.element);
+      const given = Object.keys(item.arguments).length
+        ? codeBlock(JSON.stringify(item.arguments, null, 2), "json")
+        : null;
+      this.body.replaceChildren(
+        code ? codeBlock(code, item.name === "run_python" ? "python" : "bash") : (given ?? ""),
+        this.#live.element,
+      );
     }
     this.#live.element.hidden = !item.output.text;
     this.#live.update(item.output);

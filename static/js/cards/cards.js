@@ -11,8 +11,14 @@ import { outputView } from "./output.js";
 /** @typedef {{openFile: (path: string, line?: number) => void}} Host what cards can ask of the page */
 
 const DRAWN = {
-  text: textCard, diff: diffCard, run: runCard, search: searchCard,
-  tree: treeCard, table: tableCard, links: linksCard, todo: todoCard,
+  text: textCard,
+  diff: diffCard,
+  run: runCard,
+  search: searchCard,
+  tree: treeCard,
+  table: tableCard,
+  links: linksCard,
+  todo: todoCard,
 };
 
 const LONG_TITLE = 100; // characters that a head may cut
@@ -33,13 +39,27 @@ export function drawCard(card, host, hasHead = false) {
 /** What the head of a call says of its card: short, or "". @param {Card | null} card */
 export function summary(card) {
   switch (card?.kind) {
-    case "text": return firstLine(say(card.title));
-    case "run": return card.exit_code === 0 ? "" : card.exit_code === null ? say(card.why) : t("exit {code}", { code: card.exit_code });
-    case "search": return t("{n} hits", { n: card.total });
-    case "tree": return t("{n} entries", { n: card.entries.length + card.left_out });
-    case "links": return t("{n} pages", { n: card.links.length });
-    case "todo": return t("{done} of {count} done", { done: card.todos.filter(({ status }) => status === "completed").length, count: card.todos.length });
-    default: return "";
+    case "text":
+      return firstLine(say(card.title));
+    case "run":
+      return card.exit_code === 0
+        ? ""
+        : card.exit_code === null
+          ? say(card.why)
+          : t("exit {code}", { code: card.exit_code });
+    case "search":
+      return t("{n} hits", { n: card.total });
+    case "tree":
+      return t("{n} entries", { n: card.entries.length + card.left_out });
+    case "links":
+      return t("{n} pages", { n: card.links.length });
+    case "todo":
+      return t("{done} of {count} done", {
+        done: card.todos.filter(({ status }) => status === "completed").length,
+        count: card.todos.length,
+      });
+    default:
+      return "";
   }
 }
 
@@ -58,19 +78,33 @@ function textCard(card, _, hasHead) {
 }
 
 function diffCard(card) {
-  return h("div", {}, card.note && h("p", { class: "muted", text: say(card.note) }), diffView(card.diff, { path: card.path }));
+  return h(
+    "div",
+    {},
+    card.note && h("p", { class: "muted", text: say(card.note) }),
+    diffView(card.diff, { path: card.path }),
+  );
 }
 
 function runCard(card, host) {
   const facts = [
     card.exit_code === null ? t("killed") : t("exit {code}", { code: card.exit_code }),
-    duration(card.seconds), card.tier, say(card.why),
+    duration(card.seconds),
+    card.tier,
+    say(card.why),
   ].filter(Boolean);
-  return h("div", { class: "card-run" },
+  return h(
+    "div",
+    { class: "card-run" },
     codeBlock(card.code, card.language),
-    card.output ? outputView(card.output, { head: 100, tail: 60 }) : h("p", { class: "muted", text: t("No output.") }),
-    card.changes?.length ? h("p", { class: "changed" }, ...card.changes.flatMap((change) => [changeMark(change, host), " "])) : null,
-    h("p", { class: "facts muted", text: facts.join(" · ") }));
+    card.output
+      ? outputView(card.output, { head: 100, tail: 60 })
+      : h("p", { class: "muted", text: t("No output.") }),
+    card.changes?.length
+      ? h("p", { class: "changed" }, ...card.changes.flatMap((change) => [changeMark(change, host), " "]))
+      : null,
+    h("p", { class: "facts muted", text: facts.join(" · ") }),
+  );
 }
 
 const MARKS = { created: "+", modified: "~", deleted: "−", renamed: "→" };
@@ -78,24 +112,56 @@ const MARKS = { created: "+", modified: "~", deleted: "−", renamed: "→" };
 function changeMark({ kind, path, new_path }, host) {
   const name = visible(new_path || path);
   const mark = h("span", { class: `mark ${kind}`, text: MARKS[kind] ?? "~" });
-  return kind === "deleted" ? h("span", { class: "path gone" }, mark, name) : fileLink(host, new_path || path, 0, mark, name);
+  return kind === "deleted"
+    ? h("span", { class: "path gone" }, mark, name)
+    : fileLink(host, new_path || path, 0, mark, name);
 }
 
 /** A button that shows a file. */
 export function fileLink(host, path, line, ...children) {
-  return h("button", { type: "button", class: "link path", on: { click: () => host.openFile(path, line) } }, ...children);
+  return h(
+    "button",
+    { type: "button", class: "link path", on: { click: () => host.openFile(path, line) } },
+    ...children,
+  );
 }
 
 function searchCard(card, host) {
   const byFile = Map.groupBy ? Map.groupBy(card.hits, (hit) => hit.path) : grouped(card.hits);
-  const files = [...byFile].map(([path, hits]) => h("section", {},
-    fileLink(host, path, hits[0].line, visible(path)),
-    h("ul", {}, ...hits.filter((hit) => hit.line).map((hit) => h("li", {},
-      fileLink(host, path, hit.line, h("span", { class: "line-number", text: hit.line }), h("code", { text: visible(hit.text) })))))));
+  const files = [...byFile].map(([path, hits]) =>
+    h(
+      "section",
+      {},
+      fileLink(host, path, hits[0].line, visible(path)),
+      h(
+        "ul",
+        {},
+        ...hits
+          .filter((hit) => hit.line)
+          .map((hit) =>
+            h(
+              "li",
+              {},
+              fileLink(
+                host,
+                path,
+                hit.line,
+                h("span", { class: "line-number", text: hit.line }),
+                h("code", { text: visible(hit.text) }),
+              ),
+            ),
+          ),
+      ),
+    ),
+  );
   const more = card.total - card.hits.length;
-  return h("div", { class: "card-search" }, ...files,
+  return h(
+    "div",
+    { class: "card-search" },
+    ...files,
     !card.hits.length && h("p", { class: "muted", text: t("Nothing found.") }),
-    more > 0 && h("p", { class: "muted", text: t("… and {n} more", { n: more }) }));
+    more > 0 && h("p", { class: "muted", text: t("… and {n} more", { n: more }) }),
+  );
 }
 
 function grouped(hits) {
@@ -105,34 +171,75 @@ function grouped(hits) {
 }
 
 function treeCard(card, host) {
-  const row = (entry) => h("li", { data: { depth: Math.min(entry.depth, 8) } },
-    entry.size === null
-      ? h("span", { class: "path", text: `${visible(entry.path.split("/").at(-1))}/` })
-      : fileLink(host, entry.path, 0, visible(entry.path.split("/").at(-1))),
-    entry.size !== null && h("span", { class: "muted", text: size(entry.size) }),
-    entry.note && h("span", { class: "note", text: entry.note }));
-  return h("div", { class: "card-tree" }, h("ul", {}, ...card.entries.map(row)),
-    card.left_out > 0 && h("p", { class: "muted", text: t("… and {n} more", { n: card.left_out }) }));
+  const row = (entry) =>
+    h(
+      "li",
+      { data: { depth: Math.min(entry.depth, 8) } },
+      entry.size === null
+        ? h("span", { class: "path", text: `${visible(entry.path.split("/").at(-1))}/` })
+        : fileLink(host, entry.path, 0, visible(entry.path.split("/").at(-1))),
+      entry.size !== null && h("span", { class: "muted", text: size(entry.size) }),
+      entry.note && h("span", { class: "note", text: entry.note }),
+    );
+  return h(
+    "div",
+    { class: "card-tree" },
+    h("ul", {}, ...card.entries.map(row)),
+    card.left_out > 0 && h("p", { class: "muted", text: t("… and {n} more", { n: card.left_out }) }),
+  );
 }
 
 function tableCard(card) {
   const cell = (tag, text) => h(tag, {}, say(text));
   const width = Math.max(card.columns.length, ...card.rows.map((row) => row.length));
-  const body = card.rows.map((row) => h("tr", {},
-    ...row.map((text, index) => (index === 0 && !card.columns.length ? h("th", { scope: "row" }, say(text)) : cell("td", text))),
-    row.length < width && h("td", { colspan: width - row.length })));
-  return h("div", { class: "wide card-table", tabIndex: 0, role: "group", "aria-label": say(card.title) || t("Table") },
-    h("table", {}, h("caption", { text: say(card.title) }),
-      card.columns.length ? h("thead", {}, h("tr", {}, ...card.columns.map((text) => h("th", { scope: "col" }, say(text))))) : null,
-      h("tbody", {}, ...body)));
+  const body = card.rows.map((row) =>
+    h(
+      "tr",
+      {},
+      ...row.map((text, index) =>
+        index === 0 && !card.columns.length ? h("th", { scope: "row" }, say(text)) : cell("td", text),
+      ),
+      row.length < width && h("td", { colspan: width - row.length }),
+    ),
+  );
+  return h(
+    "div",
+    { class: "wide card-table", tabIndex: 0, role: "group", "aria-label": say(card.title) || t("Table") },
+    h(
+      "table",
+      {},
+      h("caption", { text: say(card.title) }),
+      card.columns.length
+        ? h("thead", {}, h("tr", {}, ...card.columns.map((text) => h("th", { scope: "col" }, say(text)))))
+        : null,
+      h("tbody", {}, ...body),
+    ),
+  );
 }
 
 function linksCard(card) {
-  return h("ol", { class: "card-links" }, ...card.links.map((link, index) => h("li", {},
-    h("a", { href: safeUrl(link.url), target: "_blank", rel: "noopener noreferrer nofollow" },
-      h("span", { class: "number", text: index + 1 }),
-      h("span", { class: "what" }, h("b", { text: visible(link.title) || hostOf(link.url) }), h("span", { class: "muted", text: hostOf(link.url) })),
-      link.snippet && h("span", { class: "snippet", text: visible(link.snippet) })))));
+  return h(
+    "ol",
+    { class: "card-links" },
+    ...card.links.map((link, index) =>
+      h(
+        "li",
+        {},
+        h(
+          "a",
+          { href: safeUrl(link.url), target: "_blank", rel: "noopener noreferrer nofollow" },
+          h("span", { class: "number", text: index + 1 }),
+          h(
+            "span",
+            { class: "what" },
+            h("b", { text: visible(link.title) || hostOf(link.url) }),
+            h("span", { class: "muted", text: hostOf(link.url) }),
+          ),
+          link.snippet && h("span", { class: "snippet", text: visible(link.snippet) }),
+        ),
+      ),
+    ),
+  );
 }
 
 /** @param {string} url */
@@ -149,8 +256,18 @@ function hostOf(url) {
 const STATES = { pending: () => t("to do"), in_progress: () => t("in progress"), completed: () => t("done") };
 
 export function todoCard(card) {
-  return h("ul", { class: "card-todo" }, ...card.todos.map(({ title, status }) =>
-    h("li", { class: status }, h("span", { class: "box", role: "img", "aria-label": STATES[status]?.() ?? status }), title)));
+  return h(
+    "ul",
+    { class: "card-todo" },
+    ...card.todos.map(({ title, status }) =>
+      h(
+        "li",
+        { class: status },
+        h("span", { class: "box", role: "img", "aria-label": STATES[status]?.() ?? status }),
+        title,
+      ),
+    ),
+  );
 }
 
 function unknownCard(card) {

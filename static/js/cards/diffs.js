@@ -15,12 +15,21 @@ const LONGEST = 5000;
  */
 export function diffView(diff, { path = "", isWhole = false } = {}) {
   const rows = diffRows(diff).filter((row, index) => row.kind !== "hunk" || index > 0);
-  const frame = h("div", { class: "diff", role: "group", tabIndex: 0, "aria-label": t("Changes of {path}", { path: visible(path) }) });
-  const draw = (marked, most) => frame.replaceChildren(
-    table(marked.slice(0, most)), ...(marked.length > most ? [more(marked.length - most, () => draw(marked, LONGEST))] : []));
+  const frame = h("div", {
+    class: "diff",
+    role: "group",
+    tabIndex: 0,
+    "aria-label": t("Changes of {path}", { path: visible(path) }),
+  });
+  const draw = (marked, most) =>
+    frame.replaceChildren(
+      table(marked.slice(0, most)),
+      ...(marked.length > most ? [more(marked.length - most, () => draw(marked, LONGEST))] : []),
+    );
   const most = isWhole ? LONGEST : rows.length > SHOWN + 6 ? SHOWN : rows.length;
   draw(rows, most);
-  if (rows.length < LONGEST) addWords(rows, (marked) => draw(marked, Math.max(most, frame.querySelectorAll("tr").length)));
+  if (rows.length < LONGEST)
+    addWords(rows, (marked) => draw(marked, Math.max(most, frame.querySelectorAll("tr").length)));
   return frame;
 }
 
@@ -46,10 +55,15 @@ function hunk(row) {
 
 function line(row) {
   const text = row.pieces
-    ? row.pieces.map((piece) => (piece.marked ? h("mark", { text: visible(piece.text) }) : visible(piece.text)))
+    ? row.pieces.map((piece) =>
+        piece.marked ? h("mark", { text: visible(piece.text) }) : visible(piece.text),
+      )
     : [visible(row.text)];
-  return h("tr", { class: row.kind },
+  return h(
+    "tr",
+    { class: row.kind },
     h("td", { class: "line-number", text: row.new || row.old || "" }),
     h("td", { class: "sign", text: SIGNS[row.kind] }),
-    h("td", { class: "text" }, ...text));
+    h("td", { class: "text" }, ...text),
+  );
 }

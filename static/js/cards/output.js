@@ -13,8 +13,12 @@ const BLOCK = 100; // lines that are laid out together
 export function outputView(text, { head = 12, tail = 8 } = {}) {
   const lines = overwritten(text).replace(/\n$/, "").split("\n");
   const frame = h("div", { class: "output", tabIndex: 0, role: "group", "aria-label": t("Output") });
-  const fold = () => frame.replaceChildren(
-    block(lines.slice(0, head)), unfolder(lines.length - head - tail, unfold), block(lines.slice(-tail)));
+  const fold = () =>
+    frame.replaceChildren(
+      block(lines.slice(0, head)),
+      unfolder(lines.length - head - tail, unfold),
+      block(lines.slice(-tail)),
+    );
   const unfold = () => frame.replaceChildren(...blocks(lines));
   if (lines.length > head + tail + 4) fold();
   else unfold();
@@ -40,7 +44,9 @@ const block = (lines) => styled(lines.join("\n"), plain()).element;
 
 function styled(text, start) {
   const { spans: found, style } = spans(text, start);
-  const nodes = found.map((span) => (span.classes ? h("span", { class: span.classes, text: span.text }) : span.text));
+  const nodes = found.map((span) =>
+    span.classes ? h("span", { class: span.classes, text: span.text }) : span.text,
+  );
   return { element: h("pre", {}, ...nodes), style };
 }
 
@@ -53,9 +59,20 @@ export class LiveOutput {
   constructor() {
     this.above = h("p", { class: "muted above", hidden: true });
     this.pre = h("pre", {});
-    this.element = h("div", { class: "output live", tabIndex: 0, role: "group", "aria-label": t("Output") }, this.above, this.pre);
+    this.element = h(
+      "div",
+      { class: "output live", tabIndex: 0, role: "group", "aria-label": t("Output") },
+      this.above,
+      this.pre,
+    );
     this.isFollowing = true;
-    this.element.addEventListener("scroll", () => { this.isFollowing = isAtEnd(this.element); }, { passive: true });
+    this.element.addEventListener(
+      "scroll",
+      () => {
+        this.isFollowing = isAtEnd(this.element);
+      },
+      { passive: true },
+    );
   }
 
   /** @param {{text: string, dropped: number}} output all of it, so far */
@@ -63,7 +80,11 @@ export class LiveOutput {
     this.#count(text, dropped);
     const start = startOfLast(text, LiveOutput.SHOWN);
     const { spans: found } = spans(overwritten(text.slice(start)));
-    this.pre.replaceChildren(...found.map((span) => (span.classes ? h("span", { class: span.classes, text: span.text }) : span.text)));
+    this.pre.replaceChildren(
+      ...found.map((span) =>
+        span.classes ? h("span", { class: span.classes, text: span.text }) : span.text,
+      ),
+    );
     const hidden = Math.max(0, this.#lines - LiveOutput.SHOWN);
     this.above.hidden = hidden === 0;
     this.above.textContent = t("{n} lines above", { n: hidden });
@@ -71,7 +92,7 @@ export class LiveOutput {
   }
 
   #count(text, dropped) {
-    for (let at = Math.max(0, this.#counted - dropped); ; ) {
+    for (let at = Math.max(0, this.#counted - dropped); ;) {
       at = text.indexOf("\n", at);
       if (at < 0) break;
       this.#lines += 1;

@@ -40,11 +40,16 @@ export const pictureOf = (name) => LOOKS[name]?.[0] ?? "tool";
 export function target(name, given) {
   if (name === "rename_file" && given.new_path) return `${given.path ?? ""} → ${given.new_path}`;
   if (name === "run_python") return "";
-  if (name === "search_text") return [given.pattern, given.path && given.path !== "." ? given.path : ""].filter(Boolean).join("  ");
-  const [first, ...more] = (TARGETS.map((key) => given[key]).find((value) => typeof value === "string") ?? "").trim().split("\n");
+  if (name === "search_text")
+    return [given.pattern, given.path && given.path !== "." ? given.path : ""].filter(Boolean).join("  ");
+  const [first, ...more] = (TARGETS.map((key) => given[key]).find((value) => typeof value === "string") ?? "")
+    .trim()
+    .split("\n");
   return more.length ? `${first} …` : first;
 }
 
 /** The file a call is about, "" if it is about none. */
 export const pathOf = (name, given) =>
-  ["read_file", "create_file", "modify_file", "annotate_file", "focus_file"].includes(name) ? given.path ?? "" : "";
+  ["read_file", "create_file", "modify_file", "annotate_file", "focus_file"].includes(name)
+    ? (given.path ?? "")
+    : "";

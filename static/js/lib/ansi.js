@@ -3,7 +3,8 @@
 /** @typedef {{text: string, classes: string}} Span */
 /** @typedef {{fg: string, bg: string, flags: string[]}} Style */
 
-const SEQUENCE = /\x1b(?:\[([0-?]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[PX^_][\s\S]*?(?:\x1b\\|$)|[ -/]*[0-~]?)/g;
+const SEQUENCE =
+  /\x1b(?:\[([0-?]*)[ -/]*([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\|$)|[PX^_][\s\S]*?(?:\x1b\\|$)|[ -/]*[0-~]?)/g;
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const FLAGS = { 1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike" };
 const OFF = { 22: ["bold", "dim"], 23: ["italic"], 24: ["underline"], 27: ["inverse"], 29: ["strike"] };
@@ -38,7 +39,9 @@ export const stripped = (text) => text.replace(SEQUENCE, "").replace(CONTROL, ""
 
 /** @param {Style} style */
 function classesOf(style) {
-  return [style.fg && `fg-${style.fg}`, style.bg && `bg-${style.bg}`, ...style.flags].filter(Boolean).join(" ");
+  return [style.fg && `fg-${style.fg}`, style.bg && `bg-${style.bg}`, ...style.flags]
+    .filter(Boolean)
+    .join(" ");
 }
 
 /**
@@ -71,7 +74,8 @@ function simple(style, code) {
   if (OFF[code]) return { ...style, flags: style.flags.filter((flag) => !OFF[code].includes(flag)) };
   if (code === 39) return { ...style, fg: "" };
   if (code === 49) return { ...style, bg: "" };
-  const [kind, base] = code >= 100 ? ["bg", 92] : code >= 90 ? ["fg", 82] : code >= 40 ? ["bg", 40] : ["fg", 30];
+  const [kind, base] =
+    code >= 100 ? ["bg", 92] : code >= 90 ? ["fg", 82] : code >= 40 ? ["bg", 40] : ["fg", 30];
   const colour = code - base;
   return colour >= 0 && colour < 16 ? { ...style, [kind]: String(colour) } : style;
 }
@@ -94,7 +98,8 @@ function nearest(red, green, blue) {
   const high = Math.max(red, green, blue);
   const bits = [red, green, blue].map((level) => (high > 0 && level > high * 0.6 ? 1 : 0));
   if (high < 48) return "0";
-  if (bits.every(Boolean) && high - Math.min(red, green, blue) < 48) return high < 100 ? "8" : high < 200 ? "7" : "15";
+  if (bits.every(Boolean) && high - Math.min(red, green, blue) < 48)
+    return high < 100 ? "8" : high < 200 ? "7" : "15";
   return String(bits[0] + 2 * bits[1] + 4 * bits[2] + (high > 191 ? 8 : 0));
 }
 

@@ -10,7 +10,7 @@ const GOES_ON = /^\s|^[-*+>|]|^\d+[.)]/;
 export function settledEnd(text) {
   let fence = "";
   let end = 0;
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     const stop = text.indexOf("\n", start);
     if (stop < 0) break;
     const line = text.slice(start, stop);

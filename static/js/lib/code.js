@@ -14,16 +14,22 @@ export function codeBlock(text, language, { node, title = "" } = {}) {
   const code = h("code", {}, node ?? text);
   if (!node && language) colour(code, language);
   const copy = copyButton(() => code.textContent);
-  return h("figure", { class: "code" },
+  return h(
+    "figure",
+    { class: "code" },
     h("figcaption", {}, h("span", { text: title || language || t("text") }), copy),
-    h("pre", { tabIndex: 0, "aria-label": t("Code") }, code));
+    h("pre", { tabIndex: 0, "aria-label": t("Code") }, code),
+  );
 }
 
 /** @param {() => string} textOf */
 export function copyButton(textOf) {
   const copy = button({ class: "quiet tiny", title: t("Copy"), "aria-label": t("Copy") }, icon("copy"));
   copy.addEventListener("click", async () => {
-    const isCopied = await navigator.clipboard.writeText(textOf()).then(() => true, () => fallbackCopy(textOf()));
+    const isCopied = await navigator.clipboard.writeText(textOf()).then(
+      () => true,
+      () => fallbackCopy(textOf()),
+    );
     copy.replaceChildren(icon(isCopied ? "check" : "alert"));
     setTimeout(() => copy.replaceChildren(icon("copy")), 1500);
   });

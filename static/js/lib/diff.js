@@ -35,11 +35,12 @@ export function diffRows(diff) {
  */
 export function withWords(rows, diffWords) {
   const result = rows.slice();
-  for (let at = 0; at < rows.length; ) {
+  for (let at = 0; at < rows.length;) {
     const removed = run(rows, at, "removed");
     const added = run(rows, at + removed, "added");
     if (removed && removed === added && removed <= 40) {
-      for (let each = 0; each < removed; each += 1) markPair(result, at + each, at + removed + each, diffWords);
+      for (let each = 0; each < removed; each += 1)
+        markPair(result, at + each, at + removed + each, diffWords);
     }
     at += Math.max(1, removed + added);
   }
@@ -57,9 +58,12 @@ function markPair(rows, removed, added, diffWords) {
   const [before, after] = [rows[removed].text, rows[added].text];
   if (before.length + after.length > 2000) return;
   const parts = diffWords(before, after);
-  const same = parts.filter((part) => !part.added && !part.removed).reduce((sum, part) => sum + part.value.trim().length, 0);
+  const same = parts
+    .filter((part) => !part.added && !part.removed)
+    .reduce((sum, part) => sum + part.value.trim().length, 0);
   if (same * 3 < Math.min(before.trim().length, after.trim().length)) return; // another line altogether
-  const pieces = (skip, mark) => parts.filter((part) => !part[skip]).map((part) => ({ text: part.value, marked: Boolean(part[mark]) }));
+  const pieces = (skip, mark) =>
+    parts.filter((part) => !part[skip]).map((part) => ({ text: part.value, marked: Boolean(part[mark]) }));
   rows[removed] = { ...rows[removed], pieces: pieces("added", "removed") };
   rows[added] = { ...rows[added], pieces: pieces("removed", "added") };
 }

@@ -24,7 +24,16 @@ const isShown = (child) => child !== null && child !== undefined && child !== fa
 /** @param {any} child */
 const asNode = (child) => (child instanceof Node ? child : String(child));
 
-const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "tabIndex", "open", "draggable", "readOnly"]);
+const PROPERTIES = new Set([
+  "value",
+  "checked",
+  "disabled",
+  "hidden",
+  "tabIndex",
+  "open",
+  "draggable",
+  "readOnly",
+]);
 
 /**
  * @param {any} element
@@ -34,7 +43,8 @@ const PROPERTIES = new Set(["value", "checked", "disabled", "hidden", "tabIndex"
 function set(element, name, value) {
   if (name === "class") element.className = value || "";
   else if (name === "text") element.textContent = value;
-  else if (name === "on") Object.entries(value).forEach(([event, listener]) => element.addEventListener(event, listener));
+  else if (name === "on")
+    Object.entries(value).forEach(([event, listener]) => element.addEventListener(event, listener));
   else if (name === "data") Object.assign(element.dataset, value);
   else if (PROPERTIES.has(name)) element[name] = value;
   else if (value === true) element.setAttribute(name, "");

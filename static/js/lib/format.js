@@ -52,7 +52,11 @@ export function clock(when, language) {
 
 /** @param {number} when @param {string} language */
 export function day(when, language) {
-  return new Date(when * 1000).toLocaleDateString(language, { year: "numeric", month: "short", day: "numeric" });
+  return new Date(when * 1000).toLocaleDateString(language, {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+  });
 }
 
 /** The last part of a path. @param {string} path */
@@ -61,12 +65,15 @@ export const nameOf = (path) => path.slice(path.lastIndexOf("/") + 1);
 /** All before the last part, "" at the top. @param {string} path */
 export const folderOf = (path) => (path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "");
 
-const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 /** Shows control, bidirectional and invisible characters as escapes. @param {string} text */
 export function visible(text) {
   return text.replace(HIDDEN, (character) => {
     const code = character.charCodeAt(0);
-    return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
+    return code < 0x100
+      ? `\\x${code.toString(16).padStart(2, "0")}`
+      : `\\u${code.toString(16).padStart(4, "0")}`;
   });
 }

@@ -6,21 +6,73 @@ import { loadHighlight, loadMarked, loadPurify, loadSyntax } from "./vendor.js";
 
 const OPTIONS = {
   RETURN_DOM_FRAGMENT: true,
-  FORBID_TAGS: ["style", "form", "button", "textarea", "select", "option", "svg", "math", "iframe", "audio", "video", "dialog"],
-  FORBID_ATTR: ["style", "id", "name", "tabindex", "accesskey", "contenteditable", "srcset", "usemap", "popover", "role", "slot"],
+  FORBID_TAGS: [
+    "style",
+    "form",
+    "button",
+    "textarea",
+    "select",
+    "option",
+    "svg",
+    "math",
+    "iframe",
+    "audio",
+    "video",
+    "dialog",
+  ],
+  FORBID_ATTR: [
+    "style",
+    "id",
+    "name",
+    "tabindex",
+    "accesskey",
+    "contenteditable",
+    "srcset",
+    "usemap",
+    "popover",
+    "role",
+    "slot",
+  ],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
-  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|data:image\/(?:png|jpe?g|gif|webp);|#|(?![a-z][a-z0-9+.-]*:|\/\/))/i,
+  ALLOWED_URI_REGEXP:
+    /^(?:https?:|mailto:|data:image\/(?:png|jpe?g|gif|webp);|#|(?![a-z][a-z0-9+.-]*:|\/\/))/i,
 };
 
 const SAME = {
-  sh: "bash", shell: "bash", zsh: "bash", console: "bash", py: "python", python3: "python", js: "javascript",
-  jsx: "javascript", mjs: "javascript", ts: "typescript", tsx: "typescript", html: "xml", svg: "xml", htm: "xml",
-  yml: "yaml", md: "markdown", rs: "rust", rb: "ruby", "c++": "cpp", cs: "csharp", toml: "ini", docker: "dockerfile",
-  make: "makefile", kt: "kotlin", golang: "go", patch: "diff", h: "c", hpp: "cpp",
+  sh: "bash",
+  shell: "bash",
+  zsh: "bash",
+  console: "bash",
+  py: "python",
+  python3: "python",
+  js: "javascript",
+  jsx: "javascript",
+  mjs: "javascript",
+  ts: "typescript",
+  tsx: "typescript",
+  html: "xml",
+  svg: "xml",
+  htm: "xml",
+  yml: "yaml",
+  md: "markdown",
+  rs: "rust",
+  rb: "ruby",
+  "c++": "cpp",
+  cs: "csharp",
+  toml: "ini",
+  docker: "dockerfile",
+  make: "makefile",
+  kt: "kotlin",
+  golang: "go",
+  patch: "diff",
+  h: "c",
+  hpp: "cpp",
 };
-const SYNTAXES = new Set(`bash c cpp csharp css diff dockerfile go ini java javascript json kotlin lua makefile
-  markdown php python r ruby rust sql swift typescript xml yaml`.split(/\s+/));
+const SYNTAXES = new Set(
+  `bash c cpp csharp css diff dockerfile go ini java javascript json kotlin lua makefile
+  markdown php python r ruby rust sql swift typescript xml yaml`.split(/\s+/),
+);
 const LONGEST = 200_000; // characters of code that are still coloured
 
 let loading;
@@ -40,7 +92,8 @@ function tame(node) {
   if (node.tagName === "A" && node.hasAttribute("href")) tameLink(node);
   if (node.tagName === "IMG") tamePicture(node);
   if (node.tagName === "INPUT") node.setAttribute("disabled", "");
-  if (node.hasAttribute?.("class") && node.tagName !== "CODE" && node.tagName !== "SPAN") node.removeAttribute("class");
+  if (node.hasAttribute?.("class") && node.tagName !== "CODE" && node.tagName !== "SPAN")
+    node.removeAttribute("class");
 }
 
 function tameLink(link) {
@@ -58,9 +111,11 @@ function tamePicture(picture) {
   const source = picture.getAttribute("src") ?? "";
   picture.setAttribute("loading", "lazy");
   if (source.startsWith("data:")) return;
-  if (/^https?:/i.test(source)) { // would tell its server that we are here
+  if (/^https?:/i.test(source)) {
+    // would tell its server that we are here
     picture.replaceWith(document.createTextNode(`[${picture.alt || source}]`));
-  } else picture.setAttribute("src", address("/api/files/raw", { path: decoded(source.replace(/^\.?\//, "")) }));
+  } else
+    picture.setAttribute("src", address("/api/files/raw", { path: decoded(source.replace(/^\.?\//, "")) }));
 }
 
 function decoded(path) {
@@ -93,10 +148,15 @@ export async function colour(element, name) {
   if (!syntax || !text || text.length > LONGEST) return;
   const [{ default: highlighter }, { default: purify }] = await Promise.all([loadHighlight(), loadPurify()]);
   if (!ready.has(syntax)) {
-    ready.set(syntax, loadSyntax(syntax).then((module) => highlighter.registerLanguage(syntax, module.default)));
+    ready.set(
+      syntax,
+      loadSyntax(syntax).then((module) => highlighter.registerLanguage(syntax, module.default)),
+    );
   }
   await ready.get(syntax);
   if (element.textContent !== text) return;
   const { value } = highlighter.highlight(text, { language: syntax, ignoreIllegals: true });
-  element.replaceChildren(purify.sanitize(value, { ...OPTIONS, ALLOWED_TAGS: ["span"], ALLOWED_ATTR: ["class"] }));
+  element.replaceChildren(
+    purify.sanitize(value, { ...OPTIONS, ALLOWED_TAGS: ["span"], ALLOWED_ATTR: ["class"] }),
+  );
 }

@@ -35,7 +35,10 @@ const CONFLICT = new RegExp(`^${START}\\n([\\s\\S]*?)^${MIDDLE}\\n([\\s\\S]*?)^$
  */
 export function conflicts(text) {
   return [...text.matchAll(CONFLICT)].map((match) => ({
-    from: match.index, to: match.index + match[0].length, mine: match[1], theirs: match[2],
+    from: match.index,
+    to: match.index + match[0].length,
+    mine: match[1],
+    theirs: match[2],
   }));
 }
 

@@ -8,7 +8,9 @@ export const language = pickLanguage(location.search, remembered("language"), na
 async function load() {
   if (language === "en") return {};
   const names = [`${language}.json`, `page.${language}.json`];
-  const parts = await Promise.all(names.map((name) => fetch(`/static/i18n/${name}`).then((answer) => answer.json())));
+  const parts = await Promise.all(
+    names.map((name) => fetch(`/static/i18n/${name}`).then((answer) => answer.json())),
+  );
   return Object.assign({}, ...parts);
 }
 

@@ -22,11 +22,21 @@ export class Refused extends Error {
  * @returns {Promise<any>} the answer's JSON, null when it has none
  */
 export async function request(method, path, { query = {}, body, bytes } = {}) {
-  const headers = bytes ? { "Content-Type": "application/octet-stream" } : body === undefined ? {} : { "Content-Type": "application/json" };
+  const headers = bytes
+    ? { "Content-Type": "application/octet-stream" }
+    : body === undefined
+      ? {}
+      : { "Content-Type": "application/json" };
   const answer = await fetch(address(path, query), {
-    method, headers, body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
+    method,
+    headers,
+    body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
   }).catch((problem) => {
-    throw new Refused(0, { error: problem.message, code: "offline", phrase: { template: "The server does not answer." } });
+    throw new Refused(0, {
+      error: problem.message,
+      code: "offline",
+      phrase: { template: "The server does not answer." },
+    });
   });
   if (answer.status === 204) return null;
   const plain = await answer.json().catch(() => ({}));

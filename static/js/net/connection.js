@@ -27,8 +27,11 @@ export class Connection {
   constructor(io, listener) {
     this.listener = listener;
     this.socket = io({
-      transports: ["websocket", "polling"], tryAllTransports: true, autoConnect: false,
-      reconnectionDelay: 300, reconnectionDelayMax: 3000,
+      transports: ["websocket", "polling"],
+      tryAllTransports: true,
+      autoConnect: false,
+      reconnectionDelay: 300,
+      reconnectionDelayMax: 3000,
     });
     this.socket.on("connect", () => this.#connected());
     this.socket.on("disconnect", (reason) => this.#disconnected(reason));
@@ -81,7 +84,11 @@ export class Connection {
         if (problem instanceof Refused) throw problem;
       }
     }
-    throw new Refused(0, { error: "no answer", code: "offline", phrase: { template: "The server does not answer." } });
+    throw new Refused(0, {
+      error: "no answer",
+      code: "offline",
+      phrase: { template: "The server does not answer." },
+    });
   }
 
   /** @param {string[]} folders @param {string[]} files */

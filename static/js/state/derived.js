@@ -13,7 +13,7 @@ const LOOKING = new Set(["list_files", "read_file", "find_files", "search_text"]
  */
 export function grouped(items) {
   const result = [];
-  for (let at = 0; at < items.length; ) {
+  for (let at = 0; at < items.length;) {
     let end = at;
     while (end < items.length && isLook(items[end])) end += 1;
     if (end > at) result.push({ key: `g${items[at].key}`, kind: "group", calls: items.slice(at, end) });
@@ -23,8 +23,11 @@ export function grouped(items) {
   return result;
 }
 
-const isLook = (item) => item.kind === "call" && LOOKING.has(item.name) && !item.question
-  && (item.state === "running" || item.state === "done");
+const isLook = (item) =>
+  item.kind === "call" &&
+  LOOKING.has(item.name) &&
+  !item.question &&
+  (item.state === "running" || item.state === "done");
 
 /**
  * How many different files and places a group of calls looked at.
@@ -32,8 +35,11 @@ const isLook = (item) => item.kind === "call" && LOOKING.has(item.name) && !item
  */
 export function explored(calls) {
   const files = new Set(calls.filter((call) => call.name === "read_file").map((call) => call.arguments.path));
-  return { files: files.size, searches: calls.filter((call) => call.name === "search_text" || call.name === "find_files").length,
-    folders: calls.filter((call) => call.name === "list_files").length };
+  return {
+    files: files.size,
+    searches: calls.filter((call) => call.name === "search_text" || call.name === "find_files").length,
+    folders: calls.filter((call) => call.name === "list_files").length,
+  };
 }
 
 /** @typedef {{key: string, diff: string, added: number, removed: number, turn: number}} Edit */

@@ -38,7 +38,8 @@ export class Follower {
     this.boot = arrival.boot;
     const known = this.seq;
     this.seq = arrival.head;
-    const replayed = arrival.mode === "replay" ? arrival.events.filter((event) => event.seq > known) : arrival.events;
+    const replayed =
+      arrival.mode === "replay" ? arrival.events.filter((event) => event.seq > known) : arrival.events;
     const { events, isWhole } = this.#follow(waited.filter((packet) => packet.seq > arrival.head));
     return { fresh: arrival.mode === "snapshot", events: [...replayed, ...events], isWhole };
   }

@@ -47,7 +47,8 @@ const DRAWN = {
 
   ThinkingDelta: (picture, { text }) => {
     const last = picture.items.at(-1);
-    if (last?.kind === "thinking" && last.seconds === null) return changedLast(picture, { text: last.text + text });
+    if (last?.kind === "thinking" && last.seconds === null)
+      return changedLast(picture, { text: last.text + text });
     return added(picture, { kind: "thinking", text, seconds: null });
   },
 
@@ -63,7 +64,10 @@ const DRAWN = {
   CallDrafted: (picture, { name, characters }) => ({ ...picture, drafted: { name, characters } }),
 
   Retrying: (picture, { reason, attempt, seconds }) =>
-    added({ ...picture, items: picture.items.slice(0, picture.step) }, { kind: "retry", reason, attempt, seconds }),
+    added(
+      { ...picture, items: picture.items.slice(0, picture.step) },
+      { kind: "retry", reason, attempt, seconds },
+    ),
 
   StepFinished: (picture) => closed(picture),
 
@@ -83,8 +87,14 @@ const DRAWN = {
 
   ToolFinished: (picture, packet) => {
     const { state, card, seconds, changes = [] } = packet;
-    return changedCall(picture, packet, () => (
-      { state, card, seconds, changes, question: null, output: { text: "", dropped: 0 } }));
+    return changedCall(picture, packet, () => ({
+      state,
+      card,
+      seconds,
+      changes,
+      question: null,
+      output: { text: "", dropped: 0 },
+    }));
   },
 
   CommandAnswered: (picture, { command, card = null, ok = true, effect = "" }) => {
@@ -133,8 +143,16 @@ export function withEarlier(picture, events, firstTurn) {
 }
 
 const call = ({ call_id, name, arguments: given = {} }) => ({
-  kind: "call", id: call_id, name, arguments: given, state: "running",
-  output: { text: "", dropped: 0 }, question: null, card: null, seconds: 0, changes: [],
+  kind: "call",
+  id: call_id,
+  name,
+  arguments: given,
+  state: "running",
+  output: { text: "", dropped: 0 },
+  question: null,
+  card: null,
+  seconds: 0,
+  changes: [],
 });
 
 function added(picture, item) {
@@ -169,7 +187,9 @@ function closed(picture) {
 function abandoned(picture) {
   const isLeft = (item) => item.kind === "call" && item.state === "running";
   if (!picture.items.some(isLeft)) return picture;
-  const items = picture.items.map((item) => (isLeft(item) ? { ...item, state: "stopped", question: null } : item));
+  const items = picture.items.map((item) =>
+    isLeft(item) ? { ...item, state: "stopped", question: null } : item,
+  );
   return { ...picture, items };
 }
 

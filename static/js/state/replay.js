@@ -9,6 +9,8 @@ const SLICE = 24; // characters
 export function* slices(events) {
   for (const event of events) {
     if (event.type !== "TextDelta" && event.type !== "ThinkingDelta") yield event;
-    else for (let at = 0; at < event.text.length; at += SLICE) yield { ...event, text: event.text.slice(at, at + SLICE) };
+    else
+      for (let at = 0; at < event.text.length; at += SLICE)
+        yield { ...event, text: event.text.slice(at, at + SLICE) };
   }
 }

@@ -54,7 +54,10 @@ export function matching(paths, wanted, most = 300) {
     const score = scored(path.toLowerCase(), words);
     if (score >= 0) found.push({ path, score });
   }
-  found.sort((one, other) => one.score - other.score || one.path.length - other.path.length || (one.path < other.path ? -1 : 1));
+  found.sort(
+    (one, other) =>
+      one.score - other.score || one.path.length - other.path.length || (one.path < other.path ? -1 : 1),
+  );
   return found.slice(0, most).map((each) => each.path);
 }
 

@@ -9,11 +9,28 @@ import { nameOfSession } from "./topbar.js";
 /** @param {import("../app.js").App} app */
 export function alerts(app) {
   const said = h("div", { class: "offscreen", "aria-live": "polite" });
-  const list = h("div", { class: "notices", role: "region", "aria-label": t("Notices"), "aria-live": "polite" });
-  const notices = keyed(list, ({ id }) => String(id), (notice) => ({
-    element: h("div", { class: `notice ${notice.isBad ? "bad" : ""}` }, icon(notice.isBad ? "alert" : "check"), h("span", { text: notice.text }),
-      button({ class: "quiet tiny", "aria-label": t("Close"), on: { click: () => app.dismiss(notice.id) } }, icon("close"))),
-  }));
+  const list = h("div", {
+    class: "notices",
+    role: "region",
+    "aria-label": t("Notices"),
+    "aria-live": "polite",
+  });
+  const notices = keyed(
+    list,
+    ({ id }) => String(id),
+    (notice) => ({
+      element: h(
+        "div",
+        { class: `notice ${notice.isBad ? "bad" : ""}` },
+        icon(notice.isBad ? "alert" : "check"),
+        h("span", { text: notice.text }),
+        button(
+          { class: "quiet tiny", "aria-label": t("Close"), on: { click: () => app.dismiss(notice.id) } },
+          icon("close"),
+        ),
+      ),
+    }),
+  );
   const banner = h("div", { class: "banner", role: "alert", hidden: true });
   const favicon = document.querySelector("link[rel=icon]");
   app.show((known) => {
@@ -22,9 +39,12 @@ export function alerts(app) {
     drawBanner(known, banner);
   });
   app.on("event", (event) => {
-    if (event.type === "TurnFinished") said.textContent = t("Answer finished: {text}", { text: lastWords(app.known.picture.items) });
+    if (event.type === "TurnFinished")
+      said.textContent = t("Answer finished: {text}", { text: lastWords(app.known.picture.items) });
   });
-  app.on("asked", () => { said.textContent = t("Your answer is needed."); });
+  app.on("asked", () => {
+    said.textContent = t("Your answer is needed.");
+  });
   return { element: h("div", {}, banner, list, said) };
 }
 
@@ -37,7 +57,12 @@ function drawTitle(known, favicon) {
 }
 
 function drawBanner({ link }, banner) {
-  const words = link === "denied" ? t("The server was started anew. Open its new login link in this browser; this page then goes on by itself.") : "";
+  const words =
+    link === "denied"
+      ? t(
+          "The server was started anew. Open its new login link in this browser; this page then goes on by itself.",
+        )
+      : "";
   banner.hidden = !words;
   if (banner.textContent !== words) banner.textContent = words;
 }

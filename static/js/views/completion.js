@@ -24,8 +24,16 @@ export class Completion {
   constructor(app, area) {
     this.app = app;
     this.area = area;
-    this.element = h("ul", { class: "completion", role: "listbox", id: "completion", "aria-label": t("Suggestions"), hidden: true });
-    app.on("files", () => { this.#files = null; });
+    this.element = h("ul", {
+      class: "completion",
+      role: "listbox",
+      id: "completion",
+      "aria-label": t("Suggestions"),
+      hidden: true,
+    });
+    app.on("files", () => {
+      this.#files = null;
+    });
     area.setAttribute("aria-controls", "completion");
     area.setAttribute("aria-autocomplete", "list");
   }
@@ -38,7 +46,8 @@ export class Completion {
     const update = (this.#updates += 1);
     const place = wordAt(this.area.value, this.area.selectionStart);
     if (!place) return this.close();
-    const choices = place.kind === "command" ? await this.#commandChoices(place.word) : await this.#fileChoices(place.word);
+    const choices =
+      place.kind === "command" ? await this.#commandChoices(place.word) : await this.#fileChoices(place.word);
     if (update !== this.#updates) return; // something was typed meanwhile
     if (!choices.length) return this.close();
     this.place = place;
@@ -52,7 +61,11 @@ export class Completion {
     return this.#commands
       .filter(({ name }) => slashed(name).startsWith(word))
       .slice(0, 30)
-      .map(({ name, usage, help }) => ({ insert: `${slashed(name)} `, label: usage || slashed(name), help: say(help) }));
+      .map(({ name, usage, help }) => ({
+        insert: `${slashed(name)} `,
+        label: usage || slashed(name),
+        help: say(help),
+      }));
   }
 
   async #fileChoices(word) {
@@ -76,11 +89,25 @@ export class Completion {
   }
 
   #option(choice, index) {
-    return h("li", {
-      role: "option", id: `choice-${index}`, "aria-selected": String(index === this.chosen),
-      "aria-posinset": index + 1, "aria-setsize": this.choices.length,
-      on: { mousedown: (event) => { event.preventDefault(); this.chosen = index; this.take(); } },
-    }, h("code", { text: choice.label }), choice.help && h("span", { class: "muted", text: choice.help }));
+    return h(
+      "li",
+      {
+        role: "option",
+        id: `choice-${index}`,
+        "aria-selected": String(index === this.chosen),
+        "aria-posinset": index + 1,
+        "aria-setsize": this.choices.length,
+        on: {
+          mousedown: (event) => {
+            event.preventDefault();
+            this.chosen = index;
+            this.take();
+          },
+        },
+      },
+      h("code", { text: choice.label }),
+      choice.help && h("span", { class: "muted", text: choice.help }),
+    );
   }
 
   move(by) {

@@ -10,14 +10,58 @@ import { upload } from "./upload.js";
 
 /** @param {import("../app.js").App} app */
 export function composer(app) {
-  const area = h("textarea", { rows: 1, "aria-label": t("Message"), placeholder: t("Ask for something, / for commands, @ for files"), enterkeyhint: "send" });
-  const send = h("button", { type: "submit", class: "primary send", title: t("Send"), "aria-label": t("Send"), disabled: true }, icon("send"));
-  const stop = button({ class: "stop", title: t("Stop (Esc)"), "aria-label": t("Stop"), hidden: true, on: { click: app.stop } }, icon("stop"), h("span", { text: t("Stop") }));
+  const area = h("textarea", {
+    rows: 1,
+    "aria-label": t("Message"),
+    placeholder: t("Ask for something, / for commands, @ for files"),
+    enterkeyhint: "send",
+  });
+  const send = h(
+    "button",
+    { type: "submit", class: "primary send", title: t("Send"), "aria-label": t("Send"), disabled: true },
+    icon("send"),
+  );
+  const stop = button(
+    { class: "stop", title: t("Stop (Esc)"), "aria-label": t("Stop"), hidden: true, on: { click: app.stop } },
+    icon("stop"),
+    h("span", { text: t("Stop") }),
+  );
   const completion = new Completion(app, area);
   const chips = queueView(app, area);
-  const files = h("input", { type: "file", multiple: true, class: "offscreen", tabIndex: -1, "aria-hidden": "true" });
-  const attach = button({ class: "quiet", title: t("Upload files"), "aria-label": t("Upload files"), on: { click: () => files.click() } }, icon("upload"));
-  const form = h("form", { class: "composer" }, completion.element, chips.element, area, h("div", { class: "composer-row" }, attach, files, modeButton(app), approvalButton(app), h("span", { class: "gap" }), stop, send));
+  const files = h("input", {
+    type: "file",
+    multiple: true,
+    class: "offscreen",
+    tabIndex: -1,
+    "aria-hidden": "true",
+  });
+  const attach = button(
+    {
+      class: "quiet",
+      title: t("Upload files"),
+      "aria-label": t("Upload files"),
+      on: { click: () => files.click() },
+    },
+    icon("upload"),
+  );
+  const form = h(
+    "form",
+    { class: "composer" },
+    completion.element,
+    chips.element,
+    area,
+    h(
+      "div",
+      { class: "composer-row" },
+      attach,
+      files,
+      modeButton(app),
+      approvalButton(app),
+      h("span", { class: "gap" }),
+      stop,
+      send,
+    ),
+  );
 
   let session = ""; // "" while none is open: what is typed then goes into the next one
   let left = "";
@@ -65,7 +109,10 @@ export function composer(app) {
   });
   area.addEventListener("blur", () => completion.close());
   area.addEventListener("keydown", (event) => pressed(event, { area, completion, submit, chips, app }));
-  form.addEventListener("submit", (event) => { event.preventDefault(); submit(); });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
   files.addEventListener("change", async () => {
     const paths = await upload(app, "", [...files.files]);
     if (paths.length) take(paths.map((path) => `@${path} `).join(""));
@@ -109,7 +156,11 @@ function pressed(event, { area, completion, submit, chips, app }) {
 function completes(event, completion) {
   const moves = { ArrowDown: 1, ArrowUp: -1 };
   if (event.key in moves) completion.move(moves[event.key]);
-  else if (event.key === "Tab" || (event.key === "Enter" && !event.ctrlKey && !event.shiftKey && !isExact(completion))) completion.take();
+  else if (
+    event.key === "Tab" ||
+    (event.key === "Enter" && !event.ctrlKey && !event.shiftKey && !isExact(completion))
+  )
+    completion.take();
   else if (event.key === "Escape") completion.close();
   else return false;
   event.preventDefault();
@@ -118,7 +169,9 @@ function completes(event, completion) {
 }
 
 /** A command that stands there whole is sent by Enter. */
-const isExact = (completion) => completion.place.kind === "command" && completion.choices.some(({ insert }) => insert.trim() === completion.place.word);
+const isExact = (completion) =>
+  completion.place.kind === "command" &&
+  completion.choices.some(({ insert }) => insert.trim() === completion.place.word);
 
 function queueView(app) {
   const element = h("ol", { class: "queue", "aria-label": t("Queue"), hidden: true });
@@ -128,21 +181,35 @@ function queueView(app) {
     if (ack) app.tell("draft", ack.text);
   };
   const move = (id, by) => app.queue("move", id, Math.max(0, queue.findIndex((item) => item.id === id) + by));
-  const act = (name, words, work) => button({ class: "quiet tiny", title: words, "aria-label": words, on: { click: work } }, icon(name));
-  const chips = keyed(element, ({ id }) => id, ({ id, text }) => {
-    const chip = h("li", { class: "chip", draggable: true },
-      h("span", { class: "words", text: visible(text) }),
-      act("up", t("Earlier"), () => move(id, -1)), act("send", t("Stop and send now"), () => app.queue("now", id)), act("close", t("Take back"), () => takeBack(id)));
-    chip.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/onefold-queue", id));
-    chip.addEventListener("dragover", (event) => event.preventDefault());
-    chip.addEventListener("drop", (event) => {
-      const moved = event.dataTransfer.getData("text/onefold-queue");
-      if (!moved) return;
-      event.preventDefault();
-      app.queue("move", moved, queue.findIndex((item) => item.id === id));
-    });
-    return { element: chip };
-  });
+  const act = (name, words, work) =>
+    button({ class: "quiet tiny", title: words, "aria-label": words, on: { click: work } }, icon(name));
+  const chips = keyed(
+    element,
+    ({ id }) => id,
+    ({ id, text }) => {
+      const chip = h(
+        "li",
+        { class: "chip", draggable: true },
+        h("span", { class: "words", text: visible(text) }),
+        act("up", t("Earlier"), () => move(id, -1)),
+        act("send", t("Stop and send now"), () => app.queue("now", id)),
+        act("close", t("Take back"), () => takeBack(id)),
+      );
+      chip.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/onefold-queue", id));
+      chip.addEventListener("dragover", (event) => event.preventDefault());
+      chip.addEventListener("drop", (event) => {
+        const moved = event.dataTransfer.getData("text/onefold-queue");
+        if (!moved) return;
+        event.preventDefault();
+        app.queue(
+          "move",
+          moved,
+          queue.findIndex((item) => item.id === id),
+        );
+      });
+      return { element: chip };
+    },
+  );
   return {
     element,
     takeBack,
@@ -165,7 +232,10 @@ function modeButton(app) {
     const words = state?.mode === "think" ? t("Think") : t("Fast");
     if (mode.dataset.words === words) return;
     mode.dataset.words = words;
-    mode.title = state?.mode === "think" ? t("The first step of each task thinks. Click for fast.") : t("It acts without thinking first. Click to think.");
+    mode.title =
+      state?.mode === "think"
+        ? t("The first step of each task thinks. Click for fast.")
+        : t("It acts without thinking first. Click to think.");
     mode.replaceChildren(icon(state?.mode === "think" ? "brain" : "play"), words);
   });
   return mode;
@@ -173,9 +243,14 @@ function modeButton(app) {
 
 function approvalButton(app) {
   const options = { guarded: t("guarded"), ask: t("ask"), "read-only": t("read-only"), all: t("never ask") };
-  const select = h("select", { class: "quiet small", "aria-label": t("Approval mode"), title: t("What it asks about") },
-    ...Object.entries(options).map(([value, words]) => h("option", { value }, words)));
+  const select = h(
+    "select",
+    { class: "quiet small", "aria-label": t("Approval mode"), title: t("What it asks about") },
+    ...Object.entries(options).map(([value, words]) => h("option", { value }, words)),
+  );
   select.addEventListener("change", () => app.aside(`/approve ${select.value}`));
-  app.show(({ state }) => { if (state && select.value !== state.approval) select.value = state.approval; });
+  app.show(({ state }) => {
+    if (state && select.value !== state.approval) select.value = state.approval;
+  });
   return select;
 }

@@ -20,11 +20,19 @@ export function conversation(app) {
   const older = button({ class: "older", hidden: true, on: { click: loadOlder } }, t("Show earlier turns"));
   const list = h("div", { class: "items" });
   const pending = h("div", { class: "pending" });
-  const sent = keyed(pending, ({ cmd }) => cmd, ({ text }) => ({ element: h("article", { class: "person sending" }, h("div", { class: "said", text })) }));
+  const sent = keyed(
+    pending,
+    ({ cmd }) => cmd,
+    ({ text }) => ({ element: h("article", { class: "person sending" }, h("div", { class: "said", text })) }),
+  );
   const working = h("p", { class: "working", hidden: true }, h("span", { class: "spinner" }), h("span", {}));
   const empty = h("div", { class: "empty", hidden: true });
   const content = h("div", { class: "column" }, older, empty, list, pending, working);
-  const log = h("div", { class: "log", role: "log", "aria-label": t("Conversation"), "aria-live": "off", tabIndex: 0 }, content);
+  const log = h(
+    "div",
+    { class: "log", role: "log", "aria-label": t("Conversation"), "aria-live": "off", tabIndex: 0 },
+    content,
+  );
   const pill = button({ class: "pill", hidden: true });
   const follow = new Follow(log, content, pill);
   const element = h("div", { class: "conversation" }, log, pill);
@@ -33,26 +41,35 @@ export function conversation(app) {
   let groups = null;
   let drawn = null;
   let outbox = 0;
-  import("./items.js").then(({ itemView }) => begin(keyed(list, (item) => item.key, (item) => itemView(item, host))));
+  import("./items.js").then(({ itemView }) =>
+    begin(
+      keyed(
+        list,
+        (item) => item.key,
+        (item) => itemView(item, host),
+      ),
+    ),
+  );
 
-  const begin = (items) => app.show((known) => {
-    if (known.session !== session) {
-      session = known.session;
-      follow.toEnd();
-    }
-    if (known.picture.items !== drawn) {
-      drawn = known.picture.items;
-      groups = stable(groups, grouped(drawn));
-      items(groups);
-    }
-    if (known.outbox.length > outbox) follow.toEnd();
-    outbox = known.outbox.length;
-    sent(known.outbox.filter(({ text }) => !text.startsWith("/")));
-    older.hidden = known.picture.firstTurn <= 1;
-    drawEmpty(known);
-    drawWorking(known);
-    follow.update(drawn.length);
-  });
+  const begin = (items) =>
+    app.show((known) => {
+      if (known.session !== session) {
+        session = known.session;
+        follow.toEnd();
+      }
+      if (known.picture.items !== drawn) {
+        drawn = known.picture.items;
+        groups = stable(groups, grouped(drawn));
+        items(groups);
+      }
+      if (known.outbox.length > outbox) follow.toEnd();
+      outbox = known.outbox.length;
+      sent(known.outbox.filter(({ text }) => !text.startsWith("/")));
+      older.hidden = known.picture.firstTurn <= 1;
+      drawEmpty(known);
+      drawWorking(known);
+      follow.update(drawn.length);
+    });
 
   function drawEmpty(known) {
     const isEmpty = known.isReady && !known.picture.items.length && !known.outbox.length;
@@ -82,7 +99,10 @@ function stable(before, now) {
   const known = new Map((before ?? []).map((item) => [item.key, item]));
   return now.map((item) => {
     const old = known.get(item.key);
-    const isSame = item.kind === "group" && old?.calls.length === item.calls.length && old.calls.every((call, index) => call === item.calls[index]);
+    const isSame =
+      item.kind === "group" &&
+      old?.calls.length === item.calls.length &&
+      old.calls.every((call, index) => call === item.calls[index]);
     return isSame ? old : item;
   });
 }
@@ -90,9 +110,17 @@ function stable(before, now) {
 /** What goes on right now that no item shows. */
 function workingWords({ picture, state, outbox }) {
   if (state?.stopping) return t("Stopping…");
-  if (picture.drafted) return t("Preparing {name}, {size} characters", { name: verb(picture.drafted.name), size: count(picture.drafted.characters) });
+  if (picture.drafted)
+    return t("Preparing {name}, {size} characters", {
+      name: verb(picture.drafted.name),
+      size: count(picture.drafted.characters),
+    });
   const last = picture.items.at(-1);
-  const shows = last && ((last.kind === "call" && last.state === "running") || (last.kind === "text" && !last.done) || (last.kind === "thinking" && last.seconds === null));
+  const shows =
+    last &&
+    ((last.kind === "call" && last.state === "running") ||
+      (last.kind === "text" && !last.done) ||
+      (last.kind === "thinking" && last.seconds === null));
   if ((state?.running && picture.isRunning && !shows) || outbox.length) return t("Working…");
   return "";
 }

@@ -12,12 +12,24 @@ const THEME = cm.EditorView.theme({
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
   ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
-  ".cm-gutters": { backgroundColor: "var(--surface)", color: "var(--muted)", border: "none", paddingLeft: "4px" },
+  ".cm-gutters": {
+    backgroundColor: "var(--surface)",
+    color: "var(--muted)",
+    border: "none",
+    paddingLeft: "4px",
+  },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
-  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground, ::selection": { backgroundColor: "var(--selection) !important" },
+  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground, ::selection": {
+    backgroundColor: "var(--selection) !important",
+  },
   ".cm-panels": { backgroundColor: "var(--side)", color: "var(--text)", borderColor: "var(--line)" },
   ".cm-panels input": { background: "var(--surface)", color: "var(--text)", border: "1px solid var(--line)" },
-  ".cm-panels button": { background: "var(--surface)", color: "var(--text)", border: "1px solid var(--line)", borderRadius: "4px" },
+  ".cm-panels button": {
+    background: "var(--surface)",
+    color: "var(--text)",
+    border: "1px solid var(--line)",
+    borderRadius: "4px",
+  },
   ".cm-searchMatch": { backgroundColor: "var(--mark)" },
   ".cm-foldPlaceholder": { background: "var(--hover)", border: "none", color: "var(--muted)" },
 });
@@ -28,7 +40,15 @@ const COLOURS = cm.HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string), tags.regexp], color: "var(--code-string)" },
   { tag: [tags.comment, tags.meta], color: "var(--code-comment)", fontStyle: "italic" },
   { tag: [tags.number, tags.bool, tags.null, tags.atom], color: "var(--code-number)" },
-  { tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.definition(tags.function(tags.variableName)), tags.heading], color: "var(--code-title)" },
+  {
+    tag: [
+      tags.function(tags.variableName),
+      tags.function(tags.propertyName),
+      tags.definition(tags.function(tags.variableName)),
+      tags.heading,
+    ],
+    color: "var(--code-title)",
+  },
   { tag: [tags.typeName, tags.className, tags.tagName], color: "var(--code-type)" },
   { tag: [tags.propertyName, tags.attributeName], color: "var(--code-name)" },
   { tag: tags.heading, fontWeight: "600" },
@@ -42,17 +62,49 @@ export class Editor {
     const shadow = this.element.attachShadow({ mode: "open" });
     const syntax = cm.languages[language]?.();
     this.view = new cm.EditorView({
-      root: shadow, parent: shadow,
-      state: cm.EditorState.create({ doc: text, extensions: [
-        cm.lineNumbers(), cm.foldGutter(), cm.highlightSpecialChars(), cm.history(), cm.drawSelection(), cm.indentOnInput(),
-        cm.bracketMatching(), cm.rectangularSelection(), cm.highlightActiveLine(), cm.highlightActiveLineGutter(),
-        cm.highlightSelectionMatches(), cm.search({ top: true }), cm.syntaxHighlighting(COLOURS), THEME,
-        cm.EditorState.allowMultipleSelections.of(true), cm.indentUnit.of(indentOf(text)), cm.EditorState.readOnly.of(isReadOnly),
-        cm.EditorView.contentAttributes.of({ "aria-label": t("Text of the file") }),
-        cm.keymap.of([{ key: "Mod-s", run: () => { save(); return true; } }, ...cm.defaultKeymap, ...cm.historyKeymap, ...cm.searchKeymap, ...cm.foldKeymap, cm.indentWithTab]),
-        cm.EditorView.updateListener.of((update) => { if (update.docChanged) changed(); }),
-        ...(syntax ? [syntax] : []),
-      ] }),
+      root: shadow,
+      parent: shadow,
+      state: cm.EditorState.create({
+        doc: text,
+        extensions: [
+          cm.lineNumbers(),
+          cm.foldGutter(),
+          cm.highlightSpecialChars(),
+          cm.history(),
+          cm.drawSelection(),
+          cm.indentOnInput(),
+          cm.bracketMatching(),
+          cm.rectangularSelection(),
+          cm.highlightActiveLine(),
+          cm.highlightActiveLineGutter(),
+          cm.highlightSelectionMatches(),
+          cm.search({ top: true }),
+          cm.syntaxHighlighting(COLOURS),
+          THEME,
+          cm.EditorState.allowMultipleSelections.of(true),
+          cm.indentUnit.of(indentOf(text)),
+          cm.EditorState.readOnly.of(isReadOnly),
+          cm.EditorView.contentAttributes.of({ "aria-label": t("Text of the file") }),
+          cm.keymap.of([
+            {
+              key: "Mod-s",
+              run: () => {
+                save();
+                return true;
+              },
+            },
+            ...cm.defaultKeymap,
+            ...cm.historyKeymap,
+            ...cm.searchKeymap,
+            ...cm.foldKeymap,
+            cm.indentWithTab,
+          ]),
+          cm.EditorView.updateListener.of((update) => {
+            if (update.docChanged) changed();
+          }),
+          ...(syntax ? [syntax] : []),
+        ],
+      }),
     });
   }
 
@@ -82,7 +134,12 @@ export class Editor {
   }
 
   goToOffset(offset) {
-    requestAnimationFrame(() => this.view.dispatch({ selection: { anchor: offset }, effects: cm.EditorView.scrollIntoView(offset, { y: "center" }) }));
+    requestAnimationFrame(() =>
+      this.view.dispatch({
+        selection: { anchor: offset },
+        effects: cm.EditorView.scrollIntoView(offset, { y: "center" }),
+      }),
+    );
   }
 
   destroy() {

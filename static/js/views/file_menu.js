@@ -13,7 +13,9 @@ export class FileMenu {
     this.app = app;
     this.element = h("div", { class: "menu", hidden: true });
     this.element.addEventListener("keydown", (event) => this.#pressed(event));
-    document.addEventListener("pointerdown", (event) => { if (!this.element.hidden && !this.element.contains(event.target)) this.close(); });
+    document.addEventListener("pointerdown", (event) => {
+      if (!this.element.hidden && !this.element.contains(event.target)) this.close();
+    });
   }
 
   /** @param {any} row @param {HTMLElement} anchor */
@@ -21,11 +23,28 @@ export class FileMenu {
     if (!row) return;
     const { path, entry } = row;
     const isFile = entry.kind === "file";
-    const item = (picture, words, work) => button({ role: "menuitem", tabIndex: -1, on: { click: () => { this.close(); work(); } } }, icon(picture), words);
+    const item = (picture, words, work) =>
+      button(
+        {
+          role: "menuitem",
+          tabIndex: -1,
+          on: {
+            click: () => {
+              this.close();
+              work();
+            },
+          },
+        },
+        icon(picture),
+        words,
+      );
     this.#show(anchor, "menu", t("File"), [
       isFile && item("eye", t("Open"), () => this.app.tell("open", { path })),
       isFile && item("chat", t("Mention in the message"), () => this.app.tell("mention", path)),
-      isFile && item("pin", entry.focus ? t("Take out of focus") : t("Put into focus"), () => this.focus(path, !entry.focus)),
+      isFile &&
+        item("pin", entry.focus ? t("Take out of focus") : t("Put into focus"), () =>
+          this.focus(path, !entry.focus),
+        ),
       item("note", entry.note ? t("Edit the note") : t("Add a note"), () => this.note(row, anchor)),
       item("edit", t("Rename"), () => this.rename(row, anchor)),
       entry.kind === "folder" && item("add", t("New file or folder"), () => this.create(anchor, path)),
@@ -39,22 +58,40 @@ export class FileMenu {
     const answer = await this.app.attempt(() => api.focus(this.app.known.session, path, on));
     if (!answer) return;
     const tokens = answer.focus.find((each) => each.path === path)?.tokens ?? 0;
-    this.app.notice(on ? t("{path} is in focus: {n} tokens with each change.", { path: visible(path), n: tokens }) : t("{path} is out of focus.", { path: visible(path) }));
+    this.app.notice(
+      on
+        ? t("{path} is in focus: {n} tokens with each change.", { path: visible(path), n: tokens })
+        : t("{path} is out of focus.", { path: visible(path) }),
+    );
   }
 
   note({ path, entry }, anchor) {
-    this.#form(anchor, t("Note on {path}", { path: visible(nameOf(path)) }), entry.note, (note) => this.app.attempt(async () => {
-      await api.note(path, note);
-      this.app.tell("files", { by: "person", folders: [folderOf(path)], paths: [] });
-    }), true);
+    this.#form(
+      anchor,
+      t("Note on {path}", { path: visible(nameOf(path)) }),
+      entry.note,
+      (note) =>
+        this.app.attempt(async () => {
+          await api.note(path, note);
+          this.app.tell("files", { by: "person", folders: [folderOf(path)], paths: [] });
+        }),
+      true,
+    );
   }
 
   rename({ path }, anchor) {
-    this.#form(anchor, t("New name"), path, (name) => name && name !== path && this.app.attempt(() => api.rename(path, name)));
+    this.#form(
+      anchor,
+      t("New name"),
+      path,
+      (name) => name && name !== path && this.app.attempt(() => api.rename(path, name)),
+    );
   }
 
   create(anchor, folder) {
-    this.#form(anchor, t("New file, or folder with a / at its end"), folder ? `${folder}/` : "", (name) => this.#make(name));
+    this.#form(anchor, t("New file, or folder with a / at its end"), folder ? `${folder}/` : "", (name) =>
+      this.#make(name),
+    );
   }
 
   #make(name) {
@@ -68,18 +105,45 @@ export class FileMenu {
   }
 
   #form(anchor, label, value, done, isLong = false) {
-    const field = h(isLong ? "textarea" : "input", { value: value ?? "", "aria-label": label, rows: 3, spellcheck: "false" });
-    const finish = () => { this.close(); done(field.value.trim()); };
-    const form = h("form", { on: { submit: (event) => { event.preventDefault(); finish(); } } },
+    const field = h(isLong ? "textarea" : "input", {
+      value: value ?? "",
+      "aria-label": label,
+      rows: 3,
+      spellcheck: "false",
+    });
+    const finish = () => {
+      this.close();
+      done(field.value.trim());
+    };
+    const form = h(
+      "form",
+      {
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            finish();
+          },
+        },
+      },
       h("label", {}, h("span", { text: label }), field),
-      h("div", { class: "buttons" }, button({ class: "small", on: { click: () => this.close() } }, t("Cancel")), h("button", { type: "submit", class: "primary small" }, t("OK"))));
+      h(
+        "div",
+        { class: "buttons" },
+        button({ class: "small", on: { click: () => this.close() } }, t("Cancel")),
+        h("button", { type: "submit", class: "primary small" }, t("OK")),
+      ),
+    );
     field.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.keyCode !== 229) { event.preventDefault(); finish(); }
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.keyCode !== 229) {
+        event.preventDefault();
+        finish();
+      }
     });
     this.#show(anchor, "dialog", label, [form]);
     field.focus();
     const dot = isLong ? -1 : field.value.lastIndexOf(".");
-    if (!isLong && dot > field.value.lastIndexOf("/") + 1) field.setSelectionRange(field.value.lastIndexOf("/") + 1, dot);
+    if (!isLong && dot > field.value.lastIndexOf("/") + 1)
+      field.setSelectionRange(field.value.lastIndexOf("/") + 1, dot);
   }
 
   #show(anchor, role, label, children) {

@@ -31,17 +31,55 @@ export class FileView {
     this.changed = changed;
     this.isDirty = false;
     this.facts = h("span", { class: "muted facts" });
-    this.saveButton = button({ class: "primary small", hidden: true, on: { click: () => this.save() } }, t("Save"));
-    this.previewButton = button({ class: "small", hidden: true, "aria-pressed": "false", on: { click: () => this.#togglePreview() } }, t("Preview"));
+    this.saveButton = button(
+      { class: "primary small", hidden: true, on: { click: () => this.save() } },
+      t("Save"),
+    );
+    this.previewButton = button(
+      { class: "small", hidden: true, "aria-pressed": "false", on: { click: () => this.#togglePreview() } },
+      t("Preview"),
+    );
     this.pinButton = button({ class: "quiet tiny", on: { click: () => this.#toggleFocus() } }, icon("pin"));
-    this.bar = h("div", { class: "file-bar" },
-      h("span", { class: "crumbs", title: visible(path) }, h("span", { class: "muted", text: folderOf(path) ? `${visible(folderOf(path))}/` : "" }), h("b", { text: visible(nameOf(path)) })),
-      this.facts, h("span", { class: "gap" }), this.previewButton, this.pinButton,
-      button({ class: "quiet tiny", title: t("Reveal in the tree"), "aria-label": t("Reveal in the tree"), on: { click: () => app.tell("reveal", path) } }, icon("sidebar")),
-      h("a", { class: "button quiet tiny", href: api.downloadAddress(path), title: t("Download"), "aria-label": t("Download") }, icon("download")),
-      this.saveButton);
+    this.bar = h(
+      "div",
+      { class: "file-bar" },
+      h(
+        "span",
+        { class: "crumbs", title: visible(path) },
+        h("span", { class: "muted", text: folderOf(path) ? `${visible(folderOf(path))}/` : "" }),
+        h("b", { text: visible(nameOf(path)) }),
+      ),
+      this.facts,
+      h("span", { class: "gap" }),
+      this.previewButton,
+      this.pinButton,
+      button(
+        {
+          class: "quiet tiny",
+          title: t("Reveal in the tree"),
+          "aria-label": t("Reveal in the tree"),
+          on: { click: () => app.tell("reveal", path) },
+        },
+        icon("sidebar"),
+      ),
+      h(
+        "a",
+        {
+          class: "button quiet tiny",
+          href: api.downloadAddress(path),
+          title: t("Download"),
+          "aria-label": t("Download"),
+        },
+        icon("download"),
+      ),
+      this.saveButton,
+    );
     this.notices = h("div", { class: "file-notices" });
-    this.body = h("div", { class: "file-body" }, h("p", { class: "muted loading-note", text: t("Loading…") }));
+    this.body = h(
+      "div",
+      { class: "file-body" },
+      h("p", { class: "muted loading-note", text: t("Loading…") }),
+    );
     this.element = h("div", { class: "file-view" }, this.bar, this.notices, this.body);
     this.forgetApp = app.show(() => this.#drawPin());
     this.#isLoading = this.#load();
@@ -86,14 +124,24 @@ export class FileView {
 
   #drawFacts() {
     const { file } = this;
-    this.facts.textContent = [size(file.size), !/^utf-8(, lf)?$/i.test(file.encoding) && file.encoding, file.newline === "\r\n" && "CRLF", !file.is_writable && t("read-only")].filter(Boolean).join(" · ");
+    this.facts.textContent = [
+      size(file.size),
+      !/^utf-8(, lf)?$/i.test(file.encoding) && file.encoding,
+      file.newline === "\r\n" && "CRLF",
+      !file.is_writable && t("read-only"),
+    ]
+      .filter(Boolean)
+      .join(" · ");
   }
 
   async #openEditor(file) {
     const { Editor } = await import("./editor.js");
     this.#editor = new Editor({
-      text: this.#draft ?? file.text, language: file.language, isReadOnly: !file.is_writable,
-      changed: () => this.#edited(), save: () => this.save(),
+      text: this.#draft ?? file.text,
+      language: file.language,
+      isReadOnly: !file.is_writable,
+      changed: () => this.#edited(),
+      save: () => this.save(),
     });
     this.body.replaceChildren(this.#editor.element);
     this.#edited();
@@ -109,7 +157,8 @@ export class FileView {
   #edited() {
     const text = this.#editor.text;
     const isDirty = text !== this.#base.text;
-    if (isDirty && text.length < 1_000_000) sessionStorage.setItem(`file.${this.path}`, JSON.stringify({ hash: this.#base.hash, text }));
+    if (isDirty && text.length < 1_000_000)
+      sessionStorage.setItem(`file.${this.path}`, JSON.stringify({ hash: this.#base.hash, text }));
     else sessionStorage.removeItem(`file.${this.path}`);
     if (isDirty !== this.isDirty) {
       this.isDirty = isDirty;
@@ -126,8 +175,17 @@ export class FileView {
       this.body.replaceChildren(preview(kind, this.path, ""));
       return;
     }
-    this.body.replaceChildren(h("div", { class: "pane-empty" }, icon("file"), h("p", { text: say(refusal.phrase) }),
-      refusal.status === 404 ? null : h("p", {}, h("a", { href: api.downloadAddress(this.path), text: t("Download") }))));
+    this.body.replaceChildren(
+      h(
+        "div",
+        { class: "pane-empty" },
+        icon("file"),
+        h("p", { text: say(refusal.phrase) }),
+        refusal.status === 404
+          ? null
+          : h("p", {}, h("a", { href: api.downloadAddress(this.path), text: t("Download") })),
+      ),
+    );
   }
 
   show(line = 0) {
@@ -139,7 +197,9 @@ export class FileView {
   #togglePreview() {
     this.#isPreview = !this.#isPreview;
     this.previewButton.setAttribute("aria-pressed", String(this.#isPreview));
-    this.body.replaceChildren(this.#isPreview ? preview(this.#kind, this.path, this.#editor.text) : this.#editor.element);
+    this.body.replaceChildren(
+      this.#isPreview ? preview(this.#kind, this.path, this.#editor.text) : this.#editor.element,
+    );
   }
 
   // --- saving and merging ----------------------------------------------------------------------------
@@ -173,7 +233,10 @@ export class FileView {
       return;
     }
     const file = await api.text(this.path).catch((refusal) => refusal);
-    if (file.status === 404) this.#tell(t("The file is gone from the disk; saving makes it again."), () => { this.#base = { text: this.#base.text, hash: null }; });
+    if (file.status === 404)
+      this.#tell(t("The file is gone from the disk; saving makes it again."), () => {
+        this.#base = { text: this.#base.text, hash: null };
+      });
     if (file.hash === undefined || file.hash === this.#base.hash) return;
     this.file = file;
     this.#drawFacts();
@@ -187,17 +250,32 @@ export class FileView {
 
   async #mergeWith(theirs, hash) {
     const { diff3Merge } = await loadMerge();
-    const { text, conflicts: count } = merge(this.#editor.text, this.#base.text, theirs, (a, o, b) => diff3Merge(a, o, b));
+    const { text, conflicts: count } = merge(this.#editor.text, this.#base.text, theirs, (a, o, b) =>
+      diff3Merge(a, o, b),
+    );
     this.#base = { text: theirs, hash };
     this.#editor.replace(text);
     this.#edited();
-    this.#tell(count ? t("The file changed on disk meanwhile, in the same lines: choose below.") : t("The file changed on disk meanwhile; both changes are in the text now. Save to keep them."));
+    this.#tell(
+      count
+        ? t("The file changed on disk meanwhile, in the same lines: choose below.")
+        : t("The file changed on disk meanwhile; both changes are in the text now. Save to keep them."),
+    );
   }
 
   #tell(words, then = null) {
     then?.();
-    const close = button({ class: "quiet tiny", "aria-label": t("Close"), on: { click: () => note.remove() } }, icon("close"));
-    const note = h("p", { class: "file-notice", role: "alert" }, icon("alert"), h("span", { text: words }), close);
+    const close = button(
+      { class: "quiet tiny", "aria-label": t("Close"), on: { click: () => note.remove() } },
+      icon("close"),
+    );
+    const note = h(
+      "p",
+      { class: "file-notice", role: "alert" },
+      icon("alert"),
+      h("span", { text: words }),
+      close,
+    );
     this.notices.querySelector(".file-notice")?.remove();
     this.notices.prepend(note);
   }
@@ -206,13 +284,19 @@ export class FileView {
     this.notices.querySelector(".conflicts")?.remove();
     const found = conflicts(this.#editor.text);
     if (!found.length) return;
-    const settle = (choice) => () => this.#editor.replaceRange(found[0].from, found[0].to, settled(found[0], choice));
-    this.notices.append(h("div", { class: "conflicts", role: "group", "aria-label": t("Conflict") },
-      h("span", { text: t("Conflict 1 of {n}", { n: found.length }) }),
-      button({ class: "small", on: { click: () => this.#editor.goToOffset(found[0].from) } }, t("Show")),
-      button({ class: "small", on: { click: settle("mine") } }, t("Keep yours")),
-      button({ class: "small", on: { click: settle("theirs") } }, t("Keep the disk's")),
-      button({ class: "small", on: { click: settle("both") } }, t("Keep both"))));
+    const settle = (choice) => () =>
+      this.#editor.replaceRange(found[0].from, found[0].to, settled(found[0], choice));
+    this.notices.append(
+      h(
+        "div",
+        { class: "conflicts", role: "group", "aria-label": t("Conflict") },
+        h("span", { text: t("Conflict 1 of {n}", { n: found.length }) }),
+        button({ class: "small", on: { click: () => this.#editor.goToOffset(found[0].from) } }, t("Show")),
+        button({ class: "small", on: { click: settle("mine") } }, t("Keep yours")),
+        button({ class: "small", on: { click: settle("theirs") } }, t("Keep the disk's")),
+        button({ class: "small", on: { click: settle("both") } }, t("Keep both")),
+      ),
+    );
   }
 
   leave() {

@@ -19,9 +19,20 @@ export class Follow {
     this.seen = 0;
     this.count = 0;
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
-    scroller.addEventListener("wheel", (event) => { if (event.deltaY < 0) this.#leave(); }, { passive: true });
-    scroller.addEventListener("keydown", (event) => { if (["PageUp", "Home", "ArrowUp"].includes(event.key)) this.#leave(); });
-    pill.addEventListener("click", () => { this.toEnd(); scroller.focus(); });
+    scroller.addEventListener(
+      "wheel",
+      (event) => {
+        if (event.deltaY < 0) this.#leave();
+      },
+      { passive: true },
+    );
+    scroller.addEventListener("keydown", (event) => {
+      if (["PageUp", "Home", "ArrowUp"].includes(event.key)) this.#leave();
+    });
+    pill.addEventListener("click", () => {
+      this.toEnd();
+      scroller.focus();
+    });
     const sizes = new ResizeObserver(() => this.#settle());
     sizes.observe(content);
     sizes.observe(scroller);
@@ -53,7 +64,8 @@ export class Follow {
   }
 
   #settle() {
-    if (this.isOn && this.#distance > 0 && !hasSelectionIn(this.scroller)) this.scroller.scrollTop = this.scroller.scrollHeight;
+    if (this.isOn && this.#distance > 0 && !hasSelectionIn(this.scroller))
+      this.scroller.scrollTop = this.scroller.scrollHeight;
     this.#draw();
   }
 

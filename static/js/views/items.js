@@ -13,8 +13,16 @@ import { drawCard } from "../cards/cards.js";
 /** @typedef {import("../cards/cards.js").Host & {resend?: (turn: number, text: string) => void, fork?: (turn: number) => void, send?: (text: string) => void}} Host */
 
 const VIEWS = {
-  person: personView, text: textView, thinking: thinkingView, call: callView, group: groupView,
-  retry: retryView, thought: thoughtView, warning: warningView, command: commandView, end: endView,
+  person: personView,
+  text: textView,
+  thinking: thinkingView,
+  call: callView,
+  group: groupView,
+  retry: retryView,
+  thought: thoughtView,
+  warning: warningView,
+  command: commandView,
+  end: endView,
 };
 
 /** The kinds of items the page can show. */
@@ -27,25 +35,79 @@ function personView(item, host) {
   const text = h("div", { class: "said", text: item.text });
   const element = h("article", { class: "person", "aria-label": t("You") }, text);
   if (!host.resend || !item.turn) return { element };
-  const edit = button({ class: "quiet tiny", title: t("Edit and send again"), "aria-label": t("Edit and send again"), on: { click: begin } }, icon("edit"));
-  element.append(h("div", { class: "actions" }, edit, copyButton(() => item.text)));
+  const edit = button(
+    {
+      class: "quiet tiny",
+      title: t("Edit and send again"),
+      "aria-label": t("Edit and send again"),
+      on: { click: begin },
+    },
+    icon("edit"),
+  );
+  element.append(
+    h(
+      "div",
+      { class: "actions" },
+      edit,
+      copyButton(() => item.text),
+    ),
+  );
   function begin() {
-    element.replaceChildren(editForm(item.text, (changed) => host.resend(item.turn, changed), () => {
-      element.replaceChildren(text, h("div", { class: "actions" }, edit, copyButton(() => item.text)));
-      edit.focus();
-    }));
+    element.replaceChildren(
+      editForm(
+        item.text,
+        (changed) => host.resend(item.turn, changed),
+        () => {
+          element.replaceChildren(
+            text,
+            h(
+              "div",
+              { class: "actions" },
+              edit,
+              copyButton(() => item.text),
+            ),
+          );
+          edit.focus();
+        },
+      ),
+    );
     element.querySelector("textarea").focus();
   }
   return { element };
 }
 
 function editForm(text, send, cancel) {
-  const area = h("textarea", { value: text, rows: Math.min(12, text.split("\n").length + 1), "aria-label": t("Edit the message") });
-  const form = h("form", { class: "edit-message", on: { submit: (event) => { event.preventDefault(); if (area.value.trim()) send(area.value); } } },
+  const area = h("textarea", {
+    value: text,
+    rows: Math.min(12, text.split("\n").length + 1),
+    "aria-label": t("Edit the message"),
+  });
+  const form = h(
+    "form",
+    {
+      class: "edit-message",
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          if (area.value.trim()) send(area.value);
+        },
+      },
+    },
     area,
     h("p", { class: "muted", text: t("This goes on in a new session; the one you see stays as it is.") }),
-    h("div", { class: "buttons" }, button({ on: { click: cancel } }, t("Cancel")), h("button", { type: "submit", class: "primary" }, t("Send again"))));
-  form.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); cancel(); } });
+    h(
+      "div",
+      { class: "buttons" },
+      button({ on: { click: cancel } }, t("Cancel")),
+      h("button", { type: "submit", class: "primary" }, t("Send again")),
+    ),
+  );
+  form.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      cancel();
+    }
+  });
   return form;
 }
 
@@ -63,7 +125,13 @@ function textView(item, host) {
     shown = changed;
     writer.write(changed.text, changed.done);
     if (changed.done && !element.querySelector(":scope > .actions")) {
-      element.append(h("div", { class: "actions" }, copyButton(() => shown.text)));
+      element.append(
+        h(
+          "div",
+          { class: "actions" },
+          copyButton(() => shown.text),
+        ),
+      );
     }
   };
   update(item);
@@ -86,8 +154,17 @@ function thinkingView(item) {
     shown = changed;
     const isOver = changed.seconds !== null;
     element.classList.toggle("running", !isOver);
-    const words = !isOver ? t("Thinking") : changed.seconds ? t("Thought {time}", { time: duration(changed.seconds) }) : t("Thought");
-    if (summary.dataset.words !== words) summary.replaceChildren(isOver ? icon("brain") : h("span", { class: "spinner" }), words, icon("chevron", "turn"));
+    const words = !isOver
+      ? t("Thinking")
+      : changed.seconds
+        ? t("Thought {time}", { time: duration(changed.seconds) })
+        : t("Thought");
+    if (summary.dataset.words !== words)
+      summary.replaceChildren(
+        isOver ? icon("brain") : h("span", { class: "spinner" }),
+        words,
+        icon("chevron", "turn"),
+      );
     summary.dataset.words = words;
     draw();
   };
@@ -100,10 +177,28 @@ function groupView(group, host) {
   const words = h("span", { class: "verb" });
   const sign = h("span", { class: "sign" });
   const list = h("div", { class: "group-calls" });
-  const calls = keyed(list, (call) => call.key, (call) => callView(call, host));
+  const calls = keyed(
+    list,
+    (call) => call.key,
+    (call) => callView(call, host),
+  );
   let choice = false;
-  const head = button({ class: "head", "aria-expanded": "false", on: { click: () => { choice = !choice; update(group); } } },
-    icon("eye", "what"), words, h("span", { class: "meta" }), sign);
+  const head = button(
+    {
+      class: "head",
+      "aria-expanded": "false",
+      on: {
+        click: () => {
+          choice = !choice;
+          update(group);
+        },
+      },
+    },
+    icon("eye", "what"),
+    words,
+    h("span", { class: "meta" }),
+    sign,
+  );
   const element = h("div", { class: "group" }, h("div", { class: "row" }, head), list);
   function update(changed) {
     group = changed;
@@ -114,7 +209,8 @@ function groupView(group, host) {
     head.setAttribute("aria-expanded", String(choice));
     retext(words, groupWords(group.calls));
     const isRunning = group.calls.some((call) => call.state === "running");
-    if (sign.dataset.running !== String(isRunning)) sign.replaceChildren(isRunning ? h("span", { class: "spinner" }) : icon("check"));
+    if (sign.dataset.running !== String(isRunning))
+      sign.replaceChildren(isRunning ? h("span", { class: "spinner" }) : icon("check"));
     sign.dataset.running = String(isRunning);
     calls(group.calls);
   }
@@ -138,7 +234,14 @@ function retryView(item) {
 }
 
 function thoughtView(item) {
-  return { element: h("details", { class: "thinking" }, h("summary", {}, icon("brain"), t("Carried on"), icon("chevron", "turn")), h("div", { class: "thinking-text", text: item.text })) };
+  return {
+    element: h(
+      "details",
+      { class: "thinking" },
+      h("summary", {}, icon("brain"), t("Carried on"), icon("chevron", "turn")),
+      h("div", { class: "thinking-text", text: item.text }),
+    ),
+  };
 }
 
 function warningView(item) {
@@ -146,14 +249,28 @@ function warningView(item) {
 }
 
 function commandView(item, host) {
-  return { element: h("article", { class: `command ${item.ok ? "" : "bad"}`, "aria-label": item.command },
-    h("p", { class: "command-name" }, icon(item.ok ? "terminal" : "alert"), h("code", { text: item.command })),
-    item.card ? drawCard(item.card, host) : null) };
+  return {
+    element: h(
+      "article",
+      { class: `command ${item.ok ? "" : "bad"}`, "aria-label": item.command },
+      h(
+        "p",
+        { class: "command-name" },
+        icon(item.ok ? "terminal" : "alert"),
+        h("code", { text: item.command }),
+      ),
+      item.card ? drawCard(item.card, host) : null,
+    ),
+  };
 }
 
 const WHYS = {
-  done: () => "", stopped: () => t("Stopped"), step_limit: () => t("Step limit reached"),
-  budget: () => t("Budget reached"), error: () => t("Failed"), interrupted: () => t("Interrupted"),
+  done: () => "",
+  stopped: () => t("Stopped"),
+  step_limit: () => t("Step limit reached"),
+  budget: () => t("Budget reached"),
+  error: () => t("Failed"),
+  interrupted: () => t("Interrupted"),
 };
 
 function endView(item, host) {
@@ -161,19 +278,49 @@ function endView(item, host) {
   const facts = [
     item.seconds ? duration(item.seconds) : "",
     usage.completion_tokens ? t("{n} tokens written", { n: count(usage.completion_tokens) }) : "",
-  ].filter(Boolean).join(" · ");
+  ]
+    .filter(Boolean)
+    .join(" · ");
   if (item.why === "done") {
-    return { element: h("footer", { class: "end" }, facts && h("span", { class: "muted", text: facts }), forkButton(item, host)) };
+    return {
+      element: h(
+        "footer",
+        { class: "end" },
+        facts && h("span", { class: "muted", text: facts }),
+        forkButton(item, host),
+      ),
+    };
   }
-  const goOn = host.send && ["step_limit", "budget", "interrupted", "stopped"].includes(item.why)
-    ? button({ class: "small", on: { click: () => host.send(t("Go on.")) } }, icon("play"), t("Continue")) : null;
-  return { element: h("footer", { class: `end ${item.why}` },
-    h("p", {}, icon(item.why === "stopped" ? "stop" : "alert"), h("b", { text: WHYS[item.why]?.() ?? item.why }), item.detail ? ` ${say(item.detail)}` : ""),
-    h("div", { class: "buttons" }, goOn, forkButton(item, host))) };
+  const goOn =
+    host.send && ["step_limit", "budget", "interrupted", "stopped"].includes(item.why)
+      ? button({ class: "small", on: { click: () => host.send(t("Go on.")) } }, icon("play"), t("Continue"))
+      : null;
+  return {
+    element: h(
+      "footer",
+      { class: `end ${item.why}` },
+      h(
+        "p",
+        {},
+        icon(item.why === "stopped" ? "stop" : "alert"),
+        h("b", { text: WHYS[item.why]?.() ?? item.why }),
+        item.detail ? ` ${say(item.detail)}` : "",
+      ),
+      h("div", { class: "buttons" }, goOn, forkButton(item, host)),
+    ),
+  };
 }
 
 function forkButton(item, host) {
   return host.fork && item.turn
-    ? button({ class: "quiet tiny", title: t("Go on from here in a new session"), "aria-label": t("Go on from here in a new session"), on: { click: () => host.fork(item.turn) } }, icon("fork"))
+    ? button(
+        {
+          class: "quiet tiny",
+          title: t("Go on from here in a new session"),
+          "aria-label": t("Go on from here in a new session"),
+          on: { click: () => host.fork(item.turn) },
+        },
+        icon("fork"),
+      )
     : null;
 }

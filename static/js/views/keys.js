@@ -43,17 +43,29 @@ export function keys(app, parts) {
 /** @param {KeyboardEvent} event */
 function isWriting(event) {
   const target = event.composedPath()[0];
-  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
 }
 
 function chord(event, app, parts) {
   const { code, ctrlKey, metaKey, altKey, shiftKey } = event;
   if ((ctrlKey || metaKey) && !altKey && !shiftKey) {
-    return { KeyK: () => app.tell("sessions"), KeyP: () => openPalette(app), KeyB: () => app.tell("side"), KeyJ: () => app.tell("pane"),
-      KeyL: () => parts.composer.focus(), KeyS: () => parts.pane.save() }[code] ?? null;
+    return (
+      {
+        KeyK: () => app.tell("sessions"),
+        KeyP: () => openPalette(app),
+        KeyB: () => app.tell("side"),
+        KeyJ: () => app.tell("pane"),
+        KeyL: () => parts.composer.focus(),
+        KeyS: () => parts.pane.save(),
+      }[code] ?? null
+    );
   }
   if ((ctrlKey || metaKey) && shiftKey && code === "KeyF") return () => app.tell("sessions");
-  if (altKey && !ctrlKey && !metaKey) return { ArrowUp: () => jump(-1), ArrowDown: () => jump(1), KeyN: app.startSession }[code] ?? null;
+  if (altKey && !ctrlKey && !metaKey)
+    return { ArrowUp: () => jump(-1), ArrowDown: () => jump(1), KeyN: app.startSession }[code] ?? null;
   if (event.key === "F2" && !isWriting(event)) return () => app.tell("rename");
   if (event.key === "F6") return () => nextPart(parts, shiftKey ? -1 : 1);
   if (event.key === "Escape") return escape(app, parts);
@@ -63,9 +75,12 @@ function chord(event, app, parts) {
 function letter(event, app, parts) {
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
   if (event.key === "?") return showKeys;
-  const isInTree = event.composedPath().some((node) => node instanceof Element && node.getAttribute("role") === "tree");
+  const isInTree = event
+    .composedPath()
+    .some((node) => node instanceof Element && node.getAttribute("role") === "tree");
   const answer = { KeyY: "y", KeyA: "a", KeyN: "n", KeyE: "e" }[event.code];
-  if (answer && !isInTree && !event.shiftKey && parts.approval.key) return parts.approval.element.firstChild ? () => parts.approval.key(answer) : null;
+  if (answer && !isInTree && !event.shiftKey && parts.approval.key)
+    return parts.approval.element.firstChild ? () => parts.approval.key(answer) : null;
   return null;
 }
 
@@ -84,7 +99,12 @@ function jump(by) {
 }
 
 function nextPart({ tree, conversation, composer, pane }, by) {
-  const order = [[tree.element, () => tree.focus()], [conversation.element, () => conversation.focus()], [composer.element, () => composer.focus()], [pane.element, () => pane.element.querySelector("button")?.focus()]];
+  const order = [
+    [tree.element, () => tree.focus()],
+    [conversation.element, () => conversation.focus()],
+    [composer.element, () => composer.focus()],
+    [pane.element, () => pane.element.querySelector("button")?.focus()],
+  ];
   const at = order.findIndex(([element]) => element.contains(document.activeElement));
   order[(at + by + order.length) % order.length][1]();
 }
@@ -96,5 +116,14 @@ async function openPalette(app) {
 
 async function showKeys() {
   const { openDialog } = await import("./dialog.js");
-  openDialog(t("Keys"), "sheet", [h("dl", { class: "keys" }, ...KEYS.flatMap(([key, words]) => [h("dt", {}, ...key.split("  ").map((one) => h("kbd", { text: one }))), h("dd", { text: words() })]))]);
+  openDialog(t("Keys"), "sheet", [
+    h(
+      "dl",
+      { class: "keys" },
+      ...KEYS.flatMap(([key, words]) => [
+        h("dt", {}, ...key.split("  ").map((one) => h("kbd", { text: one }))),
+        h("dd", { text: words() }),
+      ]),
+    ),
+  ]);
 }

@@ -46,24 +46,54 @@ export function layout(app, parts) {
     if (PHONE.matches) shown = isPaneOpen ? "changes" : "chat";
     draw();
   });
-  app.on("tab", (name) => { shown = name; draw(); });
-  app.on("reveal", () => { if (PHONE.matches) shown = "files"; else isSideOpen = true; draw(); });
+  app.on("tab", (name) => {
+    shown = name;
+    draw();
+  });
+  app.on("reveal", () => {
+    if (PHONE.matches) shown = "files";
+    else isSideOpen = true;
+    draw();
+  });
   app.on("asked", () => {
     if (PHONE.matches || !NARROW.matches || !isPaneOpen) return;
     if (pane.contains(document.activeElement)) app.notice(t("Your answer is needed."));
     else app.tell("pane", false);
   });
-  for (const name of ["draft", "mention", "asked", "session"]) app.on(name, () => { if (PHONE.matches) { shown = "chat"; draw(); } });
+  for (const name of ["draft", "mention", "asked", "session"])
+    app.on(name, () => {
+      if (PHONE.matches) {
+        shown = "chat";
+        draw();
+      }
+    });
   PHONE.addEventListener("change", draw);
-  NARROW.addEventListener("change", () => { isPaneOpen = !NARROW.matches && remembered("pane") !== "0"; draw(); });
+  NARROW.addEventListener("change", () => {
+    isPaneOpen = !NARROW.matches && remembered("pane") !== "0";
+    draw();
+  });
   draw();
   return { element, isPhone: () => PHONE.matches, isOverlay: () => NARROW.matches && isPaneOpen };
 }
 
 function phoneTabs(app) {
-  const names = { chat: ["chat", t("Chat")], files: ["folder", t("Files")], changes: ["changes", t("Changes")] };
-  const tabs = Object.entries(names).map(([name, [picture, words]]) => button({ role: "tab", id: `tab-${name}`, data: { name }, on: { click: () => app.tell("tab", name) } }, icon(picture), words));
-  const element = h("nav", { class: "phone-tabs" }, h("div", { role: "tablist", "aria-label": t("Views") }, ...tabs));
+  const names = {
+    chat: ["chat", t("Chat")],
+    files: ["folder", t("Files")],
+    changes: ["changes", t("Changes")],
+  };
+  const tabs = Object.entries(names).map(([name, [picture, words]]) =>
+    button(
+      { role: "tab", id: `tab-${name}`, data: { name }, on: { click: () => app.tell("tab", name) } },
+      icon(picture),
+      words,
+    ),
+  );
+  const element = h(
+    "nav",
+    { class: "phone-tabs" },
+    h("div", { role: "tablist", "aria-label": t("Views") }, ...tabs),
+  );
   element.addEventListener("keydown", (event) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!by) return;
@@ -86,13 +116,25 @@ function phoneTabs(app) {
 function splitter(app, label, property, least, most, direction) {
   const root = document.documentElement;
   let width = Number(remembered(property)) || 0;
-  const bar = h("div", { class: "splitter", role: "separator", tabIndex: 0, "aria-label": label, "aria-orientation": "vertical", "aria-valuemin": least, "aria-valuemax": most });
+  const bar = h("div", {
+    class: "splitter",
+    role: "separator",
+    tabIndex: 0,
+    "aria-label": label,
+    "aria-orientation": "vertical",
+    "aria-valuemin": least,
+    "aria-valuemax": most,
+  });
   const set = (wanted) => {
     width = Math.round(Math.max(least, Math.min(most, wanted, innerWidth * 0.6)));
     root.style.setProperty(property, `${width}px`);
     bar.setAttribute("aria-valuenow", String(width));
   };
-  const now = () => width || Math.round((direction > 0 ? bar.previousElementSibling : bar.nextElementSibling).getBoundingClientRect().width);
+  const now = () =>
+    width ||
+    Math.round(
+      (direction > 0 ? bar.previousElementSibling : bar.nextElementSibling).getBoundingClientRect().width,
+    );
   if (width) set(width);
   else bar.setAttribute("aria-valuenow", String(least));
   bar.addEventListener("pointerdown", (event) => {
@@ -100,7 +142,14 @@ function splitter(app, label, property, least, most, direction) {
     bar.setPointerCapture(event.pointerId);
     const move = (moved) => set(start.width + direction * (moved.clientX - start.x));
     bar.addEventListener("pointermove", move);
-    bar.addEventListener("pointerup", () => { bar.removeEventListener("pointermove", move); remember(property, String(width)); }, { once: true });
+    bar.addEventListener(
+      "pointerup",
+      () => {
+        bar.removeEventListener("pointermove", move);
+        remember(property, String(width));
+      },
+      { once: true },
+    );
   });
   bar.addEventListener("keydown", (event) => {
     const by = { ArrowRight: 16, ArrowLeft: -16 }[event.key];
@@ -109,6 +158,10 @@ function splitter(app, label, property, least, most, direction) {
     set(now() + direction * by);
     remember(property, String(width));
   });
-  bar.addEventListener("dblclick", () => { width = 0; root.style.removeProperty(property); remember(property, null); });
+  bar.addEventListener("dblclick", () => {
+    width = 0;
+    root.style.removeProperty(property);
+    remember(property, null);
+  });
   return bar;
 }

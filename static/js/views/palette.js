@@ -9,17 +9,41 @@ import { openDialog } from "./dialog.js";
 
 /** @param {import("../app.js").App} app */
 export async function openQuickly(app) {
-  const field = h("input", { type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "found-files", "aria-label": t("Name of a file"), placeholder: t("Name of a file"), spellcheck: "false" });
+  const field = h("input", {
+    type: "search",
+    role: "combobox",
+    "aria-expanded": "true",
+    "aria-controls": "found-files",
+    "aria-label": t("Name of a file"),
+    placeholder: t("Name of a file"),
+    spellcheck: "false",
+  });
   const list = h("ul", { id: "found-files", role: "listbox", "aria-label": t("Files found") });
   const dialog = openDialog(t("Open a file"), "sheet palette", [field, list]);
   const answer = await app.attempt(() => api.files());
   const paths = answer?.files ?? [];
   let found = [];
   let chosen = 0;
-  const open = (path) => { dialog.close(); app.tell("open", { path }); };
+  const open = (path) => {
+    dialog.close();
+    app.tell("open", { path });
+  };
   const draw = () => {
-    list.replaceChildren(...found.map((path, index) => h("li", { role: "option", id: `found-${index}`, "aria-selected": String(index === chosen), on: { click: () => open(path) } },
-      h("b", { text: visible(nameOf(path)) }), h("span", { class: "muted", text: visible(folderOf(path)) }))));
+    list.replaceChildren(
+      ...found.map((path, index) =>
+        h(
+          "li",
+          {
+            role: "option",
+            id: `found-${index}`,
+            "aria-selected": String(index === chosen),
+            on: { click: () => open(path) },
+          },
+          h("b", { text: visible(nameOf(path)) }),
+          h("span", { class: "muted", text: visible(folderOf(path)) }),
+        ),
+      ),
+    );
     if (found.length) field.setAttribute("aria-activedescendant", `found-${chosen}`);
     else field.removeAttribute("aria-activedescendant");
     list.children[chosen]?.scrollIntoView({ block: "nearest" });
@@ -32,8 +56,15 @@ export async function openQuickly(app) {
   field.addEventListener("input", search);
   field.addEventListener("keydown", (event) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by && found.length) { event.preventDefault(); chosen = (chosen + by + found.length) % found.length; draw(); }
-    if (event.key === "Enter" && found[chosen]) { event.preventDefault(); open(found[chosen]); }
+    if (by && found.length) {
+      event.preventDefault();
+      chosen = (chosen + by + found.length) % found.length;
+      draw();
+    }
+    if (event.key === "Enter" && found[chosen]) {
+      event.preventDefault();
+      open(found[chosen]);
+    }
   });
   field.focus();
   search();

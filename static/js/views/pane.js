@@ -21,15 +21,34 @@ class Pane {
     this.body = h("div", { class: "pane-body" });
     this.changes = h("div", { class: "changes" });
     import("./changes.js").then(({ changesView }) => changesView(app, this.changes));
-    this.closeButton = button({ class: "quiet tiny", title: t("Close the pane"), "aria-label": t("Close the pane"), on: { click: () => app.tell("pane", false) } }, icon("close"));
-    this.element = h("section", { class: "pane", "aria-label": t("Files and changes") }, h("header", { class: "bar" }, this.tabs, this.closeButton), this.body);
-    this.drawTabs = keyed(this.tabs, (tab) => tab.path, (tab) => this.#tab(tab));
+    this.closeButton = button(
+      {
+        class: "quiet tiny",
+        title: t("Close the pane"),
+        "aria-label": t("Close the pane"),
+        on: { click: () => app.tell("pane", false) },
+      },
+      icon("close"),
+    );
+    this.element = h(
+      "section",
+      { class: "pane", "aria-label": t("Files and changes") },
+      h("header", { class: "bar" }, this.tabs, this.closeButton),
+      this.body,
+    );
+    this.drawTabs = keyed(
+      this.tabs,
+      (tab) => tab.path,
+      (tab) => this.#tab(tab),
+    );
     app.on("open", ({ path, line }) => this.open(path, line));
     app.on("changes", () => this.#show(""));
     app.on("files", (change) => this.#changed(change));
     app.openPaths = () => [...this.#files.keys()];
     this.#show("");
-    addEventListener("beforeunload", (event) => { if ([...this.#files.values()].some((file) => file.isDirty)) event.preventDefault(); });
+    addEventListener("beforeunload", (event) => {
+      if ([...this.#files.values()].some((file) => file.isDirty)) event.preventDefault();
+    });
   }
 
   async open(path, line = 0) {
@@ -53,7 +72,13 @@ class Pane {
 
   #close(path) {
     const file = this.#files.get(path);
-    if (file.isDirty && !confirm(t("{name} has changes that are not saved. Close it all the same?", { name: visible(nameOf(path)) }))) return;
+    if (
+      file.isDirty &&
+      !confirm(
+        t("{name} has changes that are not saved. Close it all the same?", { name: visible(nameOf(path)) }),
+      )
+    )
+      return;
     file.leave();
     this.#files.delete(path);
     if (this.#shown === path) this.#show([...this.#files.keys()].at(-1) ?? "");
@@ -62,17 +87,38 @@ class Pane {
   }
 
   #draw() {
-    const tab = (path) => ({ path, isShown: path === this.#shown, isDirty: Boolean(this.#files.get(path)?.isDirty) });
+    const tab = (path) => ({
+      path,
+      isShown: path === this.#shown,
+      isDirty: Boolean(this.#files.get(path)?.isDirty),
+    });
     this.drawTabs(["", ...this.#files.keys()].map(tab));
   }
 
   #tab({ path }) {
     const name = path ? visible(nameOf(path)) : t("Changes");
     const dot = h("span", { class: "dirty", title: t("Not saved") });
-    const choose = button({ class: "tab", title: visible(path), on: { click: () => this.#show(path) } }, path ? "" : icon("changes"), name, path ? dot : "");
-    const close = path ? button({ class: "quiet tiny", "aria-label": t("Close {name}", { name }), title: t("Close"), on: { click: () => this.#close(path) } }, icon("close")) : "";
+    const choose = button(
+      { class: "tab", title: visible(path), on: { click: () => this.#show(path) } },
+      path ? "" : icon("changes"),
+      name,
+      path ? dot : "",
+    );
+    const close = path
+      ? button(
+          {
+            class: "quiet tiny",
+            "aria-label": t("Close {name}", { name }),
+            title: t("Close"),
+            on: { click: () => this.#close(path) },
+          },
+          icon("close"),
+        )
+      : "";
     const element = h("div", { class: "pane-tab" }, choose, close);
-    choose.addEventListener("auxclick", (event) => { if (event.button === 1 && path) this.#close(path); });
+    choose.addEventListener("auxclick", (event) => {
+      if (event.button === 1 && path) this.#close(path);
+    });
     const update = (tab) => {
       element.classList.toggle("shown", tab.isShown);
       choose.setAttribute("aria-current", String(tab.isShown));

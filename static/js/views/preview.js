@@ -8,8 +8,13 @@ import { api } from "../net/api.js";
 import { t } from "../lib/words.js";
 
 const KINDS = {
-  image: /\.(png|jpe?g|gif|webp|avif|bmp|ico|svg)$/i, pdf: /\.pdf$/i, html: /\.html?$/i, markdown: /\.(md|markdown)$/i,
-  csv: /\.(csv|tsv)$/i, audio: /\.(mp3|ogg|wav|flac)$/i, video: /\.(mp4|webm)$/i,
+  image: /\.(png|jpe?g|gif|webp|avif|bmp|ico|svg)$/i,
+  pdf: /\.pdf$/i,
+  html: /\.html?$/i,
+  markdown: /\.(md|markdown)$/i,
+  csv: /\.(csv|tsv)$/i,
+  audio: /\.(mp3|ogg|wav|flac)$/i,
+  video: /\.(mp4|webm)$/i,
 };
 
 /** @param {string} path @returns {string} "" when there is none */
@@ -24,13 +29,20 @@ export function preview(kind, path, text) {
   const source = api.rawAddress(path);
   const name = visible(nameOf(path));
   switch (kind) {
-    case "image": return h("div", { class: "preview image" }, h("img", { src: source, alt: name }));
-    case "pdf": return h("iframe", { class: "preview", src: source, title: name });
-    case "html": return h("iframe", { class: "preview", src: source, title: name, sandbox: "" });
-    case "audio": return h("div", { class: "preview" }, h("audio", { src: source, controls: true, "aria-label": name }));
-    case "video": return h("div", { class: "preview" }, h("video", { src: source, controls: true, "aria-label": name }));
-    case "csv": return csvTable(text, name);
-    default: return markdown(text);
+    case "image":
+      return h("div", { class: "preview image" }, h("img", { src: source, alt: name }));
+    case "pdf":
+      return h("iframe", { class: "preview", src: source, title: name });
+    case "html":
+      return h("iframe", { class: "preview", src: source, title: name, sandbox: "" });
+    case "audio":
+      return h("div", { class: "preview" }, h("audio", { src: source, controls: true, "aria-label": name }));
+    case "video":
+      return h("div", { class: "preview" }, h("video", { src: source, controls: true, "aria-label": name }));
+    case "csv":
+      return csvTable(text, name);
+    default:
+      return markdown(text);
   }
 }
 
@@ -42,8 +54,19 @@ function markdown(text) {
 
 function csvTable(text, name) {
   const [head = [], ...body] = rows(text);
-  return h("div", { class: "preview wide", tabIndex: 0, role: "group", "aria-label": t("Table") }, h("table", { class: "csv" },
-    h("caption", { class: "offscreen", text: name }),
-    h("thead", {}, h("tr", {}, ...head.map((cell) => h("th", { scope: "col", text: visible(cell) })))),
-    h("tbody", {}, ...body.map((row) => h("tr", {}, ...row.map((cell) => h("td", { text: visible(cell) })))))));
+  return h(
+    "div",
+    { class: "preview wide", tabIndex: 0, role: "group", "aria-label": t("Table") },
+    h(
+      "table",
+      { class: "csv" },
+      h("caption", { class: "offscreen", text: name }),
+      h("thead", {}, h("tr", {}, ...head.map((cell) => h("th", { scope: "col", text: visible(cell) })))),
+      h(
+        "tbody",
+        {},
+        ...body.map((row) => h("tr", {}, ...row.map((cell) => h("td", { text: visible(cell) })))),
+      ),
+    ),
+  );
 }

@@ -12,11 +12,53 @@ export async function openStatusSheet(app) {
   const ack = await app.aside("/status");
   if (!ack?.card) return;
   const { state } = app.known;
-  const rows = Object.entries(PARTS).filter(([part]) => state?.context.parts?.[part]).map(([part, name]) => h("li", {}, h("span", { class: `swatch ${part}` }), name(), h("span", { class: "muted", text: count(state.context.parts[part]) })));
-  const compact = button({ class: "small", on: { click: () => { dialog.close(); app.send("/compact"); } } }, t("Compact now"));
-  const focus = (state?.focus ?? []).map(({ path, tokens }) => h("li", {}, h("code", { text: path }), h("span", { class: "muted", text: t("{n} tokens", { n: count(tokens) }) }),
-    button({ class: "quiet small", on: { click: () => { app.aside(`/unfocus ${path}`); dialog.close(); } } }, t("Take out of focus"))));
+  const rows = Object.entries(PARTS)
+    .filter(([part]) => state?.context.parts?.[part])
+    .map(([part, name]) =>
+      h(
+        "li",
+        {},
+        h("span", { class: `swatch ${part}` }),
+        name(),
+        h("span", { class: "muted", text: count(state.context.parts[part]) }),
+      ),
+    );
+  const compact = button(
+    {
+      class: "small",
+      on: {
+        click: () => {
+          dialog.close();
+          app.send("/compact");
+        },
+      },
+    },
+    t("Compact now"),
+  );
+  const focus = (state?.focus ?? []).map(({ path, tokens }) =>
+    h(
+      "li",
+      {},
+      h("code", { text: path }),
+      h("span", { class: "muted", text: t("{n} tokens", { n: count(tokens) }) }),
+      button(
+        {
+          class: "quiet small",
+          on: {
+            click: () => {
+              app.aside(`/unfocus ${path}`);
+              dialog.close();
+            },
+          },
+        },
+        t("Take out of focus"),
+      ),
+    ),
+  );
   const dialog = openDialog(t("Session"), "sheet status-sheet", [
-    h("ul", { class: "legend" }, ...rows), focus.length ? h("ul", { class: "focus-list" }, ...focus) : null,
-    drawCard(ack.card, { openFile: () => {} }), h("div", { class: "buttons" }, compact)]);
+    h("ul", { class: "legend" }, ...rows),
+    focus.length ? h("ul", { class: "focus-list" }, ...focus) : null,
+    drawCard(ack.card, { openFile: () => {} }),
+    h("div", { class: "buttons" }, compact),
+  ]);
 }

@@ -9,6 +9,7 @@ import { emptyTree, foldersAbove, matching, visibleRows } from "../state/tree.js
 import { remember, remembered } from "../lib/memory.js";
 import { upload } from "./upload.js";
 import { FileMenu } from "./file_menu.js";
+import { treeRow } from "./tree_row.js";
 
 const SPARE = 8; // rows drawn beyond the edges
 
@@ -31,16 +32,55 @@ class FileTree {
   constructor(app) {
     this.app = app;
     this.menu = new FileMenu(app);
-    this.filter = h("input", { type: "search", placeholder: t("Filter files"), "aria-label": t("Filter files"), spellcheck: "false", on: { input: () => this.#filter() } });
-    this.hiddenSwitch = button({ class: "quiet tiny", on: { click: () => this.#toggleHidden() } }, icon("eye"));
+    this.filter = h("input", {
+      type: "search",
+      placeholder: t("Filter files"),
+      "aria-label": t("Filter files"),
+      spellcheck: "false",
+      on: { input: () => this.#filter() },
+    });
+    this.hiddenSwitch = button(
+      { class: "quiet tiny", on: { click: () => this.#toggleHidden() } },
+      icon("eye"),
+    );
     this.canvas = h("div", { class: "tree-canvas", role: "presentation" });
-    this.scroller = h("div", { class: "tree", role: "tree", "aria-label": t("Files"), tabIndex: 0 }, this.canvas);
+    this.scroller = h(
+      "div",
+      { class: "tree", role: "tree", "aria-label": t("Files"), tabIndex: 0 },
+      this.canvas,
+    );
     this.note = h("p", { class: "muted tree-note", hidden: true });
-    this.element = h("section", { class: "files", "aria-label": t("Project") },
-      h("header", { class: "bar" }, this.filter, this.hiddenSwitch,
-        button({ class: "quiet tiny", title: t("New file or folder"), "aria-label": t("New file or folder"), on: { click: (event) => this.menu.create(event.currentTarget, this.#folderOfCurrent()) } }, icon("add")),
-        button({ class: "quiet tiny", title: t("Refresh"), "aria-label": t("Refresh"), on: { click: () => this.#relistAll() } }, icon("refresh"))),
-      this.note, this.scroller, this.menu.element);
+    this.element = h(
+      "section",
+      { class: "files", "aria-label": t("Project") },
+      h(
+        "header",
+        { class: "bar" },
+        this.filter,
+        this.hiddenSwitch,
+        button(
+          {
+            class: "quiet tiny",
+            title: t("New file or folder"),
+            "aria-label": t("New file or folder"),
+            on: { click: (event) => this.menu.create(event.currentTarget, this.#folderOfCurrent()) },
+          },
+          icon("add"),
+        ),
+        button(
+          {
+            class: "quiet tiny",
+            title: t("Refresh"),
+            "aria-label": t("Refresh"),
+            on: { click: () => this.#relistAll() },
+          },
+          icon("refresh"),
+        ),
+      ),
+      this.note,
+      this.scroller,
+      this.menu.element,
+    );
     this.#listen();
   }
 
@@ -71,13 +111,16 @@ class FileTree {
   // --- listing -------------------------------------------------------------------------------------
 
   async #list(folder) {
-    const entries = await api.folder(folder, this.app.known.session).then((answer) => answer.entries, (refusal) => {
-      if (refusal.status === 404) {
-        this.#tree.listed.delete(folder);
-        this.#tree.open.delete(folder);
-      } else if (folder === "") this.#tell(t("The files could not be listed."));
-      return null;
-    });
+    const entries = await api.folder(folder, this.app.known.session).then(
+      (answer) => answer.entries,
+      (refusal) => {
+        if (refusal.status === 404) {
+          this.#tree.listed.delete(folder);
+          this.#tree.open.delete(folder);
+        } else if (folder === "") this.#tell(t("The files could not be listed."));
+        return null;
+      },
+    );
     if (entries) {
       this.#tree.listed.set(folder, entries);
       if (folder === "") this.#tell(entries.length ? "" : t("This folder is empty."));
@@ -115,7 +158,8 @@ class FileTree {
     const all = folders.includes("*");
     const touched = new Set(folders.flatMap((folder) => [folder, ...foldersAbove(folder)])); // badges of folders tell of what is below
     for (const folder of this.#openFolders()) if (all || touched.has(folder)) this.#relist(folder);
-    for (const folder of this.#tree.listed.keys()) if (!this.#tree.open.has(folder) && (all || folders.includes(folder))) this.#tree.listed.delete(folder);
+    for (const folder of this.#tree.listed.keys())
+      if (!this.#tree.open.has(folder) && (all || folders.includes(folder))) this.#tree.listed.delete(folder);
     if (by !== "agent") return;
     for (const { path, new_path } of paths) this.#shine(new_path || path);
   }
@@ -123,7 +167,10 @@ class FileTree {
   #shine(path) {
     this.#glow.set(path, Date.now());
     this.#refresh();
-    setTimeout(() => { this.#glow.delete(path); this.#refresh(); }, 2500);
+    setTimeout(() => {
+      this.#glow.delete(path);
+      this.#refresh();
+    }, 2500);
   }
 
   #watch() {
@@ -147,7 +194,16 @@ class FileTree {
   #foundRows() {
     const found = matching(this.#paths ?? [], this.#wanted);
     this.#tell(this.#paths && !found.length ? t("No file is called so.") : "");
-    return found.map((path, index) => ({ path, depth: 1, isOpen: false, isLoading: false, place: index + 1, siblings: found.length, isFound: true, entry: { name: nameOf(path), kind: "file", git: "", note: "", focus: false } }));
+    return found.map((path, index) => ({
+      path,
+      depth: 1,
+      isOpen: false,
+      isLoading: false,
+      place: index + 1,
+      siblings: found.length,
+      isFound: true,
+      entry: { name: nameOf(path), kind: "file", git: "", note: "", focus: false },
+    }));
   }
 
   get #height() {
@@ -158,12 +214,19 @@ class FileTree {
     const height = this.#height;
     this.canvas.style.height = `${this.#rows.length * height}px`;
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / height) - SPARE);
-    const last = Math.min(this.#rows.length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + SPARE);
+    const last = Math.min(
+      this.#rows.length,
+      Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + SPARE,
+    );
     const known = new Map([...this.canvas.children].map((row) => [row.dataset.path, row]));
     const now = [];
-    for (let index = first; index < last; index += 1) now.push(this.#rowElement(this.#rows[index], index, height, known));
+    for (let index = first; index < last; index += 1)
+      now.push(this.#rowElement(this.#rows[index], index, height, known));
     for (const row of known.values()) row.remove();
-    now.forEach((row, index) => { if (this.canvas.children[index] !== row) this.canvas.insertBefore(row, this.canvas.children[index] ?? null); });
+    now.forEach((row, index) => {
+      if (this.canvas.children[index] !== row)
+        this.canvas.insertBefore(row, this.canvas.children[index] ?? null);
+    });
     if (!this.#rows.some((row) => row.path === this.#current)) this.#current = this.#rows[0]?.path ?? "";
     attribute(this.scroller, "aria-activedescendant", this.#rowId(this.#current));
   }
@@ -174,11 +237,21 @@ class FileTree {
   }
 
   #rowElement(row, index, height, known) {
-    const stamp = JSON.stringify([row.entry, row.isOpen, row.isLoading, row.depth, row.place, row.siblings, row.path === this.#current, row.path === this.#shown, this.#glow.has(row.path)]);
+    const stamp = JSON.stringify([
+      row.entry,
+      row.isOpen,
+      row.isLoading,
+      row.depth,
+      row.place,
+      row.siblings,
+      row.path === this.#current,
+      row.path === this.#shown,
+      this.#glow.has(row.path),
+    ]);
     let element = known.get(row.path);
     known.delete(row.path);
     if (element?.dataset.stamp !== stamp) {
-      const fresh = this.#makeRow(row);
+      const fresh = treeRow(row, this.#looks(row));
       fresh.dataset.stamp = stamp;
       element?.replaceWith(fresh);
       element = fresh;
@@ -188,29 +261,12 @@ class FileTree {
     return element;
   }
 
-  #makeRow(row) {
-    const { entry } = row;
-    const isFolder = entry.kind === "folder";
-    const name = visible(entry.name);
-    const marks = [
-      entry.note && h("span", { class: "mark", title: entry.note }, icon("note")),
-      entry.focus && h("span", { class: "mark focus", title: t("In focus") }, icon("pin")),
-      entry.git && h("span", { class: `git git-${entry.git === "?" ? "new" : entry.git}`, title: gitWords(entry.git), data: { badge: entry.git === "?" ? "N" : entry.git } }),
-    ];
-    const element = h("div", {
-      class: ["node", entry.ignored && "ignored", this.#glow.has(row.path) && "glow", row.path === this.#current && "current"].filter(Boolean).join(" "),
-      role: "treeitem", data: { path: row.path }, "aria-level": row.depth, "aria-setsize": row.siblings, "aria-posinset": row.place,
-      "aria-expanded": isFolder ? String(row.isOpen) : null, "aria-selected": String(row.path === this.#shown), title: visible(row.path),
-      "aria-label": [name, entry.git && gitWords(entry.git), entry.focus && t("In focus"), entry.note && t("Note: {note}", { note: entry.note })].filter(Boolean).join(", "),
-    },
-    isFolder ? icon("chevron", row.isOpen ? "turn open" : "turn") : h("span", { class: "no-turn" }),
-    icon(isFolder ? "folder" : entry.kind === "link" ? "link" : "file", "kind"),
-    h("span", { class: "name", text: name }),
-    row.isFound && h("span", { class: "where", text: visible(folderOf(row.path)) }),
-    row.isLoading && h("span", { class: "spinner" }),
-    h("span", { class: "marks", "aria-hidden": "true" }, ...marks));
-    element.style.setProperty("--depth", String(row.depth - 1));
-    return element;
+  #looks(row) {
+    return {
+      isCurrent: row.path === this.#current,
+      isShown: row.path === this.#shown,
+      isGlowing: this.#glow.has(row.path),
+    };
   }
 
   // --- acting --------------------------------------------------------------------------------------
@@ -245,13 +301,28 @@ class FileTree {
     const index = this.#rows.findIndex((row) => row.path === this.#current);
     const row = this.#rows[index];
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.#height) - 1);
-    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.#rows.length, End: this.#rows.length };
+    const moves = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -this.#rows.length,
+      End: this.#rows.length,
+    };
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key in moves) this.#moveTo(index + moves[event.key]);
-    else if (event.key === "ArrowRight" && row?.entry.kind === "folder") row.isOpen ? this.#moveTo(index + 1) : this.#toggle(row, true);
-    else if (event.key === "ArrowLeft" && row) row.isOpen ? this.#toggle(row, false) : this.#moveTo(this.#rows.findIndex((other) => other.path === folderOf(row.path)), index);
+    else if (event.key === "ArrowRight" && row?.entry.kind === "folder")
+      row.isOpen ? this.#moveTo(index + 1) : this.#toggle(row, true);
+    else if (event.key === "ArrowLeft" && row)
+      row.isOpen
+        ? this.#toggle(row, false)
+        : this.#moveTo(
+            this.#rows.findIndex((other) => other.path === folderOf(row.path)),
+            index,
+          );
     else if (event.key === "Enter" || event.key === " ") this.#activate(row);
-    else if ((event.key === "F10" && event.shiftKey) || event.key === "ContextMenu") this.menu.open(row, this.#elementOf(row.path));
+    else if ((event.key === "F10" && event.shiftKey) || event.key === "ContextMenu")
+      this.menu.open(row, this.#elementOf(row.path));
     else if (event.key === "F2" && row) this.menu.rename(row, this.#elementOf(row.path));
     else if (event.key.length === 1 && /\S/.test(event.key)) this.#typeAhead(event.key, index);
     else return;
@@ -272,7 +343,8 @@ class FileTree {
     const height = this.#height;
     const { scrollTop, clientHeight } = this.scroller;
     if (at * height < scrollTop) this.scroller.scrollTop = at * height;
-    else if ((at + 1) * height > scrollTop + clientHeight) this.scroller.scrollTop = (at + 1) * height - clientHeight;
+    else if ((at + 1) * height > scrollTop + clientHeight)
+      this.scroller.scrollTop = (at + 1) * height - clientHeight;
     this.#draw();
   }
 
@@ -360,9 +432,3 @@ class FileTree {
     });
   }
 }
-
-function gitWords(badge) {
-  const words = { M: t("modified"), A: t("added"), D: t("deleted"), R: t("renamed"), U: t("in conflict"), "?": t("not tracked") };
-  return words[badge] ?? badge;
-}
-

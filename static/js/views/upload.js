@@ -16,7 +16,12 @@ export async function upload(app, folder, files) {
     const done = await app.attempt(() => put(folder, file));
     if (done) paths.push(done.path);
   }
-  if (paths.length) app.notice(paths.length === 1 ? t("{path} is in the project now.", { path: visible(paths[0]) }) : t("{n} files are in the project now.", { n: paths.length }));
+  if (paths.length)
+    app.notice(
+      paths.length === 1
+        ? t("{path} is in the project now.", { path: visible(paths[0]) })
+        : t("{n} files are in the project now.", { n: paths.length }),
+    );
   return paths;
 }
 

@@ -72,3 +72,8 @@ def test_what_does_not_fit_behind_its_head_goes_on_below_itself() -> None:
     out = StringIO()
     Console(file=out, width=9).print(Hung(Text("1 + "), Text("中文中文x", overflow="fold")), end="")
     assert out.getvalue() == "1 + 中文\n    中文x\n"
+
+
+def test_no_cell_of_a_table_is_cut() -> None:
+    text = drawn("| a | b |\n|---|---|\n| 一个很长的字符串 | 2 |\n", width=14)
+    assert "".join(text.split()).replace("─", "") == "ab一个很长2的字符串"

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from core.cards import Card, Change, TableCard, TextCard
 from core.family import Family, Section, command
 from core.tools import Outcome, Risk, ToolError, tool
-from modules.fingerprints import Fingerprint, look, trace
+from modules.files.fingerprints import Fingerprint, look, trace
 from modules.project import Project
 from utils.clean import visible
 from utils.codec import from_plain, to_plain

@@ -8,12 +8,12 @@ from typing import Annotated, Protocol
 from core.cards import Change, DiffCard, Hit, SearchCard, TextCard
 from core.family import Family
 from core.tools import Outcome, Risk, ToolError, tool
-from modules.listing import Listing
-from modules.operations import Operation, operate
+from modules.files.listing import Listing
+from modules.files.operations import Operation, operate
+from modules.files.reading import read_part
+from modules.files.seen import Seen
+from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
 from modules.project import Changed, Project
-from modules.reading import read_part
-from modules.seen import Seen
-from modules.text_file import NotEncodable, NotExact, NotText, TextFile
 from utils.clean import visible
 from utils.globs import glob_filter
 from utils.phrases import Phrase, phrase

@@ -10,7 +10,7 @@ from typing import Any
 from core.cards import Card, Change, TableCard, TextCard
 from core.family import Family, Section, command
 from core.tools import Outcome, Risk, ToolError, tool
-from modules.fingerprints import Fingerprint, look, trace
+from modules.files.fingerprints import Fingerprint, look, trace
 from modules.project import Project
 from utils.clean import visible
 from utils.phrases import Phrase, Text, phrase

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import EllipsisType
 
 from core.tools import ToolError
-from modules.containment import (
+from modules.files.containment import (
     Changed,
     Guarded,
     Item,
@@ -21,9 +21,9 @@ from modules.containment import (
     Special,
     is_git_name,
 )
-from modules.ignore import visible_files
-from modules.text_file import NotText, TextFile
-from modules.writable import Writable
+from modules.files.ignore import visible_files
+from modules.files.text_file import NotText, TextFile
+from modules.files.writable import Writable
 from utils.clean import visible
 from utils.phrases import Phrase, Problem, phrase
 from utils.text import size_in_words

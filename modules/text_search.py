@@ -17,8 +17,8 @@ from typing import Annotated
 from core.cards import Hit, SearchCard
 from core.family import Family
 from core.tools import Outcome, Risk, ToolError, tool
+from modules.files.search_worker import Found, Job
 from modules.project import Project
-from modules.search_worker import Found, Job
 from utils.child import Answer, TooSlow, ask_program
 from utils.clean import visible
 from utils.globs import glob_filter
@@ -112,7 +112,7 @@ class TextSearch(Family):
             ) from None
 
     def _asked(self, job: Job) -> Found:
-        command = [sys.executable, "-E", "-s", "-S", "-m", "modules.search_worker"]
+        command = [sys.executable, "-E", "-s", "-S", "-m", "modules.files.search_worker"]
         answer = self._ask(command, _HOUSE, json.dumps(asdict(job)).encode())
         if answer.code:
             raise RuntimeError(f"the search failed: {os.fsdecode(answer.errors)}")

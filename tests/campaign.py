@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from modules.data_folder import DataFolder
+from modules.files.writable import LEFT_BEHIND
 from modules.sessions import Sessions
-from modules.writable import LEFT_BEHIND
 from tests.simulator import Call, Say, Simulator, Step
 from tests.simulator.server import Received
 

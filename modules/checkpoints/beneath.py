@@ -1,6 +1,6 @@
 """Work on files beneath one open folder, following no symbolic link on the way.
 
-Stricter than `modules.containment`, which follows links that stay inside: an undo must write to
+Stricter than `modules.files.containment`, which follows links inside: an undo must write to
 the very place it looked at, and must get at what the agent's own tools may not (read-only folders,
 files inside unreadable ones). A folder that somebody swaps for a link cannot lead outside.
 """

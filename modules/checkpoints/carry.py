@@ -14,7 +14,7 @@ from modules.checkpoints.placing import Changed, Placer, expect, is_like, set_at
 from modules.checkpoints.plan import Left, Plan, Step
 from modules.checkpoints.trees import Move, lookup
 from modules.checkpoints.vault import Damaged, Vault
-from modules.kernel import rename_to_new
+from modules.files.kernel import rename_to_new
 from utils.phrases import phrase
 
 

@@ -16,8 +16,8 @@ from modules.checkpoints.ledger import CallRecord, Snapshot, Span
 from modules.checkpoints.plan import Left
 from modules.checkpoints.show import changes_card, diff_card, undone_card
 from modules.checkpoints.telling import told_redo, told_rewind, told_undo
+from modules.files.writable import LEFT_BEHIND
 from modules.project import Project
-from modules.writable import LEFT_BEHIND
 from utils.clean import visible
 from utils.phrases import Phrase, Problem, Text, phrase
 from utils.text import size_in_words

@@ -18,7 +18,7 @@ from modules.checkpoints.entries import Entry
 from modules.checkpoints.plan import names_beside
 from modules.checkpoints.trees import walk
 from modules.checkpoints.vault import Damaged, Vault
-from modules.kernel import rename_to_new
+from modules.files.kernel import rename_to_new
 
 Twin = tuple[tuple[int, int], str]
 """The identity and content of a file that had several names."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from core.cards import Change, DiffCard, TableCard
 from modules.checkpoints.checkpoints import Checkpoints, Undone
 from modules.checkpoints.vault import Damaged
-from modules.text_file import NotText, TextFile
+from modules.files.text_file import NotText, TextFile
 from utils.clean import visible
 from utils.phrases import Phrase, Text, phrase
 from utils.text import difference

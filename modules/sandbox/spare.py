@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from modules.kernel import rename_to_new
+from modules.files.kernel import rename_to_new
 from modules.sandbox.call import Call
 from modules.sandbox.ghosts import Ghosts
 from modules.sandbox.process import Order

@@ -10,8 +10,8 @@ from typing import Any
 from core.cards import Change
 from core.tools import ToolError
 from modules.annotations import Annotations
+from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
 from modules.project import Changed, Missing, Project
-from modules.text_file import NotEncodable, NotExact, NotText, TextFile
 from modules.web import file_names
 from modules.web.refusal import Refused, explained
 from utils.clean import visible

@@ -2,7 +2,7 @@
 
 import { attribute, button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { nameOf, folderOf, visible } from "../lib/format.js";
+import { nameOf, folderOf } from "../lib/format.js";
 import { t } from "../lib/words.js";
 import { api } from "../net/api.js";
 import { emptyTree, foldersAbove, matching, visibleRows } from "../state/tree.js";

@@ -32,7 +32,7 @@ def open_copy() -> Iterator[Path]:
     base.chmod(0o755)
     for name in ("modules/sandbox", "utils", "tests/modules/sandbox"):
         shutil.copytree(ROOT / name, base / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "modules/kernel.py", base / "modules")
+    shutil.copy(ROOT / "modules/files/kernel.py", base / "modules")
     for name in ("modules", "tests", "tests/modules"):
         (base / name / "__init__.py").touch()
     (base / "own").mkdir()

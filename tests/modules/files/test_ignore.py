@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from modules import ignore
-from modules.containment import Beneath
-from modules.ignore import visible_files
+from modules.files import ignore
+from modules.files.containment import Beneath
+from modules.files.ignore import visible_files
 
 TREES = 150
 

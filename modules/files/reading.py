@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.cards import TextCard
 from core.tools import Outcome, ToolError
-from modules.text_file import TextFile
+from modules.files.text_file import TextFile
 from utils.phrases import Phrase, phrase
 from utils.text import counted, lines_of, numbered
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from modules.text_file import NotEncodable, NotExact, NotText, TextFile
+from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
 
 SAMPLES = {
     "utf-8": (b"", "# Größe 中文\nname = 値\nlast = 1\n"),

@@ -6,7 +6,7 @@ import codecs
 import re
 from dataclasses import dataclass, field
 
-from modules import encodings, file_kinds
+from modules.files import encodings, file_kinds
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

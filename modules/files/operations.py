@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, assert_never
 
 from core.tools import ToolError
-from modules.edits import NotFound, find_edit
+from modules.files.edits import NotFound, find_edit
 from utils.phrases import Phrase, phrase
 from utils.text import lines_of
 

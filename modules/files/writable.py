@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from types import EllipsisType
 
-from modules import kernel
-from modules.containment import READING, Beneath, Changed, Linked, Special, link_target
+from modules.files import kernel
+from modules.files.containment import READING, Beneath, Changed, Linked, Special, link_target
 
 LEFT_BEHIND = re.compile(r"(.*/)?\.[0-9a-f]{16}\.tmp")
 """The path of a file that a kill may have left, whole or not, instead of giving it its name."""

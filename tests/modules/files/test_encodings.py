@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modules.text_file import NotText, TextFile
+from modules.files.text_file import NotText, TextFile
 
 TEXTS = {
     "gbk": [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from modules.edits import NotFound, find_edit
+from modules.files.edits import NotFound, find_edit
 
 CODE = "class A:\n    def f(self):\n        if x:  \n            return 1\n\n    def g(self):\n"
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from modules.containment import Beneath, Guarded, Item, Linked, Outside, Special
+from modules.files.containment import Beneath, Guarded, Item, Linked, Outside, Special
 from utils.child import TooSlow, ask_program
 
 _GIT_SECONDS = 10.0

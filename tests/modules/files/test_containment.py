@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from modules import kernel
-from modules.containment import Changed, Guarded, Linked, Outside, Special
-from modules.writable import Writable
+from modules.files import kernel
+from modules.files.containment import Changed, Guarded, Linked, Outside, Special
+from modules.files.writable import Writable
 
 SECRET = b"secret from outside"
 Enter = Callable[[Path], Writable]

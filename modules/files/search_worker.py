@@ -1,7 +1,8 @@
 """The search itself, in a process of its own: an evil regular expression can be killed there.
 
-Started by modules.text_search as `python -m modules.search_worker`: one `Job` as JSON on standard
-input, one `Found` as JSON on standard output. Imports nothing but the standard library and leaves.
+Started by modules.text_search as `python -m modules.files.search_worker`: one `Job` as JSON on
+standard input, one `Found` as JSON on standard output. Imports nothing but the standard library and
+leaves.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from modules.containment import Beneath, Changed, Guarded, Outside, Special
-from modules.text_file import NotText, TextFile
+from modules.files.containment import Beneath, Changed, Guarded, Outside, Special
+from modules.files.text_file import NotText, TextFile
 
 _AROUND = 150
 _OPENING = 8_192

@@ -1,0 +1,1 @@
+"""How files are opened, read, told apart and changed, below one folder and nowhere else."""

@@ -155,6 +155,7 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
             words,
             history_file=house.data.typed,
             failures=house.failures,
+            header=house.announcements(),
             warm=model.warm,
         )
 
@@ -288,6 +289,13 @@ class House:
     project: Project
     data: DataFolder
     failures: FailureLog
+
+    def announcements(self) -> list[Phrase]:
+        """Return what the person should know from the start."""
+        from modules.terminal_ops import TerminalOps
+
+        families = self.terminal.families
+        return [family.announcement() for family in families if isinstance(family, TerminalOps)]
 
 
 def lay_ground(options: Options, settings: Settings, words: Words) -> Ground:

@@ -133,9 +133,10 @@ class MainTerminal:
     # --- sessions --------------------------------------------------------------------------------
 
     def new(self) -> None:
-        """Begin an empty session; it comes to be with the first thing said."""
+        """Begin an empty session in the mode of this one; the first thing said makes it."""
+        mode, model = self.mode, self.model.model
         self._leave()
-        self._restore({})
+        self._restore({"mode": mode, "model": model})
 
     def resume(self, start: str = "") -> str:
         """Go on with the one session whose id begins with *start* ("": the newest); return its id.

@@ -152,6 +152,13 @@ class TerminalOps(Family):
             )
         return self.needs_leave()
 
+    def announcement(self) -> Phrase:
+        """Return the tier in use, with what would make it better: a line for the start."""
+        report = self._sandbox.report()
+        if report.advice:
+            return phrase("Sandbox {name} · {advice}", name=report.name, advice=report.advice)
+        return phrase("Sandbox {name} · /status says what it does not protect", name=report.name)
+
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         report = self._sandbox.report()
         yield phrase("Sandbox"), report.name

@@ -4,7 +4,21 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("pytest", "hypothesis", "deepseek_recipe", "openai", "rich", "click", "pathspec")
+PACKAGES = (
+    "pytest",
+    "hypothesis",
+    "deepseek_recipe",
+    "playwright",
+    "axe_playwright_python",
+    "websocket",
+    "openai",
+    "tavily",
+    "flask_socketio",
+    "rich",
+    "click",
+    "prompt_toolkit",
+    "pathspec",
+)
 
 
 def main() -> int:

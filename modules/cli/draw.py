@@ -72,6 +72,9 @@ class Drawer:
             line.append(f" · {remark}", "dim")
         if seconds is not None and seconds >= SHORT_SECONDS:
             line.append(f" · {duration(seconds)}", "dim")
+        if isinstance(card, RunCard) and card.tier:
+            tier = phrase("sandbox {tier}", tier=visible(card.tier.partition(":")[0]))
+            line.append(f" · {self._words.say(tier)}", "dim")
         return line
 
     def mark(self, card: Card, state: AnswerState) -> tuple[str, str]:

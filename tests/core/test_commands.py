@@ -39,6 +39,14 @@ def test_the_mode_is_switched(line: str, mode: str) -> None:
     assert main.mode == mode
 
 
+def test_a_new_session_stays_in_the_mode() -> None:
+    main = terminal(say("a"), say("b"))
+    run(main, "/think")
+    run(main, "one")
+    run(main, "/new")
+    assert main.mode == "think"
+
+
 def test_approve_takes_only_the_modes_there_are() -> None:
     main = terminal()
     assert not only(run(main, "/approve maybe")).ok

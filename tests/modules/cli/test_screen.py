@@ -169,13 +169,13 @@ def test_an_end_before_the_end_says_why() -> None:
         ),
         (
             RunCard(
-                "python", "print(1)", "1\n", 0, "", 0.5, "bubblewrap", (Change("created", "o"),)
+                "python", "print(1)", "1\n", 0, "", 0.5, "A: bubblewrap", (Change("created", "o"),)
             ),
-            "✓ x a.py · 0.5 s\n  print(1)\n  │ 1\n  created o",
+            "✓ x a.py · 0.5 s · sandbox A\n  print(1)\n  │ 1\n  created o",
         ),
         (
-            RunCard("bash", "true", "\n", 0, "", 0.5, "bubblewrap"),
-            "✓ x a.py · 0.5 s\n  exit code 0",
+            RunCard("bash", "true", "\n", 0, "", 0.5, "A: bubblewrap"),
+            "✓ x a.py · 0.5 s · sandbox A\n  exit code 0",
         ),
         (
             RunCard("bash", "sleep 9", "", None, phrase("too long"), 0.5, ""),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,18 +18,21 @@ from tests.simulator import Call, Say, Simulator, Step
 
 ROOT = Path(__file__).parents[1]
 SMALL = 300_000
+NARROW = """
+import os, resource, sys
+limit = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+"""Becomes the program that follows, which can write no file larger than so many bytes."""
 
 
 def program(base: Path, url: str, *argv: str, limit: int = 0) -> subprocess.CompletedProcess[str]:
     """Run the program with its data in `base/data`; no file may pass *limit* bytes (0: any)."""
-
-    def narrow() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    before: Callable[[], None] | None = narrow if limit else None
+    narrowed = [sys.executable, "-c", NARROW, str(limit)] if limit else []
     (base / "project").mkdir(exist_ok=True)
     return subprocess.run(
-        [sys.executable, str(ROOT / "main.py"), *argv],
+        [*narrowed, sys.executable, str(ROOT / "main.py"), *argv],
         cwd=base / "project",
         env={
             **os.environ,
@@ -44,7 +45,6 @@ def program(base: Path, url: str, *argv: str, limit: int = 0) -> subprocess.Comp
         text=True,
         timeout=60,
         check=False,
-        preexec_fn=before,
     )
 
 

@@ -11,7 +11,9 @@ from urllib.parse import urlsplit
 from utils.child import TooSlow, ask_program
 
 _SECONDS = 20.0
-_DEFAULT = ("pypi.org", "files.pythonhosted.org")
+_OWN_INDEX = (
+    "from pip._internal.models.index import PyPI as i; print(i.netloc, i.file_storage_domain)"
+)
 _PYTHONS = (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3")
 
 
@@ -20,10 +22,20 @@ def pip_settings(variables: Mapping[str, str]) -> Mapping[str, str]:
 
     *variables* are those of the person's environment that mean something to pip.
     """
+    return _parsed(_asked("-m", "pip", "config", "list", variables=variables))
+
+
+def default_hosts() -> tuple[str, ...]:
+    """Return the hosts that pip goes to when nothing is configured, by its own word."""
+    return tuple(_asked("-c", _OWN_INDEX, variables={}).split())
+
+
+def _asked(*arguments: str, variables: Mapping[str, str]) -> str:
+    """Return what the first Python that has pip answers, "" when none has."""
     for python in _PYTHONS:
         try:
             answer = ask_program(
-                [python, "-I", "-m", "pip", "config", "list"],
+                [python, "-I", *arguments],
                 folder=Path("/"),
                 environment={"PATH": "/usr/bin:/bin", "HOME": str(Path.home()), **variables},
                 seconds=_SECONDS,
@@ -31,8 +43,8 @@ def pip_settings(variables: Mapping[str, str]) -> Mapping[str, str]:
         except (OSError, TooSlow):
             continue
         if answer.code == 0:
-            return _parsed(answer.output.decode(errors="replace"))
-    return {}
+            return answer.output.decode(errors="replace")
+    return ""
 
 
 def _parsed(text: str) -> dict[str, str]:
@@ -49,7 +61,7 @@ def index_hosts(settings: Mapping[str, str]) -> tuple[str, ...]:
     urls = f"{settings.get('index-url', '')} {settings.get('extra-index-url', '')}".split()
     hosts = [urlsplit(url).hostname for url in urls if url.startswith("https://")]
     if "index-url" not in settings:
-        hosts += _DEFAULT
+        hosts += default_hosts()
     return tuple(dict.fromkeys(host for host in hosts if host))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from modules import sandbox as sandbox_module
-from modules.package_index import index_hosts, index_variables
+from modules.package_index import default_hosts, index_hosts, index_variables
 from modules.sandbox import Network, Program
 from modules.sandbox import proxy as proxy_module
 from modules.sandbox.proxy import Proxy, is_public
@@ -174,4 +174,10 @@ def test_the_hosts_are_those_of_the_persons_pip() -> None:
         "PIP_INDEX_URL": "https://pip.example.org/simple",
         "PIP_EXTRA_INDEX_URL": "https://more.example.org/x",
     }
-    assert index_hosts({}) == ("pypi.org", "files.pythonhosted.org")
+
+
+def test_without_settings_the_hosts_are_pips_own() -> None:
+    index, files = index_hosts({})
+    assert (index, files) == default_hosts()
+    assert "." in index
+    assert "." in files

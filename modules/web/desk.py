@@ -248,7 +248,8 @@ def _turn(listener: Listener, command: str, kept: ExitStack, seat: Seat) -> Iter
             if message is None:
                 yield None
             elif message[0] == "state" and not has_begun:
-                if not _is_ahead(command, message[1], seat):
+                # No other state says that it will not begin: one may be older than the sending.
+                if seat.has_taken_back(command):
                     return
             elif message[0] == "ev":
                 has_begun = has_begun or message[1].get("cmd") == command
@@ -256,11 +257,6 @@ def _turn(listener: Listener, command: str, kept: ExitStack, seat: Seat) -> Iter
                     yield "ev", message[1]["seq"], message[1]
                 if has_begun and _is_end(message[1], command):
                     return
-
-
-def _is_ahead(command: str, state: Packet, seat: Seat) -> bool:
-    """Return whether the line sent as *command* may still begin: it runs or is queued."""
-    return seat.is_working or any(item["id"] == command for item in state["queue"])
 
 
 def _is_end(packet: Packet, command: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -68,6 +68,7 @@ class Seat:
         self._lock = threading.Lock()
         self._queue: list[Item] = []
         self._is_working = False
+        self._taken_back: deque[str] = deque(maxlen=64)
         self._is_stopping = False
         self._goes_on = False
         self._last_end = "done"
@@ -196,6 +197,10 @@ class Seat:
         self._work()
         return {"queued": is_queued}
 
+    def has_taken_back(self, command: str) -> bool:
+        """Return whether the line sent as *command* was lately taken out of the queue unrun."""
+        return command in self._taken_back
+
     def answer(self, call_id: str, reply: Reply) -> bool:
         return self.terminal.answer(call_id, reply)
 
@@ -218,7 +223,9 @@ class Seat:
             if operation not in ("drop", "move", "now"):
                 raise bad("op must be drop, move or now")
             self._queue.remove(item)
-            if operation != "drop":
+            if operation == "drop":
+                self._taken_back.append(item_id)
+            else:
                 self._queue.insert(0 if operation == "now" else max(to, 0), item)
         self._keep_queue()
         if operation == "now":

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from modules.practice.understanding import answer
 from tests.simulator import Call, CallText, Cut, Refuse, Say, Simulator, Stall, Step, Think
-from tests.simulator.server import wait_for
+from tests.simulator.server import Received, wait_for
 
 ROOT = Path(__file__).parents[1]
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -298,3 +299,18 @@ def test_the_practice_model_works_without_key_and_network(onefold: Run, project:
     )  # fmt: skip
     assert json.loads(result.stdout)["files"]["created"] == ["hello.txt"]
     assert "good morning" in (project / "hello.txt").read_text()
+
+
+def test_what_a_practice_conversation_sends_is_judged_too(onefold: Run, project: Path) -> None:
+    def reply(request: Received) -> Step:
+        said = answer(request.body)
+        calls = [Call(name, **arguments) for name, arguments in said.calls]
+        return (*([Say(said.text)] if said.text else []), *calls)
+
+    with Simulator(reply) as server:
+        result = onefold(
+            "-p", "make b.py that says good day and run it", DEEPSEEK_BASE_URL=server.url
+        )
+        assert len(server.requests) == 3
+    assert "good day" in result.stdout
+    assert (project / "b.py").exists()

@@ -17,7 +17,7 @@ _LEAST_OUTPUT_TOKENS = 1024
 
 
 class RequestWriter:
-    """Writes requests; a message is spelled once and reused as long as it stays where it is.
+    """Writes requests; those that go on where the last one ended spell their new messages only.
 
     *max_tokens* limits the reply; less is asked for where prompt and reply would pass
     *context_limit* tokens. What differs between the calls of a session stands after the messages,
@@ -29,7 +29,8 @@ class RequestWriter:
         self._context_limit = context_limit
         self._effort = effort
         self._tokens_per_byte = _TOKENS_PER_BYTE
-        self._last: list[tuple[Wire, bytes]] = []
+        self._known: list[Wire] = []
+        self._text = b""
 
     def write(
         self, model: str, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
@@ -38,7 +39,7 @@ class RequestWriter:
         if tools:
             head["tools"] = tools
         start = _json(head)[:-1] + b',"messages":['
-        body = start + b",".join(self._spelled(messages)) + b"],"
+        body = start + self._spelled(messages) + b"],"
         tail: dict[str, Any] = {
             "thinking": {"type": "enabled" if think else "disabled"},
             "stream": True,
@@ -60,16 +61,15 @@ class RequestWriter:
         room = max(self._context_limit - prompt_tokens, _LEAST_OUTPUT_TOKENS)
         return min(self._max_tokens, room)
 
-    def _spelled(self, messages: Sequence[Wire]) -> list[bytes]:
-        last = self._last
-        known = min(len(last), len(messages))
-        same = [old is new or old == new for (old, _), new in zip(last, messages, strict=False)]
-        spelled = [
-            (message, last[i][1] if i < known and same[i] else _message(message))
-            for i, message in enumerate(messages)
-        ]
-        self._last = spelled
-        return [text for _, text in spelled]
+    def _spelled(self, messages: Sequence[Wire]) -> bytes:
+        """Spell *messages*, separated by commas; only what is behind the known ones is new work."""
+        if self._known != messages[: len(self._known)]:
+            self._known, self._text = [], b""
+        new = messages[len(self._known) :]
+        text = b",".join(_message(message) for message in new)
+        self._text = self._text + b"," + text if self._text and text else self._text or text
+        self._known = list(messages)
+        return self._text
 
 
 def _message(message: Wire) -> bytes:

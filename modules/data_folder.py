@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from pathlib import Path
 
@@ -30,6 +31,18 @@ class DataFolder:
                     why=error.strerror or str(error),
                 )
             ) from None
+
+    def check_writable(self) -> None:
+        """Raise `Problem` when this person may not write here: what is said could not be kept."""
+        for path in filter(os.path.exists, (self.all, self.path, self.sessions)):
+            if not os.access(path, os.R_OK | os.W_OK):
+                raise Problem(
+                    phrase(
+                        "You may not write to {path}, where Onefold keeps its data. Change whose "
+                        "it is, or set ONEFOLD_DATA_DIR to a folder you may write to.",
+                        path=str(path),
+                    )
+                )
 
     @property
     def sessions(self) -> Path:

@@ -99,8 +99,11 @@ class SelfTest:
 
     def _attempt(self, tier: Tier) -> str | None:
         """Return None if *tier* holds, else what went wrong."""
-        self._cache.mkdir(parents=True, exist_ok=True)
-        project = Path(tempfile.mkdtemp(prefix="test-", dir=self._cache))
+        try:
+            self._cache.mkdir(parents=True, exist_ok=True)
+            project = Path(tempfile.mkdtemp(prefix="test-", dir=self._cache))
+        except OSError as error:
+            return f"{self._cache}: {error.strerror}"
         canary = self._cache / f"canary-{project.name}"
         word = secrets.token_hex(8)
         try:
@@ -150,10 +153,11 @@ class SelfTest:
 
     def _remember(self, key: list[str], found: Found) -> None:
         kept = {"key": key, "tier": _kept(found.tier), "failure": found.failure}
-        self._cache.mkdir(parents=True, exist_ok=True)
         new = self._file.with_suffix(f".{os.getpid()}")
-        new.write_text(json.dumps(kept), encoding="utf-8")
-        new.rename(self._file)
+        with suppress(OSError):  # then the next start tests again
+            self._cache.mkdir(parents=True, exist_ok=True)
+            new.write_text(json.dumps(kept), encoding="utf-8")
+            new.rename(self._file)
 
 
 def _kept(tier: Tier) -> dict[str, str | bool]:

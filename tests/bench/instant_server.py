@@ -55,6 +55,7 @@ def serve_one(connection: socket.socket) -> None:
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     with connection, connection.makefile("rb") as file:
         while file.readline():
+            began = time.monotonic()
             length = 0
             while (line := file.readline().strip()) != b"":
                 if line.lower().startswith(b"content-length:"):
@@ -66,7 +67,7 @@ def serve_one(connection: socket.socket) -> None:
             pieces = [event + b"\n\n" for event in answer.split(b"\n\n") if event]
             framed = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
             connection.sendall(HEAD + framed + b"0\r\n\r\n")
-            sys.stdout.write(f"{arrived} {time.monotonic()}\n")
+            sys.stdout.write(f"{began} {arrived} {time.monotonic()}\n")
             sys.stdout.flush()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
@@ -25,3 +26,23 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped: {report.longrepr}"
     return report
+
+
+@pytest.fixture(autouse=True)
+def _judged(monkeypatch: pytest.MonkeyPatch) -> Generator[None, None, None]:
+    """Let DeepSeek's validator judge every request that our client writes, wherever it goes."""
+    from tests.judge import verdict
+    from utils.request import RequestWriter
+
+    write = RequestWriter.write
+    refused: list[tuple[str, bytes]] = []
+
+    def judged(self: RequestWriter, *args: Any, **kwargs: Any) -> bytes:
+        body = write(self, *args, **kwargs)
+        if error := verdict(body):
+            refused.append((error, body[:2000]))
+        return body
+
+    monkeypatch.setattr(RequestWriter, "write", judged)
+    yield
+    assert not refused

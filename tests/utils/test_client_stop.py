@@ -79,7 +79,7 @@ def test_in_the_silence_amid_a_reply(step: Step) -> None:
 
 
 def test_while_another_thread_loads_the_sdk() -> None:
-    client = ApiClient("http://127.0.0.1:9", "k", model="m")
+    client = ApiClient("http://127.0.0.1:9", "k", model="deepseek-flash")
     with client._lock:  # as `warm` holds it for half a second, or longer on a busy machine
         assert Call(client).stopped()
 

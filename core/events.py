@@ -21,13 +21,15 @@ class Reply:
     """A person's answer to `ApprovalAsked`. No answer at all counts as a no.
 
     *always* extends a yes to every later call that matches *pattern* in this session; *reason* goes
-    with a no, and the model reads it.
+    with a no, and the model reads it; *arguments* go with a yes to a call and take the place of
+    those that the model gave, all of them.
     """
 
     yes: bool
     always: bool = False
     pattern: str = ""
     reason: str = ""
+    arguments: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +102,22 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
+    """A call begins; it comes once more, *is_revised*, when the person changed the arguments."""
+
     call_id: str
     name: str
     arguments: dict[str, Any]
+    is_revised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """The turn waits for a `Reply`. *pattern* is what an "always" would cover."""
+    """The turn waits for a `Reply`; it comes once more when that was one that cannot be.
+
+    *risk* is that of the tool, "loop" for a task that goes in circles, or "loss" for a call that
+    is over and deleted much. *pattern* is what an "always" would cover, "" when there is none; only
+    where the reply *may_revise*, it may bear arguments.
+    """
 
     call_id: str
     name: str
@@ -115,6 +125,7 @@ class ApprovalAsked:
     why: Phrase
     pattern: str
     preview: Card
+    may_revise: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,10 @@ class Family:
         """Return why this call needs the person's leave even in guarded mode, or None."""
         return None
 
+    def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:  # noqa: ARG002
+        """Return what this call would do, None where it is plain from the arguments."""
+        return None
+
     def blind(self, text: str) -> str:
         """Return *text* with names in the place of what nobody may see; see `core.blinding`."""
         return text

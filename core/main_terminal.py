@@ -12,18 +12,20 @@ from typing import Any, Protocol
 from core import compaction
 from core.approval import Approval, ApprovalMode
 from core.blinding import mapped
-from core.cards import TextCard
+from core.cards import Card, TextCard
 from core.commands import Commands
 from core.compaction import FULL, KEPT
 from core.context import news
 from core.events import CommandAnswered, Event, TurnStarted, Warned
 from core.family import Command, Doubt, Family, Section, commands_of
 from core.history import DIGEST, SPENT, History, Numbered
+from core.host import Model, Turn
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, User, Wire
+from core.questions import preview
 from core.store import Store
 from core.thinking import Mode
 from core.tools import Outcome, Risk, Tool, Toolbox, ToolError
-from core.turn import Model, Turn, run_turn
+from core.turn import run_turn
 from utils.codec import to_plain
 from utils.completion import Completion, ModelError, Usage
 from utils.context_manager import first_turn_kept
@@ -248,7 +250,7 @@ class MainTerminal:
         self._create()
         self.store.append(self.session, turn, record)
 
-    # --- what a turn needs (core.turn.Host) ------------------------------------------------------
+    # --- what a turn needs (core.host.Host) ------------------------------------------------------
 
     def request(self) -> list[Wire]:
         """Return the messages of the next model call: each one a continuation of the last."""
@@ -296,6 +298,13 @@ class MainTerminal:
         for family in self.families:
             arguments = family.reveal(tool.name, arguments)
         return arguments
+
+    def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card:
+        """Return what a call would do, for the person: nothing in it that nobody may see."""
+        given = self.reveal(tool, arguments)
+        previews = (family.preview(tool.name, given) for family in self.families)
+        card = next((card for card in previews if card), None)
+        return mapped(card or preview(tool.name, arguments), self.blind)
 
     def standing(self) -> str:
         return "\n".join(filter(None, (family.standing() for family in self.families)))

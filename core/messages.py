@@ -74,7 +74,10 @@ AnswerState = Literal["done", "failed", "refused", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """The text a tool gave the model in answer to the call *call_id*, and its card for people."""
+    """The text a tool gave the model in answer to the call *call_id*, and its card for people.
+
+    *revised* is what the person had it run with in the place of the call's own arguments.
+    """
 
     call_id: str
     name: str
@@ -82,6 +85,7 @@ class ToolAnswer:
     state: AnswerState = "done"
     card: Card | None = None
     seconds: float = 0.0
+    revised: dict[str, Any] | None = None
     kind: Literal["tool"] = "tool"
 
     def to_wire(self) -> Wire:

@@ -102,7 +102,10 @@ class Tool:
         """Return the checked arguments of *call*. Raises `ToolError` that says what to mend."""
         if call.broken:
             raise ToolError(_broken(call))
-        given = json.loads(call.arguments or "{}")
+        return self.checked(json.loads(call.arguments or "{}"))
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return *given* as the schema wants it. Raises `ToolError` that says what to mend."""
         known: dict[str, Any] = self.schema["properties"]
         if extra := [name for name in given if name not in known]:
             raise ToolError(

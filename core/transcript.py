@@ -69,6 +69,11 @@ class Transcript:
                 return
             case "Retrying":
                 _forget_reply(events)
+            case "ToolStarted" if event.get("is_revised"):
+                _forget(events, "ToolStarted", event["call_id"])
+                _forget_work(events, event["call_id"])
+            case "ApprovalAsked":
+                _forget(events, "ApprovalAsked", event["call_id"])
             case "ToolFinished":
                 _forget_work(events, event["call_id"])
             case "StepStarted" | "TurnFinished":
@@ -103,11 +108,12 @@ def _forget_reply(events: list[Packet]) -> None:
 
 def _forget_work(events: list[Packet], call_id: str) -> None:
     """Drop the live output and the question of a call that is over."""
-    events[:] = [
-        event
-        for event in events
-        if event["type"] not in ("ToolOutput", "ApprovalAsked") or event["call_id"] != call_id
-    ]
+    _forget(events, "ToolOutput", call_id)
+    _forget(events, "ApprovalAsked", call_id)
+
+
+def _forget(events: list[Packet], kind: str, call_id: str) -> None:
+    events[:] = [one for one in events if one["type"] != kind or one["call_id"] != call_id]
 
 
 @dataclass
@@ -148,8 +154,11 @@ class _Turn:
 
     def _work(self, answer: ToolAnswer) -> Iterator[Event]:
         call = self.calls.get(answer.call_id)
-        arguments = json.loads(call.arguments) if call else {}
-        yield ToolStarted(answer.call_id, answer.name, arguments)
+        arguments = answer.revised
+        if arguments is None:
+            arguments = json.loads(call.arguments) if call else {}
+        is_revised = answer.revised is not None
+        yield ToolStarted(answer.call_id, answer.name, arguments, is_revised)
         card = answer.card or TextCard(answer.name, answer.text[:2_000])
         yield ToolFinished(answer.call_id, answer.name, answer.state, card, answer.seconds)
 

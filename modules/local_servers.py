@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from core.turn import Model
+from core.host import Model
 from utils.completion import Completion
 from utils.phrases import Problem, phrase
 from utils.waiting import Stop

@@ -1,0 +1,158 @@
+"""Running the calls of a reply: leave, the tool itself, what came of it, and one answer each."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Generator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from core.approval import Leave, pattern_for
+from core.blinding import Stream, mapped
+from core.events import ApprovalAsked, Event, Reply, ToolFinished, ToolOutput, ToolStarted, Warned
+from core.host import Host
+from core.messages import AnswerState, ToolAnswer, ToolCall
+from core.questions import agreed, not_run, refusal, told_of_change
+from core.tools import Outcome, Tool, ToolError, failed
+from utils.phrases import Problem, phrase
+from utils.waiting import Stopped
+
+
+def run_call(
+    host: Host, call: ToolCall, waiting: deque[ToolCall]
+) -> Generator[Event, Reply | None, tuple[ToolAnswer, bool]]:
+    """Run *call*, record its answer, take it off *waiting*, and only then show that it is over.
+
+    Returns the answer, and whether files changed.
+    """
+    began = time.monotonic()
+    state: AnswerState
+    revised: dict[str, Any] | None = None
+    try:
+        tool = host.tools.find(call.name)
+        arguments = tool.arguments(call)
+    except ToolError as error:
+        yield ToolStarted(call.id, call.name, {})
+        state, outcome = "failed", failed(error.what)
+    else:
+        yield ToolStarted(call.id, call.name, arguments)
+        state, outcome, revised = yield from _with_leave(host, tool, call.id, arguments)
+    seconds = time.monotonic() - began
+    answer = ToolAnswer(call.id, call.name, outcome.text, state, outcome.card, seconds, revised)
+    waiting.popleft()
+    host.record(answer)
+    yield ToolFinished(call.id, call.name, state, outcome.card, seconds, outcome.changes)
+    return answer, bool(outcome.changes)
+
+
+def _with_leave(
+    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any]
+) -> Generator[Event, Reply | None, tuple[AnswerState, Outcome, dict[str, Any] | None]]:
+    """Run the tool if it may run; a stop and a refusal are outcomes too.
+
+    The third value is what the person put in the place of *arguments*, None when it was that.
+    """
+    if host.stop.is_set():
+        return "stopped", _stopped(), None
+    leave = host.approval.judge(tool, arguments)
+    reply: Reply | None = None
+    ran = arguments
+    if leave.verdict == "ask":
+        reply, ran = yield from _ask(host, tool, call_id, arguments, leave)
+        if host.stop.is_set():
+            return "stopped", _stopped(), None
+    if leave.verdict == "refuse" or (leave.verdict == "ask" and not (reply and reply.yes)):
+        return "refused", refusal(leave, reply), None
+    if reply and reply.always:
+        host.approval.always(reply.pattern or pattern_for(tool.name, ran))
+    if ran is arguments:
+        return *(yield from _run(host, tool, call_id, arguments)), None
+    revised = mapped(dict(ran), host.blind)
+    yield ToolStarted(call_id, tool.name, revised, is_revised=True)
+    state, outcome = yield from _run(host, tool, call_id, ran)
+    return state, told_of_change(outcome, arguments, revised), revised
+
+
+def _ask(
+    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any], leave: Leave
+) -> Generator[Event, Reply | None, tuple[Reply | None, Mapping[str, Any]]]:
+    """Ask the person until the answer is one that can be; return it and what is to be run."""
+    why = leave.why
+    while True:
+        card = host.preview(tool, arguments)
+        reply = yield ApprovalAsked(
+            call_id, tool.name, str(tool.risk), why, leave.pattern, card, bool(arguments)
+        )
+        if reply is None or not reply.yes or host.stop.is_set():
+            return reply, arguments
+        try:
+            return reply, agreed(reply, tool, arguments)
+        except (ToolError, Problem) as error:
+            why = phrase("{problem}", problem=error.what)
+
+
+def _run(
+    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any]
+) -> Generator[Event, Reply | None, tuple[AnswerState, Outcome]]:
+    try:
+        host.before(tool, call_id)
+    except Problem as problem:  # what it does could not be undone: it does not run
+        return "failed", failed(problem.what)
+    running = host.tools.run(tool, host.reveal(tool, arguments))
+    stream = Stream(host)
+    try:
+        while True:
+            if text := stream.add(next(running)):
+                yield ToolOutput(call_id, text)
+    except StopIteration as finished:
+        outcome: Outcome = finished.value
+    except Stopped:
+        text = "The person stopped the task while this ran."
+        outcome = not_run(text, phrase("Stopped."), "")
+    finally:
+        running.close()
+    if rest := stream.end():
+        yield ToolOutput(call_id, rest)
+    kept = yield from _settle(host, tool, call_id, outcome)
+    yield from map(Warned, host.warnings())
+    if kept is not outcome:
+        return "refused", mapped(kept, host.blind)
+    outcome = mapped(outcome, host.blind)
+    if host.stop.is_set() and not outcome.ok:
+        return "stopped", outcome
+    return ("done" if outcome.ok else "failed"), outcome
+
+
+def _settle(
+    host: Host, tool: Tool, call_id: str, outcome: Outcome
+) -> Generator[Event, Reply | None, Outcome]:
+    """Let the house know what a call did, and the person decide about it where there is doubt.
+
+    Returns *outcome* itself, or another one if all that the call did was put back.
+    """
+    try:
+        host.settle(tool, call_id)
+        if doubt := host.doubt(tool, call_id):
+            question = ApprovalAsked(call_id, tool.name, "loss", doubt.why, "", doubt.card)
+            reply = yield question
+            if reply is None or not reply.yes:
+                doubt.put_back()
+                outcome = _put_back(outcome, reply)
+        host.follow(outcome)
+    except Problem as problem:  # it did run: its answer counts, and the person is told
+        yield Warned(problem.what)
+    return outcome
+
+
+def _put_back(outcome: Outcome, reply: Reply | None) -> Outcome:
+    if reply is None:
+        why = "it deleted much, and nobody was there to say whether to keep that"
+    else:
+        why = reply.reason.strip() or "the person did not want what it deleted to be gone"
+    text = f"{outcome.text}\nAll that this call did to the files was put back: {why}."
+    return replace(outcome, text=text, ok=False, changes=())
+
+
+def _stopped() -> Outcome:
+    return not_run("Not run: the person stopped the task.", phrase("Not run"), phrase("Stopped."))

@@ -9,29 +9,25 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Any, Protocol
 
-from core import compaction
 from core.approval import Approval, ApprovalMode
 from core.blinding import mapped
 from core.cards import Card, TextCard
 from core.commands import Commands
-from core.compaction import FULL, KEPT
 from core.context import news
 from core.events import CommandAnswered, Event, TurnStarted, Warned
 from core.family import Command, Doubt, Family, Section, commands_of
-from core.history import DIGEST, SPENT, History, Numbered
+from core.history import History
 from core.host import Model, Turn
-from core.messages import Assistant, Context, Record, Shift, ToolAnswer, User, Wire
+from core.messages import Record, Shift, User, Wire
 from core.questions import preview
 from core.store import Store
 from core.thinking import Mode
 from core.tools import Outcome, Risk, Tool, Toolbox, ToolError
 from core.turn import run_turn
-from utils.codec import to_plain
-from utils.completion import Completion, ModelError, Usage
-from utils.context_manager import first_turn_kept
+from core.window import Window
+from utils.completion import Usage
 from utils.phrases import Phrase, Problem, phrase
-from utils.tokens import estimate
-from utils.waiting import Stop, Stopped
+from utils.waiting import Stop
 
 TAKING_BACK = frozenset({"/undo", "/redo", "/rewind", "/compact"})
 """The commands that change a session, and so cannot be had in one that is only read."""
@@ -77,7 +73,7 @@ class MainTerminal:
         self.approval = Approval(self.approval_mode, self._concern)
         self.history = History(self._keep)
         self.held: Phrase | None = None
-        self._has_made_room = False
+        self.window = Window(self)
         everyone = [Commands(self), *self.families]
         self.commands: Mapping[str, Command] = {
             command.name: command for family in everyone for command in commands_of(family)
@@ -98,7 +94,7 @@ class MainTerminal:
         self._begin()
         line = self.blind(line)
         self.history.turn += 1
-        self._has_made_room = False
+        self.window.next_turn()
         self._tell()
         self.record(User(line))
         yield TurnStarted(line, self.history.turn)
@@ -256,7 +252,7 @@ class MainTerminal:
         """Return the messages of the next model call: each one a continuation of the last."""
         self._save_state()
         self._tell()
-        self._fit()
+        self.window.fit()
         return [{"role": "system", "content": self.system_text}, *self.history.wire()]
 
     def record(self, record: Record) -> None:
@@ -350,110 +346,20 @@ class MainTerminal:
     @property
     def context_used(self) -> tuple[int, int]:
         """Return (tokens of the next request as far as known, the model's limit)."""
-        newer = 0
-        for _, record in reversed(self.history.records):
-            if isinstance(record, Shift) and record.name in (DIGEST, "left_out_before"):
-                break  # what was billed before is no measure of what is sent now
-            if isinstance(record, Assistant) and record.usage:
-                billed = record.usage.prompt_tokens + record.usage.completion_tokens
-                # A reply that was asked for again is billed each time.
-                return billed // max(1, record.usage.requests) + newer, self.context_limit
-            newer += tokens(record)
-        return sum(self.parts().values()), self.context_limit
+        return self.window.used, self.context_limit
 
     def parts(self) -> dict[str, int]:
         """Return an estimate of the tokens of the next request by part."""
-        sizes = {"system": estimate(self.system_text), "tools": estimate(str(self.tools.wire))}
-        for _, record in self.history.sent:
-            match record:
-                case Context():
-                    part = "context"
-                case ToolAnswer():
-                    part = "answers"
-                case _:
-                    part = "talk"
-            sizes[part] = sizes.get(part, 0) + tokens(record)
-        return sizes
-
-    def _fit(self) -> None:
-        used, limit = self.context_used
-        if used <= limit // 2:
-            return
-        first = first_turn_kept(self._sent_sizes(), used, limit)
-        if first is not None and self.history.state.get("left_out_before") != first:
-            self.record(Shift("left_out_before", first))
-
-    def _sent_sizes(self) -> list[tuple[int, int]]:
-        return [(turn, tokens(record)) for turn, record in self.history.sent]
-
-    # --- making room -----------------------------------------------------------------------------
+        return self.window.parts()
 
     def make_room(self) -> Iterator[Event]:
-        """Sum older turns up when the window is nearly full; tried once a turn."""
-        used, limit = self.context_used
-        if self._has_made_room or used <= limit * FULL:
-            return
-        self._has_made_room = True
-        first = first_turn_kept(self._sent_sizes(), used, limit, full=FULL, kept=KEPT)
-        if first is not None:
-            yield Warned(phrase("The conversation gets long: older turns are summed up."))
-            yield Warned(self._sum_up(first))
+        return self.window.make_room()
 
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `Problem`."""
-        turns = self.history.turns
-        if len(turns) < 2:
-            raise Problem(phrase("There is nothing to sum up yet."))
-        try:
-            return self._sum_up(turns[-1])
-        except Stopped:
-            raise Problem(phrase("Stopped.")) from None
-
-    def _sum_up(self, first: int) -> Phrase:
-        """Let a digest stand for the turns before *first*; say how that went."""
-        before = [one for one in self.history.records if one[0] < first]
-        if not self.digest_prompt or not before:
-            return phrase("Nothing was summed up: there is no prompt for it.")
-        try:
-            text = self._digest(before)
-        except ModelError as error:
-            return phrase("It could not be summed up, so it stays as it was: {why}", why=error.what)
-        if not (digest := compaction.checked(text, before)):
-            return phrase("The summary was no use, so the conversation stays as it was.")
-        used, _ = self.context_used
-        whole = compaction.told(digest, before, (family.recap() for family in self.families))
-        self.record(Shift(DIGEST, {"before": first, "text": whole}))
-        now, _ = self.context_used
-        return phrase(
-            "Summed up the turns before number {turn}: {used} tokens are now about {now}. All of "
-            "it stays in /history and can be read again.",
-            turn=first,
-            used=f"{used:,}",
-            now=f"{now:,}",
-        )
-
-    def _digest(self, before: Sequence[Numbered]) -> str:
-        """Return what the model makes of the turns; "" when it was cut off. Raises `ModelError`."""
-        messages = compaction.request(self.digest_prompt, before, self.context_limit)
-        for item in self.model.stream(messages, [], think=False, stop=self.stop):
-            if isinstance(item, Completion):
-                if item.usage:
-                    self.record(Shift(SPENT, to_plain(item.usage)))
-                return "" if item.is_cut else item.text
-        return ""
+        return self.window.compact()
 
 
 def changes_files(tool: Tool) -> bool:
     """Return whether a call of *tool* may change the project folder."""
     return tool.risk in CHANGING and not tool.touches_nothing
-
-
-def tokens(record: Record) -> int:
-    """Return an estimate of the tokens that *record* takes in a request."""
-    match record:
-        case Shift():
-            return 0
-        case Assistant(text, thinking, calls):
-            return estimate(text + thinking + "".join(c.name + c.arguments for c in calls)) + 8
-        case _:
-            return estimate(record.text) + 8

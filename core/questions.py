@@ -41,7 +41,7 @@ def _spelled(argument: tuple[str, Any]) -> str:
 
 
 def agreed(reply: Reply, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments that a yes is about: *arguments*, or those the person put in their place.
+    """Return the arguments that a yes is about: *arguments*, or what the person put in their place.
 
     Raises `ToolError` when *tool* cannot take the person's, `Problem` when the pattern of an
     "always" would not even cover this call.

@@ -21,12 +21,14 @@ from core.events import (
     TextDelta,
     ThinkingDelta,
     ToolOutput,
+    ToolStarted,
     TurnFinished,
     TurnStarted,
     to_json,
 )
 from core.main_terminal import MainTerminal
 from core.messages import Context
+from core.questions import agreed
 from core.transcript import Packet, Transcript, ended
 from core.turn import drive
 from utils.clean import visible
@@ -80,6 +82,7 @@ class WebTerminal(MainTerminal):
     _running: threading.Lock = field(default_factory=threading.Lock)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _asked: dict[str, Reply | None] = field(default_factory=dict)
+    _call: ToolStarted | None = None
     _held: Event | None = None
     _due: float = 0.0
     _by_hand: list[Change] = field(default_factory=list)
@@ -116,11 +119,14 @@ class WebTerminal(MainTerminal):
     def answer(self, call_id: str, reply: Reply) -> bool:
         """Answer the question of *call_id*; return False when nobody (any longer) asks it.
 
-        Of several answers to one question the first wins.
+        Of several answers to one question the first wins. Raises `ToolError` or `Problem` for one
+        that cannot be (`core.questions.agreed`); the question then stays.
         """
         with self._changed:
             if call_id not in self.asked:
                 return False
+            if self._call and self._call.call_id == call_id and reply.yes:
+                agreed(reply, self.tools.find(self._call.name), self._call.arguments)
             self._asked[call_id] = reply
             self._changed.notify_all()
         self.changed()
@@ -187,6 +193,8 @@ class WebTerminal(MainTerminal):
             if self._hold(event):
                 return None
             self._flush()
+            if isinstance(event, ToolStarted):
+                self._call = event
             if isinstance(event, ApprovalAsked):
                 self._asked[event.call_id] = None
             self._send(event)

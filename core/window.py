@@ -1,0 +1,164 @@
+"""The model's window: how full it is, and how room is made in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from core import compaction
+from core.compaction import FULL, KEPT
+from core.events import Event, Warned
+from core.family import Family
+from core.history import DIGEST, SPENT, History, Numbered
+from core.host import Model
+from core.messages import Assistant, Context, Record, Shift, ToolAnswer
+from core.tools import Toolbox
+from utils.codec import to_plain
+from utils.completion import Completion, ModelError
+from utils.context_manager import first_turn_kept
+from utils.phrases import Phrase, Problem, phrase
+from utils.tokens import estimate
+from utils.waiting import Stop, Stopped
+
+
+class Talk(Protocol):
+    """What fills the window."""
+
+    history: History
+    tools: Toolbox
+    system_text: str
+    context_limit: int
+    digest_prompt: str
+    stop: Stop
+
+    @property
+    def model(self) -> Model: ...
+
+    @property
+    def families(self) -> Sequence[Family]: ...
+
+    def record(self, record: Record) -> None: ...
+
+
+class Window:
+    """Counts what of a *talk* is sent, and lets older turns give way before it is too much.
+
+    At 85 % of the window the older turns are summed up, tried once a turn; where that brings
+    nothing, the oldest are left out at 90 %. What is left out stays in the log.
+    """
+
+    def __init__(self, talk: Talk) -> None:
+        self._talk = talk
+        self._has_made_room = False
+
+    def next_turn(self) -> None:
+        """Allow one more try to sum up."""
+        self._has_made_room = False
+
+    @property
+    def used(self) -> int:
+        """Tokens of the next request, as far as known."""
+        newer = 0
+        for _, record in reversed(self._talk.history.records):
+            if isinstance(record, Shift) and record.name in (DIGEST, "left_out_before"):
+                break  # what was billed before is no measure of what is sent now
+            if isinstance(record, Assistant) and record.usage:
+                billed = record.usage.prompt_tokens + record.usage.completion_tokens
+                # A reply that was asked for again is billed each time.
+                return billed // max(1, record.usage.requests) + newer
+            newer += tokens(record)
+        return sum(self.parts().values())
+
+    def parts(self) -> dict[str, int]:
+        """Return an estimate of the tokens of the next request by part."""
+        sizes = {
+            "system": estimate(self._talk.system_text),
+            "tools": estimate(str(self._talk.tools.wire)),
+        }
+        for _, record in self._talk.history.sent:
+            match record:
+                case Context():
+                    part = "context"
+                case ToolAnswer():
+                    part = "answers"
+                case _:
+                    part = "talk"
+            sizes[part] = sizes.get(part, 0) + tokens(record)
+        return sizes
+
+    def fit(self) -> None:
+        """Leave the oldest turns out if the next request would be too long with them."""
+        used, limit = self.used, self._talk.context_limit
+        if used <= limit // 2:
+            return
+        first = first_turn_kept(self._sent_sizes(), used, limit)
+        if first is not None and self._talk.history.state.get("left_out_before") != first:
+            self._talk.record(Shift("left_out_before", first))
+
+    def _sent_sizes(self) -> list[tuple[int, int]]:
+        return [(turn, tokens(record)) for turn, record in self._talk.history.sent]
+
+    def make_room(self) -> Iterator[Event]:
+        """Sum older turns up when the window is nearly full; tried once a turn."""
+        used, limit = self.used, self._talk.context_limit
+        if self._has_made_room or used <= limit * FULL:
+            return
+        self._has_made_room = True
+        first = first_turn_kept(self._sent_sizes(), used, limit, full=FULL, kept=KEPT)
+        if first is not None:
+            yield Warned(phrase("The conversation gets long: older turns are summed up."))
+            yield Warned(self._sum_up(first))
+
+    def compact(self) -> Phrase:
+        """Sum up all turns but the last; say how that went. Raises `Problem`."""
+        turns = self._talk.history.turns
+        if len(turns) < 2:
+            raise Problem(phrase("There is nothing to sum up yet."))
+        try:
+            return self._sum_up(turns[-1])
+        except Stopped:
+            raise Problem(phrase("Stopped.")) from None
+
+    def _sum_up(self, first: int) -> Phrase:
+        """Let a digest stand for the turns before *first*; say how that went."""
+        before = [one for one in self._talk.history.records if one[0] < first]
+        if not self._talk.digest_prompt or not before:
+            return phrase("Nothing was summed up: there is no prompt for it.")
+        try:
+            text = self._digest(before)
+        except ModelError as error:
+            return phrase("It could not be summed up, so it stays as it was: {why}", why=error.what)
+        if not (digest := compaction.checked(text, before)):
+            return phrase("The summary was no use, so the conversation stays as it was.")
+        used = self.used
+        whole = compaction.told(digest, before, (family.recap() for family in self._talk.families))
+        self._talk.record(Shift(DIGEST, {"before": first, "text": whole}))
+        now = self.used
+        return phrase(
+            "Summed up the turns before number {turn}: {used} tokens are now about {now}. All of "
+            "it stays in /history and can be read again.",
+            turn=first,
+            used=f"{used:,}",
+            now=f"{now:,}",
+        )
+
+    def _digest(self, before: Sequence[Numbered]) -> str:
+        """Return what the model makes of the turns; "" when it was cut off. Raises `ModelError`."""
+        messages = compaction.request(self._talk.digest_prompt, before, self._talk.context_limit)
+        for item in self._talk.model.stream(messages, [], think=False, stop=self._talk.stop):
+            if isinstance(item, Completion):
+                if item.usage:
+                    self._talk.record(Shift(SPENT, to_plain(item.usage)))
+                return "" if item.is_cut else item.text
+        return ""
+
+
+def tokens(record: Record) -> int:
+    """Return an estimate of the tokens that *record* takes in a request."""
+    match record:
+        case Shift():
+            return 0
+        case Assistant(text, thinking, calls):
+            return estimate(text + thinking + "".join(c.name + c.arguments for c in calls)) + 8
+        case _:
+            return estimate(record.text) + 8

@@ -6,35 +6,36 @@ under an old Python, to say which one is needed, and import nothing before the p
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-import threading
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the module `typing` itself is not imported yet: Ctrl-C comes first
     from collections.abc import Callable
     from contextlib import ExitStack
+    from typing import TypeVar
 
     from config import Settings
     from core.main_terminal import MainTerminal
     from core.web_terminal import Packet
     from modules.cli.options import Options
-    from modules.data_folder import DataFolder
-    from modules.project import Project
-    from modules.sessions import Sessions
+    from modules.ground import Ground
     from modules.words import Words
     from utils.api_client import ApiClient
-    from utils.logger import FailureLog
     from utils.phrases import Phrase, Problem
 
-Terminal = TypeVar("Terminal", bound="MainTerminal")
+    Terminal = TypeVar("Terminal", bound=MainTerminal)
 
 PACKAGES = ("click", "rich", "prompt_toolkit", "openai", "tavily", "pathspec", "flask_socketio")
 
 
 def main() -> int:
     """Return the exit code of what the command line says; Ctrl-C ends it quietly at any moment."""
+    # Until a screen takes over, nothing is under way that must be ended in order. A
+    # `KeyboardInterrupt` may strike inside the import system, which then drops it and keeps its
+    # lock: the thread that imports the SDK would wait for ever, and the task for it.
+    signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(130))
     if sys.version_info < (3, 11):  # noqa: UP036 - this is where an older one is told so
         sys.stderr.write("Onefold needs Python 3.11 or newer.\n")
         return 2
@@ -82,18 +83,20 @@ def print_error(words: Words, what: Phrase) -> None:
 
 def run(argv: list[str], words: Words) -> int:
     """Do what the command line *argv* says; return the exit code. Raises `Problem`."""
-    from config import VERSION, load
+    from config import VERSION, load, unknown_names
     from modules.cli.options import parse
     from utils.phrases import Problem
 
     options = parse(argv, words, version=VERSION)
     if isinstance(options, int):
         return options
-    if options.task is None and not (options.cli or options.web):
-        from modules.cli.menu import choose
-
-        options = choose(options, words, load().data_dir / "answers.json")
     try:
+        for warning in unknown_names():
+            print_error(words, warning)
+        if options.task is None and not (options.cli or options.web):
+            from modules.cli.menu import choose
+
+            options = choose(options, words, load().data_dir / "answers.json")
         return run_as_said(options, words)
     except Problem as problem:
         if options.task is not None and options.output != "text":
@@ -128,41 +131,63 @@ def run_as_said(options: Options, words: Words) -> int:
 def run_terminal(options: Options, settings: Settings, words: Words) -> int:
     """Run a dialogue, or the one task of `-p`, and return the exit code. Raises `Problem`."""
     from contextlib import ExitStack
+    from functools import partial
 
-    from modules.cli.interrupts import leave_at_once
-    from modules.cli.task import read_task
+    from core.main_terminal import MainTerminal
 
     with ExitStack() as stack:
-        task = options.task
-        is_command = task is not None and task.startswith("/")
-        model, is_practice = choose_model(options, settings, words, stack, is_needed=not is_command)
-        if task is not None:
-            leave_at_once()
-        if task is not None and not is_command:  # a dialogue warms up behind its prompt
-            threading.Thread(target=model.warm, name="warm", daemon=True).start()
-        if task is not None:
-            task = read_task(task, lambda what: print_error(words, what))
-        house = build(options, settings, model, words, is_practice=is_practice)
-        stack.callback(house.terminal.close)
+        model, is_practice = choose_model(
+            options, settings, words, stack, is_needed=not options.is_command
+        )
+        task = prepared_task(options, model, words)
+        ground = lay_ground(options, settings, words)
+        make = partial(MainTerminal, model=model)
+        terminal = furnish(make, ground, settings, is_practice=is_practice)
+        stack.callback(terminal.close)
         if options.resume is not None:
-            house.terminal.resume(options.resume)
+            terminal.resume(options.resume)
         if task is not None:
-            return run_task(house, task, options, words)
+            from modules.cli.plain import PlainScreen
+            from modules.cli.task import run_task
+
+            project = str(ground.project.root)
+            screen = PlainScreen(options.output, sys.stdout, sys.stderr, words, project=project)
+            return run_task(terminal, task, screen, ground.failures)
         from modules.cli.dialogue import run_dialogue
+        from modules.toolbox import announcements
 
         return run_dialogue(
-            house.terminal,
+            terminal,
             words,
-            history_file=house.data.typed,
-            failures=house.failures,
-            header=house.announcements(),
+            history_file=ground.data.typed,
+            failures=ground.failures,
+            header=announcements(terminal.families),
             warm=model.warm,
         )
 
 
+def prepared_task(options: Options, model: ApiClient, words: Words) -> str | None:
+    """Return the task of `-p` with what is piped in, the *model* being warmed up meanwhile.
+
+    None is for a dialogue, which warms it up behind its prompt. Raises `Problem`.
+    """
+    if options.task is None:
+        return None
+    from modules.cli.task import read_task
+
+    if not options.is_command:
+        in_background(model.warm)
+    return read_task(options.task, lambda what: print_error(words, what))
+
+
+def in_background(work: Callable[[], None]) -> None:
+    import threading
+
+    threading.Thread(target=work, name="warm", daemon=True).start()
+
+
 def run_web(options: Options, settings: Settings, words: Words) -> int:
     """Serve the browser page until Ctrl-C; return the exit code. Raises `Problem`."""
-    import copy
     from contextlib import ExitStack
     from functools import partial
 
@@ -174,12 +199,12 @@ def run_web(options: Options, settings: Settings, words: Words) -> int:
     place = Place.of(options.host, options.port, options.allow_remote, options.async_mode)
     with ExitStack() as stack:
         model, is_practice = choose_model(options, settings, words, stack, is_needed=True)
-        threading.Thread(target=model.warm, name="warm", daemon=True).start()
+        in_background(model.warm)
         ground = lay_ground(options, settings, words)
 
         def open_terminal(emit: Callable[[Packet], None]) -> WebTerminal:
             # Each session may change its model by name.
-            make = partial(WebTerminal, emit=emit, model=copy.copy(model))
+            make = partial(WebTerminal, emit=emit, model=model.another())
             return furnish(make, ground, settings, is_practice=is_practice)
 
         house = WebHouse(
@@ -194,25 +219,6 @@ def run_web(options: Options, settings: Settings, words: Words) -> int:
             log=ground.failures,
         )
         return serve(place, house, words, settings.data_dir)
-
-
-def run_task(house: House, task: str, options: Options, words: Words) -> int:
-    """Do one task and print what the options ask for; return the exit code."""
-    from core.turn import drive
-    from modules.cli.interrupts import stopping
-    from modules.cli.plain import PlainScreen
-    from utils.phrases import Problem
-
-    project = str(house.project.root)
-    screen = PlainScreen(options.output, sys.stdout, sys.stderr, words, project=project)
-    with stopping(house.terminal.stop):
-        try:
-            drive(house.terminal.ask(task), screen.show)
-        except Problem as problem:
-            screen.fail(problem.what)
-        except Exception as error:  # noqa: BLE001 - ours; the one place of this screen to log it
-            screen.fail(house.failures.keep(error))
-    return screen.finish(house.terminal.session)
 
 
 def choose_model(
@@ -271,59 +277,17 @@ def client(settings: Settings, base_url: str, key: str, model: str) -> ApiClient
     )
 
 
-@dataclass(frozen=True)
-class Ground:
-    """What all terminals on one project share."""
-
-    project: Project
-    data: DataFolder
-    store: Sessions
-    failures: FailureLog
-
-
-@dataclass(frozen=True)
-class House:
-    """What was built: the terminal, and where it works and keeps things."""
-
-    terminal: MainTerminal
-    project: Project
-    data: DataFolder
-    failures: FailureLog
-
-    def announcements(self) -> list[Phrase]:
-        """Return what the person should know from the start."""
-        from modules.terminal_ops import TerminalOps
-
-        families = self.terminal.families
-        return [family.announcement() for family in families if isinstance(family, TerminalOps)]
-
-
 def lay_ground(options: Options, settings: Settings, words: Words) -> Ground:
-    """Open the project and the data. Raises `Problem` when one of them cannot be used."""
-    from modules.data_folder import DataFolder
-    from modules.project import Project
-    from modules.sessions import Sessions
-    from utils.logger import FailureLog
+    """Open the project and the data; `Problem` says why one of them cannot be used."""
+    from config import ROOT
+    from modules.ground import Ground, work_folder
 
-    folder = project_folder(options.project, words)
-    project = Project(folder, hidden=[settings.data_dir])
-    data = DataFolder(settings.data_dir, project.root)
+    folder = work_folder(options.project, ROOT, lambda what: print_error(words, what))
     secrets = (settings.deepseek_api_key, settings.tavily_api_key)
-    return Ground(project, data, Sessions(data.sessions), FailureLog(data.log, secrets))
-
-
-def build(
-    options: Options, settings: Settings, model: ApiClient, words: Words, *, is_practice: bool
-) -> House:
-    """Put a terminal together. Raises `Problem` when the project or the data cannot be used."""
-    from functools import partial
-
-    from core.main_terminal import MainTerminal
-
-    ground = lay_ground(options, settings, words)
-    make = partial(MainTerminal, model=model)
-    terminal = furnish(make, ground, settings, is_practice=is_practice)
-    return House(terminal, ground.project, ground.data, ground.failures)
+    ground = Ground.of(folder, settings.data_dir, secrets)
+    if options.task is None:  # a single task says for itself what it could not keep
+        ground.data.check_writable()
+    return ground
 
 
 def furnish(
@@ -365,23 +329,6 @@ def furnish(
         is_practice=is_practice,
         stop=stop,
     )
-
-
-def project_folder(said: str | None, words: Words) -> Path:
-    """Return the folder to work in; never Onefold's own, a `workspace` in it instead."""
-    from config import ROOT
-    from utils.phrases import Problem, phrase
-
-    try:
-        folder = Path(said or ".").expanduser().resolve()
-    except (OSError, RuntimeError) as error:
-        raise Problem(phrase("The project folder cannot be used: {why}.", why=str(error))) from None
-    if folder != ROOT:
-        return folder
-    folder = ROOT / "workspace"
-    folder.mkdir(exist_ok=True)
-    print_error(words, phrase("Working in {path}, not in Onefold itself.", path=str(folder)))
-    return folder
 
 
 if __name__ == "__main__":

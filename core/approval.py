@@ -7,11 +7,13 @@ possible or impossible: that is the sandbox's part.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from core.tools import Risk, Tool
+from utils.git_names import is_in_git
 from utils.phrases import Phrase, phrase
 
 ApprovalMode = Literal["guarded", "ask", "read-only", "all"]
@@ -19,7 +21,8 @@ MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
 Concern = Callable[[str, Mapping[str, Any]], Phrase | None]
 SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
 """What makes a command more than its words; a pattern never reaches past one."""
-_WITH_NETWORK = "+network"
+_LAST_STAR = re.compile(r"( \\*)\*\Z")
+_WITH_NETWORK, _IN_GIT = "+network", "+git"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,12 @@ class Approval:
 def subject(name: str, arguments: Mapping[str, Any]) -> str:
     """Return the call as the one line that patterns are held against.
 
-    With the network it is another one: leave to run is not leave to reach out.
+    With the network, or in git's own folder, it is another one: leave to run is not leave to
+    reach out, nor is leave to write leave to change what git obeys.
     """
+    paths = [str(arguments[name]) for name in ("path", "new_path") if name in arguments]
+    if any(map(is_in_git, paths)):
+        return " ".join([f"{name}{_IN_GIT}", *paths])
     name = f"{name}{_WITH_NETWORK}" if arguments.get("network") else name
     return f"{name} {next(iter(arguments.values()), '')}".rstrip()
 
@@ -82,27 +89,35 @@ def subject(name: str, arguments: Mapping[str, Any]) -> str:
 def pattern_for(name: str, arguments: Mapping[str, Any]) -> str:
     """Return the widest pattern that a plain "always" to this call should cover.
 
-    A command without shell operators is covered by its first two words; any other command only to
-    the letter; of other tools, every call.
+    A command without shell operators is covered by its first two words; any other command, and
+    what changes git's own files, only to the letter; of other tools, every call.
     """
     line = subject(name, arguments)
     own_name = line.partition(" ")[0]
+    if own_name.endswith(_IN_GIT):
+        return _to_the_letter(line)
     if name != "run_command":
         return f"{own_name} *"
     command = str(arguments.get("command", ""))
     if SHELL_OPERATORS & set(command):
-        return line
+        return _to_the_letter(line)
     return f"{own_name} {' '.join(command.split()[:2])} *"
+
+
+def _to_the_letter(line: str) -> str:
+    """Return the pattern that covers *line* alone."""
+    return _LAST_STAR.sub(r"\1\\*", line)
 
 
 def covers(pattern: str, line: str) -> bool:
     """Return whether *pattern* covers the call *line*.
 
     A pattern that ends in " *" covers what begins with the words before it; for a command only
-    when nothing in it could run a second one.
+    when nothing in it could run a second one. Any other covers the one call that it spells, a star
+    at its end with a backslash before it.
     """
     if not pattern.endswith(" *"):
-        return pattern == line
+        return pattern == _to_the_letter(line)
     start = pattern.removesuffix(" *")
     name, _, command = line.partition(" ")
     if name.removesuffix(_WITH_NETWORK) == "run_command" and SHELL_OPERATORS & set(command):

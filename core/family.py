@@ -115,6 +115,9 @@ class Family:
     def rest(self) -> None:
         """Be told that the turn is over, however it ended."""
 
+    def close(self) -> None:
+        """Let go of what is held open; nothing is asked of it after that."""
+
     def warnings(self) -> Sequence[Phrase]:
         """Return what the person should see and was not told yet."""
         return ()
@@ -153,8 +156,8 @@ class Family:
 class Command:
     """A slash command: *usage* as "/note PATH TEXT", *help* one sentence.
 
-    *run* takes the rest of the line and returns or yields what the terminal's commands do (see
-    `core.commands`).
+    *run* takes the rest of the line and returns a `Card`, or a `CommandAnswered` where the screen
+    has something to do as well. Raises `Problem` or `ToolError` for a mistake of the person.
     """
 
     name: str

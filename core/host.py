@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from core.approval import Approval
 from core.cards import Card
-from core.events import Event, Reply
+from core.events import Event, Reply, TurnFinished
 from core.family import Doubt
 from core.messages import Record, Wire
 from core.thinking import Mode
@@ -79,6 +79,9 @@ class Host(Protocol):
 
     def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the arguments that *tool* gets for those that the model gave."""
+
+    def finish(self, end: TurnFinished) -> None:
+        """Be told how the turn ends, before anybody sees it."""
 
     def spent(self) -> Phrase | None:
         """Return why nothing more may be spent, or None."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import date
 from difflib import get_close_matches
@@ -14,7 +15,7 @@ from core.blinding import mapped
 from core.cards import Card, TextCard
 from core.commands import Commands
 from core.context import news
-from core.events import CommandAnswered, Event, TurnStarted, Warned
+from core.events import CommandAnswered, Event, TurnFinished, TurnStarted, Warned
 from core.family import Command, Doubt, Family, Section, commands_of
 from core.history import History
 from core.host import Model, Turn
@@ -23,6 +24,7 @@ from core.questions import preview
 from core.store import Store
 from core.thinking import Mode
 from core.tools import Outcome, Risk, Tool, Toolbox, ToolError
+from core.transcript import ended
 from core.turn import run_turn
 from core.window import Window
 from utils.completion import Usage
@@ -107,12 +109,17 @@ class MainTerminal:
 
     def _run_command(self, line: str) -> CommandAnswered:
         name, _, rest = line.strip().partition(" ")
+        if name not in self.commands:
+            answer = TextCard(self._unknown(name))
+            return mapped(CommandAnswered(name, answer, ok=False), self.blind)
+        return self.perform(name, lambda: self.commands[name].run(rest.strip()))
+
+    def perform(self, name: str, work: Callable[[], Card | CommandAnswered]) -> CommandAnswered:
+        """Do *work* as the command *name*; a mistake of the person becomes its answer."""
         try:
-            if name not in self.commands:
-                raise Problem(self._unknown(name))
             if self.held and name in TAKING_BACK:
                 self._take_over()
-            answer = self.commands[name].run(rest.strip())
+            answer = work()
         except (Problem, ToolError) as error:
             return mapped(CommandAnswered(name, TextCard(error.what), ok=False), self.blind)
         self._save_state()
@@ -145,7 +152,11 @@ class MainTerminal:
         if session == self.session:
             return session
         held = self._claim(session)
-        records = self.store.load(session)
+        with ExitStack() as failing:
+            if not held:
+                failing.callback(self.store.release, session)
+            records = self.store.load(session)
+            failing.pop_all()
         self._leave()
         self.held = held
         self._enter(session)
@@ -171,6 +182,8 @@ class MainTerminal:
             self.store.claim(session)
             self._leave()
             self.resume(session)
+        if self.held:  # somebody was faster
+            raise Problem(self.held)
 
     def rewind(self, turn: int, key: int) -> None:
         """Take back *turn* and all after it: the talk, and the families' state with it."""
@@ -203,8 +216,10 @@ class MainTerminal:
         self.history = History(self._keep)
 
     def close(self) -> None:
-        """Give the session free for others; nothing else is lost, all is on disk."""
+        """Give the session free for others and let go of everything; all is on disk."""
         self._leave()
+        for family in self.families:
+            family.close()
 
     def _enter(self, session: str) -> None:
         self.session = session
@@ -308,6 +323,10 @@ class MainTerminal:
     def warnings(self) -> Sequence[Phrase]:
         told = [warning for family in self.families for warning in family.warnings()]
         return [*self.store.warnings(), *told]
+
+    def finish(self, end: TurnFinished) -> None:
+        if end.why != "done":  # the model's last word says that itself
+            self.record(ended(self.history.turn, end))
 
     def spent(self) -> Phrase | None:
         if not self.budget_usd or self.usage.cost_usd < self.budget_usd:

@@ -15,7 +15,7 @@ from utils.phrases import Phrase, Problem, Text, phrase
 from utils.text import difference
 
 _LONG = 400
-"""Characters of an argument above which its change is told as a difference."""
+"""Characters of an argument above which a shorter difference tells of its change."""
 
 
 def preview(name: str, arguments: Mapping[str, Any]) -> Card:
@@ -70,8 +70,10 @@ def _change(name: str, before: Any, after: Any) -> str:
         return f"{name}: left out"
     if not isinstance(after, str):
         return f"{name}: {json.dumps(after, ensure_ascii=False)}"
-    if isinstance(before, str) and min(len(before), len(after)) > _LONG:
-        return f"{name}, as a difference to yours:\n{difference(before, after).diff}"
+    if isinstance(before, str) and len(after) > _LONG:
+        diff = difference(before, after).diff
+        if len(diff) < len(after):
+            return f"{name}, as a difference to yours:\n{diff}"
     return f"{name}:\n{after}" if "\n" in after else f"{name}: {after}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Generator, Iterator
@@ -20,6 +19,7 @@ from core.host import Host
 from core.messages import Assistant, ToolCall
 from utils.completion import Completion, Delta, ModelError, RawCall, Retry
 from utils.phrases import phrase
+from utils.strict_json import read_json
 from utils.waiting import Stopped
 
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
@@ -103,9 +103,9 @@ def _call(raw: RawCall) -> ToolCall:
     if text in ("", "null"):
         text = "{}"
     try:
-        value = json.loads(text)
+        value = read_json(text)
         if isinstance(value, str):  # an object put in quotes once too often
-            text, value = value, json.loads(value)
+            text, value = value, read_json(value)
     except ValueError:
         value = None
     if raw.is_cut or not isinstance(value, dict):

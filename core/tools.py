@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from core.cards import Card, Change, TextCard
 from core.messages import ToolCall, Wire
 from utils.phrases import Problem, Text, phrase
+from utils.strict_json import read_json
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -105,7 +106,10 @@ class Tool:
         return self.checked(json.loads(call.arguments or "{}"))
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return *given* as the schema wants it. Raises `ToolError` that says what to mend."""
+        """Return *given* as the schema wants it, in the schema's order.
+
+        Raises `ToolError` that says what to mend.
+        """
         known: dict[str, Any] = self.schema["properties"]
         if extra := [name for name in given if name not in known]:
             raise ToolError(
@@ -120,8 +124,8 @@ class Tool:
             )
         return {
             name: _checked(f"{self.name}.{name}", known[name], value)
-            for name, value in given.items()
-            if value is not None
+            for name in known
+            if (value := given.get(name)) is not None
         }
 
 
@@ -223,7 +227,7 @@ def _checked(where: str, schema: Mapping[str, Any], value: Any) -> Any:
     kind = schema["type"]
     if isinstance(value, str) and kind != "string":
         try:
-            value = json.loads(value)
+            value = read_json(value)
         except ValueError:
             raise ToolError(f"{where} must be of type {kind}, not {value!r}.") from None
     if kind == "integer" and isinstance(value, float) and value.is_integer():

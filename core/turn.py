@@ -66,13 +66,16 @@ def run_turn(host: Host) -> Turn:
         except ModelError as error:
             finished = task.end("error", error.what)
         if finished is not None:
+            host.finish(finished)
             yield finished
             return
     limit = phrase(
         "Stopped after {n} model calls, the limit of one task. Say “go on” to continue.",
         n=host.step_limit,
     )
-    yield task.end("step_limit", limit)
+    finished = task.end("step_limit", limit)
+    host.finish(finished)
+    yield finished
 
 
 def _step(

@@ -29,7 +29,7 @@ from core.events import (
 from core.main_terminal import MainTerminal
 from core.messages import Context
 from core.questions import agreed
-from core.transcript import Packet, Transcript, ended
+from core.transcript import Packet, Transcript
 from core.turn import drive
 from utils.clean import visible
 from utils.phrases import Phrase
@@ -107,9 +107,13 @@ class WebTerminal(MainTerminal):
         """Run a slash command beside whatever runs; only for those that do not touch the talk."""
         answer = self._run_command(line)
         if is_logged:
-            self._command = command
-            self._show(answer)
+            self.log(answer, command)
         return answer
+
+    def log(self, answer: CommandAnswered, command: str = "") -> None:
+        """Let every screen know of what was done beside the talk."""
+        self._command = command
+        self._show(answer)
 
     def give_up(self, why: Phrase) -> None:
         """Tell that the turn ended by a failure of our own, after `handle` raised."""
@@ -187,8 +191,6 @@ class WebTerminal(MainTerminal):
     # --- out -------------------------------------------------------------------------------------
 
     def _show(self, event: Event) -> Reply | None:
-        if isinstance(event, TurnFinished) and event.why != "done":
-            self.record(ended(self.history.turn, event))
         with self._changed:
             if self._hold(event):
                 return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import os
 import re
@@ -19,12 +20,12 @@ from modules.files.containment import (
     Linked,
     Outside,
     Special,
-    is_git_name,
 )
 from modules.files.ignore import visible_files
 from modules.files.text_file import NotText, TextFile
 from modules.files.writable import Writable
 from utils.clean import visible
+from utils.git_names import is_git_name
 from utils.phrases import Phrase, Problem, phrase
 from utils.text import size_in_words
 
@@ -118,6 +119,12 @@ class Project:
         """Return whether *path* is in a folder of git's, by its name."""
         return any(is_git_name(part) for part in path.split("/"))
 
+    def with_git(self) -> Project:
+        """Return the same folder for a call that the person let write to git's own files."""
+        other = copy.copy(self)
+        other._beneath = self._beneath.with_git()
+        return other
+
     # Reading
 
     def read_bytes(self, path: str, limit: int = _LARGEST) -> bytes:
@@ -169,6 +176,11 @@ class Project:
         """Return what is in the folder *path*, by name, ignored or not."""
         with self._told(path):
             return self._beneath.scan(path)
+
+    def names(self, path: str) -> Sequence[tuple[str, bool]]:
+        """Return the names in the folder *path*, in no order, and whether each is a folder."""
+        with self._told(path):
+            return self._beneath.names(path)
 
     def files(self, path: str = "") -> list[str]:
         """Return all files below the folder *path* that no rule ignores, sorted; links too.

@@ -58,6 +58,9 @@ class TerminalOps(Family):
         self._stop = stop
         self._outputs = outputs
 
+    def close(self) -> None:
+        self._sandbox.close()
+
     @tool(Risk.RUN)
     def run_python(
         self,

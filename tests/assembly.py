@@ -67,7 +67,4 @@ def house(base: Path, *replies: list[Item], **settings: Any) -> Iterator[House]:
     finally:
         main.close()
         store.close()
-        for member in members:
-            if points := getattr(member, "_checkpoints", None):
-                points.close()
         project.close()

@@ -21,3 +21,13 @@ def test_sixty_turns_leave_nothing_behind(tmp_path: Path) -> None:
         names = {path.name for path in here.data.path.rglob("*") if path.is_file()}
         assert not [name for name in names if name.startswith(("new-", "tmp", "."))]
     assert set(Path(tempfile.gettempdir()).glob("onefold*")) <= temporary
+
+
+def test_a_session_that_is_closed_leaves_nothing_open(tmp_path: Path) -> None:
+    with house(tmp_path) as here:
+        soak(here, 5)
+    before = descriptors(), threading.active_count(), children()
+    for _ in range(3):
+        with house(tmp_path) as here:
+            soak(here, 5)
+    assert (descriptors(), threading.active_count(), children()) == before

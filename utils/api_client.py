@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import random
 import threading
@@ -108,6 +109,12 @@ class ApiClient:
         Nothing is sent. May run in a thread of its own; `stream` waits for it.
         """
         self._opened()
+
+    def another(self) -> ApiClient:
+        """Return a client of the same server for another conversation: its model is its own."""
+        other = copy.copy(self)
+        other._writer = self._writer.another()
+        return other
 
     def close(self) -> None:
         """Close the connections that are kept open."""

@@ -6,8 +6,8 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,9 @@ class Answer:
     errors: bytes
 
 
+Until = Callable[[Callable[[], None]], AbstractContextManager[None]]
+
+
 def ask_program(
     command: Sequence[str],
     *,
@@ -33,7 +36,7 @@ def ask_program(
     seconds: float,
     given: bytes = b"",
     descriptors: Sequence[int] = (),
-    until: Callable[[Callable[[], None]], AbstractContextManager[None]] | None = None,
+    until: Until | None = None,
 ) -> Answer:
     """Run *command* in *folder* with *given* on its standard input and return its answer.
 
@@ -51,6 +54,21 @@ def ask_program(
         pass_fds=descriptors,
         start_new_session=True,
     )
+    with _ending(process, seconds, until) as late:
+        output, errors = process.communicate(given)
+    if late.is_set():
+        raise TooSlow
+    return Answer(process.returncode, output, errors)
+
+
+@contextmanager
+def _ending(
+    process: subprocess.Popen[bytes], seconds: float, until: Until | None
+) -> Iterator[threading.Event]:
+    """Kill *process* and its group at the end of this, after *seconds*, or when *until* says so.
+
+    The event tells that the time was over.
+    """
     late = threading.Event()
 
     def kill() -> None:
@@ -67,12 +85,9 @@ def ask_program(
     timer.start()
     try:
         with until(kill) if until else nullcontext():
-            output, errors = process.communicate(given)
+            yield late
     finally:
         timer.cancel()
+        kill()  # what it left behind as well: the group outlives its first process
         if process.poll() is None:
-            kill()
             process.communicate()
-    if late.is_set():
-        raise TooSlow
-    return Answer(process.returncode, output, errors)

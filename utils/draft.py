@@ -21,6 +21,7 @@ from utils.failures import (
     overloaded,
 )
 from utils.markup import MarkupGuard, read_calls
+from utils.strict_json import is_json, read_json
 
 _ID_LETTERS = string.ascii_letters + string.digits
 _WHOLE = ("stop", "tool_calls", "function_call", "length")
@@ -64,7 +65,7 @@ class Draft:
             self.is_done = True
             return
         try:
-            self._add_event(json.loads(data.decode()))
+            self._add_event(read_json(data.decode()))
         except (ValueError, TypeError, AttributeError):  # no JSON, or of another shape
             raise broken_reply() from None
 
@@ -146,7 +147,7 @@ class Draft:
         calls = []
         for call in self._calls:
             arguments = _mended("".join(call.pieces))
-            cuts = is_cut and (call is self._calls[-1] or not _is_json(arguments))
+            cuts = is_cut and (call is self._calls[-1] or not is_json(arguments))
             calls.append(RawCall(call.id, call.name, arguments, cuts))
         return calls
 
@@ -182,14 +183,6 @@ def _with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:
 def _new_id(number: int) -> str:
     """Return an id in DeepSeek's form."""
     return f"call_{number:02d}_" + "".join(secrets.choice(_ID_LETTERS) for _ in range(24))
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _mended(text: str) -> str:

@@ -7,6 +7,11 @@ from collections.abc import Callable
 from functools import lru_cache
 
 _PIECE = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|\[!?\]?[^\]]*\]|[{},]|\\.|.", re.DOTALL)
+_STAR = r"\[\^/\]\*"
+_ONE = (
+    r"(?:\\.|\[(?:\\.|[^\]\\])+\](?![*+])|[^\\\[\](){}*?+|.^$/])"  # one character, or one of a set
+)
+_STAR_AND_REST = re.compile(rf"{_STAR}({_ONE}+)(?={_STAR})")
 _PLAIN = {
     "**/": "(?:[^/]+/)*",
     "/**": "/.+",
@@ -33,9 +38,18 @@ def glob_filter(pattern: str, *, ignore_case: bool = False) -> Callable[[str], b
 def _compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
     try:
-        return re.compile(_expression(pattern), flags)
+        return re.compile(decided(_expression(pattern)), flags)
     except re.error:  # "[z-a]" and the like: then the characters mean themselves
         return re.compile(re.escape(pattern), flags)
+
+
+def decided(expression: str) -> str:
+    """Return *expression* so that a match takes no time to speak of, however many stars it has.
+
+    What a star stands for and the characters behind it are not tried again once they fit, where
+    another star follows in the same name: that one takes what a later fit would have left.
+    """
+    return _STAR_AND_REST.sub(r"(?>[^/]*?\1)", expression)
 
 
 def _expression(pattern: str) -> str:

@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from utils.strict_json import is_json, read_json
+
 _LONGEST = 64
 """More characters than any opening marker has, blanks and doubled bars included."""
 
@@ -233,7 +235,7 @@ def _read_invoke(markup: str, opening: re.Match[str]) -> tuple[Recovered | None,
 
 
 def _value(is_string: str, text: str) -> Any:
-    return text if is_string == "true" else json.loads(text)
+    return text if is_string == "true" else read_json(text)
 
 
 def _tag_at(markup: str, position: int) -> re.Match[str] | None:
@@ -250,14 +252,6 @@ def _read_old(markup: str) -> list[Recovered] | None:
         return None
     calls = list(_OLD_CALL.finditer(markup, 0, end.start()))
     begun = len(_OLD_CALL_BEGIN.findall(markup, 0, end.start()))
-    if len(calls) < begun or not all(_is_json(call["arguments"]) for call in calls):
+    if len(calls) < begun or not all(is_json(call["arguments"]) for call in calls):
         return None
     return [Recovered(call["name"], call["arguments"]) for call in calls]
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True

@@ -29,8 +29,13 @@ class RequestWriter:
         self._context_limit = context_limit
         self._effort = effort
         self._tokens_per_byte = _TOKENS_PER_BYTE
-        self._known: list[Wire] = []
-        self._text = b""
+        self._spelt: tuple[list[Wire], bytes] = ([], b"")
+
+    def another(self) -> RequestWriter:
+        """Return a writer for another conversation, which has spelled nothing yet."""
+        return RequestWriter(
+            max_tokens=self._max_tokens, context_limit=self._context_limit, effort=self._effort
+        )
 
     def write(
         self, model: str, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
@@ -63,13 +68,13 @@ class RequestWriter:
 
     def _spelled(self, messages: Sequence[Wire]) -> bytes:
         """Spell *messages*, separated by commas; only what is behind the known ones is new work."""
-        if self._known != messages[: len(self._known)]:
-            self._known, self._text = [], b""
-        new = messages[len(self._known) :]
-        text = b",".join(_message(message) for message in new)
-        self._text = self._text + b"," + text if self._text and text else self._text or text
-        self._known = list(messages)
-        return self._text
+        known, text = self._spelt
+        if known != messages[: len(known)]:
+            known, text = [], b""
+        new = [_message(message) for message in messages[len(known) :]]
+        text = b",".join([text, *new] if known else new)
+        self._spelt = list(messages), text  # at once: another thread may be writing as well
+        return text
 
 
 def _message(message: Wire) -> bytes:

@@ -7,13 +7,13 @@ import shutil
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.cards import Change
 from modules.checkpoints.carry import Carrier
 from modules.checkpoints.collect import collect
-from modules.checkpoints.entries import BY_DESIGN, Entry
+from modules.checkpoints.entries import BY_DESIGN, REASONS, Entry
 from modules.checkpoints.ledger import Ledger, Snapshot
 from modules.checkpoints.plan import Conflict, Left, Plan, plan_undo
 from modules.checkpoints.scan import Limits, Scan
@@ -21,7 +21,8 @@ from modules.checkpoints.trees import Comparison, Digests, lookup, walk
 from modules.checkpoints.twin import Twin
 from modules.checkpoints.vault import Damaged, Vault
 from modules.checkpoints.work import Work
-from utils.phrases import Problem, phrase
+from utils.phrases import Phrase, Problem, phrase
+from utils.text import size_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,12 @@ class Checkpoints:
     ) -> None:
         if file_cap <= 0 or total_cap <= 0 or keep_days <= 0:
             raise ValueError(f"limits must be above zero: {file_cap!r} {total_cap!r} {keep_days!r}")
-        self._vault = Vault(store)
+        self.vault = Vault(store)
         self._path = root
         self._digests = Digests()
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.work = Work(store / "work")
-        self.ledger = Ledger(self._vault.database)
+        self.ledger = Ledger(self.vault.database)
         self._limits = Limits(file_cap, total_cap)
         self._keep_days = keep_days
         ours = [path.stat() for path in (store, *protected) if path.exists()]
@@ -77,7 +78,7 @@ class Checkpoints:
 
     def close(self) -> None:
         self.work.end()
-        self._vault.close()
+        self.vault.close()
         os.close(self._root)
 
     def take(self) -> Snapshot:
@@ -85,17 +86,21 @@ class Checkpoints:
 
         A folder that did not change gives the same snapshot again, and costs no space.
         """
-        with self._vault.alone():
+        with self.vault.alone():
             self._catch_up()
             began = time.time_ns()
-            root, refused = self._look()
+            root, refused = self._look_until_whole()
             if self._last is not None and root == self._last.root:
                 self._last = self.ledger.seen_again(self._last, began)
             else:
                 self._last = self.ledger.add_snapshot(root, began, refused)
             self._checked_ns = began
-            self._vault.remember_only(root)
+            self.vault.remember_only(root)
             return self._last
+
+    def newest(self) -> Snapshot:
+        """Return the folder as it was last looked at, without looking again."""
+        return self._last or self.take()
 
     def diff(self, before: int, after: int) -> list[Change]:
         """Return what changed between two snapshots, renames recognised."""
@@ -110,22 +115,22 @@ class Checkpoints:
 
         Raises `Damaged` when the store does not have what it should have.
         """
-        entry = lookup(self._vault, self._root_of(snapshot), path)
+        entry = lookup(self.vault, self.root_of(snapshot), path)
         if entry is None or entry.is_folder or entry.why:
             return None
         if entry.is_link:
             return entry.content.encode(errors="surrogateescape")
-        return self._vault.read(entry.content)
+        return self.vault.read(entry.content)
 
     def entry(self, snapshot: int, path: str) -> Entry | None:
-        return lookup(self._vault, self._root_of(snapshot), path)
+        return lookup(self.vault, self.root_of(snapshot), path)
 
     def holds(self, path: str) -> bool:
         """Return whether *path*, with all that is in it, could be brought back if it went now."""
         root = self.take().root
         try:
-            entry = lookup(self._vault, root, path)
-            return entry is None or not any(e.why for _, e in walk(self._vault, entry))
+            entry = lookup(self.vault, root, path)
+            return entry is None or not any(e.why for _, e in walk(self.vault, entry))
         except Damaged:
             return False
 
@@ -135,28 +140,32 @@ class Checkpoints:
         What the person changed since is merged or kept; see `plan`. The folder's present state is
         held first, so that undoing (`Undone.before`, `Undone.after`) restores it.
         """
-        with self._vault.alone():
+        return self.take_back(self.root_of(before), self.root_of(after))
+
+    def take_back(self, before: Entry, after: Entry) -> Undone:
+        """Do the same for the roots of two folders, of which the first need never have been."""
+        with self.vault.alone():
             self.finish()
             now = self.take()
-            plan = plan_undo(self._vault, self._root_of(before), self._root_of(after), now.root)
+            plan = plan_undo(self.vault, before, after, now.root)
             return self._carry_out(self.ledger.open_journal(now.id, plan), now, plan)
 
     def rewind(self, to: int) -> Undone:
         """Bring the folder back to a snapshot, whoever changed it since; that is held first."""
-        with self._vault.alone():
+        with self.vault.alone():
             self.finish()
             now = self.take()
-            plan = plan_undo(self._vault, self._root_of(to), now.root, now.root)
+            plan = plan_undo(self.vault, self.root_of(to), now.root, now.root)
             return self._carry_out(self.ledger.open_journal(now.id, plan), now, plan)
 
     def finish(self) -> Undone | None:
         """Finish an undo that was cut short by a kill; None when there is none."""
-        with self._vault.alone():
+        with self.vault.alone():
             found = self.ledger.unfinished()
             if found is None:
                 return None
             number, before, plan = found
-            Carrier(self._vault, self._root, number).clean(plan)
+            Carrier(self.vault, self._root, number).clean(plan)
             return self._carry_out(number, self.ledger.snapshot(before), plan)
 
     def twin(self, snapshot: int, target: Path) -> list[Left]:
@@ -165,10 +174,10 @@ class Checkpoints:
         Shares the disk space of what did not change since, where the file system can. Raises
         `Problem`; half a twin is not left.
         """
-        twin = Twin(self._vault, self._root, self._path, target)
+        twin = Twin(self.vault, self._root, self._path, target)
         try:
             target.mkdir(mode=0o700)
-            twin.fill(self._root_of(snapshot))
+            twin.fill(self.root_of(snapshot))
         except (OSError, Damaged) as error:
             shutil.rmtree(target, ignore_errors=True)
             path, why = str(target), str(error)
@@ -181,21 +190,21 @@ class Checkpoints:
         """Return a digest of names, modes and contents as last looked at, "" before that."""
         if self._last is None:
             return ""
-        with suppress(Damaged), self._vault.alone():
-            return self._digests.of(self._vault, self._last.root)
+        with suppress(Damaged), self.vault.alone():
+            return self._digests.of(self.vault, self._last.root)
         return self._last.root.content
 
     def tidy(self) -> int:
         """Remove what was last seen longer than the set days ago; return how many snapshots."""
-        return collect(self._vault, self.ledger, self._keep_days)
+        return collect(self.vault, self.ledger, self._keep_days)
 
     @property
     def size(self) -> int:
         """Bytes that the store takes on disk, nearly."""
-        return self._vault.size
+        return self.vault.size
 
     def _carry_out(self, number: int, before: Snapshot, plan: Plan) -> Undone:
-        carrier = Carrier(self._vault, self._root, number)
+        carrier = Carrier(self.vault, self._root, number)
         carrier.move(plan.moves)
         carrier.carry(plan.steps, self.take().root)
         after = self.take()
@@ -203,14 +212,37 @@ class Checkpoints:
         return Undone(
             tuple(self.diff(before.id, after.id)),
             tuple(plan.conflicts),
-            tuple(plan.left + carrier.left),
+            tuple(map(self._said, plan.left + carrier.left)),
             before.id,
             after.id,
         )
 
+    def _said(self, left: Left) -> Left:
+        """Return *left* with the limit that is to blame, if one is, and how to raise it."""
+        for reason, limit, words in (
+            ("large", self._limits.file_cap, _too_large),
+            ("full", self._limits.total_cap, _full),
+        ):
+            if left.why == REASONS[reason]:
+                return replace(left, why=words(limit))
+        return left
+
+    def _look_until_whole(self) -> tuple[Entry, list[tuple[str, str]]]:
+        """Look, and again if the store was found damaged meanwhile: it may not hold all of that."""
+        while True:
+            rescues = self.vault.database.rescues
+            found = self._look()
+            if self.vault.database.rescues == rescues:
+                return found
+            self._catch_up()
+
+    def warnings(self) -> list[Phrase]:
+        """Return what the person should see and was not told yet."""
+        return self.vault.database.warnings()
+
     def _look(self) -> tuple[Entry, list[tuple[str, str]]]:
         known = self._last.root if self._last else None
-        scan = Scan(self._vault, self._root, self._limits, known, self._checked_ns, self._ours)
+        scan = Scan(self.vault, self._root, self._limits, known, self._checked_ns, self._ours)
         root = scan.run()
         return root, sorted(pair for pair in scan.not_held if pair[1] not in BY_DESIGN)
 
@@ -219,12 +251,28 @@ class Checkpoints:
         collections = self.ledger.collections()
         if collections != self._collections:
             self._collections = collections
-            self._vault.forget_folders()
+            self.vault.forget_folders()
             self._last = self.ledger.latest()
             self._checked_ns = self._last.checked_ns if self._last else 0
 
     def _compared(self, before: int, after: int) -> Comparison:
-        return Comparison(self._vault).compare(self._root_of(before), self._root_of(after))
+        return Comparison(self.vault).compare(self.root_of(before), self.root_of(after))
 
-    def _root_of(self, snapshot: int) -> Entry:
+    def root_of(self, snapshot: int) -> Entry:
+        """Return the root of a snapshot. Raises `Problem` when it was collected."""
         return self.ledger.snapshot(snapshot).root
+
+
+def _too_large(limit: int) -> Phrase:
+    return phrase(
+        "larger than {limit}, the most that checkpoints hold of one file (setting "
+        "checkpoint_file_mb)",
+        limit=size_in_words(limit),
+    )
+
+
+def _full(limit: int) -> Phrase:
+    return phrase(
+        "the {limit} for checkpoints are used up (setting checkpoint_total_mb)",
+        limit=size_in_words(limit),
+    )

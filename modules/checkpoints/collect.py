@@ -29,6 +29,9 @@ def collect(vault: Vault, ledger: Ledger, keep_days: float) -> int:
             connection.executemany("DELETE FROM snapshot WHERE id=?", rows)
             connection.executemany("DELETE FROM call WHERE before=?", rows)
             connection.executemany("DELETE FROM call WHERE after=?", rows)
+            connection.execute(
+                "DELETE FROM accepted WHERE session NOT IN (SELECT session FROM call)"
+            )
             connection.execute("UPDATE collected SET times=times+1")
         _sweep(vault, _needed(vault))
         vault.forget_folders()
@@ -42,11 +45,14 @@ def _doomed(vault: Vault, before: float) -> list[int]:
 
 
 def _needed(vault: Vault) -> set[bytes]:
-    """Return the digests that the remaining snapshots lead to."""
+    """Return the digests that the remaining snapshots, and what was accepted, lead to."""
     import json
 
     with vault.database.reading() as connection:
-        roots = connection.execute("SELECT root FROM snapshot").fetchall()
+        roots = connection.execute(
+            "SELECT root FROM snapshot UNION SELECT root FROM accepted"
+            " UNION SELECT base FROM accepted"
+        ).fetchall()
     needed: set[bytes] = set()
     todo = [Entry(*json.loads(root)) for (root,) in roots]
     while todo:

@@ -10,12 +10,29 @@ from typing import Any, Literal
 from core.cards import Card, Change, TextCard
 from core.events import CommandAnswered
 from core.family import Family, Section, Talk, command
+from core.history import REWOUND
+from core.messages import Shift
 from core.tools import ToolError
+from modules.checkpoints.asked import Asked
 from modules.checkpoints.checkpoints import Checkpoints, Undone
-from modules.checkpoints.ledger import CallRecord, Snapshot, Span
+from modules.checkpoints.ledger import CallRecord, Snapshot
 from modules.checkpoints.plan import Left
-from modules.checkpoints.show import changes_card, diff_card, undone_card
-from modules.checkpoints.telling import told_redo, told_rewind, told_undo
+from modules.checkpoints.review import Part, Review, View
+from modules.checkpoints.show import (
+    calls_card,
+    changes_card,
+    diff_card,
+    redone_card,
+    undone_card,
+)
+from modules.checkpoints.telling import (
+    told_again,
+    told_part,
+    told_redo,
+    told_rewind,
+    told_undo,
+)
+from modules.checkpoints.undoing import Undoing
 from modules.files.writable import LEFT_BEHIND
 from modules.project import Project
 from utils.clean import visible
@@ -34,6 +51,10 @@ class UndoFamily(Family):
         self._project = project
         self._checkpoints = checkpoints
         self._ledger = checkpoints.ledger
+        self._undoing = Undoing(checkpoints)
+        self.review = Review(checkpoints)
+        self.revision = 0
+        """Rises whenever other changes may be seen, or can be taken back or brought again."""
         self._running: set[str] = set()
         self._is_settled = False
         self._not_held: tuple[tuple[str, str], ...] = ()
@@ -48,6 +69,7 @@ class UndoFamily(Family):
     def enter(self, session: str) -> None:
         self.session = session
         self._is_settled = False
+        self.revision += 1
 
     def forked(self, session: str, copy: str, turn: int) -> None:
         self._settle()
@@ -57,13 +79,16 @@ class UndoFamily(Family):
         return self._checkpoints.contents()
 
     def context(self) -> Iterable[Section]:
-        return [Section("taken back", self._taken_back)]
+        return [Section(_SECTION, self._taken_back)]
 
     def state(self) -> dict[str, Any]:
         return {"taken_back": self._taken_back}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._taken_back = state.get("taken_back", "")
+
+    def close(self) -> None:
+        self._checkpoints.close()
 
     def rest(self) -> None:
         self._checkpoints.work.end()
@@ -86,6 +111,7 @@ class UndoFamily(Family):
         if call := self._ledger.call(self.session, call_id):
             self._end(call, snapshot)
         self._is_settled = True
+        self.revision += 1
 
     def changes_of(self, call_id: str) -> Sequence[Change]:
         """Return what the call did to the folder, by whatever means; empty while it runs."""
@@ -99,12 +125,13 @@ class UndoFamily(Family):
         call = self._ledger.call(self.session, call_id)
         if call is None or call.after is None:
             return False
-        _, results = self._undo([call])
+        _, results = self._undoing.undo(self.session, [call])
+        self.revision += 1
         return not any(result.left or result.conflicts for result in results)
 
     def warnings(self) -> list[Phrase]:
         """Return what the person should see and was not told yet."""
-        told, self._warnings = self._warnings, []
+        told, self._warnings = [*self._checkpoints.warnings(), *self._warnings], []
         return told
 
     def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
@@ -130,40 +157,95 @@ class UndoFamily(Family):
             held = phrase("{size} kept; every change can be undone", size=size)
         return [(phrase("Checkpoints"), held)]
 
-    @command("/undo [turn|call]", "Take back the files' changes of the last turn or call.")
+    @command("/undo [turn|call] [N]", "Take back what a turn or call did to files; /undo list.")
     def undo(self, rest: str) -> Card:
         self._settle()
-        if rest not in ("", "turn", "call"):
-            raise Problem(phrase("Say /undo, /undo turn or /undo call."))
-        calls = [call for call in self._calls() if not call.is_undone and call.after is not None]
-        last = next((call for call in reversed(calls) if call.visible), None)
-        if last is None:
-            raise Problem(
-                phrase(
-                    "There is nothing to undo in this session; /resume goes on with an earlier one."
-                )
-            )
-        if rest == "call":
-            number, results = self._undo([last])
-            title = phrase("Took back the last call of turn {turn}", turn=last.turn)
-        else:
-            number, results = self._undo([call for call in calls if call.turn == last.turn])
-            title = phrase("Took back the changes of turn {turn}", turn=last.turn)
-        self._taken_back = told_undo(number, last.turn, results)
-        return undone_card(results, title)
+        if rest == "list":
+            return calls_card(self._checkpoints, [c for c in self._calls() if c.can_be_seen])
+        asked = Asked.read("/undo", rest)
+        with self._checkpoints.work.alone(self.session):
+            calls = asked.to_undo(self._calls())
+            number, results = self._undoing.undo(self.session, calls)
+        self._tell(told_undo(number, asked.done(calls), results))
+        return undone_card(results, asked.title(calls))
 
-    @command("/redo", "Take back the last /undo or /rewind.")
-    def redo(self, _: str) -> CommandAnswered:
+    @command("/redo [turn|call] [N]", "Take back the last /undo or /rewind, or bring one again.")
+    def redo(self, rest: str) -> CommandAnswered:
         self._settle()
-        last = self._ledger.last_undo(self.session)
-        if last is None:
-            raise Problem(phrase("There is no undo to take back."))
-        results = [self._checkpoints.undo(*span) for span in reversed(last.spans)]
-        self._ledger.mark_redone(last)
+        with self._checkpoints.work.alone(self.session):
+            if rest:
+                return CommandAnswered("/redo", self._bring_again(Asked.read("/redo", rest)))
+            last = self._ledger.last_undo(self.session)
+            if last is None:
+                raise Problem(phrase("There is no undo to take back."))
+            results = self._undoing.redo(last)
         is_talk_back = self._talk is not None and self._talk.give_back(last.id)
-        self._taken_back = told_redo(last.id, results)
-        card = undone_card(results, phrase("Took back the undo"))
+        self._tell(told_redo(last.id, results))
+        card = redone_card(results, phrase("Took back the undo"))
         return CommandAnswered("/redo", card, effect="session" if is_talk_back else "")
+
+    def _bring_again(self, asked: Asked) -> Card:
+        calls = asked.to_redo(self._calls())
+        undo = self._undoing.undo_of(self.session, calls)
+        if undo is not None and not self._has_talk(undo.id):
+            results = self._undoing.redo(undo)
+        else:
+            results = self._undoing.bring_again(calls)
+        self._tell(told_again(asked.done(calls), results))
+        return redone_card(results, asked.title_again(calls))
+
+    def _has_talk(self, undo: int) -> bool:
+        """Return whether the conversation went back with that undo, and so must come with it."""
+        records = self._talk.history.log if self._talk is not None else ()
+        shifts = (r for _, r in records if isinstance(r, Shift) and r.name == REWOUND)
+        return any(shift.value["key"] == undo for shift in shifts)
+
+    # --- the review at the page ------------------------------------------------------------------
+
+    def view(self, turn: int = 0, seen: int | None = None) -> View | None:
+        """Return what is to be reviewed of all since before *turn*; None when there is nothing.
+
+        It ends at the snapshot *seen*, without one at the folder as it is; while a call runs, as
+        it was before that. Raises `Problem`.
+        """
+        began, since = self._state_before(0), self._state_before(turn)
+        if began is None or since is None:
+            return None
+        if seen is None:
+            look = self._checkpoints.newest if self._running else self._checkpoints.take
+            seen = look().id
+        return self.review.view(self.session, began, since, seen)
+
+    def take_back_part(self, view: View, part: Part) -> Card:
+        """Take one hunk or file of *view* out of the folder again. Raises `Problem`."""
+        self._settle()
+        with self._checkpoints.work.alone(self.session):
+            result = self.review.take_back(view, part)
+            number = self._undoing.note(self.session, result)
+        self._tell(told_part(number, part.path, is_whole=part.hunk < 0, result=result))
+        name = visible(part.path)
+        if part.hunk < 0:
+            return undone_card([result], phrase("Took back what changed in {path}", path=name))
+        return undone_card([result], phrase("Took back a part of {path}", path=name))
+
+    def accept(self, view: View, parts: Sequence[Part]) -> None:
+        """Show *parts* of *view* no longer, all of it where there are none. Raises `Problem`."""
+        if parts:
+            self.review.accept(view, parts)
+        else:
+            self.review.accept_all(view)
+        self.revision += 1
+
+    def calls(self) -> list[CallRecord]:
+        """Return the calls of the session that changed files and are over, oldest first."""
+        return [call for call in self._calls() if call.can_be_seen]
+
+    def _tell(self, line: str) -> None:
+        """Let the model know with its next request; what it does not know yet stays."""
+        told = self._talk.history.told.get(_SECTION) if self._talk is not None else None
+        unknown = self._taken_back.split("\n") if self._taken_back not in ("", told) else []
+        self._taken_back = "\n".join([*unknown, line][-_MOST_LINES:])
+        self.revision += 1
 
     @command("/diff [TURN] [PATH]", "Show what changed in the files since before a turn.")
     def diff(self, rest: str) -> Card:
@@ -191,20 +273,27 @@ class UndoFamily(Family):
     def rewind(self, rest: str) -> CommandAnswered:
         self._settle()
         turn, what = self._asked_for(rest)
-        result = None if what == "talk" else self.rewind_files(turn)
+        result = None
+        if what != "talk":
+            with self._checkpoints.work.alone(self.session):
+                result = self.rewind_files(turn)
         if what == "files":
             if result is None:
                 raise Problem(phrase("No call has changed anything since then."))
-            title = phrase("The files are as before turn {turn}", turn=turn)
+            title = phrase("The files are as before turn {turn}; /redo takes that back", turn=turn)
         elif what == "talk":
-            title = phrase("The conversation is as before turn {turn}", turn=turn)
+            title = phrase(
+                "The conversation is as before turn {turn}; /redo takes that back", turn=turn
+            )
         else:
-            title = phrase("Files and conversation are as before turn {turn}", turn=turn)
+            title = phrase(
+                "Files and conversation are as before turn {turn}; /redo takes that back", turn=turn
+            )
         number = self._newest_undo() if result else self._ledger.add_undo(self.session, [], [])
         if self._talk is not None and what != "files":
             self._talk.rewind(turn, number)
         results = [result] if result else []
-        self._taken_back = told_rewind(number, what, results)
+        self._tell(told_rewind(number, what, results))
         effect: Literal["", "session"] = "" if what == "files" else "session"
         return CommandAnswered("/rewind", undone_card(results, title), effect=effect)
 
@@ -249,23 +338,6 @@ class UndoFamily(Family):
         calls = [call.id for call in self._calls() if call.turn >= turn and not call.is_undone]
         self._ledger.add_undo(self.session, calls, [(result.before, result.after)])
         return result
-
-    def _undo(self, calls: Sequence[CallRecord]) -> tuple[int, list[Undone]]:
-        """Take back *calls*, the last first, those without a gap between them in one go.
-
-        Returns the number of the undo, and what it did.
-        """
-        number = 0
-        results: list[Undone] = []
-        try:
-            for before, after in _joined(calls):
-                results.append(self._checkpoints.undo(before, after))
-        finally:
-            if results:
-                spans = [(result.before, result.after) for result in results]
-                ids = [call.id for call in calls]
-                number = self._ledger.add_undo(self.session, ids, spans)
-        return number, results
 
     def _file_diff(self, before: int, after: int, path: str) -> Card:
         for change in self._checkpoints.diff(before, after):
@@ -329,15 +401,5 @@ class UndoFamily(Family):
 
 
 _HERE = phrase("in this session")
-
-
-def _joined(calls: Sequence[CallRecord]) -> list[Span]:
-    """Return the spans of *calls*, the last first; neighbours that meet become one."""
-    spans: list[Span] = []
-    for call in reversed(calls):
-        assert call.after is not None  # noqa: S101 - only calls that ended are undone
-        if spans and spans[-1][0] == call.after:
-            spans[-1] = call.before, spans[-1][1]
-        else:
-            spans.append((call.before, call.after))
-    return spans
+_SECTION = "taken back"
+_MOST_LINES = 12

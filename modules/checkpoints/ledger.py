@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from modules.checkpoints.entries import REASONS, Entry
 from modules.checkpoints.plan import Plan
-from modules.database import Database
+from modules.checkpoints.rescue import StoreDatabase, is_entry, is_list
+from modules.database import rescued
 from utils.phrases import Phrase, Problem, phrase
 
 _REFRESH = 3600.0  # seconds after which a snapshot that is seen again is marked as in use
+
+_CALLS = "SELECT id, turn, call_id, before, after, visible, is_undone, number FROM call"
 
 Span = tuple[int, int]
 """The numbers of the snapshots before and after something."""
@@ -37,7 +41,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """What a call did: *after* is None when it never ended; *visible* counts its changes."""
+    """What a call did: *after* is None when it never ended; *visible* counts its changes.
+
+    *number* is its place among the calls of the session that changed anything, from 1.
+    """
 
     id: int
     turn: int
@@ -46,6 +53,12 @@ class CallRecord:
     after: int | None
     visible: int
     is_undone: int
+    number: int
+
+    @property
+    def can_be_seen(self) -> bool:
+        """Whether it is over and did more than touch times."""
+        return self.after is not None and self.visible > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +73,31 @@ class UndoRecord:
 class Ledger:
     """Rows of the store's database, as values."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: StoreDatabase) -> None:
         self._database = database
+
+    def _rescue(self) -> bool:
+        return self._database.rescue()
 
     def latest(self) -> Snapshot | None:
         rows = self._rows(
             "SELECT id, created, root, checked_ns, not_held FROM snapshot"
-            " ORDER BY used DESC, id DESC LIMIT 1"
+            " ORDER BY used DESC, id DESC LIMIT 10"
         )
-        return _snapshot(rows[0]) if rows else None
+        return next(filter(None, map(_snapshot, rows)), None)
 
     def snapshot(self, number: int) -> Snapshot:
-        """Return the snapshot *number*. Raises `Problem` when it was collected."""
+        """Return the snapshot *number*. Raises `Problem` when it was collected, or is damaged."""
         rows = self._rows(
             "SELECT id, created, root, checked_ns, not_held FROM snapshot WHERE id=?", number
         )
         if not rows:
             raise Problem(phrase("The checkpoint {number} is no longer kept.", number=number))
-        return _snapshot(rows[0])
+        if (snapshot := _snapshot(rows[0])) is None:
+            raise Problem(phrase("The checkpoint {number} is damaged.", number=number))
+        return snapshot
 
+    @rescued
     def add_snapshot(
         self, root: Entry, checked_ns: int, refused: Sequence[tuple[str, str]]
     ) -> Snapshot:
@@ -92,11 +111,10 @@ class Ledger:
                 " checked_ns=excluded.checked_ns, not_held=excluded.not_held",
                 values,
             )
-            row = connection.execute(
-                "SELECT id, created, root, checked_ns, not_held FROM snapshot WHERE root=?",
-                values[:1],
+            (number,) = connection.execute(
+                "SELECT id FROM snapshot WHERE root=?", values[:1]
             ).fetchone()
-        return _snapshot(row)
+        return Snapshot(number, now, root, checked_ns, tuple(refused))
 
     def seen_again(self, snapshot: Snapshot, checked_ns: int) -> Snapshot:
         """Return *snapshot* as seen now; written down once in a while, for the collection."""
@@ -106,7 +124,8 @@ class Ledger:
 
     def collections(self) -> int:
         """Return how often unused contents were removed from the store."""
-        return int(self._rows("SELECT times FROM collected")[0][0])
+        rows = self._rows("SELECT times FROM collected")
+        return rows[0][0] if rows and isinstance(rows[0][0], int) else -1
 
     def open_journal(self, before: int, plan: Plan) -> int:
         return self._write("INSERT INTO journal(before, plan) VALUES (?, ?)", before, plan.encode())
@@ -116,13 +135,21 @@ class Ledger:
 
     def unfinished(self) -> tuple[int, int, Plan] | None:
         """Return (number, snapshot before, plan) of an undo that was cut short."""
-        rows = self._rows("SELECT id, before, plan FROM journal ORDER BY id LIMIT 1")
-        return (rows[0][0], rows[0][1], Plan.decode(rows[0][2])) if rows else None
+        for number, before, plan in self._rows("SELECT id, before, plan FROM journal ORDER BY id"):
+            try:
+                return number, before, Plan.decode(plan)
+            except (zlib.error, ValueError, TypeError, LookupError):
+                self.close_journal(number)
+                self._database.tell(
+                    phrase("An undo that was cut short is damaged, so it stays as far as it got.")
+                )
+        return None
 
     def begin_call(self, session: str, turn: int, call_id: str, before: int) -> int:
         return self._write(
-            "INSERT INTO call(session, turn, call_id, before) VALUES (?, ?, ?, ?)",
-            session, turn, call_id, before,
+            "INSERT INTO call(session, turn, call_id, before, number) VALUES (?, ?, ?, ?,"
+            " (SELECT COALESCE(MAX(number), 0) + 1 FROM call WHERE session=?))",
+            session, turn, call_id, before, session,
         )  # fmt: skip
 
     def end_call(self, number: int, after: int, visible: int) -> None:
@@ -134,30 +161,30 @@ class Ledger:
     def call(self, session: str, call_id: str) -> CallRecord | None:
         """Return the newest call of that id."""
         rows = self._rows(
-            "SELECT id, turn, call_id, before, after, visible, is_undone FROM call"
-            " WHERE session=? AND call_id=? ORDER BY id DESC LIMIT 1",
+            _CALLS + " WHERE session=? AND call_id=? ORDER BY id DESC LIMIT 1",
             session,
             call_id,
         )
-        return CallRecord(*rows[0]) if rows else None
+        return CallRecord(*rows[0]) if rows and _is_call(rows[0]) else None
 
     def calls(self, session: str) -> list[CallRecord]:
-        rows = self._rows(
-            "SELECT id, turn, call_id, before, after, visible, is_undone FROM call"
-            " WHERE session=? ORDER BY id",
-            session,
-        )
-        return [CallRecord(*row) for row in rows]
+        rows = self._rows(_CALLS + " WHERE session=? ORDER BY id", session)
+        return [CallRecord(*row) for row in rows if _is_call(row)]
 
     def copy_calls(self, session: str, copy: str, turn: int) -> None:
         """Let *copy*, a fork, know the calls of *session* up to the end of *turn*."""
         self._write(
-            "INSERT INTO call(session, turn, call_id, before, after, visible, is_undone)"
-            " SELECT ?, turn, call_id, before, after, visible, is_undone FROM call"
+            "INSERT INTO call(session, turn, call_id, before, after, visible, is_undone, number)"
+            " SELECT ?, turn, call_id, before, after, visible, is_undone, number FROM call"
             " WHERE session=? AND turn<=? AND after IS NOT NULL ORDER BY id",
             copy, session, turn,
         )  # fmt: skip
+        self._write(
+            "INSERT OR REPLACE INTO accepted SELECT ?, base, root FROM accepted WHERE session=?",
+            copy, session,
+        )  # fmt: skip
 
+    @rescued
     def add_undo(self, session: str, calls: Sequence[int], spans: Sequence[Span]) -> int:
         """Note an undo, of the conversation alone where there are no *spans*; return its number."""
         with self._database.writing() as connection:
@@ -171,34 +198,73 @@ class Ledger:
 
     def last_undo(self, session: str) -> UndoRecord | None:
         """Return the newest undo that was not itself taken back, None when there is none."""
+        return next(self.undos(session), None)
+
+    def undos(self, session: str) -> Iterator[UndoRecord]:
+        """Yield the undos that were not themselves taken back, the newest first."""
         rows = self._rows(
-            "SELECT id, calls, spans FROM undo WHERE session=? AND NOT is_redone"
-            " ORDER BY id DESC LIMIT 1",
+            "SELECT id, calls, spans FROM undo WHERE session=? AND NOT is_redone ORDER BY id DESC",
             session,
         )
-        if not rows:
-            return None
-        number, calls, spans = rows[0]
-        return UndoRecord(
-            number, tuple(json.loads(calls)), tuple((a, b) for a, b in json.loads(spans))
-        )
+        for number, calls, spans in rows:
+            if not (is_list(calls) and is_list(spans)):
+                continue
+            pairs = tuple((before, after) for before, after in json.loads(spans))
+            yield UndoRecord(number, tuple(json.loads(calls)), pairs)
 
+    @rescued
     def mark_redone(self, undo: UndoRecord) -> None:
         with self._database.writing() as connection:
             connection.execute("UPDATE undo SET is_redone=1 WHERE id=?", (undo.id,))
             marks = [(call,) for call in undo.calls]
             connection.executemany("UPDATE call SET is_undone=0 WHERE id=?", marks)
 
+    @rescued
+    def mark_again(self, calls: Sequence[int]) -> None:
+        """Note that what *calls* did is there again, by no undo of an undo."""
+        with self._database.writing() as connection:
+            marks = [(call,) for call in calls]
+            connection.executemany("UPDATE call SET is_undone=0 WHERE id=?", marks)
+
+    def accepted(self, session: str) -> tuple[Entry, Entry] | None:
+        """Return the root that the person began with, and the one with what they accepted."""
+        rows = self._rows("SELECT base, root FROM accepted WHERE session=?", session)
+        if not rows or not all(map(is_entry, rows[0])):
+            return None
+        return _entry(rows[0][0]), _entry(rows[0][1])
+
+    def accept(self, session: str, base: Entry, root: Entry) -> None:
+        self._write(
+            "INSERT OR REPLACE INTO accepted VALUES (?, ?, ?)",
+            session, json.dumps(base), json.dumps(root),
+        )  # fmt: skip
+
+    @rescued
     def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         with self._database.reading() as connection:
             return connection.execute(statement, values).fetchall()
 
+    @rescued
     def _write(self, statement: str, *values: object) -> int:
         with self._database.writing() as connection:
             return connection.execute(statement, values).lastrowid or 0
 
 
-def _snapshot(row: tuple[int, float, str, int, str]) -> Snapshot:
+def _snapshot(row: tuple[Any, ...]) -> Snapshot | None:
+    """Return the snapshot of *row*, None when that is damaged."""
     number, created, root, checked_ns, refused = row
-    pairs = tuple((path, why) for path, why in json.loads(refused))
-    return Snapshot(number, created, Entry(*json.loads(root)), checked_ns, pairs)
+    if not (is_entry(root) and is_list(refused) and isinstance(checked_ns, int)):
+        return None
+    pairs = tuple((str(path), str(why)) for path, why in json.loads(refused))
+    return Snapshot(number, created, _entry(root), checked_ns, pairs)
+
+
+def _is_call(row: tuple[Any, ...]) -> bool:
+    """Return whether *row* is one, rather than what is left of it on a broken disk."""
+    number, turn, call_id, before, after, *rest = row
+    numbers = [number, turn, before, *rest, *([] if after is None else [after])]
+    return isinstance(call_id, str) and all(isinstance(value, int) for value in numbers)
+
+
+def _entry(text: str) -> Entry:
+    return Entry(*json.loads(text))

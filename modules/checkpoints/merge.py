@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _LONGEST = 20_000  # lines that differ; matching them takes time that grows with the square
@@ -35,6 +36,38 @@ def merged(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     return _woven(lines, sorted(edits[0] + edits[1], key=lambda edit: (edit.start, edit.end)))
 
 
+def preferring(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    """Return *base* with the changes of both sides, those of *theirs* alone where they meet.
+
+    What cannot be merged line by line is *theirs*.
+    """
+    if not all(map(is_text, (base, ours, theirs))):
+        return theirs
+    lines = _lines(base)
+    mine, other = _edits(lines, _lines(ours)), _edits(lines, _lines(theirs))
+    if mine is None or other is None:
+        return theirs
+    mine = [edit for edit in mine if not any(_meet(edit, their) for their in other)]
+    woven = _woven(lines, sorted(mine + other, key=lambda edit: (edit.start, edit.end)))
+    return theirs if woven is None else woven
+
+
+def shared(base: bytes, one: bytes, other: bytes) -> bytes:
+    """Return *base* with the changes that both sides made alike, and no other."""
+    if not all(map(is_text, (base, one, other))):
+        return base
+    lines = _lines(base)
+    edits = _edits(lines, _lines(one)), _edits(lines, _lines(other))
+    if edits[0] is None or edits[1] is None:
+        return base
+    woven = _woven(lines, [edit for edit in edits[0] if edit in edits[1]])
+    return base if woven is None else woven
+
+
+def _meet(one: _Edit, other: _Edit) -> bool:
+    return one.start <= other.end and other.start <= one.end
+
+
 def _woven(base: list[bytes], edits: list[_Edit]) -> bytes | None:
     out: list[bytes] = []
     done = 0
@@ -51,8 +84,8 @@ def _woven(base: list[bytes], edits: list[_Edit]) -> bytes | None:
 
 def _edits(base: list[bytes], side: list[bytes]) -> list[_Edit] | None:
     """Return what *side* changed; None when it is too much to find out in reasonable time."""
-    head = _common(base, side)
-    tail = _common(base[head:][::-1], side[head:][::-1])
+    head = common(base, side)
+    tail = common(base[head:][::-1], side[head:][::-1])
     old, new = base[head : len(base) - tail], side[head : len(side) - tail]
     if len(old) + len(new) > _LONGEST:
         return None
@@ -66,7 +99,7 @@ def _edits(base: list[bytes], side: list[bytes]) -> list[_Edit] | None:
     ]
 
 
-def _common(one: list[bytes], other: list[bytes]) -> int:
+def common(one: Sequence[object], other: Sequence[object]) -> int:
     """Return how many lines at the start are equal."""
     count = 0
     for line, twin in zip(one, other, strict=False):

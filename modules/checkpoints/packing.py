@@ -7,8 +7,9 @@ from collections import deque
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from modules.checkpoints.compression import pack
 from modules.checkpoints.entries import digest
-from modules.checkpoints.vault import Vault, pack
+from modules.checkpoints.vault import Vault
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor

@@ -48,10 +48,11 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A path that an undo left as it is, and why."""
+    """A path that an undo left as it is, and why; *is_gone* if it could not be brought back."""
 
     path: str
     why: Phrase
+    is_gone: bool = False
 
 
 @dataclass(slots=True)
@@ -210,7 +211,7 @@ class _Planner:
         """Plan to write the earlier version under a free name beside *path*; return that."""
         name = next(name for name in names_beside(path) if self._is_free(name))
         if before.why:
-            self._leave(path, REASONS[before.why])
+            self._leave(path, REASONS[before.why], is_gone=path not in self._now)
         else:
             self._plan.conflicts.append(Conflict(path, name))
             self._step(name, None, before)
@@ -224,14 +225,14 @@ class _Planner:
         if same(old, new):
             return
         if why := _obstacle(old, new):
-            self._leave(path, REASONS[why])
+            self._leave(path, REASONS[why], is_gone=old is None)
             return
         self._plan.steps.append(Step(path, old, new))
         if path:
             self._disturbed.add(parent_of(path))
 
-    def _leave(self, path: str, why: Phrase) -> None:
-        self._plan.left.append(Left(path, why))
+    def _leave(self, path: str, why: Phrase, *, is_gone: bool = False) -> None:
+        self._plan.left.append(Left(path, why, is_gone))
 
     def _plan_disturbed(self) -> None:
         """Plan to give back the times of folders that would only change by our own doing."""

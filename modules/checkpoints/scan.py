@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from modules.checkpoints import beneath
+from modules.checkpoints.compression import Unreadable
 from modules.checkpoints.entries import BY_DESIGN, Entries, Entry, join
 from modules.checkpoints.packing import BATCH, Packing
-from modules.checkpoints.vault import LARGE, Damaged, Unreadable, Vault
+from modules.checkpoints.vault import LARGE, Damaged, Vault
 
 _DEEPEST = 250
 """Folders within folders; each takes a descriptor while what is in it is looked at."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.cards import Change, DiffCard, TableCard
+from core.cards import Card, Change, DiffCard, TableCard, TextCard
 from modules.checkpoints.checkpoints import Checkpoints, Undone
+from modules.checkpoints.ledger import CallRecord
+from modules.checkpoints.plan import Left
 from modules.checkpoints.vault import Damaged
 from modules.files.text_file import NotText, TextFile
 from utils.clean import visible
@@ -13,6 +15,8 @@ from utils.phrases import Phrase, Text, phrase
 from utils.text import difference
 
 _MOST_ROWS = 200
+_MOST_CALLS = 50
+_NAMED = 3  # paths of one call
 _LARGEST_TEXT = 2_000_000  # bytes
 
 _DONE = {
@@ -71,11 +75,38 @@ def changes_card(
 
 def undone_card(results: Sequence[Undone], title: Phrase) -> TableCard:
     """Return what undos did, what they left, and where two versions now stand side by side."""
+    return _done_card(results, title, _TAKEN_BACK)
+
+
+def redone_card(results: Sequence[Undone], title: Phrase) -> TableCard:
+    """Return the same of what brought changes again."""
+    return _done_card(results, title, _DONE)
+
+
+def calls_card(checkpoints: Checkpoints, calls: Sequence[CallRecord]) -> Card:
+    """Return the calls that can be taken back or brought again, with their numbers."""
+    if not calls:
+        return TextCard(phrase("No call of this session has changed a file."))
+    rows = tuple(_call_row(checkpoints, call) for call in calls[-_MOST_CALLS:])
+    columns = (phrase("call"), phrase("turn"), phrase("what it changed"), "")
+    return TableCard(phrase("Calls that changed files"), rows, columns)
+
+
+def _call_row(checkpoints: Checkpoints, call: CallRecord) -> tuple[Text, ...]:
+    assert call.after is not None  # noqa: S101 - only calls that are over are shown
+    changes = checkpoints.diff(call.before, call.after)
+    named = ", ".join(visible(change.new_path or change.path) for change in changes[:_NAMED])
+    more = f" +{len(changes) - _NAMED}" if len(changes) > _NAMED else ""
+    state = phrase("taken back") if call.is_undone else ""
+    return str(call.number), str(call.turn), named + more, state
+
+
+def _done_card(results: Sequence[Undone], title: Phrase, words: dict[str, Phrase]) -> TableCard:
     rows: list[tuple[Text, ...]] = []
     for result in results:
         beside = {conflict.beside for conflict in result.conflicts}
         changes = [change for change in result.changes if change.path not in beside]
-        rows += [(*_row(change, _TAKEN_BACK), "") for change in changes]
+        rows += [(*_row(change, words), "") for change in changes]
     rows = list(_capped(rows[:_MOST_ROWS], len(rows)))
     for result in results:
         for conflict in result.conflicts:
@@ -83,8 +114,12 @@ def undone_card(results: Sequence[Undone], title: Phrase) -> TableCard:
                 "as you have it; the earlier one is {path}", path=visible(conflict.beside)
             )
             rows.append((phrase("both kept"), visible(conflict.path), both))
-        rows += [(phrase("left as it is"), visible(left.path), left.why) for left in result.left]
-    return TableCard(title, tuple(rows))
+        rows += [(_left(left), visible(left.path), left.why) for left in result.left]
+    return TableCard(title, tuple(rows or [(phrase("nothing was left to take back"),)]))
+
+
+def _left(left: Left) -> Phrase:
+    return phrase("not brought back") if left.is_gone else phrase("left as it is")
 
 
 def _row(change: Change, words: dict[str, Phrase]) -> tuple[Text, Text]:

@@ -13,11 +13,24 @@ from utils.clean import visible
 _NAMED = 5  # paths
 
 
-def told_undo(number: int, turn: int, results: Sequence[Undone]) -> str:
+def told_undo(number: int, what: str, results: Sequence[Undone]) -> str:
+    """*what* says whose changes went, as "what turn 3 did to files"."""
     return (
-        f"The person took back what turn {turn} did to files (undo {number}): {_paths(results)}. "
+        f"The person took back {what} (undo {number}): {_paths(results)}. "
         "Look before you change them again."
     )
+
+
+def told_again(what: str, results: Sequence[Undone]) -> str:
+    return f"The person brought again {what}: {_paths(results)}."
+
+
+def told_part(number: int, path: str, *, is_whole: bool, result: Undone) -> str:
+    """*is_whole* says whether all that had changed in the file *path* went, or a part of it."""
+    what = "what had changed" if is_whole else "a part of what had changed"
+    beside = ", ".join(visible(conflict.beside) for conflict in result.conflicts)
+    rest = f"; it met a later change, so the earlier version is in {beside}" if beside else ""
+    return f"The person took back {what} in {visible(path)} (undo {number}){rest}."
 
 
 def told_redo(number: int, results: Sequence[Undone]) -> str:

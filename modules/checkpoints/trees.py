@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
+from typing import NamedTuple
 
 from core.cards import Change
 from modules.checkpoints.entries import Entries, Entry, join, parent_of, same, same_content
@@ -21,6 +22,15 @@ class Move:
 
     old: str
     new: str
+
+
+class Found(NamedTuple):
+    """A change with the path it had before, and what was and is there; None is for nothing."""
+
+    change: Change
+    was: str
+    old: Entry | None
+    new: Entry | None
 
 
 def lookup(vault: Vault, root: Entry, path: str) -> Entry | None:
@@ -100,15 +110,33 @@ class Comparison:
 
     def changes(self) -> list[Change]:
         """Say what happened in the words of the cards; times alone are not worth a word."""
+        return [found.change for found in self.found()]
+
+    def found(self) -> list[Found]:
+        """Return what happened, each with its two sides; renamed things come first."""
         old, new = self.side(0), self.side(1)
         moves = find_moves(old, new)
         for move in moves:
             shift(old, move)
-        renamed = [Change("renamed", move.old, move.new) for move in moves]
+        renamed = [
+            Found(
+                Change("renamed", move.old, move.new),
+                _path_before(move.old, moves[:place]),
+                old.get(move.new),
+                new.get(move.new),
+            )
+            for place, move in enumerate(moves)
+        ]
         paths = sorted(old.keys() | new.keys())
-        told = [_change(path, old.get(path), new.get(path)) for path in paths]
-        filled = {parent for change in told if change for parent in _parents(change.path)}
-        return renamed + [c for c in told if c and (c.kind == "modified" or c.path not in filled)]
+        told = [
+            Found(change, _path_before(path, moves), old.get(path), new.get(path))
+            for path in paths
+            if (change := _change(path, old.get(path), new.get(path)))
+        ]
+        filled = {parent for found in told for parent in _parents(found.change.path)}
+        return renamed + [
+            f for f in told if f.change.kind == "modified" or f.change.path not in filled
+        ]
 
 
 def find_moves(old: Entries, new: Entries) -> list[Move]:
@@ -189,6 +217,12 @@ def shift(entries: Entries, move: Move) -> None:
 def shifted_path(path: str, move: Move) -> str:
     if path == move.old or path.startswith(f"{move.old}/"):
         return move.new + path[len(move.old) :]
+    return path
+
+
+def _path_before(path: str, moves: list[Move]) -> str:
+    for move in reversed(moves):
+        path = shifted_path(path, Move(move.new, move.old))
     return path
 
 

@@ -8,50 +8,27 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
+from modules.checkpoints.compression import CHUNK, copy_packed, pack, unpack, unzipped
 from modules.checkpoints.entries import Entries, Entry, decode, digest, encode
-from modules.database import Database
+from modules.checkpoints.rescue import StoreDatabase
+from modules.checkpoints.schema import MIGRATIONS, SCHEMA
+from modules.database import rescued
 from utils.phrases import Problem, phrase
 
 LARGE = 1 << 20
 """Bytes; contents above this are kept as files of their own, the others in one database."""
-
-CHUNK = 1 << 18
-
-_SCHEMA = """
-CREATE TABLE object(id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, data BLOB NOT NULL);
-CREATE TABLE large(digest BLOB PRIMARY KEY, stored INTEGER NOT NULL);
-CREATE TABLE snapshot(
-    id INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL UNIQUE, created REAL NOT NULL,
-    used REAL NOT NULL, checked_ns INTEGER NOT NULL, not_held TEXT NOT NULL);
-CREATE TABLE journal(
-    id INTEGER PRIMARY KEY AUTOINCREMENT, before INTEGER NOT NULL, plan BLOB NOT NULL);
-CREATE TABLE call(
-    id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, turn INTEGER NOT NULL,
-    call_id TEXT NOT NULL, before INTEGER NOT NULL, after INTEGER,
-    visible INTEGER NOT NULL DEFAULT 0, is_undone INTEGER NOT NULL DEFAULT 0);
-CREATE INDEX call_by_id ON call(session, call_id);
-CREATE TABLE undo(
-    id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, calls TEXT NOT NULL,
-    spans TEXT NOT NULL, is_redone INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE collected(times INTEGER NOT NULL);
-INSERT INTO collected VALUES (0)
-"""
 
 _PATIENCE = 60.0  # seconds to wait for another Onefold's first snapshot of a big folder
 
 
 class Damaged(Exception):
     """What the store holds under a digest is missing or is not what was put there."""
-
-
-class Unreadable(Exception):
-    """A file of the person's could not be read to its end."""
 
 
 class Vault:
@@ -62,10 +39,17 @@ class Vault:
     """
 
     def __init__(self, folder: Path) -> None:
-        with _explained(folder):
+        with suppress(OSError):  # told when something is to be kept
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder = folder
-        self.database = Database(folder / "checkpoints.db", _SCHEMA, version=1, patience=_PATIENCE)
+        self.database = StoreDatabase(
+            folder / "checkpoints.db",
+            SCHEMA,
+            migrations=MIGRATIONS,
+            patience=_PATIENCE,
+            alone=self.alone,
+            large=folder / "large",
+        )
         self._lock = threading.RLock()
         self._held: int | None = None
         self._folders: dict[str, Entries] = {}
@@ -93,15 +77,26 @@ class Vault:
     @property
     def size(self) -> int:
         """Bytes in use on disk, nearly: what other processes add is counted at the next start."""
+        if not self.database.exists():
+            return 0
         if self._size is None:
-            with self.database.reading() as connection:
-                pages, free, page, large = connection.execute(
-                    "SELECT p.page_count, f.freelist_count, s.page_size,"
-                    " (SELECT COALESCE(SUM(stored), 0) FROM large) FROM pragma_page_count() p,"
-                    " pragma_freelist_count() f, pragma_page_size() s"
-                ).fetchone()
-            self._size = (pages - free) * page + large
+            self._size = self._measured()
         return self._size
+
+    @rescued
+    def _measured(self) -> int:
+        with self.database.reading() as connection:
+            pages, free, page, large = connection.execute(
+                "SELECT p.page_count, f.freelist_count, s.page_size,"
+                " (SELECT COALESCE(SUM(stored), 0) FROM large) FROM pragma_page_count() p,"
+                " pragma_freelist_count() f, pragma_page_size() s"
+            ).fetchone()
+        return int((pages - free) * page + large)
+
+    def _rescue(self) -> bool:
+        self._size = None
+        self.forget_folders()
+        return self.database.rescue()
 
     def forget_size(self) -> None:
         self._size = None
@@ -109,6 +104,7 @@ class Vault:
     def has(self, key: str) -> bool:
         return not self.missing([key])
 
+    @rescued
     def missing(self, keys: Collection[str]) -> set[str]:
         """Return those of *keys*, some hundreds at most, under which nothing is kept."""
         rows = [bytes.fromhex(key) for key in keys]
@@ -124,10 +120,14 @@ class Vault:
     def keep(self, contents: Iterable[tuple[str, bytes]]) -> None:
         """Keep packed contents (see `pack`) under their digests; all are on disk on return."""
         rows = [(bytes.fromhex(key), data) for key, data in contents]
-        with self.database.writing() as connection:
-            connection.executemany("INSERT OR IGNORE INTO object(digest, data) VALUES (?, ?)", rows)
+        self._insert(rows)
         if self._size is not None:
             self._size += sum(len(data) + 60 for _, data in rows)
+
+    @rescued
+    def _insert(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        with self.database.writing() as connection:
+            connection.executemany("INSERT OR IGNORE INTO object(digest, data) VALUES (?, ?)", rows)
 
     def put(self, data: bytes) -> str:
         """Keep *data*, of any size, and return its digest."""
@@ -147,7 +147,7 @@ class Vault:
             handle, temporary = tempfile.mkstemp(dir=shelf, prefix="new-")
             try:
                 with os.fdopen(handle, "wb") as out:
-                    key, size = _copy_packed(file, out)
+                    key, size = copy_packed(file, out)
                     out.flush()
                     os.fsync(out.fileno())
                     stored = out.tell()
@@ -161,12 +161,16 @@ class Vault:
         target = self._large(key)
         target.parent.mkdir(mode=0o700, exist_ok=True)
         temporary.rename(target)
+        self._note_large(key, stored)
+        if self._size is not None:
+            self._size += stored
+
+    @rescued
+    def _note_large(self, key: str, stored: int) -> None:
         with self.database.writing() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO large VALUES (?, ?)", (bytes.fromhex(key), stored)
             )
-        if self._size is not None:
-            self._size += stored
 
     def read(self, key: str) -> bytes:
         return b"".join(self.chunks(key))
@@ -181,24 +185,28 @@ class Vault:
             raise Damaged(key)
 
     def _unpacked(self, key: str) -> Iterator[bytes]:
+        if (data := self._object(key)) is None:
+            yield from self._unpacked_large(key)
+            return
+        try:
+            yield unpack(data)
+        except zlib.error as error:
+            raise Damaged(key) from error
+
+    @rescued
+    def _object(self, key: str) -> bytes | None:
         with self.database.reading() as connection:
             row = connection.execute(
                 "SELECT data FROM object WHERE digest=?", (bytes.fromhex(key),)
             ).fetchone()
-        if row is None:
-            yield from self._unpacked_large(key)
-            return
-        try:
-            yield unpack(row[0])
-        except zlib.error as error:
-            raise Damaged(key) from error
+        return row[0] if row else None
 
     def _unpacked_large(self, key: str) -> Iterator[bytes]:
         try:
             with self._large(key).open("rb") as file:
                 unzip = zlib.decompressobj() if file.read(1) == b"z" else None
                 while piece := file.read(CHUNK):
-                    yield from _unzipped(unzip, piece) if unzip else (piece,)
+                    yield from unzipped(unzip, piece) if unzip else (piece,)
         except (OSError, zlib.error) as error:
             raise Damaged(key) from error
 
@@ -242,48 +250,6 @@ class Vault:
 
     def forget_folders(self) -> None:
         self._folders = {}
-
-
-def pack(data: bytes) -> bytes:
-    """Return *data* as it is kept: compressed where that pays."""
-    packed = zlib.compress(data, 1) if len(data) > 100 else data
-    return b"z" + packed if len(packed) < len(data) else b"r" + data
-
-
-def unpack(packed: bytes) -> bytes:
-    return zlib.decompress(packed[1:]) if packed[:1] == b"z" else packed[1:]
-
-
-def _copy_packed(file: IO[bytes], out: IO[bytes]) -> tuple[str, int]:
-    check, size = sha256(), 0
-    chunk = _piece(file)
-    # What the first piece says of the rest decides: media and archives do not get smaller.
-    zipper = zlib.compressobj(1) if len(zlib.compress(chunk, 1)) < 0.95 * len(chunk) else None
-    out.write(b"z" if zipper else b"r")
-    while chunk:
-        check.update(chunk)
-        size += len(chunk)
-        out.write(zipper.compress(chunk) if zipper else chunk)
-        chunk = _piece(file)
-    if zipper:
-        out.write(zipper.flush())
-    return check.hexdigest(), size
-
-
-def _unzipped(unzip: zlib._Decompress, piece: bytes) -> Iterator[bytes]:
-    """Yield what *piece* holds, a chunk at a time: zeros shrink a thousandfold."""
-    while piece:
-        yield unzip.decompress(piece, CHUNK)
-        piece = unzip.unconsumed_tail
-    while more := unzip.decompress(b"", CHUNK):
-        yield more
-
-
-def _piece(file: IO[bytes]) -> bytes:
-    try:
-        return file.read(CHUNK)
-    except OSError as error:
-        raise Unreadable from error
 
 
 def _locked(path: Path) -> int:

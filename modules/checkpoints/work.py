@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from utils.phrases import Phrase, Problem, phrase
@@ -45,6 +46,28 @@ class Work:
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()} {session}".encode(), 0)
 
+    @contextmanager
+    def alone(self, session: str) -> Iterator[None]:
+        """Take the lock for a while. Raises `Problem` when anybody is at work, here or elsewhere.
+
+        Within a turn of this session nothing else can be.
+        """
+        if self._handle is not None:
+            yield
+            return
+        self.begin(session)
+        if self._handle is None:
+            raise Problem(
+                phrase(
+                    "Session {session} is at work in this folder; wait for it, or stop it.",
+                    session=self._holder()[1],
+                )
+            )
+        try:
+            yield
+        finally:
+            self.end()
+
     def end(self) -> None:
         if self._handle is not None:
             os.close(self._handle)
@@ -59,7 +82,7 @@ class Work:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             return None
         except BlockingIOError:
-            pid, _, session = self._path.read_text(errors="replace").partition(" ")
+            pid, session = self._holder()
         except OSError:
             return None
         if pid == str(os.getpid()):
@@ -70,3 +93,8 @@ class Work:
             pid=pid,
             session=session,
         )
+
+    def _holder(self) -> tuple[str, str]:
+        """Return the process and the session of whoever has the lock."""
+        pid, _, session = self._path.read_text(errors="replace").partition(" ")
+        return pid, session

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from modules.files.containment import Beneath, Guarded, Item, Linked, Outside, Special
-from utils.child import TooSlow, ask_program
+from modules.files.repository import ask_git, work_tree
+from utils.globs import decided
 
 _GIT_SECONDS = 10.0
 _LARGEST_RULES = 1_000_000  # bytes of one .gitignore
 _USUAL = b"__pycache__/\nnode_modules/\n.venv/\n"
 """What nobody means outside a repository either; a .gitignore can take it back."""
 
-# A repository is foreign data: nothing in its configuration may start a program.
-_HARMLESS = (
-    *("-c", "core.fsmonitor=false"),
-    *("-c", "core.hooksPath=/dev/null"),
-    *("-c", "safe.bareRepository=explicit"),
-    *("-c", "protocol.allow=never"),
-)
 _LIST = ("ls-files", "-t", "-s", "-c", "-d", "-o", "--exclude-standard", "-z")
 
 
@@ -34,33 +27,26 @@ def visible_files(beneath: Beneath, root: Path, path: str = "") -> list[str]:
     A folder that is itself ignored lists its files when it is asked for by name. Nothing in a
     folder of git's is ever listed. Raises what `Beneath.scan` raises.
     """
-    names = _asked_from_git(beneath, root, path) if _in_repository(root / path) else None
+    names = _asked_from_git(beneath, root, path)
     if not names:  # no repository, or one that ignores the folder we were asked about
         names = list(_walked(beneath, root, path))
     return sorted({name for name in names if not (beneath.hidden and beneath.is_hidden(name))})
 
 
-def _in_repository(folder: Path) -> bool:
-    return any(os.path.lexists(above / ".git") for above in (folder, *folder.parents))
-
-
 def _asked_from_git(beneath: Beneath, root: Path, path: str) -> list[str] | None:
-    """Return git's answer for the folder *path*; None if git is missing, slow or refuses."""
-    git = shutil.which("git")
-    if git is None:
+    """Return git's answer for the folder *path*; None if it has none to give."""
+    tree = work_tree(root / path)
+    if tree is None:
         return None
-    command = [git, *_HARMLESS, *_LIST]
     try:
         with beneath.folder(path) as held:
             here = beneath.path_of(held) or root / path
-            answer = ask_program(
-                command, folder=here, environment=_environment(), seconds=_GIT_SECONDS
-            )
-    except (OSError, TooSlow):
+            words = ask_git(_LIST, folder=here, tree=tree, seconds=_GIT_SECONDS)
+    except OSError:
         return None
-    if answer.code:
+    if words is None:
         return None
-    listed, repositories = _parsed(os.fsdecode(answer.output))
+    listed, repositories = _parsed(words)
     base = f"{path}/" if path else ""
     for repository in repositories:
         listed += _below(beneath, root, repository, path)
@@ -77,29 +63,16 @@ def _below(beneath: Beneath, root: Path, repository: str, path: str) -> list[str
     return [name[len(path) + 1 if path else 0 :] for name in names]
 
 
-def _environment() -> dict[str, str]:
-    """Return git's environment: the person's own ignore file counts, nothing else of ours."""
-    return {
-        "PATH": os.defpath,
-        "HOME": str(Path.home()),
-        "LC_ALL": "C",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-    }
-
-
-def _parsed(output: str) -> tuple[list[str], list[str]]:
+def _parsed(records: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the files and the inner repositories that git listed.
 
-    Its records are "? path" (untracked; a folder with a "/" is a repository), "H mode id stage
+    *records* are "? path" (untracked; a folder with a "/" is a repository), "H mode id stage
     TAB path" (tracked) and "R …" (tracked, but deleted).
     """
     files: set[str] = set()
     deleted: set[str] = set()
     repositories: set[str] = set()
-    for record in output.split("\0")[:-1]:
+    for record in records:
         if record.startswith("?"):
             name = record[2:]
             (repositories if name.endswith("/") else files).add(name.rstrip("/"))
@@ -202,6 +175,11 @@ def _read(beneath: Beneath, path: str) -> bytes:
         return b""
 
 
+def _decided(rule: re.Pattern[str]) -> re.Pattern[str]:
+    """Return *rule* so that nobody's file of rules can keep us busy."""
+    return re.compile(decided(rule.pattern))
+
+
 def _parsed_rules(data: bytes) -> Sequence[_Rule]:
     """Return the rules that *data* holds, the last first; what git does not understand is none."""
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # 30 ms: seldom needed
@@ -213,5 +191,5 @@ def _parsed_rules(data: bytes) -> Sequence[_Rule]:
             pattern = GitIgnoreSpecPattern(line)
             if pattern.include is not None and pattern.regex is not None:
                 below = line.rstrip().endswith("/**")
-                rules.append(_Rule(pattern.regex, pattern.include, below))
+                rules.append(_Rule(_decided(pattern.regex), pattern.include, below))
     return rules[::-1]

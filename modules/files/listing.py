@@ -49,7 +49,8 @@ class Listing:
                 raise
             self._say("… not readable", level)
             return
-        items.sort(key=lambda item: (not item.is_folder, item.name.casefold(), item.name))
+        # One string a name: comparing tuples of very many would hold up every other thread.
+        items.sort(key=lambda i: f"{'10'[i.is_folder]}{i.name.casefold()}\0{i.name}")
         base = f"{path}/" if path else ""
         shown = ignored = 0
         for item in items:

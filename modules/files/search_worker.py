@@ -54,7 +54,7 @@ def search(beneath: Beneath, job: Job) -> Found:
     """Return the lines of the files of *job* that match, whatever encoding they are in."""
     try:
         find = _finder(job)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         return Found((), error=str(error))
     hits: list[tuple[str, int, str]] = []
     total = files = skipped = 0

@@ -11,7 +11,15 @@ from pathlib import Path
 from types import EllipsisType
 
 from modules.files import kernel
-from modules.files.containment import READING, Beneath, Changed, Linked, Special, link_target
+from modules.files.containment import (
+    READING,
+    Beneath,
+    Changed,
+    Guarded,
+    Linked,
+    Special,
+    link_target,
+)
 
 LEFT_BEHIND = re.compile(r"(.*/)?\.[0-9a-f]{16}\.tmp")
 """The path of a file that a kill may have left, whole or not, instead of giving it its name."""
@@ -26,11 +34,19 @@ class Writable(Beneath):
         made = []
         for end in range(1, len(parts) + 1):
             here = "/".join(parts[:end])
+            if self._is_folder(here):
+                continue
             with self.parent(here) as (folder, name), suppress(FileExistsError):
                 os.mkdir(name, dir_fd=folder)  # noqa: PTH102 - pathlib knows no descriptors
                 made.append(here)
         with self.folder(path, writing=True):
             return made
+
+    def _is_folder(self, path: str) -> bool:
+        try:
+            return stat.S_ISDIR(self.lstat(path).st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
 
     def write(self, path: str, data: bytes, expect: bytes | EllipsisType | None = ...) -> None:
         """Replace the regular file *path* by *data*, whole or not at all, its mode kept.
@@ -55,6 +71,7 @@ class Writable(Beneath):
 
     def rename(self, path: str, new_path: str) -> None:
         """Move *path* to *new_path*, which must not exist (`FileExistsError`)."""
+        self._must_hide_nothing(path)
         with self.parent(path) as (old, name), self.parent(new_path) as (new, new_name):
             kernel.rename_to_new(old, name, new, new_name)
 
@@ -65,6 +82,7 @@ class Writable(Beneath):
 
     def remove_folder(self, path: str, *, recursive: bool) -> None:
         """Delete the folder *path*; with *recursive* all that is in it, following no link."""
+        self._must_hide_nothing(path)
         with self.parent(path) as (folder, name):
             if recursive:
                 import shutil  # 12 ms
@@ -73,6 +91,11 @@ class Writable(Beneath):
                     shutil.rmtree(name, dir_fd=folder)
             else:
                 os.rmdir(name, dir_fd=folder)  # noqa: PTH106
+
+    def _must_hide_nothing(self, path: str) -> None:
+        """Refuse a folder with a hidden one in it: it would go along, or come to light."""
+        if any(f"{folder}/".startswith(f"{path}/") for folder in self.hidden):
+            raise Guarded
 
     def _must_hold(self, folder: int, name: str, expect: bytes) -> None:
         file = os.open(name, READING | os.O_NOFOLLOW, dir_fd=folder)

@@ -11,11 +11,11 @@ import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from modules.sandbox.advice import advice_for
 from modules.sandbox.call import Call, Immortal, NotStarted
+from modules.sandbox.groups import Groups, find_groups
 from modules.sandbox.kept_git import KeptGit
 from modules.sandbox.process import Order
 from modules.sandbox.proxy import Proxy
@@ -47,7 +47,7 @@ class Sandbox:
         covers: Callable[[], Mapping[Path, str]] = dict,
     ) -> None:
         """*covers* says what programs read in place of some files of the project."""
-        cache = cache_folder / "sandbox"
+        self._cache = cache = cache_folder / "sandbox"
         self._viewer = Viewer(project_root, (*hidden, cache_folder), cache, covers)
         self._self_test = SelfTest(cache)
         self._allow_limits_only = allow_limits_only
@@ -56,6 +56,11 @@ class Sandbox:
         weakref.finalize(self, self._spare.close)
         self._lock = threading.Lock()
         self._found: Found | None = None
+        self._groups: Groups | None = None
+
+    def close(self) -> None:
+        """End the program that waits for the next call, if there is one."""
+        self._spare.close()
 
     def report(self) -> Report:
         """Say how programs are confined; the first time on a machine, by trying it out."""
@@ -63,8 +68,8 @@ class Sandbox:
         tier = found.tier.name
         return Report(
             tier,
-            name_of(tier),
-            unprotected(tier),
+            name_of(tier, has_group=self._groups is not None),
+            unprotected(tier, has_group=self._groups is not None),
             None if found.failure is None else advice_for(found.failure),
             tier != "D" or self._allow_limits_only,
         )
@@ -91,8 +96,8 @@ class Sandbox:
                 proxy = stack.enter_context(Proxy(network.hosts))
                 variables = tuple(network.variables.items())
                 view = replace(view, network=proxy.path, variables=variables)
-            stack.enter_context(self._viewer.ghosts.held(view.ghosts))
-            call = self._begun(tier, view, program, limits)
+            life = stack.enter_context(self._viewer.ghosts.held(view.ghosts))
+            call = self._begun(tier, view, program, limits, life)
             try:
                 with stop.calling(call.stop):
                     yield from call.outputs()
@@ -103,24 +108,32 @@ class Sandbox:
         self._prepare(tier, limits)
         return replace(result, notes=(*result.notes, *_put_back(changed)))
 
-    def _begun(self, tier: Tier, view: View, program: Program, limits: Limits) -> Call:
+    def _begun(
+        self, tier: Tier, view: View, program: Program, limits: Limits, life: int | None
+    ) -> Call:
         """Return the call of *program*, begun: in the spare if that fits, else in a new one."""
         if program.language == "python":
             self._wants_spare = True
             fit = Fit.of(tier.name, view, limits)
             if call := self._spare.take(fit, program.code, limits):
                 return call
-        call = Call(tier.order(view, program), limits)
+        order = replace(tier.order(view, program), life=life, groups=self._groups)
+        call = Call(order, limits)
         call.start()
         return call
 
     def _prepare(self, tier: Tier, limits: Limits) -> None:
         """Have the next Python wait, after the first one, looking anew: much may have changed."""
-        viewer = self._viewer  # not self, which shall go when nobody else holds it
+        # Not self, which shall go when nobody else holds it.
+        viewer, groups = self._viewer, self._groups
 
         def wanted() -> tuple[Fit, Callable[[], Order]]:
             view = viewer.view()
-            order = partial(tier.order, view, Program("python", ""), waits=True)
+
+            def order() -> Order:
+                made = tier.order(view, Program("python", ""), waits=True)
+                return replace(made, groups=groups)
+
             return Fit.of(tier.name, view, limits), order
 
         if self._wants_spare:
@@ -169,6 +182,7 @@ class Sandbox:
         with self._lock:
             if self._found is None:
                 self._found = self._self_test.find()
+                self._groups = find_groups(self._cache)
             return self._found
 
 

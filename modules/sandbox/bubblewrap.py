@@ -36,6 +36,11 @@ class Descriptors:
     filter: int
     status: int
     gate: int
+    life: int | None = None
+
+    def all(self) -> tuple[int, ...]:
+        known = (self.filter, self.status, self.gate)
+        return known if self.life is None else (*known, self.life)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class Bubblewrap:
             *("--seccomp", str(descriptors.filter)),
             *("--json-status-fd", str(descriptors.status)),
             *("--block-fd", str(descriptors.gate)),
+            *(() if descriptors.life is None else ("--sync-fd", str(descriptors.life))),
             *("--chdir", str(view.project), "--"),
         ]
 

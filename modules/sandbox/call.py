@@ -14,11 +14,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from queue import SimpleQueue
 
+from modules.sandbox.group import Group
 from modules.sandbox.limits import set_limits
 from modules.sandbox.output import Output
 from modules.sandbox.process import Order, Process, read
 from modules.sandbox.terms import Limits, Result, Why
 from modules.sandbox.watchdog import Watchdog
+from utils.phrases import Phrase, phrase
 
 _FIRST_LOOK = 0.03  # seconds until the watchdog looks
 _LOOK_EVERY = 0.1
@@ -50,6 +52,8 @@ class Call:
         self._process: Process | None = None  # while it may be killed
         self._why: Why = "exited"
         self._watchdog: Watchdog | None = None
+        self._group: Group | None = None
+        self._was_held_back = False
         self._next_look = _NEVER
         self._began: float | None = None  # on the monotonic clock, when its time began
         self._ready = threading.Event()
@@ -112,6 +116,7 @@ class Call:
             for folder in self._order.folders[1:]:
                 stack.callback(shutil.rmtree, folder, ignore_errors=True)
             stack.callback(self._output.close)
+            self._make_group(stack)
             process = Process(self._order, stack)
             try:
                 self._hold(process)
@@ -123,6 +128,7 @@ class Call:
                 is_gone = process.wait(_DYING)
             if not is_gone:
                 raise Immortal
+            self._ask_group()
             self._drain(process)
             seconds = time.monotonic() - self._began if self._began else 0.0
             return self._result(process.said("exit-code"), seconds)
@@ -160,9 +166,10 @@ class Call:
         inside, may_go_on = process.read_news()
         if inside is not None:
             set_limits(inside, self._limits)
+            self._enter_group(inside)
             if not self._order.waits:
                 self._watch(process)
-            process.open_gate()
+            process.open_gate(self._order.text)
         return may_go_on
 
     def _heed(self, process: Process) -> bool:
@@ -175,7 +182,7 @@ class Call:
         return True
 
     def _watch(self, process: Process) -> None:
-        self._watchdog = Watchdog(process.id, self._order.folders, self._limits)
+        self._watchdog = Watchdog(process.id, self._order.folders, self._limits, self._group)
         self._next_look = time.monotonic() + _FIRST_LOOK
 
     def _look(self) -> None:
@@ -208,7 +215,32 @@ class Call:
             why = "killed"
         code = exit_code if why == "exited" else None
         notes, middle = self._order.notes, self._output.middle()
+        if self._was_held_back and why != "processes":
+            notes = (*notes, _held_back(self._limits))
         return Result(code, why, head, tail, left_out, seconds, notes, middle)
+
+    def _make_group(self, stack: ExitStack) -> None:
+        if self._order.groups:
+            try:
+                self._group = stack.enter_context(self._order.groups.made(self._limits))
+            except OSError as error:
+                raise NotStarted(str(error)) from error
+
+    def _enter_group(self, process: int) -> None:
+        if self._group:
+            try:
+                self._group.take(process)
+            except ProcessLookupError:  # it failed early
+                return
+            except OSError as error:
+                raise NotStarted(str(error)) from error
+
+    def _ask_group(self) -> None:
+        """Take in what the kernel did to the program's processes."""
+        if self._group:
+            self._was_held_back = self._group.refusals() > 0
+            if self._group.memory_kills():
+                self._kill("memory")
 
     def _hold(self, process: Process) -> None:
         with self._lock:
@@ -227,3 +259,7 @@ class Call:
                 self._why = why
             if self._process:
                 self._process.kill()
+
+
+def _held_back(limits: Limits) -> Phrase:
+    return phrase("It wanted more than {n} processes at once and got no more.", n=limits.processes)

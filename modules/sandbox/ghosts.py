@@ -3,6 +3,7 @@
 To keep a name free (`.git` in a folder without a repository), something has to be mounted on it,
 and bubblewrap makes an empty folder for that, in the person's project. It is taken away when the
 last sandbox of the project has ended: earlier, the protection of a living one would go with it.
+If Onefold is killed, a `Cleaner` does it.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from modules.sandbox.cleaner import Cleaner
 
 
 class Ghosts:
@@ -22,6 +26,7 @@ class Ghosts:
         self._project = project
         name = hashlib.sha256(os.fsencode(project)).hexdigest()[:16]
         self._file = cache_folder / f"mounts-{name}"
+        self._cleaner: Cleaner | None = None
 
     def missing(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return those of *names* that are not there, or only as an empty folder of ours."""
@@ -34,10 +39,13 @@ class Ghosts:
         )
 
     @contextmanager
-    def held(self, names: Sequence[str]) -> Iterator[None]:
-        """Keep the mount points *names* for as long as the block lasts."""
+    def held(self, names: Sequence[str]) -> Iterator[int | None]:
+        """Keep the mount points *names* for as long as the block lasts.
+
+        Yield the descriptor that each sandbox has to hold until it has ended, if any.
+        """
         if not names:
-            yield
+            yield None
             return
         self._file.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_APPEND, 0o600)
@@ -45,14 +53,14 @@ class Ghosts:
             fcntl.flock(descriptor, fcntl.LOCK_SH)
             if new := set(names) - self._recorded():
                 os.write(descriptor, "".join(f"{name}\n" for name in sorted(new)).encode())
-            yield
+            yield self._life()
         finally:
             self._remove_if_last(descriptor)
             os.close(descriptor)
 
     @contextmanager
-    def alone(self, names: Sequence[str]) -> Iterator[None]:
-        """Have *names*, of which none exists, to ourselves while the block lasts.
+    def alone(self, names: Sequence[str]) -> Iterator[int]:
+        """Have *names*, of which none exists, to ourselves while the block lasts; as `held`.
 
         Raises `BlockingIOError` when somebody uses them, `FileExistsError` when one exists.
         """
@@ -64,7 +72,7 @@ class Ghosts:
                 if os.path.lexists(self._project / name):
                     raise FileExistsError(name)
             os.write(descriptor, "".join(f"{name}\n" for name in names).encode())
-            yield
+            yield self._life()
         finally:
             self._remove_if_last(descriptor)
             os.close(descriptor)
@@ -72,6 +80,12 @@ class Ghosts:
     def forget(self) -> None:
         """Remove our record; only for a project that nobody else knows of."""
         self._file.unlink(missing_ok=True)
+
+    def _life(self) -> int:
+        if self._cleaner is None:
+            self._cleaner = Cleaner(self._project, self._file)
+            weakref.finalize(self, self._cleaner.close)
+        return self._cleaner.life
 
     def _remove_if_last(self, descriptor: int) -> None:
         try:

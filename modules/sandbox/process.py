@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modules.sandbox.bubblewrap import CLEAN, Descriptors
+from modules.sandbox.groups import Groups
 from utils.phrases import Phrase
 
 
@@ -36,6 +37,10 @@ class Order:
     end_signal: signal.Signals = signal.SIGKILL
     """What ends the outermost process and all that it has started."""
     waits: bool = False
+    life: int | None = None
+    """A descriptor that the sandbox holds until its last process has ended."""
+    groups: Groups | None = None
+    """Where the kernel limits all processes of the sandbox together; None where it does not."""
 
 
 class Process:
@@ -55,14 +60,15 @@ class Process:
             self.output, output = _pipe(stack, theirs)
             self.status, status = _pipe(stack, theirs)
             gate, self._gate = _pipe(theirs, stack)
-            keeper = stack if order.waits else theirs
-            self._text = text = _memory(order.text.encode(errors="replace"), keeper)
+            # Empty until the walls stand: bubblewrap takes a gate whose owner was killed for open.
+            self._text = text = _memory(b"", stack)
             self.line: socket.socket | None = None
             waiting: int | None = None
             if order.waits:
                 self.line, waiting = _line(stack, theirs)
             passed = (text,) if waiting is None else (text, waiting)
-            descriptors = Descriptors(_memory(order.filter, theirs), status, gate)
+            descriptors = Descriptors(_memory(order.filter, theirs), status, gate, order.life)
+            passed = (*passed, *descriptors.all())
             self._process = subprocess.Popen(  # noqa: S603 - this is what it is for
                 [*order.confined(descriptors), *order.command(text, waiting)],
                 env=CLEAN,
@@ -70,7 +76,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                pass_fds=(descriptors.filter, status, gate, *passed),
+                pass_fds=passed,
                 start_new_session=True,
             )
         os.set_blocking(self.output, False)
@@ -106,18 +112,23 @@ class Process:
                 return int(said[key])
         return None
 
-    def open_gate(self) -> None:
+    def open_gate(self, text: str) -> None:
+        """Let the program go on, *text* being what it reads."""
+        self._write(text)
         with suppress(BrokenPipeError):
             os.write(self._gate, b"1")
 
     def give(self, text: str) -> None:
         """Give a program that waits its text, and let it go on."""
+        self._write(text)
+        if self.line:
+            self.line.shutdown(socket.SHUT_WR)
+
+    def _write(self, text: str) -> None:
         data = text.encode(errors="replace")
         done = 0
         while done < len(data):
             done += os.pwrite(self._text, data[done:], done)
-        if self.line:
-            self.line.shutdown(socket.SHUT_WR)
 
     def kill(self) -> None:
         """Kill the process and all that lives in its namespace."""

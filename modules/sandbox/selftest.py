@@ -12,7 +12,8 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from modules.sandbox.bubblewrap import PLACES, Bubblewrap
@@ -127,8 +128,9 @@ class SelfTest:
         viewer = Viewer(project, (self._cache,), self._cache)
         try:
             view = viewer.view()
-            with viewer.ghosts.held(view.ghosts):
-                call = Call(tier.order(view, Program("python", code)), _LIMITS)
+            with viewer.ghosts.held(view.ghosts) as life:
+                order = tier.order(view, Program("python", code))
+                call = Call(replace(order, life=life), _LIMITS)
                 call.start()
                 return call.result().output.strip()
         except (NotStarted, NoFilter, Problem) as failure:

@@ -154,9 +154,10 @@ class Spare:
         parking = Parking(self._project, self._folder)
         # OSError: the names are in use, or our data lie on another disk than the project.
         with suppress(OSError), ExitStack() as stack:
+            life = None
             if fit.view.ghosts:
-                stack.enter_context(self._ghosts.alone(fit.view.ghosts))
-            call = Call(order(), fit.limits)
+                life = stack.enter_context(self._ghosts.alone(fit.view.ghosts))
+            call = Call(replace(order(), life=life), fit.limits)
             unwanted = stack.enter_context(ExitStack())
             unwanted.callback(_end, call, parking)
             call.start()

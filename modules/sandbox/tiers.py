@@ -151,8 +151,11 @@ def _notes(view: View) -> tuple[Phrase, ...]:
     return (note,) if note else ()
 
 
-def name_of(tier: TierName) -> Phrase:
+def name_of(tier: TierName, *, has_group: bool = False) -> Phrase:
+    """Return the name for people; with a control group, A is called A+."""
     match tier:
+        case "A" if has_group:
+            return phrase("A+: bubblewrap and a control group")
         case "A":
             return phrase("A: bubblewrap")
         case "B":
@@ -163,8 +166,11 @@ def name_of(tier: TierName) -> Phrase:
             return phrase("D: limits only")
 
 
+_WATCHED_ALL = phrase(
+    "memory and disk use beyond the limits for up to a second, until it is noticed"
+)
+_WATCHED_DISK = phrase("disk use beyond the limit for up to a second, until it is noticed")
 _WITH_NAMESPACES = (
-    phrase("memory and disk use beyond the limits for up to a second, until it is noticed"),
     phrase("the number of files it makes"),
     phrase("files that your other programs run later: hooks, editor tasks, nested repositories"),
     phrase("sockets that your other programs keep inside the project"),
@@ -182,12 +188,13 @@ _WITH_NOTHING = (
 )
 
 
-def unprotected(tier: TierName) -> tuple[Phrase, ...]:
+def unprotected(tier: TierName, *, has_group: bool = False) -> tuple[Phrase, ...]:
     """Return what programs of *tier* may still reach."""
+    watched = _WATCHED_DISK if has_group else _WATCHED_ALL
     match tier:
         case "A" | "B":
-            return _WITH_NAMESPACES
+            return (watched, *_WITH_NAMESPACES)
         case "C":
-            return _WITH_LANDLOCK
+            return (*_WITH_LANDLOCK, watched)
         case "D":
             return _WITH_NOTHING

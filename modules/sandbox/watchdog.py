@@ -1,6 +1,7 @@
-"""What a tree of processes uses together: memory, processes, disk. The kernel keeps no such limit.
+"""What a tree of processes uses together: memory, processes, disk.
 
-Everything is read from /proc; a process that ends while we look counts as nothing.
+The kernel limits memory and processes only in a control group, and the disk nowhere. All is read
+from /proc; a process that ends while we look counts as nothing.
 """
 
 from __future__ import annotations
@@ -12,20 +13,27 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from modules.sandbox.group import Group
 from modules.sandbox.terms import Limits, Why
 
 _PAGE = resource.getpagesize()
 _HAS_CHILDREN = Path("/proc/self/task", str(os.getpid()), "children").exists()
 _BLOCK = 512  # bytes, the unit of st_blocks
+_MOST_REFUSED = 1_000  # processes; a program that asks on and on is a bomb
+_LONGEST_AT_LIMIT = 30  # looks
 
 
 class Watchdog:
     """Looks at the tree below *root* (a process id) and says which limit it has broken.
 
-    *folders* are where its files on the disk are.
+    *folders* are where its files on the disk are; in *group* the kernel keeps its memory.
     """
 
-    def __init__(self, root: int, folders: Sequence[Path], limits: Limits) -> None:
+    def __init__(
+        self, root: int, folders: Sequence[Path], limits: Limits, group: Group | None = None
+    ) -> None:
+        self._group = group
+        self._looks_at_limit = 0
         self._root = root
         self._folders = folders
         self._limits = limits
@@ -35,7 +43,7 @@ class Watchdog:
 
     def complaint(self) -> Why | None:
         processes = list(self._tree())
-        if sum(threads for _, threads in processes) > self._limits.processes:
+        if self._is_bomb(sum(threads for _, threads in processes)):
             return "processes"
         if self._is_memory_exceeded([process for process, _ in processes]):
             return "memory"
@@ -65,7 +73,16 @@ class Watchdog:
                 seen += len(threads)
                 yield process, len(threads)
 
+    def _is_bomb(self, count: int) -> bool:
+        """Return whether *count* processes are too many, or it presses against the limit."""
+        self._looks_at_limit = self._looks_at_limit + 1 if count >= self._limits.processes else 0
+        if count > self._limits.processes or self._looks_at_limit > _LONGEST_AT_LIMIT:
+            return True
+        return self._group is not None and self._group.refusals() > _MOST_REFUSED
+
     def _is_memory_exceeded(self, processes: list[int]) -> bool:
+        if self._group:
+            return self._group.memory_kills() > 0
         limit = self._limits.memory
         if sum(map(_resident, processes)) <= limit:
             return False

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from utils.child import TooSlow, ask_program
+from modules.files.repository import HARMLESS, ask_git, work_tree
 
 _SECONDS = 5.0
-# A repository is foreign data: nothing in its configuration may start a program. Comparing a file
-# may run the filters that it names, so each of them is turned off by name.
-_HARMLESS = {
-    "core.fsmonitor": "false",
-    "core.hooksPath": "/dev/null",
-    "safe.bareRepository": "explicit",
-}
+# Comparing a file may run the filters that a repository names, so each is turned off by name.
 _NO_FILTER = {"clean": "", "smudge": "", "process": "", "required": "false"}
 _COMMANDS = (
     ("diff-index", "--relative", "--cached", "--name-status", "--no-renames", "-z", "HEAD"),
@@ -31,54 +23,30 @@ def badges(root: Path) -> dict[str, str]:
 
     M modified, A added, D deleted, U in conflict, ? unknown to git. Empty without a repository.
     """
-    git = shutil.which("git")
-    if git is None or not any(os.path.lexists(above / ".git") for above in (root, *root.parents)):
+    tree = work_tree(root)
+    if tree is None:
         return {}
-    settings = _HARMLESS | _without_filters(git, root)
+    settings = HARMLESS | _without_filters(root, tree)
     found: dict[str, str] = {}
     for command in _COMMANDS:
-        words = _asked(git, command, root, settings)
+        words = _asked(command, root, tree, settings)
         for letter, path in zip(words[::2], words[1::2], strict=False):
             # Both lists may name a file; being new in the index outweighs a change after that.
             if letter[:1] in "MADUT" and found.get(path) != "A":
                 found[path] = letter[:1].replace("T", "M")
-    found |= dict.fromkeys(_asked(git, _NEW, root, settings), "?")
+    found |= dict.fromkeys(_asked(_NEW, root, tree, settings), "?")
     return found
 
 
-def _without_filters(git: str, root: Path) -> dict[str, str]:
+def _without_filters(root: Path, tree: Path) -> dict[str, str]:
     """Return the settings that turn off every filter of the repository."""
-    keys = _asked(git, _FILTERS, root, _HARMLESS)
+    keys = _asked(_FILTERS, root, tree, HARMLESS)
     names = {key.partition(".")[2].rpartition(".")[0] for key in keys}
     return {f"filter.{name}.{part}": off for name in names for part, off in _NO_FILTER.items()}
 
 
 def _asked(
-    git: str, command: tuple[str, ...], root: Path, settings: Mapping[str, str]
+    command: Sequence[str], root: Path, tree: Path, settings: Mapping[str, str]
 ) -> list[str]:
     """Return the words that git prints, none if it fails; paths are relative to *root*."""
-    try:
-        answer = ask_program(
-            [git, *command], folder=root, environment=_environment(settings), seconds=_SECONDS
-        )
-    except (OSError, TooSlow):
-        return []
-    return [] if answer.code else os.fsdecode(answer.output).split("\0")[:-1]
-
-
-def _environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return git's environment, *settings* in it: there a name may hold any character."""
-    environment = {
-        "PATH": os.defpath,
-        "HOME": str(Path.home()),
-        "LC_ALL": "C",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_CONFIG_COUNT": str(len(settings)),
-    }
-    for number, (name, value) in enumerate(settings.items()):
-        environment[f"GIT_CONFIG_KEY_{number}"] = name
-        environment[f"GIT_CONFIG_VALUE_{number}"] = value
-    return environment
+    return ask_git(command, folder=root, tree=tree, seconds=_SECONDS, settings=settings) or []

@@ -20,6 +20,11 @@ from core.approval import covers, pattern_for, subject
         ("git status", "git status\nrm x", False),
         ("git status", "git status > x", False),
         ("ls | wc", "ls | wc", True),
+        ("rm -rf *", "rm -rf *", True),
+        ("rm -rf *", "rm -rf src", False),
+        ("rm -rf *", r"rm -rf \*", False),
+        (r"find . -name \*", r"find . -name \*", True),
+        (r"find . -name \*", "find . -name *", False),
         ("ls | wc", "ls | wc -l", False),
         ("make", "make", True),
         ("make", "make clean", True),
@@ -50,3 +55,13 @@ def test_leave_to_run_is_not_leave_to_use_the_network() -> None:
     assert not any(covers(p, line) for p in ("run_command pip install *", "run_command *"))
     evil = subject("run_command", {"command": "pip install x; rm y", "network": True})
     assert not covers("run_command+network pip install *", evil)
+
+
+def test_leave_to_write_is_not_leave_to_change_what_git_obeys() -> None:
+    hook = {"path": ".git/hooks/x", "content": ""}
+    line = subject("create_file", hook)
+    assert not covers("create_file *", line)
+    assert pattern_for("create_file", hook) == line == "create_file+git .git/hooks/x"
+    moved = subject("rename_file", {"path": ".git/a", "new_path": "b"})
+    assert not covers(pattern_for("rename_file", {"path": ".git/a", "new_path": "c"}), moved)
+    assert covers("create_file *", subject("create_file", {"path": ".gitignore"}))

@@ -19,8 +19,9 @@ from core.events import (
 )
 from core.family import Family
 from core.main_terminal import MainTerminal
-from core.messages import Assistant, Context, ToolAnswer, User
+from core.messages import Assistant, Context, ToolAnswer, ToolCall, User
 from core.tools import Outcome, Risk, Running, ToolError, tool
+from core.transcript import retold
 from core.turn import drive
 from tests.scripted import ScriptedModel, call, calls, run, say, terminal
 from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
@@ -162,8 +163,11 @@ def test_a_harmless_slip_in_the_arguments_is_understood(arguments: str) -> None:
     assert box.ran == ["look a 2"]
 
 
-def test_broken_arguments_never_go_back_over_the_wire() -> None:
-    main = terminal(calls(("c1", "look", '{"at": "a')), say("ok"), families=[Box()])
+@pytest.mark.parametrize(
+    "arguments", ['{"at": "a', '{"at": "a", "times": NaN}', "[" * 100_000, '{"at":' * 5_000]
+)
+def test_broken_arguments_never_go_back_over_the_wire(arguments: str) -> None:
+    main = terminal(calls(("c1", "look", arguments)), say("ok"), families=[Box()])
     run(main, "hi")
     assert requests(main)[1][3]["tool_calls"][0]["function"]["arguments"] == "{}"
 
@@ -249,6 +253,13 @@ def test_a_question_shows_texts_of_several_lines_as_lines() -> None:
     main = terminal(call("write", path="a\nb\n"), say("ok"), families=[Box()], approval_mode="ask")
     asked = next(event for event in run(main, "hi") if isinstance(event, ApprovalAsked))
     assert asked.preview == TextCard("write", "path:\na\nb")
+
+
+def test_the_order_of_the_arguments_makes_no_other_call() -> None:
+    box = Box()
+    tools = terminal(families=[box]).tools
+    call = ToolCall("c1", "look", '{"times": 2, "at": "a"}')
+    assert list(tools.find("look").arguments(call)) == ["at", "times"]
 
 
 def test_always_covers_the_next_call_and_ends_with_the_session() -> None:
@@ -405,6 +416,8 @@ def test_the_step_limit_offers_to_go_on() -> None:
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].why == "step_limit"
     assert "go on" in str(events[-1].detail)
+    *_, told_again = retold(main.history.records)
+    assert told_again == events[-1]
 
 
 def test_the_budget_stops_the_next_model_call() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 import threading
 from pathlib import Path
@@ -64,3 +65,19 @@ def test_a_stop_ends_it() -> None:
     os.close(read)
     os.close(write)
     assert answer.code == -9
+
+
+def test_what_it_leaves_behind_is_gone_as_well() -> None:
+    code = """
+import subprocess, sys
+null = subprocess.DEVNULL
+pipe = int(sys.argv[1])
+subprocess.Popen(["sleep", "600"], pass_fds=[pipe], stdin=null, stdout=null, stderr=null)
+"""
+    read, write = os.pipe()
+    command = [sys.executable, "-c", code, str(write)]
+    ask_program(command, folder=Path("/"), environment={}, seconds=60, descriptors=[write])
+    os.close(write)
+    ready, _, _ = select.select([read], [], [], 10)
+    assert ready  # the last process that held the other end is gone
+    os.close(read)

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-import pytest
+import re
 
-from utils.globs import glob_filter
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utils.globs import decided, glob_filter
 
 
 @pytest.mark.parametrize(
@@ -35,3 +39,20 @@ def test_patterns_fit_as_in_a_shell(pattern: str, yes: list[str], no: list[str])
 def test_case_can_be_ignored() -> None:
     assert glob_filter("readme.*", ignore_case=True)("docs/README.md")
     assert not glob_filter("readme.*")("docs/README.md")
+
+
+PIECES = st.lists(
+    st.sampled_from(["[^/]*", "a", "b", "[^/]", "[ab]", "/", r"\.", "(?:.+/)?"]), max_size=8
+)
+
+
+@given(PIECES, st.text("ab./", max_size=9))
+def test_deciding_early_changes_no_match(pieces: list[str], path: str) -> None:
+    expression = "".join(pieces)
+    expected = re.fullmatch(expression, path) is not None
+    assert (re.fullmatch(decided(expression), path) is not None) is expected
+
+
+@pytest.mark.parametrize("piece", ["*a", "*?", "*[a]", "*?[!b]"])
+def test_a_pattern_of_many_stars_comes_to_an_end(piece: str) -> None:
+    assert not glob_filter(piece * 30 + "*b")("a" * 200)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import threading
 from typing import Any
 
 from hypothesis import given
@@ -36,3 +39,28 @@ def test_a_list_that_grows_in_place_is_spelled_to_its_end() -> None:
     used.body(messages)
     messages.append({"role": "user", "content": "two"})
     assert used.body(messages) == Writer().body(messages)
+
+
+def test_conversations_in_several_threads_stay_apart() -> None:
+    shared = Writer()
+    mixed: list[bytes] = []
+
+    def talk(name: str) -> None:
+        messages: Messages = []
+        for number in range(400):
+            messages = [*messages[-30:], {"role": "user", "content": f"{name}{number}"}]
+            body = shared.body(messages)
+            if json.loads(body)["messages"] != messages:
+                mixed.append(body)
+
+    threads = [threading.Thread(target=talk, args=(name,)) for name in "ab"]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not mixed

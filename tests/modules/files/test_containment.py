@@ -159,6 +159,18 @@ def _number(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
+def test_a_hidden_folder_goes_nowhere_with_the_one_it_is_in(root: Path) -> None:
+    (root / "code/data").mkdir(parents=True)
+    (root / "code/data/key").write_text("k")
+    beneath = Writable(root, hidden=[root / "code/data"])
+    with pytest.raises(Guarded):
+        beneath.rename("code", "elsewhere")
+    for recursive in (False, True):
+        with pytest.raises(Guarded):
+            beneath.remove_folder("code", recursive=recursive)
+    assert (root / "code/data/key").read_text() == "k"
+
+
 def test_a_hidden_folder_cannot_be_read_under_any_name(root: Path) -> None:
     beneath = Writable(root, hidden=[root / "data", root.parent / "outside"])
     (root / "data/log").mkdir(parents=True)  # made later, as our data folder may be

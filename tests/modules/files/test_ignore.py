@@ -202,3 +202,25 @@ def test_the_walk_agrees_with_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         by_git = git(root, "ls-files", "-o", "--exclude-standard", "-z").split("\0")[:-1]
         assert not by_git or listed(root) == sorted(by_git)
         assert walked == sorted(by_git), f"tree {number}"
+
+
+def test_a_repository_leads_git_to_no_other_folder(root: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    fill(elsewhere, {"private.txt": ""})
+    fill(root, {"own.txt": "", "sub/deep.txt": ""})
+    git(root, "init")
+    git(root, "config", "core.worktree", str(elsewhere))
+    assert listed(root) == ["own.txt", "sub/deep.txt"]
+    assert listed(root, "sub") == ["sub/deep.txt"]
+
+
+def test_an_empty_folder_of_gits_name_is_no_repository(root: Path) -> None:
+    fill(root, {".gitignore": "*.o\n", "sub/a.o": "", "sub/a.c": ""})
+    git(root, "init")
+    (root / "sub/.git").mkdir()
+    assert listed(root, "sub") == ["sub/a.c"]
+
+
+def test_rules_of_many_stars_keep_nobody_busy(root: Path) -> None:
+    fill(root, {".gitignore": "*a" * 30 + "*b\n", "a" * 200: ""})
+    assert listed(root) == [".gitignore", "a" * 200]

@@ -1,0 +1,137 @@
+"""What `/undo` and `/redo` are asked for: the last turn or call, or one by its number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from modules.checkpoints.ledger import CallRecord
+from utils.phrases import Phrase, Problem, phrase
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A turn, or a call by its number in the session; 0 is the last."""
+
+    what: Literal["turn", "call"] = "turn"
+    number: int = 0
+
+    @classmethod
+    def read(cls, command: str, rest: str) -> Asked:
+        """Return what the words after *command* mean. Raises `Problem`."""
+        match rest.split():
+            case []:
+                return cls()
+            case ["turn" | "call" as what]:
+                return cls(what)
+            case ["turn" | "call" as what, number] if number.isdecimal() and int(number):
+                return cls(what, int(number))
+            case _:
+                raise Problem(
+                    phrase(
+                        "Say {command}, or with a number: {command} turn 3, {command} call 5; "
+                        "/undo list shows the numbers.",
+                        command=command,
+                    )
+                )
+
+    def to_undo(self, calls: Sequence[CallRecord]) -> list[CallRecord]:
+        """Return those of a session's *calls* that are to be taken back. Raises `Problem`."""
+        seen = [call for call in calls if call.can_be_seen]
+        standing = [call for call in seen if not call.is_undone]
+        if not seen:
+            raise Problem(_NOTHING)
+        if not standing:
+            raise Problem(_ALL_UNDONE)
+        meant = self._of(standing)
+        if not meant:
+            self._refuse(seen, is_undone=True)
+        if self.what == "call":
+            return meant[-1:]
+        # Calls that only touched times go with their turn.
+        turn = meant[-1].turn
+        return [c for c in calls if c.turn == turn and c.after is not None and not c.is_undone]
+
+    def to_redo(self, calls: Sequence[CallRecord]) -> list[CallRecord]:
+        """Return those of *calls* that are to be brought again. Raises `Problem`."""
+        seen = [call for call in calls if call.can_be_seen]
+        meant = self._of([call for call in seen if call.is_undone])
+        if not meant:
+            self._refuse(seen, is_undone=False)
+        if self.what == "call":
+            return meant[-1:]
+        turn = meant[-1].turn
+        return [c for c in calls if c.turn == turn and c.after is not None and c.is_undone]
+
+    def done(self, calls: Sequence[CallRecord]) -> str:
+        """Return what *calls* are, for the model."""
+        one = "one call of " if self.what == "call" else ""
+        return f"what {one}turn {calls[-1].turn} did to files"
+
+    def title(self, calls: Sequence[CallRecord]) -> Phrase:
+        last = calls[-1]
+        if self.what == "call":
+            return phrase(
+                "Took back call {number} (turn {turn}); /redo brings it again",
+                number=last.number,
+                turn=last.turn,
+            )
+        return phrase(
+            "Took back the changes of turn {turn}; /redo brings them again", turn=last.turn
+        )
+
+    def title_again(self, calls: Sequence[CallRecord]) -> Phrase:
+        last = calls[-1]
+        if self.what == "call":
+            return phrase(
+                "What call {number} (turn {turn}) did is there again",
+                number=last.number,
+                turn=last.turn,
+            )
+        return phrase("What turn {turn} did is there again", turn=last.turn)
+
+    def _of(self, calls: Sequence[CallRecord]) -> list[CallRecord]:
+        if not self.number:
+            return list(calls)
+        is_turn = self.what == "turn"
+        return [c for c in calls if (c.turn if is_turn else c.number) == self.number]
+
+    def _refuse(self, seen: Sequence[CallRecord], *, is_undone: bool) -> None:
+        """Say why there is nothing of that number that is not, or is, undone."""
+        words = {"number": self.number}
+        if not self.number:
+            raise Problem(phrase("Nothing is taken back, so there is nothing to bring again."))
+        is_there = bool(self._of(seen))
+        match self.what, is_there, is_undone:
+            case "turn", False, _:
+                raise Problem(phrase("Turn {number} changed no file.", **words))
+            case "call", False, _:
+                raise Problem(
+                    phrase(
+                        "There is no call {number} that changed a file; /undo list shows them.",
+                        **words,
+                    )
+                )
+            case "turn", True, True:
+                raise Problem(
+                    phrase(
+                        "Turn {number} is taken back already; /redo turn {number} brings it again.",
+                        **words,
+                    )
+                )
+            case "call", True, True:
+                raise Problem(
+                    phrase(
+                        "Call {number} is taken back already; /redo call {number} brings it again.",
+                        **words,
+                    )
+                )
+            case _:
+                raise Problem(phrase("That is not taken back, so nothing is to bring again."))
+
+
+_NOTHING = phrase("There is nothing to undo in this session; /resume goes on with an earlier one.")
+_ALL_UNDONE = phrase(
+    "There is nothing to undo any more: all of it is taken back; /redo brings it again."
+)

@@ -1,0 +1,158 @@
+"""Going on with what a broken checkpoint store still holds."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from modules.checkpoints.compression import unpack
+from modules.checkpoints.entries import digest
+from modules.database import Database, Migration
+from modules.salvage import Value, mapped, rows
+from utils.phrases import Phrase, phrase
+
+_DIGEST = 32  # bytes
+_BATCH = 500
+_TABLES = {
+    "object": "INSERT OR IGNORE INTO object(digest, data) VALUES (?, ?)",
+    "large": "INSERT OR IGNORE INTO large VALUES (?, ?)",
+    "snapshot": "INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, 0, ?)",
+    "journal": "INSERT OR REPLACE INTO journal VALUES (?, ?, ?)",
+    "call": "INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "undo": "INSERT OR REPLACE INTO undo VALUES (?, ?, ?, ?, ?)",
+    "accepted": "INSERT OR REPLACE INTO accepted VALUES (?, ?, ?)",
+}
+Saved = tuple[str, Sequence[Value]]
+"""The table of a row, and what to put into it."""
+
+
+class StoreDatabase(Database):
+    """The database of a store, with all that a broken one holds put into a new one.
+
+    *alone* keeps other processes out meanwhile; *large* is the folder of the large contents.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        schema: str,
+        *,
+        migrations: Sequence[Migration],
+        patience: float,
+        alone: Callable[[], AbstractContextManager[None]],
+        large: Path,
+    ) -> None:
+        super().__init__(path, schema, migrations=migrations, patience=patience)
+        self._alone = alone
+        self._large = large
+        self.rescues = 0
+        """How often another file was begun since this was opened."""
+        self._told: list[Phrase] = []
+
+    def warnings(self) -> list[Phrase]:
+        """Return what the person should see and was not told yet."""
+        told, self._told = self._told, []
+        return told
+
+    def tell(self, what: Phrase) -> None:
+        self._told.append(what)
+
+    def rescue(self) -> bool:
+        """Begin a new file with what a broken one holds; return whether it was broken.
+
+        The broken one is kept as it is. Every content is checked before it is trusted again, and
+        no file of the project is believed to be unchanged since it was last looked at.
+        """
+        with self._alone():
+            if self.is_whole():
+                return False
+            aside, log = self.set_aside()
+            count = 0
+            with mapped(aside) as data, mapped(log) as logged, self.writing() as connection:
+                for table, values in _batches(_saved(rows(data, logged), self._large)):
+                    connection.executemany(_TABLES[table], values)
+                    count += len(values) if table == "snapshot" else 0
+                connection.execute("UPDATE collected SET times=?", (int(time.time()),))
+            self.rescues += 1
+            self.tell(
+                phrase(
+                    "The store of the checkpoints was damaged; it is kept as {path}. States of the "
+                    "folder saved: {count}. What is lost of them is said when it is wanted; new "
+                    "checkpoints go on.",
+                    path=str(aside),
+                    count=count,
+                )
+            )
+            return True
+
+
+def _batches(saved: Iterable[Saved]) -> Iterator[tuple[str, list[Sequence[Value]]]]:
+    waiting: dict[str, list[Sequence[Value]]] = {}
+    for table, values in saved:
+        batch = waiting.setdefault(table, [])
+        batch.append(values)
+        if len(batch) >= _BATCH:
+            yield table, waiting.pop(table)
+    yield from waiting.items()
+
+
+def _saved(found: Iterable[tuple[int, list[Value]]], large: Path) -> Iterator[Saved]:
+    for number, columns in found:
+        if saved := _content(columns, large) or _record(number, columns):
+            yield saved
+
+
+def _content(columns: list[Value], large: Path) -> Saved | None:
+    match columns:
+        case [None, bytes(key), bytes(data)] if _is_content(key, data):
+            return "object", (key, data)
+        case [bytes(key), int(stored)] if len(key) == _DIGEST:
+            is_there = (large / key.hex()[:2] / key.hex()).exists()
+            return ("large", (key, stored)) if is_there else None
+        case _:
+            return None
+
+
+def _record(number: int, columns: list[Value]) -> Saved | None:
+    match columns:
+        case [None, str(root), int() | float() as created, int() | float() as used, int(),
+              str(refused)] if is_entry(root) and is_list(refused):  # fmt: skip
+            return "snapshot", (number, root, created, used, refused)
+        case [None, int(before), bytes(plan)]:
+            return "journal", (number, before, plan)
+        case [None, str(), int(), str(), int(), None | int(), int(), int(), *_]:
+            place = next((value for value in columns[8:] if isinstance(value, int)), 0)
+            return "call", (number, *columns[1:8], place)
+        case [None, str(), str(calls), str(spans), int()] if is_list(calls) and is_list(spans):
+            return "undo", (number, *columns[1:])
+        case [str(), str(base), str(root)] if is_entry(base) and is_entry(root):
+            return "accepted", columns
+        case _:
+            return None
+
+
+def _is_content(key: bytes, data: bytes) -> bool:
+    try:
+        return digest(unpack(data)) == key.hex()
+    except zlib.error:
+        return False
+
+
+def is_list(text: object) -> bool:
+    """Return whether *text* is the JSON of a list; a broken disk may give anything else."""
+    try:
+        return isinstance(text, str) and isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def is_entry(text: object) -> bool:
+    """Return whether *text* is the JSON of an `Entry`."""
+    if not isinstance(text, str) or not is_list(text):
+        return False
+    kinds = [type(value) for value in json.loads(text)]
+    return kinds in ([*[int] * 6, str, str, int], [*[int] * 6, str, str, int, str])

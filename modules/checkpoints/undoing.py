@@ -1,0 +1,69 @@
+"""Taking back what calls did, in any order, and bringing it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modules.checkpoints.checkpoints import Checkpoints, Undone
+from modules.checkpoints.ledger import CallRecord, Span, UndoRecord
+
+
+class Undoing:
+    """Undoes calls over *checkpoints* and writes down in its ledger what was done.
+
+    Whatever came later is merged with, so any call can be taken back, not the last alone.
+    """
+
+    def __init__(self, checkpoints: Checkpoints) -> None:
+        self._checkpoints = checkpoints
+        self._ledger = checkpoints.ledger
+
+    def undo(self, session: str, calls: Sequence[CallRecord]) -> tuple[int, list[Undone]]:
+        """Take back *calls*, in their order, the last first; neighbours in one go.
+
+        Returns the number of the undo, and what it did.
+        """
+        number = 0
+        results: list[Undone] = []
+        try:
+            for before, after in joined(calls):
+                results.append(self._checkpoints.undo(before, after))
+        finally:
+            if results:
+                spans = [(result.before, result.after) for result in results]
+                number = self._ledger.add_undo(session, [call.id for call in calls], spans)
+        return number, results
+
+    def redo(self, undo: UndoRecord) -> list[Undone]:
+        """Take back an undo or a rewind."""
+        results = [self._checkpoints.undo(*span) for span in reversed(undo.spans)]
+        self._ledger.mark_redone(undo)
+        return results
+
+    def bring_again(self, calls: Sequence[CallRecord]) -> list[Undone]:
+        """Let *calls*, which were taken back, have been again: their changes on top of what is."""
+        spans = reversed(joined(calls))
+        results = [self._checkpoints.undo(after, before) for before, after in spans]
+        self._ledger.mark_again([call.id for call in calls])
+        return results
+
+    def undo_of(self, session: str, calls: Sequence[CallRecord]) -> UndoRecord | None:
+        """Return the undo that took back just *calls* and stands."""
+        wanted = {call.id for call in calls}
+        return next((u for u in self._ledger.undos(session) if set(u.calls) == wanted), None)
+
+    def note(self, session: str, result: Undone) -> int:
+        """Write down an undo of what no single call did; return its number."""
+        return self._ledger.add_undo(session, [], [(result.before, result.after)])
+
+
+def joined(calls: Sequence[CallRecord]) -> list[Span]:
+    """Return the spans of *calls*, the last first; neighbours that meet become one."""
+    spans: list[Span] = []
+    for call in reversed(calls):
+        assert call.after is not None  # noqa: S101 - only calls that ended are undone
+        if spans and spans[-1][0] == call.after:
+            spans[-1] = call.before, spans[-1][1]
+        else:
+            spans.append((call.before, call.after))
+    return spans

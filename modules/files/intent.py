@@ -1,0 +1,94 @@
+"""What a call on files would do, as a card, without doing any of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from core.cards import Card, DiffCard, TextCard
+from core.questions import spelled
+from core.tools import ToolError
+from modules.files.listing import Listing
+from modules.files.operations import operate
+from modules.files.text_file import NotText, TextFile
+from modules.project import Project
+from utils.clean import visible
+from utils.phrases import Text, phrase
+from utils.text import difference
+
+_MOST_LINES = 4_000
+"""Lines of a difference that a question shows: nobody should say yes to what they cannot see."""
+_DEPTH = 8
+
+
+class Intents:
+    """Knows what the file tools would make of the *project* as it is now."""
+
+    def __init__(self, project: Project, notes: Callable[[str], str]) -> None:
+        self._project = project
+        self._notes = notes
+        self._cards: dict[str, Callable[..., Card]] = {
+            "create_file": self._create_file,
+            "modify_file": self._modify_file,
+            "rename_file": self._rename_file,
+            "delete_file": self._delete_file,
+            "delete_folder": self._delete_folder,
+        }
+
+    def card(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:
+        """Return what the call would do; of one that would fail, why. None: no tool of ours."""
+        if tool not in self._cards:
+            return None
+        try:
+            return self._cards[tool](**arguments)
+        except ToolError as error:
+            title = phrase("As things are, this would fail: {why}", why=error.what)
+            return TextCard(title, spelled(arguments))
+
+    def _create_file(self, path: str, content: str, overwrite: bool = False) -> Card:  # noqa: ARG002
+        name = self._project.normal(path)
+        is_there = self._project.stat(name) is not None
+        before = self._project.read_text(name).text if is_there else ""
+        note = phrase("Replaces the whole file.") if is_there else phrase("A new file.")
+        return _diff(visible(name), before, content.replace("\r\n", "\n"), note)
+
+    def _modify_file(
+        self,
+        path: str,
+        operation: Any,
+        old: str | None = None,
+        new: str | None = None,
+        start_line: int | None = None,
+        end_line: int | None = None,
+    ) -> Card:
+        name = self._project.normal(path)
+        before = self._project.read_text(name).text
+        after, note = operate(
+            before, operation, old=old, new=new, start_line=start_line, end_line=end_line
+        )
+        return _diff(visible(name), before, after, note or "")
+
+    def _rename_file(self, path: str, new_path: str) -> Card:
+        old, new = visible(self._project.normal(path)), visible(self._project.normal(new_path))
+        note = phrase("Becomes {path}; what is in it stays.", path=new)
+        return DiffCard(old, f"@@ -1 +1 @@\n-{old}\n+{new}", 0, 0, note)
+
+    def _delete_file(self, path: str) -> Card:
+        name = self._project.normal(path)
+        data = self._project.read_bytes(name)
+        try:
+            text = TextFile.decode(data).text
+        except NotText as error:
+            what = phrase("{path} would be gone.", path=visible(name))
+            size = phrase("It is no text but {kind}, {n} bytes.", kind=error.kind, n=len(data))
+            return TextCard(what, size)
+        return _diff(visible(name), text, "", phrase("The file would be gone."))
+
+    def _delete_folder(self, path: str, recursive: bool = False) -> Card:  # noqa: ARG002
+        name = self._project.normal(path)
+        return Listing.of(self._project, name, _DEPTH, self._notes).card(name)
+
+
+def _diff(name: str, before: str, after: str, note: Text) -> DiffCard:
+    change = difference(before, after)
+    return DiffCard(name, change.cut(_MOST_LINES), change.added, change.removed, note)

@@ -1,0 +1,77 @@
+"""Asking git about a folder.
+
+A repository is foreign data: nothing in its configuration may start a program, or lead git to
+another folder than the one it stands in.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from utils.child import TooSlow, ask_program
+
+HARMLESS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "safe.bareRepository": "explicit",
+    "protocol.allow": "never",
+}
+
+
+def work_tree(folder: Path) -> Path | None:
+    """Return the folder of the repository that *folder* is in; None if it is in none."""
+    for above in (folder, *folder.parents):
+        git = above / ".git"
+        if git.is_file() or os.path.lexists(git / "HEAD"):
+            return above
+    return None
+
+
+def ask_git(
+    arguments: Sequence[str],
+    *,
+    folder: Path,
+    tree: Path,
+    seconds: float,
+    settings: Mapping[str, str] = HARMLESS,
+) -> list[str] | None:
+    """Return the NUL-ended words that git prints in *folder* of the work tree *tree*.
+
+    None when git is missing, slow or refuses. The person's own ignore file counts.
+    """
+    git = shutil.which("git")
+    if git is None:
+        return None
+    tree = tree.absolute()
+    place = {"GIT_WORK_TREE": str(tree), "GIT_CEILING_DIRECTORIES": str(tree.parent)}
+    try:
+        answer = ask_program(
+            [git, *arguments],
+            folder=folder,
+            environment=_environment(settings) | place,
+            seconds=seconds,
+        )
+    except (OSError, TooSlow):
+        return None
+    return None if answer.code else os.fsdecode(answer.output).split("\0")[:-1]
+
+
+def _environment(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return git's environment, *settings* in it: there a name may hold any character."""
+    environment = {
+        "PATH": os.defpath,
+        "HOME": str(Path.home()),
+        "LC_ALL": "C",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_CONFIG_COUNT": str(len(settings)),
+    }
+    for number, (name, value) in enumerate(settings.items()):
+        environment[f"GIT_CONFIG_KEY_{number}"] = name
+        environment[f"GIT_CONFIG_VALUE_{number}"] = value
+    return environment

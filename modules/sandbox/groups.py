@@ -1,0 +1,164 @@
+"""Finding out whether the kernel lets us have control groups: by making one and filling it.
+
+Root in a container often can, a user where a part of the tree is handed over to him. Files alone
+say nothing: a program is run that takes more memory than its group has, and must be killed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from modules.sandbox.group import Group, Place
+from modules.sandbox.terms import MEBIBYTE, Limits
+from utils.processes import is_running, started_at
+
+_NAME = re.compile(r"onefold-(\d+)-(\d+)-\d+")
+_TRIAL = Limits(memory=24 * MEBIBYTE, processes=16)
+_GREEDY = "read -r _; head -c 96m /dev/zero | tail -c 90m > /dev/null"
+_SECONDS = 10.0
+_NUMBERS = itertools.count()
+
+
+class Groups:
+    """Makes groups in *place*, each for one call."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._left: list[Group] = []
+
+    @contextmanager
+    def made(self, limits: Limits) -> Iterator[Group]:
+        """Have a group as long as the block lasts. Raises `OSError` if it cannot be made."""
+        self._left = [group for group in self._left if not group.remove()]
+        name = f"onefold-{os.getpid()}-{started_at(os.getpid()) or 0}-{next(_NUMBERS)}"
+        group = Group(self.place, name, limits)
+        try:
+            yield group
+        finally:
+            if not group.remove():
+                self._left.append(group)
+
+    def tidy(self) -> None:
+        """Remove the groups of those who were killed."""
+        for folder in self.place.folders():
+            for path in folder.glob("onefold-*"):
+                match = _NAME.fullmatch(path.name)
+                if match and not is_running(int(match[1]), match[2]):
+                    with suppress(OSError):
+                        path.rmdir()
+
+
+def find_groups(cache_folder: Path) -> Groups | None:
+    """Return where groups can be had, None if nowhere; *cache_folder* remembers what was tried."""
+    file = cache_folder / "groups.json"
+    for place in _places():
+        groups = Groups(place)
+        with suppress(OSError):
+            groups.tidy()
+            key = [_boot(), os.getuid(), *map(os.fspath, place.folders())]
+            with groups.made(_TRIAL):  # also where it is remembered: it may have been taken away
+                remembered = _read(file) == key
+            if remembered or _holds(groups):
+                _write(file, key)
+                return groups
+    return None
+
+
+def _holds(groups: Groups) -> bool:
+    """Return whether a program in a group of ours is held to its limits."""
+    with groups.made(_TRIAL) as group:
+        greedy = subprocess.Popen(  # noqa: S603 - the command is ours
+            ["/bin/sh", "-c", _GREEDY],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={"PATH": "/usr/bin:/bin"},
+            cwd="/",
+            start_new_session=True,
+        )
+        with greedy:
+            try:
+                group.take(greedy.pid)
+                greedy.communicate(b"\n", _SECONDS)
+            except (OSError, subprocess.TimeoutExpired):
+                greedy.kill()
+                return False
+        return group.memory_kills() > 0
+
+
+def _places() -> Iterator[Place]:
+    """Yield where groups might be made: in our own group, else in those around it."""
+    own = _own_groups()
+    mounts = _mounts()
+    if "" in own and "" in mounts:
+        for path in _around(mounts[""], own[""]):
+            with suppress(OSError):  # enabled already, or not for us to enable
+                (path / "cgroup.subtree_control").write_text("+memory +pids", encoding="ascii")
+            yield Place(path, path)
+    if own.keys() & mounts.keys() >= {"memory", "pids"}:
+        memory = next(_around(mounts["memory"], own["memory"]), None)
+        processes = next(_around(mounts["pids"], own["pids"]), None)
+        if memory and processes and memory != processes:
+            yield Place(memory, processes)
+
+
+def _around(mount: Path, own: str) -> Iterator[Path]:
+    """Yield the folder of the group *own* and those above it, as far as we may write there."""
+    path = mount / own.lstrip("/")
+    for folder in (path, *path.parents):
+        if folder != mount and mount not in folder.parents:
+            return
+        if folder.is_dir() and os.access(folder, os.W_OK):
+            yield folder
+
+
+def _own_groups() -> dict[str, str]:
+    """Return our group by controller, "" standing for version 2."""
+    found: dict[str, str] = {}
+    with suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+            _, controllers, path = line.split(":", 2)
+            found |= dict.fromkeys(controllers.split(","), path)
+    return found
+
+
+def _mounts() -> dict[str, Path]:
+    """Return where the trees are mounted by controller, "" standing for version 2."""
+    found: dict[str, Path] = {}
+    with suppress(OSError):
+        for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines():
+            before, _, after = line.partition(" - ")
+            kind, _, options = after.split(" ", 2)
+            path = Path(before.split(" ")[4])
+            if kind == "cgroup2":
+                found[""] = path
+            elif kind == "cgroup":
+                found |= dict.fromkeys(options.split(","), path)
+    return found
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def _read(file: Path) -> object:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _write(file: Path, key: object) -> None:
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(key), encoding="utf-8")

@@ -1,0 +1,31 @@
+"""JSON from a model or a server: what is no JSON, by the letter or by its depth, is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+
+def read_json(text: str | bytes) -> Any:
+    """Return the value that *text* spells.
+
+    Raises `ValueError`, also for `NaN` and `Infinity`, which only Python reads, and for what is
+    nested too deep to be meant.
+    """
+    try:
+        return json.loads(text, parse_constant=_refused)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
+def is_json(text: str) -> bool:
+    """Return whether `read_json` takes *text*."""
+    try:
+        read_json(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refused(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

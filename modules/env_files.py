@@ -22,7 +22,7 @@ _NAME = re.compile(
 )
 _LINE = re.compile(
     r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.]*)[ \t]*=[ \t]*
-    (?: "((?:[^"\\]|\\.)*)" | '([^']*)' | ([^\n\#'"][^\n]*?)? (?=[ \t]+\#|[ \t]*$) )""",
+    (?: "((?:[^"\\]|\\.)*)" | '([^']*)' | ([^\n\#][^\n]*)? )""",
     re.MULTILINE | re.VERBOSE,
 )
 _TELLING = re.compile(r"KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|AUTH|PRIVATE|SALT|DSN|SIGNATURE", re.I)
@@ -39,6 +39,11 @@ _COMMON = frozenset(
 )
 
 
+def is_env_name(name: str) -> bool:
+    """Return whether a file called *name* is taken to hold secrets."""
+    return _NAME.fullmatch(name) is not None
+
+
 def env_files(root: Path) -> Iterator[Path]:
     """Yield the files of *root*, not too deep in it, whose names say that they hold secrets."""
     folders = [(os.fspath(root), 1)]
@@ -52,7 +57,7 @@ def env_files(root: Path) -> Iterator[Path]:
             if entry.is_dir(follow_symlinks=False):
                 if depth < _DEEPEST and len(folders) < _MOST_FOLDERS and entry.name not in _SKIPPED:
                     folders.append((entry.path, depth + 1))
-            elif _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+            elif is_env_name(entry.name) and entry.is_file(follow_symlinks=False):
                 yield Path(entry.path)
 
 
@@ -73,9 +78,14 @@ def secrets_in(text: str) -> Iterator[tuple[str, str]]:
     """Yield name and value of each secret in the *text* of such a file, quotes taken off."""
     for match in _LINE.finditer(text.replace("\r\n", "\n")):
         name, double, single, plain = match.groups()
-        value = (double or single or plain or "").strip()
+        value = (double or single or _uncommented(plain or "")).strip()
         if secret := secret_part(name, value):
             yield name, secret
+
+
+def _uncommented(value: str) -> str:
+    ends = [end for mark in (" #", "\t#") if (end := value.find(mark)) >= 0]
+    return value[: min(ends, default=None)].lstrip("\"'")  # one that nothing closes
 
 
 def secret_part(name: str, value: str) -> str:

@@ -8,27 +8,25 @@ files or runs, the names of the project's own become their values again.
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
 
 from core.blinding import mapped
 from core.cards import Card, TextCard
 from core.family import Family, Section, command
-from modules.env_files import SHORTEST, env_files, read_env, secret_part, secrets_in
+from modules.env_files import env_files, is_env_name, read_env, secret_part, secrets_in
+from modules.secret_forms import SecretForms
 from utils.phrases import Phrase, Problem, Text, phrase
 
 _NAMED = re.compile(r"«SECRET:([^»\n]+)»")
+_PARTED = re.compile(r"(«SECRET:[^»\n]+»|\n)")
 _WRITTEN = {"create_file": ("content",), "modify_file": ("old", "new")}
 _RUN = {"run_python": ("code",), "run_command": ("command",)}
 _REVEALED = _WRITTEN | _RUN
 _LOOK_EVERY = 2.0  # seconds
-_PIECE = 512  # characters that are looked for in one piece
 _MOST_NAMES = 60
 
 
@@ -49,9 +47,7 @@ class Secrets(Family):
         self._names: dict[str, str] = {}  # by every value there ever was
         self._owners: dict[str, str] = {}  # the file whose secret goes by a name alone
         self._files: dict[Path, tuple[int, int, int]] = {}
-        self._forms: dict[str, str] = {}  # names by whatever may be seen of a value
-        self._pattern: re.Pattern[str] | None = None
-        self._beginnings: frozenset[str] = frozenset()
+        self._forms = SecretForms()
         self._looked = float("-inf")
         self.hidden = 0
         for name, value in known.items():
@@ -67,20 +63,38 @@ class Secrets(Family):
     def blind(self, text: str) -> str:
         if self._looked < 0:
             self._look()
-        if self._pattern is None or not self.is_on:
+        if not self._names or not self.is_on:
             return text
-        text, count = self._pattern.subn(lambda match: _token(self._forms[match[0]]), text)
+        text, count = self._forms.replaced(text, _token)
         self.hidden += count
         return text
 
+    def pieces(self, text: str) -> list[tuple[str, str]]:
+        """Return *text* in parts, each as it may be seen and as it is.
+
+        A part is one line end, one hidden value, one name such as stands for a hidden value, or
+        what lies between these.
+        """
+        self._look()
+        hidden = self._forms.found(text) if self._names and self.is_on else ()
+        parts: list[tuple[str, str]] = []
+        end = 0
+        for start, form, name in hidden:
+            parts += [(part, part) for part in _PARTED.split(text[end:start]) if part]
+            parts.append((_token(name), form))
+            end = start + len(form)
+        return [*parts, *((part, part) for part in _PARTED.split(text[end:]) if part)]
+
+    def value(self, token: str) -> str:
+        """Return what *token*, a name in its brackets, stands for now; itself when for nothing."""
+        return self._revealed(token) if self.is_on else token
+
     def unsure(self, text: str) -> int:
-        if not self._beginnings or not self.is_on:
-            return 0
-        lengths = range(min(len(text), _PIECE), 0, -1)
-        return next((n for n in lengths if text[-n:] in self._beginnings), 0)
+        return self._forms.unsure(text) if self._names and self.is_on else 0
 
     def reveal(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        if self._looked < 0:
+        name = str(arguments.get("path", "")).rpartition("/")[2]
+        if self._looked < 0 or is_env_name(name):  # the person may have just saved it
             self._look()
         names = _REVEALED.get(tool, ())
         return {
@@ -137,11 +151,7 @@ class Secrets(Family):
         if value in self._names:
             return
         self._names[value] = name
-        for form in _forms_of(value):
-            self._forms.setdefault(form, name)
-        longest_first = sorted(self._forms, key=len, reverse=True)
-        self._pattern = re.compile("|".join(map(re.escape, longest_first)))
-        self._beginnings = frozenset(form[:n] for form in self._forms for n in range(1, len(form)))
+        self._forms.learn(name, value)
 
     # --- telling ---------------------------------------------------------------------------------
 
@@ -191,32 +201,3 @@ class Secrets(Family):
 
 def _token(name: str) -> str:
     return f"«SECRET:{name}»"
-
-
-def _forms_of(value: str) -> Iterator[str]:
-    """Yield what may be seen of *value* in a text, each at least as long as the shortest secret."""
-    pieces = [value[at : at + _PIECE] for at in range(0, len(value), _PIECE)]
-    if "\n" in value:
-        pieces += value.splitlines()
-    for piece in pieces:
-        data = piece.encode("utf-8", "surrogateescape")
-        forms = [
-            piece,
-            piece.replace("\\", ""),
-            piece[::-1],
-            quote(piece, safe=""),
-            quote(piece),
-            unquote(piece),
-        ]
-        forms += [json.dumps(piece)[1:-1], json.dumps(piece, ensure_ascii=False)[1:-1]]
-        forms += [data.hex(), data.hex().upper(), *_in_base64(data)]
-        yield from (form for form in forms if len(form) >= SHORTEST)
-
-
-def _in_base64(data: bytes) -> Iterator[str]:
-    """Yield what base64 makes of *data* wherever it begins in a longer text."""
-    for before in range(3):
-        whole = base64.b64encode(b"\0" * before + data).decode()
-        part = whole[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
-        yield part
-        yield part.translate(str.maketrans("+/", "-_"))

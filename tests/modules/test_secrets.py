@@ -27,6 +27,7 @@ HOST=localhost
 API_URL=https://api.example.com/v1
 DATABASE_URL=postgres://me:p4ssw0rd-of-db@localhost:5432/x
 AWS=AKIAIOSFODNN7EXAMPLE  # the key
+OPEN_TOKEN="never-closed-1
 SSH_KEY_PATH=/home/me/.ssh/id
 """
 
@@ -48,6 +49,7 @@ def test_what_is_secret_and_what_is_not() -> None:
         "DB_PASSWORD": PASSWORD,
         "DATABASE_URL": "p4ssw0rd-of-db",
         "AWS": "AKIAIOSFODNN7EXAMPLE",
+        "OPEN_TOKEN": "never-closed-1",
     }
 
 
@@ -72,6 +74,23 @@ def test_names_become_values_where_that_is_meant(root: Path) -> None:
     }  # fmt: skip
     assert secrets.reveal("search_web", {"query": text}) == {"query": text}
     assert secrets.blind("abcd1234efgh") == "«SECRET:TOKEN_OF_OURS»"
+
+
+def test_what_was_saved_a_moment_ago_is_hidden_from_the_call_that_reads_it(root: Path) -> None:
+    secrets = family(root)
+    assert secrets.blind("brand-new-password-1") == "brand-new-password-1"
+    (root / ".env.local").write_text("NEW_PASSWORD=brand-new-password-1\n")
+    secrets.reveal("read_file", {"path": ".env.local"})
+    assert secrets.blind("brand-new-password-1") == "«SECRET:NEW_PASSWORD»"
+
+
+def test_hundreds_of_secrets_and_lines_of_blanks_hold_nothing_up(root: Path) -> None:
+    lines = [f"API_KEY_{n}=value-{n}-of-many-{n * 7919}" for n in range(1_000)]
+    (root / ".env").write_text("\n".join([*lines, "A=x" + " " * 100_000 + "y # end"]))
+    secrets = family(root)
+    assert secrets.blind(lines[777]) == "API_KEY_777=«SECRET:API_KEY_777»"
+    assert secrets.unsure("so value-777-of-ma") == len("value-777-of-ma")
+    assert secrets.unsure("so value-777-of-me") == 0
 
 
 def test_names_are_stable_and_old_values_stay_hidden(root: Path) -> None:

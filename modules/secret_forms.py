@@ -1,0 +1,106 @@
+"""Every form in which a secret may be seen in a text, and finding them all at once."""
+
+from __future__ import annotations
+
+import base64
+import json
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from urllib.parse import quote, unquote
+
+from modules.env_files import SHORTEST
+
+_PIECE = 512  # characters that are looked for in one piece
+
+
+class SecretForms:
+    """The values that were learned, by name, also written backwards, in base64, hex, JSON or URLs.
+
+    Looking through a text takes a time that does not depend on how many there are.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}  # by form
+        self._by_head: dict[str, list[str]] = {}  # forms by their first characters, longest first
+        self._sorted: list[str] = []
+        self._firsts: frozenset[str] = frozenset()
+        self._longest = 0
+
+    def learn(self, name: str, value: str) -> None:
+        """Know whatever may be seen of *value* by *name*; the first name of a form stays."""
+        for form in _forms_of(value):
+            if form not in self._names:
+                self._names[form] = name
+                alike = self._by_head.setdefault(form[:SHORTEST], [])
+                alike.append(form)
+                alike.sort(key=len, reverse=True)
+
+    def replaced(self, text: str, by: Callable[[str], str]) -> tuple[str, int]:
+        """Return *text* with ``by(name)`` in the place of each form, and how many there were."""
+        pieces, position, count = [], 0, 0
+        for start, form, name in self.found(text):
+            pieces += [text[position:start], by(name)]
+            position, count = start + len(form), count + 1
+        return "".join([*pieces, text[position:]]), count
+
+    def found(self, text: str) -> Iterator[tuple[int, str, str]]:
+        """Yield where each form begins in *text*, itself, and its name, from left to right."""
+        heads = self._by_head
+        if not heads:
+            return
+        ends = range(SHORTEST, len(text) + 1)
+        starts = [end - SHORTEST for end in ends if text[end - SHORTEST : end] in heads]
+        position = 0
+        for start in starts:
+            form = self._form_at(text, start) if start >= position else None
+            if form is not None:
+                yield start, form, self._names[form]
+                position = start + len(form)
+
+    def _form_at(self, text: str, start: int) -> str | None:
+        alike = self._by_head[text[start : start + SHORTEST]]
+        return next((form for form in alike if text.startswith(form, start)), None)
+
+    def unsure(self, text: str) -> int:
+        """Return how many characters at the end of *text* may be the beginning of a form."""
+        if len(self._sorted) != len(self._names):
+            self._sorted = sorted(self._names)
+            self._firsts = frozenset(form[0] for form in self._sorted)
+            self._longest = max(map(len, self._sorted))
+        longest = min(len(text), self._longest)
+        lengths = (n for n in range(longest, 0, -1) if text[-n] in self._firsts)
+        return next((n for n in lengths if self._begins(text[-n:])), 0)
+
+    def _begins(self, text: str) -> bool:
+        """Return whether there is a form that is longer than *text* and begins with it."""
+        place = bisect_right(self._sorted, text)
+        return place < len(self._sorted) and self._sorted[place].startswith(text)
+
+
+def _forms_of(value: str) -> Iterator[str]:
+    """Yield what may be seen of *value* in a text, each at least as long as the shortest secret."""
+    pieces = [value[at : at + _PIECE] for at in range(0, len(value), _PIECE)]
+    if "\n" in value:
+        pieces += value.splitlines()
+    for piece in pieces:
+        data = piece.encode("utf-8", "surrogateescape")
+        forms = [
+            piece,
+            piece.replace("\\", ""),
+            piece[::-1],
+            quote(piece, safe=""),
+            quote(piece),
+            unquote(piece),
+        ]
+        forms += [json.dumps(piece)[1:-1], json.dumps(piece, ensure_ascii=False)[1:-1]]
+        forms += [data.hex(), data.hex().upper(), *_in_base64(data)]
+        yield from (form for form in forms if len(form) >= SHORTEST)
+
+
+def _in_base64(data: bytes) -> Iterator[str]:
+    """Yield what base64 makes of *data* wherever it begins in a longer text."""
+    for before in range(3):
+        whole = base64.b64encode(b"\0" * before + data).decode()
+        part = whole[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+        yield part
+        yield part.translate(str.maketrans("+/", "-_"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.page.stage import Stage, send
 from tests.scripted import call, say
@@ -87,6 +87,25 @@ def test_changes_on_both_sides_merge(page: Page, house: Stage) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".notice").last).to_contain_text("Saved.")
     assert file.read_text() == "zero\none\ntwo\nthree\nfour\nFIVE\n"
+
+
+def test_a_file_that_went_away_is_made_again_by_saving(page: Page, house: Stage) -> None:
+    file = house.project / "src" / "a.py"
+    row(page, "src").click()
+    row(page, "a.py").click()
+    edit(page, "zero\n")
+
+    def goes_away(route: Route) -> None:
+        file.unlink(missing_ok=True)
+        route.continue_()
+
+    page.route("**/api/**", goes_away)
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".file-notice")).to_contain_text("gone from the disk")
+    page.unroute("**/api/**")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".notice").last).to_contain_text("Saved.")
+    assert file.read_text().startswith("zero\none\n")
 
 
 def test_a_conflict_is_shown_and_nothing_is_lost(page: Page, house: Stage) -> None:

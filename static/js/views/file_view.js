@@ -213,13 +213,16 @@ export class FileView {
     this.#isSaving = true;
     const text = this.#editor.text;
     try {
-      const { hash } = await api.save(this.path, text, this.#base.hash);
-      this.#base = { text, hash };
+      const saved = await api.save(this.path, text, this.#base.hash);
+      this.#base = { text: saved.text ?? text, hash: saved.hash };
+      // What was just typed may be a secret now: only its name is shown from here on.
+      if (saved.text !== undefined && this.#editor.text === text) this.#editor.replace(saved.text);
       this.#edited();
       this.app.notice(t("Saved."));
     } catch (refusal) {
-      if (refusal.code === "changed") await this.#mergeWith(refusal.body.text, refusal.body.hash);
-      else this.app.fail(refusal);
+      if (refusal.code !== "changed") this.app.fail(refusal);
+      else if (refusal.body.text === null) this.#gone();
+      else await this.#mergeWith(refusal.body.text, refusal.body.hash);
     } finally {
       this.#isSaving = false;
     }
@@ -233,10 +236,7 @@ export class FileView {
       return;
     }
     const file = await api.text(this.path).catch((refusal) => refusal);
-    if (file.status === 404)
-      this.#tell(t("The file is gone from the disk; saving makes it again."), () => {
-        this.#base = { text: this.#base.text, hash: null };
-      });
+    if (file.status === 404) this.#gone();
     if (file.hash === undefined || file.hash === this.#base.hash) return;
     this.file = file;
     this.#drawFacts();
@@ -246,6 +246,11 @@ export class FileView {
       this.#editor.replace(file.text);
       if (this.#isPreview) this.body.replaceChildren(preview(this.#kind, this.path, file.text));
     }
+  }
+
+  #gone() {
+    this.#base = { text: this.#base.text, hash: null };
+    this.#tell(t("The file is gone from the disk; saving makes it again."));
   }
 
   async #mergeWith(theirs, hash) {
@@ -263,8 +268,7 @@ export class FileView {
     );
   }
 
-  #tell(words, then = null) {
-    then?.();
+  #tell(words) {
     const close = button(
       { class: "quiet tiny", "aria-label": t("Close"), on: { click: () => note.remove() } },
       icon("close"),

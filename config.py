@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-from utils.phrases import Problem, Text, phrase
+from utils.clean import visible
+from utils.dotenv import read_dotenv
+from utils.phrases import Phrase, Problem, Text, phrase
 from utils.prices import PriceList
 
 ROOT = Path(__file__).resolve().parent
@@ -140,7 +142,7 @@ class Settings:
     allow_unsandboxed: bool = field(default=False, metadata=_yes_no())
     hide_secrets: bool = field(default=True, metadata=_yes_no())
     network_hosts: tuple[str, ...] = field(default=(), metadata=_hosts())
-    checkpoint_file_mb: int = field(default=100, metadata=_number(int, 0, 1_000_000))
+    checkpoint_file_mb: int = field(default=100, metadata=_number(int, 1, 1_000_000))
     checkpoint_total_mb: int = field(default=5_000, metadata=_number(int, 1, 10_000_000))
     checkpoint_days: int = field(default=30, metadata=_number(int, 1, 36_500))
     prices: PriceList = field(default_factory=PriceList, metadata=_prices())
@@ -187,6 +189,15 @@ _VARIABLES = {
     for name in _FIELDS
     if name != "prices"
 }
+_NO_SETTINGS = ("ONEFOLD_BOOTSTRAP", "ONEFOLD_NO_SKIP")
+"""Read before there are settings, and by the tests."""
+
+
+def _data_dir(named: str) -> Path:
+    try:
+        return Path(named).expanduser().absolute()
+    except RuntimeError as error:  # "~somebody" whom the system does not know
+        raise Problem(phrase("ONEFOLD_DATA_DIR cannot be used: {why}.", why=str(error))) from None
 
 
 def load(
@@ -200,11 +211,9 @@ def load(
     Raises `Problem` for a bad value, an unknown name in `config.toml` or a file that cannot be
     read.
     """
-    environment = os.environ if environment is None else environment
-    here: Text = phrase("the environment")
-    variables = [(environment, here), (_read_dotenv(dotenv), str(dotenv))]
+    variables = _variables(environment, dotenv)
     named = [source["ONEFOLD_DATA_DIR"] for source, _ in variables if "ONEFOLD_DATA_DIR" in source]
-    data_dir = Path(named[0]).expanduser().absolute() if named and named[0] else ROOT / "data"
+    data_dir = _data_dir(named[0]) if named and named[0] else ROOT / "data"
     values: dict[str, Any] = {}
     toml = data_dir / "config.toml"
     for name, value in _read_toml(toml).items():
@@ -221,6 +230,35 @@ def load(
         if value is not None:
             values[name] = _checked(name, value, phrase("the command line"))
     return Settings(**values, data_dir=data_dir)
+
+
+def unknown_names(
+    *, environment: Mapping[str, str] | None = None, dotenv: Path = ROOT / ".env"
+) -> list[Phrase]:
+    """Return a warning for each variable that has the look of a setting of ours and is none.
+
+    An unknown name in `config.toml` is an error: nobody else has anything to say there.
+    """
+    known = [*_VARIABLES, *_NO_SETTINGS]
+    return [
+        phrase(
+            "There is no setting {name} ({source}). Did you mean {near}?",
+            name=visible(name),
+            source=place,
+            near=get_close_matches(name, known, n=1, cutoff=0.0)[0],
+        )
+        for source, place in _variables(environment, dotenv)
+        for name in sorted(source)
+        if name.startswith("ONEFOLD_") and name not in known
+    ]
+
+
+def _variables(
+    environment: Mapping[str, str] | None, dotenv: Path
+) -> list[tuple[Mapping[str, str], Text]]:
+    """Return each source of variables and what it is called, the strongest first."""
+    environment = os.environ if environment is None else environment
+    return [(environment, phrase("the environment")), (_read_dotenv(dotenv), str(dotenv))]
 
 
 def _checked(name: str, value: Any, source: Text) -> Any:
@@ -266,30 +304,13 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise _unreadable(path, str(error)) from None
 
 
-_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*")
-
-
 def _read_dotenv(path: Path) -> dict[str, str]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return read_dotenv(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
         raise _unreadable(path, str(error)) from None
-    return dict(_pairs(path, text))
-
-
-def _pairs(path: Path, text: str) -> Iterator[tuple[str, str]]:
-    """Yield the name and value of each line NAME=VALUE; quotes around the value are taken off."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        if not (match := _LINE.fullmatch(line)):
-            raise _unreadable(path, f"line {number} is not NAME=VALUE")
-        name, value = match.groups()
-        if value[:1] in ("'", '"') and value[:1] == value[-1:] and len(value) > 1:
-            value = value[1:-1]
-        yield name, value
 
 
 def _unreadable(path: Path, why: str) -> Problem:

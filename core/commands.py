@@ -152,6 +152,13 @@ class Commands(Family):
 
     @command("/model [NAME]", "Show or change the model.")
     def model(self, rest: str) -> Card:
+        if rest and self._desk.is_practice:
+            raise Problem(
+                phrase(
+                    "There is only the practice model here. For a real one leave, and start "
+                    "without --offline."
+                )
+            )
         if rest:
             self._desk.model.model = rest.split()[0]
         return TextCard(phrase("The model is {name}.", name=self._desk.model.model))

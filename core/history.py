@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User, Wire
-from utils.codec import from_plain
+from utils.codec import from_plain, to_plain
 from utils.completion import Usage
 
 Keep = Callable[[int, Record], None]
@@ -66,8 +66,9 @@ class History:
         if not isinstance(record, ToolAnswer | Shift):
             for call in list(self._open.values()):
                 self.append(lost(call))
-        self._keep(self.turn, record)
-        self._add(self.turn, record)
+        turn = self.turn  # which another thread may raise
+        self._keep(turn, record)
+        self._add(turn, record)
 
     def replay(self, records: Iterable[Numbered]) -> None:
         """Count in what was kept before, keeping whatever had to be mended at its end.
@@ -162,6 +163,11 @@ class History:
             self._wire.append(_wire(record))
 
 
+def spending(usage: Usage) -> Shift:
+    """Return the record of what was spent on a call of which nothing else is kept."""
+    return Shift(SPENT, to_plain(usage))
+
+
 def _wire(record: User | Assistant | ToolAnswer | Context) -> Wire:
     return record.to_wire()
 
@@ -209,7 +215,7 @@ def mended(records: Sequence[Numbered]) -> list[Numbered]:
     """Return *records* with every call answered exactly once, right behind its reply.
 
     Answers that belong to no call are dropped, repeated ones too; missing ones say that they were
-    lost; what stood between a reply and its answers comes after them.
+    lost; what was said between a reply and its answers comes after them.
     """
     whole: list[Numbered] = []
     waiting: list[Numbered] = []
@@ -227,8 +233,8 @@ def mended(records: Sequence[Numbered]) -> list[Numbered]:
             case ToolAnswer(call_id=call_id):
                 if open_calls.pop(call_id, None):
                     whole.append((turn, record))
-            case Shift():
-                (waiting if open_calls else whole).append((turn, record))
+            case Shift():  # not sent, so it parts nothing
+                whole.append((turn, record))
             case Assistant():
                 close()
                 whole.append((turn, record))

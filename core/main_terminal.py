@@ -29,6 +29,7 @@ from core.turn import run_turn
 from core.window import Window
 from utils.completion import Usage
 from utils.phrases import Phrase, Problem, phrase
+from utils.text import without_halves
 from utils.waiting import Stop
 
 TAKING_BACK = frozenset({"/undo", "/redo", "/rewind", "/compact"})
@@ -89,6 +90,7 @@ class MainTerminal:
     def ask(self, line: str) -> Turn:
         """Put *line* to the model, or run it when it is a slash command; yield all that follows."""
         self.stop.clear()
+        line = without_halves(line)
         if line.startswith("/"):
             yield self._run_command(line)
             return
@@ -108,7 +110,7 @@ class MainTerminal:
                 family.rest()
 
     def _run_command(self, line: str) -> CommandAnswered:
-        name, _, rest = line.strip().partition(" ")
+        name, _, rest = without_halves(line).strip().partition(" ")
         if name not in self.commands:
             answer = TextCard(self._unknown(name))
             return mapped(CommandAnswered(name, answer, ok=False), self.blind)

@@ -27,6 +27,7 @@ from core.events import (
     Warned,
     Why,
 )
+from core.history import spending
 from core.host import Host, Turn
 from core.messages import Assistant, Context, ToolAnswer, ToolCall
 from core.progress import Progress
@@ -64,6 +65,9 @@ def run_turn(host: Host) -> Turn:
         except Stopped:
             finished = task.end("stopped", phrase("Stopped."))
         except ModelError as error:
+            if error.usage.requests:
+                task.usage += error.usage
+                host.record(spending(error.usage))
             finished = task.end("error", error.what)
         if finished is not None:
             host.finish(finished)

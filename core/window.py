@@ -9,11 +9,10 @@ from core import compaction
 from core.compaction import FULL, KEPT
 from core.events import Event, Warned
 from core.family import Family
-from core.history import DIGEST, SPENT, History, Numbered
+from core.history import DIGEST, History, Numbered, spending
 from core.host import Model
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer
 from core.tools import Toolbox
-from utils.codec import to_plain
 from utils.completion import Completion, ModelError
 from utils.context_manager import first_turn_kept
 from utils.phrases import Phrase, Problem, phrase
@@ -127,6 +126,8 @@ class Window:
         try:
             text = self._digest(before)
         except ModelError as error:
+            if error.usage.requests:
+                self._talk.record(spending(error.usage))
             return phrase("It could not be summed up, so it stays as it was: {why}", why=error.what)
         if not (digest := compaction.checked(text, before)):
             return phrase("The summary was no use, so the conversation stays as it was.")
@@ -148,7 +149,7 @@ class Window:
         for item in self._talk.model.stream(messages, [], think=False, stop=self._talk.stop):
             if isinstance(item, Completion):
                 if item.usage:
-                    self._talk.record(Shift(SPENT, to_plain(item.usage)))
+                    self._talk.record(spending(item.usage))
                 return "" if item.is_cut else item.text
         return ""
 

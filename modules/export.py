@@ -37,7 +37,12 @@ class Export(Family):
             raise Problem(phrase("There is nothing to export yet."))
         records = [record for _, record in self._store.load(self._session)]
         info = self._store.info(self._session)
-        return export(records, info, self._folder / Path(rest).expanduser(), system=self._system)
+        try:
+            path = self._folder / Path(rest).expanduser()
+        except RuntimeError as error:  # "~somebody" whom the system does not know
+            why = str(error)
+            raise Problem(phrase("{path} cannot be written: {why}.", path=rest, why=why)) from None
+        return export(records, info, path, system=self._system)
 
 
 def export(records: Sequence[Record], info: SessionInfo, path: Path, *, system: str = "") -> Card:
@@ -46,7 +51,6 @@ def export(records: Sequence[Record], info: SessionInfo, path: Path, *, system: 
     *system* is the system text of the requests, for JSON. Raises `Problem` when the file exists or
     cannot be written; half a file is never left.
     """
-    path = path.expanduser()
     if path.suffix.lower() == ".json":
         plain = to_json(records, info, system=system)
         data = json.dumps(plain, ensure_ascii=False, indent=1) + "\n"
@@ -146,6 +150,6 @@ def _write(path: Path, data: bytes) -> None:
                 raise
     except FileExistsError:
         raise Problem(phrase("{path} exists already; choose another name.", path=name)) from None
-    except OSError as error:
-        why = error.strerror or str(error)
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        why = getattr(error, "strerror", None) or str(error)
         raise Problem(phrase("{path} cannot be written: {why}.", path=name, why=why)) from None

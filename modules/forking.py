@@ -15,6 +15,7 @@ from core.store import SessionInfo, Store
 from modules.checkpoints.plan import Left
 from utils.clean import visible
 from utils.phrases import Problem, Text, phrase
+from utils.text import read_number
 
 _WITH_FILES = "--with-files"
 
@@ -57,11 +58,11 @@ class Forking(Family):
             raise Problem(phrase("There is nothing to fork yet."))
         words = rest.split()
         with_files = _WITH_FILES in words
-        words = [word for word in words if word != _WITH_FILES]
+        numbers = [read_number(word) for word in words if word != _WITH_FILES]
         turns = talk.history.turns
-        if len(words) > 1 or (words and not words[0].isdecimal()):
+        if len(numbers) > 1 or None in numbers:
             raise Problem(phrase("Say the number of a turn: /fork 3."))
-        turn = int(words[0]) if words else turns[-1]
+        turn = numbers[0] or 0 if numbers else turns[-1]
         if turn not in turns:
             raise Problem(phrase("There is no turn {turn} to go on from.", turn=turn))
         if with_files:

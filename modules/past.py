@@ -7,6 +7,7 @@ from core.family import Family, Talk
 from core.messages import User
 from core.tools import ToolError
 from utils.phrases import phrase
+from utils.text import read_number
 
 ADDRESS = "@history"
 
@@ -28,10 +29,10 @@ class Past(Family):
         if address == ADDRESS:
             said = [(turn, record.text) for turn, record in records if isinstance(record, User)]
             return "".join(f"{ADDRESS}/{turn}: {_line(text)}\n" for turn, text in said)
-        number = address.removeprefix(f"{ADDRESS}/")
-        if not number.isdecimal() or int(number) not in self._talk.history.turns:
+        number = read_number(address.removeprefix(f"{ADDRESS}/"))
+        if number not in self._talk.history.turns:
             raise ToolError(phrase("{address!r} is no turn; @history lists them.", address=address))
-        return in_full([one for one in records if one[0] == int(number)])
+        return in_full([one for one in records if one[0] == number])
 
 
 def _line(text: str) -> str:

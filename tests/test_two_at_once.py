@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from core.events import CommandAnswered, ToolFinished
+from core.messages import User
+from modules.checkpoints.work import Work
 from tests.assembly import house
-from tests.scripted import call, run, say
+from tests.scripted import call, in_thread, run, say
 from utils.phrases import Problem
+from utils.processes import is_running, started_at
 
 ROOT = Path(__file__).parents[1]
 OTHER = """
@@ -83,3 +88,54 @@ def test_only_one_changes_the_folder_at_a_time(tmp_path: Path) -> None:
         assert (here.root / "a").exists()
         run_again = [r for r in here.main.families if hasattr(r, "_checkpoints")]
         assert run_again[0]._checkpoints.work.other() is None
+
+
+def test_the_folder_is_ours_until_the_last_session_here_is_done(tmp_path: Path) -> None:
+    one, two = Work(tmp_path / "work"), Work(tmp_path / "work")
+    one.begin("one")
+    two.begin("two")
+    one.end()
+    look = "import sys; from pathlib import Path; from modules.checkpoints.work import Work\n"
+    look += "print(Work(Path(sys.argv[1])).other() or 'free')"
+    command = [sys.executable, "-c", look, str(tmp_path / "work")]
+    ask = partial(subprocess.run, command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert f"process {os.getpid()}" in ask().stdout
+    two.end()
+    assert ask().stdout == "free\n"
+
+
+def test_a_process_that_nobody_buried_is_not_running() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        started = started_at(process.pid)
+        assert is_running(process.pid, started)
+        os.kill(process.pid, 9)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert not is_running(process.pid, started)
+
+
+def test_a_session_that_was_left_whole_is_not_repaired(tmp_path: Path) -> None:
+    todos = [{"title": "one", "status": "pending"}]
+    with house(tmp_path, call("update_todos", todos=todos), say("done")) as here:
+        run(here.main, "plan it")
+        session = here.main.session
+        log = here.main.history.log
+    with house(tmp_path) as here:
+        here.main.resume(session)
+        assert here.main.history.incidents == []
+        assert here.main.history.log == log
+
+
+def test_two_threads_may_begin_a_session_together(tmp_path: Path) -> None:
+    with house(tmp_path) as here:
+        for _ in range(30):
+            session = here.store.create(model="m")
+            gate = threading.Barrier(2)
+
+            def say_so(session: str = session, gate: threading.Barrier = gate) -> None:
+                gate.wait()
+                here.store.append(session, 1, User("hi"))
+
+            threads = [in_thread(say_so), in_thread(say_so)]
+            for thread in threads:
+                thread.join()
+            assert len(here.store.load(session)) == 2

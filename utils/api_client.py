@@ -144,14 +144,15 @@ class ApiClient:
                 yield from self._try(draft, body, stop)
                 completion = draft.completion(spent + self._usage(draft, body))
             except Failed as failed:
+                if draft.usage:
+                    spent += self._usage(draft, body)
                 if stop.is_set():
                     raise Stopped from None
+                failed.error.usage = spent
                 retry = self._next(failed, failures)
             else:
                 yield completion
                 return
-            if draft.usage:
-                spent += self._usage(draft, body)
             if failures.get("reply") == self._patience["reply"]:
                 think = False  # it may have said nothing for all its thinking
             yield retry

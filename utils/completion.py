@@ -87,8 +87,12 @@ ErrorKind = Literal["key", "balance", "context", "content", "request", "server",
 
 
 class ModelError(Problem):
-    """The model could not be asked, or no usable reply could be had; *kind* says which."""
+    """The model could not be asked, or no usable reply could be had; *kind* says which.
 
-    def __init__(self, kind: ErrorKind, what: Phrase) -> None:
+    *usage* is what the tries were billed all the same.
+    """
+
+    def __init__(self, kind: ErrorKind, what: Phrase, usage: Usage | None = None) -> None:
         super().__init__(what)
         self.kind = kind
+        self.usage = usage or Usage()

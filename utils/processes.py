@@ -19,9 +19,13 @@ def is_running(pid: int, started: str) -> bool:
 
 
 def started_at(pid: int) -> str:
-    """Return when process *pid* began, in ticks since the boot; "" where nobody tells."""
+    """Return when process *pid* began, in ticks since the boot.
+
+    "" where nobody tells, and for one that is over and was only not asked about by its parent.
+    """
     with suppress(OSError, IndexError):
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
         # The name of the program stands in brackets and may itself hold brackets and blanks.
-        return stat.rpartition(")")[2].split()[19]
+        state, *facts = stat.rpartition(")")[2].split()
+        return "" if state in ("Z", "X") else facts[18]
     return ""

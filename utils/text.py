@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 _CONTEXT = 3
+_HALF = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # the others stand for bytes of a file name
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,16 @@ def cut_middle(text: str, limit: int) -> str:
         return text
     half = limit // 2
     return f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"
+
+
+def read_number(word: str) -> int | None:
+    """Return the number that *word* spells in digits; None if it is none, or one nobody means."""
+    return int(word) if word.isdecimal() and len(word) < 10 else None
+
+
+def without_halves(text: str) -> str:
+    """Return *text* with a mark in the place of each half character that stands for no byte."""
+    return _HALF.sub("\ufffd", text)
 
 
 def size_in_words(size: int) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from modules.checkpoints.ledger import CallRecord
 from utils.phrases import Phrase, Problem, phrase
+from utils.text import read_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,8 @@ class Asked:
                 return cls()
             case ["turn" | "call" as what]:
                 return cls(what)
-            case ["turn" | "call" as what, number] if number.isdecimal() and int(number):
-                return cls(what, int(number))
+            case ["turn" | "call" as what, number] if place := read_number(number):
+                return cls(what, place)
             case _:
                 raise Problem(
                     phrase(
@@ -99,39 +100,28 @@ class Asked:
 
     def _refuse(self, seen: Sequence[CallRecord], *, is_undone: bool) -> None:
         """Say why there is nothing of that number that is not, or is, undone."""
-        words = {"number": self.number}
         if not self.number:
             raise Problem(phrase("Nothing is taken back, so there is nothing to bring again."))
-        is_there = bool(self._of(seen))
-        match self.what, is_there, is_undone:
+        match self.what, bool(self._of(seen)), is_undone:
             case "turn", False, _:
-                raise Problem(phrase("Turn {number} changed no file.", **words))
+                why = phrase("Turn {number} changed no file.", number=self.number)
             case "call", False, _:
-                raise Problem(
-                    phrase(
-                        "There is no call {number} that changed a file; /undo list shows them.",
-                        **words,
-                    )
+                why = phrase(
+                    "There is no call {number} that changed a file; /undo list shows them.",
+                    number=self.number,
                 )
-            case "turn", True, True:
-                raise Problem(
-                    phrase(
-                        "Turn {number} is taken back already; /redo turn {number} brings it again.",
-                        **words,
-                    )
-                )
-            case "call", True, True:
-                raise Problem(
-                    phrase(
-                        "Call {number} is taken back already; /redo call {number} brings it again.",
-                        **words,
-                    )
+            case what, True, True:
+                why = phrase(
+                    "It is taken back already; /redo {what} {number} brings it again.",
+                    what=what,
+                    number=self.number,
                 )
             case _:
-                raise Problem(phrase("That is not taken back, so nothing is to bring again."))
+                why = phrase("It is not taken back, so there is nothing to bring again.")
+        raise Problem(why)
 
 
-_NOTHING = phrase("There is nothing to undo in this session; /resume goes on with an earlier one.")
+_NOTHING = phrase("There is nothing to undo in this session; /sessions lists the others.")
 _ALL_UNDONE = phrase(
     "There is nothing to undo any more: all of it is taken back; /redo brings it again."
 )

@@ -37,7 +37,7 @@ from modules.files.writable import LEFT_BEHIND
 from modules.project import Project
 from utils.clean import visible
 from utils.phrases import Phrase, Problem, Text, phrase
-from utils.text import size_in_words
+from utils.text import read_number, size_in_words
 
 
 class UndoFamily(Family):
@@ -236,6 +236,16 @@ class UndoFamily(Family):
             self.review.accept_all(view)
         self.revision += 1
 
+    def forget_accepted(self) -> None:
+        """Let everything that was accepted in the session show again."""
+        self._ledger.forget_accepted(self.session)
+        self.revision += 1
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is an undo or a rewind to take back."""
+        return self._ledger.last_undo(self.session) is not None
+
     def calls(self) -> list[CallRecord]:
         """Return the calls of the session that changed files and are over, oldest first."""
         return [call for call in self._calls() if call.can_be_seen]
@@ -250,11 +260,12 @@ class UndoFamily(Family):
     @command("/diff [TURN] [PATH]", "Show what changed in the files since before a turn.")
     def diff(self, rest: str) -> Card:
         first, _, path = rest.partition(" ")
-        if not first.isdecimal():
-            first, path = "", rest
-        since = phrase("since before turn {turn}", turn=first) if first else _HERE
+        turn = read_number(first)
+        if turn is None:
+            path = rest
+        since = phrase("since before turn {turn}", turn=turn) if turn else _HERE
         nothing = TextCard(phrase("Nothing has changed {since}.", since=since))
-        before = self._state_before(int(first or 0))
+        before = self._state_before(turn or 0)
         if before is None:
             return nothing
         after = self._checkpoints.take().id
@@ -301,12 +312,13 @@ class UndoFamily(Family):
         """Return the turn and "files", "talk" or "" for both. Raises `Problem`."""
         words = rest.split()
         what = words.pop() if words and words[-1] in ("files", "talk") else ""
-        if len(words) > 1 or (words and not words[0].isdecimal()):
+        numbers = list(map(read_number, words))
+        if len(numbers) > 1 or None in numbers:
             raise Problem(phrase("Say the number of a turn: /rewind 3."))
         turns = {call.turn for call in self._calls()}
         if self._talk is not None:
             turns = set(self._talk.history.turns) | (turns if what == "files" else set())
-        turn = int(words[0]) if words else max(turns, default=0)
+        turn = numbers[0] or 0 if numbers else max(turns, default=0)
         if self._talk is not None and turn not in turns:
             raise Problem(phrase("There is no turn {turn} to go back to.", turn=turn))
         return turn, what

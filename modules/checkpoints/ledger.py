@@ -111,10 +111,10 @@ class Ledger:
                 " checked_ns=excluded.checked_ns, not_held=excluded.not_held",
                 values,
             )
-            (number,) = connection.execute(
-                "SELECT id FROM snapshot WHERE root=?", values[:1]
+            number, created = connection.execute(
+                "SELECT id, created FROM snapshot WHERE root=?", values[:1]
             ).fetchone()
-        return Snapshot(number, now, root, checked_ns, tuple(refused))
+        return Snapshot(number, created, root, checked_ns, tuple(refused))
 
     def seen_again(self, snapshot: Snapshot, checked_ns: int) -> Snapshot:
         """Return *snapshot* as seen now; written down once in a while, for the collection."""
@@ -238,6 +238,9 @@ class Ledger:
             "INSERT OR REPLACE INTO accepted VALUES (?, ?, ?)",
             session, json.dumps(base), json.dumps(root),
         )  # fmt: skip
+
+    def forget_accepted(self, session: str) -> None:
+        self._write("DELETE FROM accepted WHERE session=?", session)
 
     @rescued
     def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:

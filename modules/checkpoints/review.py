@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from modules.checkpoints.accepted import Accepted, mode_of
 from modules.checkpoints.checkpoints import Checkpoints, Undone
-from modules.checkpoints.entries import REASONS, Entry, same_content
+from modules.checkpoints.entries import BY_DESIGN, REASONS, Entry, same_content
 from modules.checkpoints.grafting import Graft
 from modules.checkpoints.hunks import Hunk, hunks, with_only, without
 from modules.checkpoints.ledger import Snapshot
@@ -82,10 +82,11 @@ class Review:
             return View(session, root_of(began), base, snapshot)
 
     def changes(self, view: View) -> list[Found]:
-        """Return what there is to review, sorted by path."""
+        """Return what there is to review, sorted by path; git's own data never is."""
         with self._vault.alone():
             found = Comparison(self._vault).compare(view.base, view.now.root).found()
-        return sorted(found, key=lambda one: one.change.new_path or one.change.path)
+        theirs = [one for one in found if not any(e and e.why in BY_DESIGN for e in one[2:])]
+        return sorted(theirs, key=lambda one: one.change.new_path or one.change.path)
 
     def reviewed(self, found: Found) -> Reviewed:
         old, new = found.old, found.new
@@ -143,6 +144,9 @@ class Review:
             for found in self.changes(view):
                 self._accept(graft, found, Part(found.change.path))
             self._accepted.keep(view.session, began, graft.done())
+
+    def has_accepted(self, session: str) -> bool:
+        return self._checkpoints.ledger.accepted(session) is not None
 
     def _accept(self, graft: Graft, found: Found, part: Part) -> None:
         if part.hunk >= 0:
@@ -243,8 +247,7 @@ def _notes(found: Found) -> list[Text]:
     if change.kind == "renamed":
         notes.append(phrase("renamed from {path}", path=visible(change.path)))
     if old is not None and new is not None and old.mode != new.mode:
-        modes = {"old": mode_of(old), "new": mode_of(new)}
-        notes.append(phrase("mode {old} → {new}", **modes))
+        notes.append(phrase("mode {old} → {new}", old=mode_of(old), new=mode_of(new)))
     for entry in (old, new):
         if entry is not None and entry.why:
             notes.append(REASONS[entry.why])

@@ -4,27 +4,94 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from utils.phrases import Phrase, Problem, phrase
 
 
+@dataclass
+class _Lock:
+    """The lock that this process has, and the sessions that are at work under it."""
+
+    handle: int
+    sessions: dict[Work, str] = field(default_factory=dict)
+
+
+_guard = threading.Lock()
+_locks: dict[Path, _Lock] = {}
+
+
 class Work:
     """A lock on the project, held by the file *path* from `begin` to `end`, and freed by a kill.
 
-    The sessions of one process share it: they wait for nobody, as they always did.
+    The sessions of one process share it: they wait for nobody, and the last one frees it.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._handle: int | None = None
+        self._path = path.resolve()
 
     def begin(self, session: str) -> None:
-        """Take the lock. Raises `Problem` that says who has it."""
-        if self._handle is not None:
+        """Take the lock, or join those who have it. Raises `Problem` that says who has it."""
+        with _guard:
+            lock = _locks.get(self._path)
+            if lock is None:
+                lock = _locks[self._path] = _Lock(self._taken(session))
+            lock.sessions[self] = session
+
+    @contextmanager
+    def alone(self, session: str) -> Iterator[None]:
+        """Take the lock for a while. Raises `Problem` when anybody is at work, here or elsewhere.
+
+        Within a turn of this session nothing else can be.
+        """
+        if self._is_begun():
+            yield
             return
+        with _guard:
+            if lock := _locks.get(self._path):
+                raise Problem(
+                    phrase(
+                        "Session {session} is at work in this folder; wait for it, or stop it.",
+                        session=next(iter(lock.sessions.values())),
+                    )
+                )
+            _locks[self._path] = _Lock(self._taken(session), {self: session})
+        try:
+            yield
+        finally:
+            self.end()
+
+    def end(self) -> None:
+        with _guard:
+            lock = _locks.get(self._path)
+            if lock and lock.sessions.pop(self, None) is not None and not lock.sessions:
+                os.close(_locks.pop(self._path).handle)
+
+    def other(self) -> Phrase | None:
+        """Return which other process is at work, None for none."""
+        with _guard:
+            if self._path in _locks:
+                return None
+            try:
+                with self._path.open("rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return None
+            except BlockingIOError:
+                return self._told()
+            except OSError:
+                return None
+
+    def _is_begun(self) -> bool:
+        with _guard:
+            lock = _locks.get(self._path)
+            return lock is not None and self in lock.sessions
+
+    def _taken(self, session: str) -> int:
+        """Return a handle of the file, locked, with us named in it. Raises `Problem`."""
         try:
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
@@ -38,63 +105,18 @@ class Work:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(handle)
-            if told := self.other():
-                raise Problem(told) from None
-            return
-        self._handle = handle
+            raise Problem(self._told()) from None
         with suppress(OSError):  # a full disk: then nobody knows our name
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()} {session}".encode(), 0)
+        return handle
 
-    @contextmanager
-    def alone(self, session: str) -> Iterator[None]:
-        """Take the lock for a while. Raises `Problem` when anybody is at work, here or elsewhere.
-
-        Within a turn of this session nothing else can be.
-        """
-        if self._handle is not None:
-            yield
-            return
-        self.begin(session)
-        if self._handle is None:
-            raise Problem(
-                phrase(
-                    "Session {session} is at work in this folder; wait for it, or stop it.",
-                    session=self._holder()[1],
-                )
-            )
-        try:
-            yield
-        finally:
-            self.end()
-
-    def end(self) -> None:
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
-
-    def other(self) -> Phrase | None:
-        """Return who else is at work, None for nobody."""
-        if self._handle is not None:
-            return None
-        try:
-            with self._path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return None
-        except BlockingIOError:
-            pid, session = self._holder()
-        except OSError:
-            return None
-        if pid == str(os.getpid()):
-            return None
+    def _told(self) -> Phrase:
+        """Say which process and which session have the lock."""
+        pid, _, session = self._path.read_text(errors="replace").partition(" ")
         return phrase(
             "Another Onefold (process {pid}, session {session}) is at work in this folder. Reading "
             "is possible; change things when it is done.",
             pid=pid,
             session=session,
         )
-
-    def _holder(self) -> tuple[str, str]:
-        """Return the process and the session of whoever has the lock."""
-        pid, _, session = self._path.read_text(errors="replace").partition(" ")
-        return pid, session

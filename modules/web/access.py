@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any, Literal
@@ -68,7 +68,8 @@ class Access:
         if kind.lower() == "bearer":
             return "token" if _same(self.token, token.strip()) else None
         value = _cookie(str(environ.get("HTTP_COOKIE", "")), self.cookie)
-        return "cookie" if any(_same(known, value) for known in self._cookies) else None
+        with self._lock:
+            return "cookie" if any(_same(known, value) for known in self._cookies) else None
 
 
 def _same(known: str, given: str) -> bool:
@@ -90,9 +91,13 @@ def server_file(data: Path, port: int) -> Path:
 
 @contextmanager
 def announced(file: Path, url: str, token: str, project: Path) -> Iterator[None]:
-    """Keep *file* while the server runs; only the person can read it."""
+    """Keep *file* while the server runs; only the person can read it.
+
+    Where it cannot be written the server is not found by `--attach`, but works.
+    """
     about = {"url": url, "token": token, "pid": os.getpid(), "project": str(project)}
-    write_atomically(file, json.dumps(about).encode(), mode=0o600)
+    with suppress(OSError):
+        write_atomically(file, json.dumps(about).encode(), mode=0o600)
     try:
         yield
     finally:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Annotated, Any
 
+from core.blinding import mapped
 from core.events import Reply
 from core.history import mended
 from core.web_terminal import Packet
@@ -17,15 +18,20 @@ from modules.web.outlet import Listener, Outlet
 from modules.web.refusal import Refused, bad, explained
 from modules.web.routes import Events, Sent, route
 from modules.web.seat import Seat
+from modules.web.veil import Veil
 from modules.web.workspace import Workspace
 from utils.codec import to_plain
 from utils.phrases import phrase
+from utils.text import read_number
 
 TURNS = 30
 """Turns in a snapshot unless more are asked for."""
 MOST = 1_000
 _ID = Annotated[str, "The id of the session."]
 _COMMAND = Annotated[str, "An id of yours: the same twice is done once."]
+_ARGUMENTS = Annotated[
+    dict[str, Any] | None, "With a yes: what the call is to run with, all of its arguments."
+]
 Replay = Callable[[str, list[Packet]], str]
 """Makes a page that replays events, from its title and them."""
 
@@ -33,10 +39,11 @@ Replay = Callable[[str, list[Packet]], str]
 class SessionDesk:
     """Answers about sessions. Every method may block, and raises `Refused`."""
 
-    def __init__(self, workspace: Workspace, outlet: Outlet, replay: Replay) -> None:
+    def __init__(self, workspace: Workspace, outlet: Outlet, replay: Replay, veil: Veil) -> None:
         self._workspace = workspace
         self._outlet = outlet
         self._replay = replay
+        self._veil = veil
 
     # --- over HTTP only --------------------------------------------------------------------------
 
@@ -81,7 +88,7 @@ class SessionDesk:
         with explained():
             info = self._workspace.store.info(id)
             numbered = mended(self._workspace.store.load(id))
-        records = [record for _, record in numbered]
+        records = [mapped(record, self._veil.hidden) for _, record in numbered]
         match format:
             case "md":
                 return _file(f"{id}.md", to_markdown(records, info), "text/markdown")
@@ -97,7 +104,7 @@ class SessionDesk:
     @route("GET", "/api/search", "Search what was said in all sessions.")
     def search(self, text: str, limit: int = 20) -> Packet:
         found = self._workspace.search(text, _within(limit, 200))
-        return {"found": [to_plain(one) for one in found]}
+        return {"found": [to_plain(mapped(one, self._veil.hidden)) for one in found]}
 
     @route(
         "POST", "/api/sessions/{id}/messages", "Send a message; stream what follows.", streams=True
@@ -131,9 +138,11 @@ class SessionDesk:
         always: bool = False,
         pattern: str = "",
         reason: str = "",
+        arguments: _ARGUMENTS = None,
         cmd: _COMMAND = "",
     ) -> Packet:
-        return self.answer(id, cmd or uuid.uuid4().hex, call_id, yes, always, pattern, reason)
+        command = cmd or uuid.uuid4().hex
+        return self.answer(id, command, call_id, yes, always, pattern, reason, arguments)
 
     @route("POST", "/api/sessions/{id}/stop", "Stop what runs.")
     def halt(self, id: _ID) -> Packet:  # noqa: A002
@@ -180,9 +189,10 @@ class SessionDesk:
         always: bool = False,
         pattern: str = "",
         reason: str = "",
+        arguments: _ARGUMENTS = None,
     ) -> Packet:
         seat = self._workspace.open(session)
-        reply = Reply(yes, always=always and yes, pattern=pattern, reason=reason)
+        reply = Reply(yes, always and yes, pattern, reason, arguments if yes else None)
         return seat.once(cmd, lambda: {"won": seat.answer(call_id, reply)})
 
     def stop(self, session: str, cmd: str) -> Packet:
@@ -211,9 +221,10 @@ class SessionDesk:
 
     def _forked(self, seat: Seat, turn: str) -> str:
         newest = seat.terminal.history.turn - seat.is_working
-        if turn and not turn.isdecimal():
+        number = read_number(turn) if turn else newest
+        if number is None:
             raise Refused("failed", phrase("Say the number of a turn: /fork 3."))
-        return self._workspace.fork(seat.session, int(turn or newest))
+        return self._workspace.fork(seat.session, number)
 
 
 def _within(number: int, most: int) -> int:

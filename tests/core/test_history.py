@@ -30,7 +30,7 @@ def test_orphans_and_doubles_are_dropped() -> None:
 def test_what_stands_between_a_reply_and_its_answers_comes_after_them() -> None:
     note, shift = Context("news"), Shift("focus", [])
     records: list[Numbered] = [(1, reply("a")), (1, note), (1, shift), (1, answer("a"))]
-    assert mended(records) == [(1, reply("a")), (1, answer("a")), (1, note), (1, shift)]
+    assert mended(records) == [(1, reply("a")), (1, shift), (1, answer("a")), (1, note)]
 
 
 def test_any_piece_of_any_history_mends_to_a_whole_one() -> None:

@@ -23,7 +23,7 @@ from core.messages import Assistant, Context, ToolAnswer, ToolCall, User
 from core.tools import Outcome, Risk, Running, ToolError, tool
 from core.transcript import retold
 from core.turn import drive
-from tests.scripted import ScriptedModel, call, calls, run, say, terminal
+from tests.scripted import USED, ScriptedModel, call, calls, run, say, terminal
 from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
 from utils.phrases import Problem, phrase
 
@@ -426,6 +426,16 @@ def test_the_budget_stops_the_next_model_call() -> None:
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].why == "budget"
     assert "$0.0005 " in str(events[-1].detail)
+
+
+def test_what_came_to_nothing_is_paid_for_all_the_same() -> None:
+    lost = ModelError("reply", phrase("The model sent an empty reply."), USED)
+    main = terminal([lost], [lost], budget_usd=USED.cost_usd)
+    first, second = (run(main, "hi")[-1] for _ in range(2))
+    assert isinstance(first, TurnFinished)
+    assert first.usage == main.usage == USED
+    assert isinstance(second, TurnFinished)
+    assert second.why == "budget"
 
 
 def test_changes_are_followed() -> None:

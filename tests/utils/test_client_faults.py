@@ -90,6 +90,7 @@ def test_empty_replies_have_an_end() -> None:
             ask(client)
         assert len(server.requests) == 4
     assert caught.value.kind == "reply"
+    assert caught.value.usage.requests == 4, "what was billed is counted"
 
 
 def test_a_busy_server_is_given_up_in_the_end() -> None:

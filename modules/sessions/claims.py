@@ -1,0 +1,39 @@
+"""Which process runs a session: one at a time, and one that is gone is no hindrance."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from modules.database import Database
+from utils.phrases import Problem, phrase
+from utils.processes import is_running, started_at
+
+
+def claim(database: Database, session: str) -> None:
+    """Note that this process runs *session*. Raises `Problem` that names another that does."""
+    me = os.getpid()
+    with database.writing() as connection:
+        row = connection.execute(
+            "SELECT pid, started FROM runner WHERE session = ?", (session,)
+        ).fetchone()
+        if row and row[0] != me and is_running(*row):
+            raise Problem(
+                phrase(
+                    "Session {session} is open in another Onefold (process {pid}). Close it "
+                    "there, or start a new one.",
+                    session=session,
+                    pid=row[0],
+                )
+            )
+        connection.execute(
+            "INSERT OR REPLACE INTO runner VALUES (?, ?, ?)", (session, me, started_at(me))
+        )
+
+
+def release(database: Database, session: str) -> None:
+    """Take back this process's claim. Where that cannot be written, the claim ends with us."""
+    with suppress(Problem), database.writing() as connection:
+        connection.execute(
+            "DELETE FROM runner WHERE session = ? AND pid = ?", (session, os.getpid())
+        )

@@ -1,0 +1,99 @@
+"""Records as rows of the tables: their JSON, their words for a search, their titles."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from core.messages import Assistant, Record, ToolAnswer, User
+from core.store import SessionInfo
+from utils.codec import from_plain, to_plain
+from utils.phrases import Problem, phrase
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+
+def insert_session(connection: Connection, info: SessionInfo) -> None:
+    """Add the session, unless another thread has just done so."""
+    connection.execute(
+        "INSERT OR IGNORE INTO session(id, title, model, parent, created, updated, archived)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (info.id, info.title, info.model, info.parent, info.created, info.updated, info.archived),
+    )
+
+
+def insert_event(
+    connection: Connection, session: str, seq: int, when: float, turn: int, record: Record
+) -> None:
+    """Add *record*, and what a search may find of it. *when* is in seconds since the epoch."""
+    row = connection.execute(
+        "INSERT INTO event(session, seq, ts, turn, kind, data) VALUES (?, ?, ?, ?, ?, ?)",
+        (session, seq, when, turn, record.kind, dumped(record)),
+    ).lastrowid
+    if said := words(record):
+        connection.execute("INSERT INTO said VALUES (?, ?)", (row, said))
+
+
+def next_seq(connection: Connection, session: str) -> int:
+    (newest,) = connection.execute(
+        "SELECT coalesce(max(seq), 0) FROM event WHERE session = ?", (session,)
+    ).fetchone()
+    return int(newest) + 1
+
+
+def count_turns(connection: Connection, session: str) -> None:
+    """Set the turns of *session* to what its events say."""
+    connection.execute(
+        "UPDATE session SET turns = (SELECT count(*) FROM event"
+        " WHERE session = ?1 AND kind = 'user') WHERE id = ?1",
+        (session,),
+    )
+
+
+def dumped(record: Record) -> str:
+    """Return *record* as JSON that SQLite can hold: a lone surrogate has no UTF-8."""
+    plain = to_plain(record)
+    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(plain, separators=(",", ":"))
+    return text
+
+
+def loaded(data: str, session: str) -> Record:
+    try:
+        record: Record = from_plain(Record, json.loads(data))
+    except (ValueError, TypeError) as error:
+        raise Problem(
+            phrase(
+                "Session {session} holds something that this Onefold cannot read: {why}. A newer "
+                "one may have written it.",
+                session=session,
+                why=str(error)[:200],
+            )
+        ) from error
+    return record
+
+
+def words(record: Record) -> str:
+    """Return what a search may find of *record*."""
+    match record:
+        case User() | Assistant() | ToolAnswer():
+            return flat(record.text)
+        case _:
+            return ""
+
+
+def flat(text: str) -> str:
+    """Return *text* on one line, every run of white space as one blank, fit for SQLite."""
+    return " ".join(text.replace("\0", " ").split()).encode("utf-8", "replace").decode()
+
+
+def title(record: Record) -> str:
+    """Return the first 60 characters of a person's message, on one line."""
+    if not isinstance(record, User):
+        return ""
+    line = words(record)
+    return line if len(line) <= 60 else f"{line[:59]}…"

@@ -1,0 +1,36 @@
+"""The tables that sessions are kept in, and how older files come to have them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from modules.database import Migration
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+SCHEMA = """
+CREATE TABLE session(
+    id TEXT PRIMARY KEY, title TEXT NOT NULL DEFAULT '', model TEXT NOT NULL, parent TEXT NOT NULL,
+    created REAL NOT NULL, updated REAL NOT NULL, turns INTEGER NOT NULL DEFAULT 0,
+    archived INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE event(
+    id INTEGER PRIMARY KEY, session TEXT NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL, ts REAL NOT NULL, turn INTEGER NOT NULL, kind TEXT NOT NULL,
+    data TEXT NOT NULL, UNIQUE(session, seq));
+CREATE TABLE said(
+    id INTEGER PRIMARY KEY REFERENCES event(id) ON DELETE CASCADE, body TEXT NOT NULL);
+CREATE TABLE indexed(upto INTEGER NOT NULL);
+INSERT INTO indexed VALUES (0);
+CREATE TABLE runner(session TEXT PRIMARY KEY, pid INTEGER NOT NULL, started TEXT NOT NULL)
+"""
+
+
+def _add_archived(connection: Connection) -> None:
+    """Sessions can be archived: some files of version 1 know nothing of that."""
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(session)")}
+    if "archived" not in columns:
+        connection.execute("ALTER TABLE session ADD COLUMN archived INTEGER NOT NULL DEFAULT 0")
+
+
+MIGRATIONS: tuple[Migration, ...] = (_add_archived,)

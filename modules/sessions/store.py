@@ -1,0 +1,262 @@
+"""The sessions of one project on disk: appended to, never rewritten, searchable in any script."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.messages import Record, User
+from core.store import Found, SessionInfo, Store
+from modules.database import Damaged, Database, rescued
+from modules.sessions.claims import claim, release
+from modules.sessions.rescue import rescue
+from modules.sessions.rows import (
+    count_turns,
+    flat,
+    insert_event,
+    insert_session,
+    loaded,
+    next_seq,
+    title,
+)
+from modules.sessions.schema import MIGRATIONS, SCHEMA
+from modules.sessions.search import Search, forget, forget_newest, literal
+from utils.phrases import Phrase, Problem, Text, phrase
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+
+class Sessions(Store):
+    """The sessions kept in the SQLite file *path*, which is made when something is first kept.
+
+    Safe to use from several threads and processes. Every method raises `Problem` when the file
+    cannot be used; where it can only be read, those that change something do. *patience* is how
+    many seconds to wait for another process that writes.
+    """
+
+    def __init__(self, path: Path, *, patience: float = 5.0) -> None:
+        self._database = Database(path, SCHEMA, migrations=MIGRATIONS, patience=patience)
+        self._lock = threading.Lock()
+        self._unwritten: dict[str, SessionInfo] = {}
+        self._search = Search(self._database)
+        self._warnings: list[Phrase] = []
+
+    def warnings(self) -> Sequence[Phrase]:
+        told, self._warnings = self._warnings, []
+        return told
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        return [
+            (phrase("Damaged sessions"), phrase("kept as {path}", path=str(path)))
+            for path in self._database.set_aside_before()
+        ]
+
+    def _rescue(self) -> bool:
+        told = rescue(self._database)
+        if told is not None:
+            self._warnings.append(told)
+        return told is not None
+
+    def close(self) -> None:
+        self._database.close()
+
+    def create(self, *, model: str, parent: str = "") -> str:
+        """Begin a session and return its id, which sorts by time; nothing is written yet."""
+        now = time.time()
+        name = f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}-{secrets.token_hex(2)}"
+        with self._lock:
+            self._unwritten[name] = SessionInfo(name, "", model, now, now, 0, parent)
+        return name
+
+    @rescued
+    def append(self, session: str, turn: int, record: Record) -> None:
+        """Add *record* to the end of *session*; it is durable when this returns."""
+        now = time.time()
+        with self._database.writing() as connection:
+            self._write_session(connection, session)
+            seq = next_seq(connection, session)
+            insert_event(connection, session, seq, now, turn, record)
+            connection.execute(
+                "UPDATE session SET updated = ?, turns = turns + ?,"
+                " title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
+                (now, isinstance(record, User), title(record), session),
+            )
+        self._unwritten.pop(session, None)
+
+    @rescued
+    def adopt(self, info: SessionInfo, records: Iterable[tuple[int, Record]]) -> str:
+        """Keep a session of another project as a new one here, all of it at once; return its id."""
+        name = self.create(model=info.model, parent=info.id)
+        with self._database.writing() as connection:
+            self._write_session(connection, name)
+            for seq, (turn, record) in enumerate(records, 1):
+                insert_event(connection, name, seq, info.updated, turn, record)
+            _name(connection, name, info.title)
+        self._unwritten.pop(name, None)
+        return name
+
+    @rescued
+    def fork(self, session: str, turn: int) -> str:
+        """Begin a session with what *session* holds up to the end of *turn*; return its id.
+
+        Raises `Problem` when there is no such session.
+        """
+        origin = self.info(session)
+        copy = self.create(model=origin.model, parent=session)
+        with self._database.writing() as connection:
+            self._write_session(connection, copy)
+            rows = connection.execute(
+                "SELECT ts, turn, data FROM event WHERE session = ? AND turn <= ? ORDER BY seq",
+                (session, turn),
+            ).fetchall()
+            for seq, (when, number, data) in enumerate(rows, 1):
+                insert_event(connection, copy, seq, when, number, loaded(data, session))
+            _name(connection, copy, origin.title if turn > 0 else "")
+        self._unwritten.pop(copy, None)
+        return copy
+
+    def rename(self, session: str, title: str) -> None:
+        """Name *session*, on one line of at most 200 characters; "" lets it name itself."""
+        self._set(session, "title", flat(title)[:200])
+
+    def archive(self, session: str, archived: bool) -> None:
+        """Put *session* out of the way of the list, or back."""
+        self._set(session, "archived", int(archived))
+
+    @rescued
+    def delete(self, session: str) -> None:
+        """Forget *session* for good, in the search index too."""
+        with self._database.writing() as connection:
+            connection.execute("PRAGMA secure_delete=ON")
+            forget(connection, session)
+            connection.execute("DELETE FROM runner WHERE session = ?", (session,))
+            connection.execute("DELETE FROM session WHERE id = ?", (session,))
+            forget_newest(connection)
+        self._unwritten.pop(session, None)
+
+    @rescued
+    def load(self, session: str) -> list[tuple[int, Record]]:
+        """Return (turn, record) in order. Raises `Problem` when there is no such session."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT turn, data FROM event WHERE session = ? ORDER BY seq", (session,)
+            ).fetchall()
+        if not rows:
+            self.info(session)
+        return [(turn, loaded(data, session)) for turn, data in rows]
+
+    @rescued
+    def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:
+        """Return the newest sessions first; those archived, or with nothing said, are left out."""
+        return self._infos("turns > 0 AND NOT archived ORDER BY updated DESC LIMIT ?", limit)
+
+    @rescued
+    def archived(self, limit: int = 50) -> Sequence[SessionInfo]:
+        """Return the archived sessions, the newest first."""
+        return self._infos("turns > 0 AND archived ORDER BY updated DESC LIMIT ?", limit)
+
+    @rescued
+    def info(self, session: str) -> SessionInfo:
+        """Return what is known of *session*. Raises `Problem` when there is no such session."""
+        if session in self._unwritten:
+            return self._unwritten[session]
+        if found := self._infos("id = ?", session):
+            return found[0]
+        raise Problem(_unknown(session))
+
+    @rescued
+    def find(self, start: str) -> str:
+        """Return the one session whose id begins with *start* ("" is the newest).
+
+        The end of an id, after its last dash, will do as well. Raises `Problem` that says what
+        there is when none or several fit.
+        """
+        if not start:
+            return self._newest()
+        start = start.encode("utf-8", "replace").decode()
+        if start in self._unwritten or self._infos("id = ?", start):
+            return start
+        like = literal(flat(start))
+        found = self._infos(
+            "turns > 0 AND (id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\')"
+            " ORDER BY updated DESC LIMIT 6",
+            f"{like}%",
+            f"%-{like}",
+        )
+        if not found:
+            raise Problem(_unknown(start))
+        if len(found) > 1:
+            names = ", ".join(info.id for info in found)
+            raise Problem(
+                phrase("Several sessions fit {start!r}: {names}.", start=start, names=names)
+            )
+        return found[0].id
+
+    def search(self, text: str, limit: int = 20) -> Sequence[Found]:
+        """Return messages that contain *text*, newest first, in any script and of any length.
+
+        *text* is taken literally, upper and lower case alike.
+        """
+        try:
+            return self._search.find(text, limit)
+        except Damaged:
+            if not self._rescue():
+                self._search.give_up_index()  # it alone is broken
+            return self._search.find(text, limit)
+
+    @rescued
+    def claim(self, session: str) -> None:
+        """Note that this process runs *session*; one that is gone is taken over from.
+
+        Raises `Problem` that names the process when another one runs it.
+        """
+        claim(self._database, session)
+
+    def release(self, session: str) -> None:
+        """Let another process run *session*."""
+        release(self._database, session)
+
+    @rescued
+    def _set(self, session: str, column: str, value: object) -> None:
+        with self._database.writing() as connection:
+            self._write_session(connection, session)
+            done = connection.execute(
+                f"UPDATE session SET {column} = ? WHERE id = ?",  # noqa: S608 - literals only
+                (value, session),
+            ).rowcount
+        self._unwritten.pop(session, None)
+        if not done:
+            raise Problem(_unknown(session))
+
+    def _write_session(self, connection: Connection, session: str) -> None:
+        if info := self._unwritten.get(session):
+            insert_session(connection, info)
+
+    def _newest(self) -> str:
+        if found := self.sessions(limit=1):
+            return found[0].id
+        raise Problem(phrase("There is no session of this folder yet."))
+
+    def _infos(self, condition: str, *values: object) -> list[SessionInfo]:
+        columns = "id, title, model, created, updated, turns, parent, archived"
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT {columns} FROM session WHERE {condition}",  # noqa: S608 - literals only
+                values,
+            ).fetchall()
+        return [replace(SessionInfo(*row), archived=bool(row[-1])) for row in rows]
+
+
+def _name(connection: Connection, session: str, title: str) -> None:
+    connection.execute("UPDATE session SET title = ? WHERE id = ?", (title, session))
+    count_turns(connection, session)
+
+
+def _unknown(start: str) -> Phrase:
+    return phrase("There is no session {start!r}; /sessions lists them.", start=start)

@@ -20,10 +20,9 @@ from modules.sandbox.git_guard import named_folder, readable_repository
 from utils.child import Answer, TooSlow, ask_program
 from utils.clean import clean
 from utils.phrases import Phrase, Problem, phrase
+from utils.programs import system_program
 from utils.waiting import Stop
 
-_GIT = ("/usr/bin/git", "/usr/local/bin/git", "/opt/homebrew/bin/git", "/bin/git")
-"""Where git is looked for; never by PATH, where a project may have put its own."""
 _SECONDS = 60.0
 _OURS = {
     "core.hooksPath": "/dev/null",
@@ -90,7 +89,7 @@ class Repository:
     def __init__(self, root: Path, stop: Stop) -> None:
         self._root = root
         self._stop = stop
-        self._git = next((path for path in _GIT if Path(path).is_file()), None)
+        self._git = system_program("git")
         if self._git is None:
             raise ToolError(phrase("git is not installed."))
         self._folder = _folder_of(root)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from utils.child import Answer, TooSlow, ask_program
 from utils.clean import visible
 from utils.globs import glob_filter
 from utils.phrases import phrase
+from utils.programs import system_program
 from utils.text import counted
 from utils.waiting import Stop, Stopped
 
@@ -58,7 +58,7 @@ class TextSearch(Family):
         self._project = project
         self._stop = stop
         self._seconds = seconds
-        self._rg = shutil.which("rg")
+        self._rg = system_program("rg")
 
     @tool(Risk.READ)
     def search_text(

@@ -7,11 +7,11 @@ another folder than the one it stands in.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from utils.child import TooSlow, ask_program
+from utils.programs import system_program
 
 HARMLESS = {
     "core.fsmonitor": "false",
@@ -42,7 +42,7 @@ def ask_git(
 
     None when git is missing, slow or refuses. The person's own ignore file counts.
     """
-    git = shutil.which("git")
+    git = system_program("git")
     if git is None:
         return None
     tree = tree.absolute()

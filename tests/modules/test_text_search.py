@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -14,8 +13,10 @@ import pytest
 
 from core.cards import Hit, SearchCard
 from core.tools import Outcome, ToolError
+from modules import text_search
 from modules.project import Project
 from modules.text_search import TextSearch
+from utils.programs import system_program
 from utils.waiting import Stop, Stopped
 
 FILES = {
@@ -66,8 +67,7 @@ def search(
     request: pytest.FixtureRequest, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> TextSearch:
     if request.param == "alone":
-        which = shutil.which
-        monkeypatch.setattr(shutil, "which", lambda name: None if name == "rg" else which(name))
+        monkeypatch.setattr(text_search, "system_program", lambda _: None)
     return TextSearch(project)
 
 
@@ -202,7 +202,7 @@ PATTERNS = ["main", "中文", r"\w+", r"a.*9", "^a", r"\bmain\b", "[ab]+c?", r"\
 
 
 def test_ripgrep_changes_no_answer(tmp_path: Path) -> None:
-    assert shutil.which("rg"), "without ripgrep this compares our search with itself"
+    assert system_program("rg"), "without ripgrep this compares our search with itself"
     chance = random.Random(7)
     for number in range(120):
         encoding = chance.choice(["utf-8", "utf-8", "utf-8", "utf-16", "gb18030", "latin-1"])

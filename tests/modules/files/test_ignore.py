@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from modules.files import ignore
+from modules.files import ignore, repository
 from modules.files.containment import Beneath
 from modules.files.ignore import visible_files
+from utils.programs import system_program
 
 TREES = 150
 
@@ -75,7 +75,7 @@ def test_nested_rules_hold_everywhere(
     if kind != "folder":
         git(root, "init")
     if kind == "repository without git":
-        monkeypatch.setattr(shutil, "which", lambda _: None)
+        monkeypatch.setattr(repository, "system_program", lambda _: None)
     assert listed(root) == SEEN
     assert listed(root, "sub") == ["sub/.gitignore", "sub/build/y", "sub/important.tmp"]
 
@@ -161,7 +161,7 @@ def test_a_slow_git_is_not_waited_for(root: Path, monkeypatch: pytest.MonkeyPatc
     slow.write_text("#!/bin/sh\nexec sleep 600\n")
     slow.chmod(0o755)
     monkeypatch.setattr(ignore, "_GIT_SECONDS", 0.05)
-    monkeypatch.setattr(shutil, "which", lambda _: str(slow))
+    monkeypatch.setattr(repository, "system_program", lambda _: str(slow))
     assert listed(root) == SEEN
 
 
@@ -190,14 +190,14 @@ def random_tree(root: Path, chance: random.Random) -> None:
 
 def test_the_walk_agrees_with_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(20260101)
-    git_there = shutil.which("git")
+    git_there = system_program("git")
     for number in range(TREES):
         root = tmp_path / str(number)
         root.mkdir()
         random_tree(root, chance)
-        monkeypatch.setattr(shutil, "which", lambda _: None)
+        monkeypatch.setattr(repository, "system_program", lambda _: None)
         walked = listed(root)
-        monkeypatch.setattr(shutil, "which", lambda _: git_there)
+        monkeypatch.setattr(repository, "system_program", lambda _: git_there)
         git(root, "init")
         by_git = git(root, "ls-files", "-o", "--exclude-standard", "-z").split("\0")[:-1]
         assert not by_git or listed(root) == sorted(by_git)
@@ -224,3 +224,14 @@ def test_an_empty_folder_of_gits_name_is_no_repository(root: Path) -> None:
 def test_rules_of_many_stars_keep_nobody_busy(root: Path) -> None:
     fill(root, {".gitignore": "*a" * 30 + "*b\n", "a" * 200: ""})
     assert listed(root) == [".gitignore", "a" * 200]
+
+
+def test_a_program_of_the_project_is_never_taken_for_git(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(root, {"a": "", ".venv/bin/git": f"#!/bin/sh\ntouch {tmp_path}/ran\n"})
+    (root / ".venv/bin/git").chmod(0o755)
+    git(root, "init")
+    monkeypatch.setenv("PATH", f"{root}/.venv/bin:{os.environ['PATH']}")
+    assert "a" in listed(root)
+    assert not (tmp_path / "ran").exists()

@@ -1,0 +1,21 @@
+"""Finding programs of the system."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_FOLDERS = (
+    *("/usr/bin", "/usr/local/bin", "/bin"),
+    *("/opt/homebrew/bin", "/run/current-system/sw/bin"),  # macOS with Homebrew, NixOS
+)
+
+
+def system_program(name: str) -> str | None:
+    """Return the path of the program *name*, None if the system has none.
+
+    PATH is not asked: the folder of a project's environment may stand in it, and there a program
+    from the sandbox could put its own.
+    """
+    places = (Path(folder, name) for folder in _FOLDERS)
+    return next((str(path) for path in places if os.access(path, os.X_OK)), None)

@@ -11,7 +11,7 @@ The reasons for what looks odd:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +60,7 @@ class Bubblewrap:
             *_system(view),
             *self._kernel(),
             *_scratch(view),
+            *_shown(view),
             *_project(view),
             *("--seccomp", str(descriptors.filter)),
             *("--json-status-fd", str(descriptors.status)),
@@ -153,8 +154,15 @@ def _scratch(view: View) -> Iterator[str]:
             yield from ("--symlink", found.prefix.name, str(alias))
 
 
+def _shown(view: View) -> Iterator[str]:
+    for path, place in view.shown:
+        yield from ("--ro-bind", str(path), str(place))
+
+
 def _project(view: View) -> Iterator[str]:
     yield from ("--bind", str(view.project), str(view.project))
+    for path in _above(view.covered, view.project):
+        yield from ("--bind", str(path), str(path))  # what is mounted cannot be moved away
     for path in view.repository:
         yield from ("--ro-bind", str(path), str(path))
     for path, shown in view.masked:
@@ -163,6 +171,12 @@ def _project(view: View) -> Iterator[str]:
         yield from ("--perms", "0555", "--size", "4096", "--tmpfs", str(path))
         yield from ("--remount-ro", str(path))
     yield from ("--remount-ro", "/")
+
+
+def _above(covered: Sequence[Path], project: Path) -> Sequence[Path]:
+    """Return the folders between *project* and what is *covered*, from above downwards."""
+    folders = {folder for path in covered for folder in path.parents if project in folder.parents}
+    return sorted(folders)
 
 
 def _tmpfs(path: str, mebibytes: int, mode: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from modules.sandbox import Limits, Program, Report, Sandbox, selftest
 from modules.sandbox.terms import MEBIBYTE
-from tests.modules.sandbox.house import SECRET, House, finish
+from tests.modules.sandbox.house import SECRET, House, children_of, finish, is_alive, until
 from utils.phrases import Problem
 from utils.waiting import Stop
 
@@ -169,8 +169,46 @@ class TestTheEnd:
         with process:
             assert process.stdout
             process.stdout.readline()
+            below = children_of(process.pid)
             process.kill()
+        assert below
+        assert until(lambda: not any(map(is_alive, below)))
         assert not is_beating(house)
+
+    def test_nothing_runs_when_the_agent_is_killed_before_the_walls_stand(
+        self, house: House
+    ) -> None:
+        """bubblewrap asks to die with its parent only once it runs, and may be too late."""
+        program, flag = house.home.parent / "bwrap", house.home / "slow"
+        program.write_text(
+            f"#!/bin/sh\nif [ -e {flag} ]; then\n"
+            f"echo $$ > {flag}; while [ -e /proc/$PPID/exe ]; do sleep 0.01; done; fi\n"
+            'exec /usr/bin/bwrap "$@"\n'
+        )
+        program.chmod(0o755)
+        agent = (
+            "import sys; from pathlib import Path\n"
+            "from modules.sandbox import selftest\n"
+            "from tests.modules.sandbox.house import *\n"
+            "selftest.PLACES = (Path(sys.argv[3]),)\n"
+            "sandbox = Sandbox(Path(sys.argv[2]), cache_folder=Path(sys.argv[1]))\n"
+            "sandbox.report()\n"
+            "Path(sys.argv[4]).touch()\n"
+            "print('up', flush=True)\n"
+            "list(sandbox.run(Program('bash', 'touch ran'), QUICK, Stop()))"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", agent, house.data, house.project, program, flag],
+            stdout=subprocess.PIPE,
+        )
+        with process:
+            assert process.stdout
+            process.stdout.readline()
+            assert until(lambda: flag.read_text() != "")
+            process.kill()
+        late = int(flag.read_text())
+        assert until(lambda: not is_alive(late))
+        assert not (house.project / "ran").exists()
 
 
 class TestLimits:
@@ -269,6 +307,16 @@ class TestTheProject:
         assert result.output == ""
         assert [path.name for path in inside.iterdir()] == ["kept"]
 
+    def test_the_folders_above_our_data_stay_where_they_are(self, house: House) -> None:
+        inside = house.project / "code" / "onefold" / "data"
+        inside.mkdir(parents=True)
+        (inside / "kept").write_text(SECRET)
+        sandbox = Sandbox(house.project, hidden=[inside], cache_folder=house.data)
+        tries = "mv code other; mv code/onefold code/other; rm -rf code; find . -name kept"
+        result = finish(sandbox, Program("bash", f"{{ {tries}; }} 2>/dev/null"))
+        assert result.output == ""
+        assert (inside / "kept").read_text() == SECRET
+
     def test_a_repository_cannot_be_planted_and_leaves_no_trace(self, house: House) -> None:
         tries = "git init; mkdir .git; rmdir .git; mv .git x; echo > .git; ls -A .git"
         result = house.bash(f"{{ {tries}; }} 2>/dev/null", project=house.plain)
@@ -348,13 +396,33 @@ class TestThePythonOfTheProject:
         (venv / "bin" / "python3").symlink_to(house.home / "bin" / "python3")
         assert "FileNotFoundError" in house.python(f"open({str(house.secret)!r})").output
 
+    def test_another_installation_is_a_matter_for_the_person(self, house: House) -> None:
+        first, second = installation(house, "3.98"), installation(house, "3.99")
+        python = house.project / ".venv/bin/python3"
+        python.parent.mkdir(parents=True)
+        (house.project / ".venv/pyvenv.cfg").touch()
+        python.symlink_to(first / "bin/python3.98")
+        sandbox = house.sandbox()
+        assert sandbox.other_python() is None
+        finish(sandbox, Program("bash", f"ln -sf {second}/bin/python3.99 {python}"))
+        assert sandbox.other_python() == second
+        assert house.sandbox().other_python() == second
+        assert house.sandbox(house.plain).other_python() is None
+        finish(sandbox, Program("bash", "true"))
+        assert house.sandbox().other_python() is None
+        second.rename(second.parent / "moved")
+        installation(house, "3.99")
+        assert sandbox.other_python() == second
+
+    def test_an_environment_of_the_system_is_nobodys_question(
+        self, house: House, venv: Path
+    ) -> None:
+        house.python("pass")
+        (venv / "pyvenv.cfg").write_text("changed = yes\n")
+        assert house.sandbox().other_python() is None
+
     def test_an_installation_in_the_home_is_shown_read_only(self, house: House) -> None:
-        prefix = house.home / "pythons" / "3.99"
-        for path in ("bin", "lib/python3.99"):
-            (prefix / path).mkdir(parents=True)
-        (prefix / "lib/python3.99/os.py").touch()
-        (prefix / "bin/python3.99").write_text('#!/bin/sh\necho "$0"; echo x > "$0"')
-        (prefix / "bin/python3.99").chmod(0o755)
+        prefix = installation(house, "3.99")
         (prefix.parent / "3").symlink_to("3.99")
         venv = house.project / ".venv"
         (venv / "bin").mkdir(parents=True)
@@ -457,6 +525,18 @@ class TestTheTier:
             finish(sandbox, Program("bash", "touch ran"))
         assert not (house.project / "ran").exists()
         assert sandbox.report().tier == "A"
+
+
+def installation(house: House, version: str) -> Path:
+    """Make what looks like a Python; it says its name and tries to write to itself."""
+    prefix = house.home / "pythons" / version
+    for path in ("bin", f"lib/python{version}"):
+        (prefix / path).mkdir(parents=True)
+    (prefix / f"lib/python{version}/os.py").touch()
+    program = prefix / f"bin/python{version}"
+    program.write_text('#!/bin/sh\necho "$0"; echo x > "$0"')
+    program.chmod(0o755)
+    return prefix
 
 
 def fragile(house: House, monkeypatch: pytest.MonkeyPatch, *, when: str) -> None:

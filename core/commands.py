@@ -31,6 +31,21 @@ PARTS = {
 }
 
 
+BESIDE = frozenset(
+    {
+        *("/help", "/status", "/cost", "/tools", "/tree", "/history", "/sessions", "/search"),
+        *("/focus", "/unfocus", "/note", "/memory", "/remember", "/forget", "/approve", "/diff"),
+        *("/fast", "/think", "/secrets", "/export"),
+    }
+)
+"""The commands that do not touch the talk, and so may run beside a turn."""
+
+
+def has_to_wait(name: str) -> Phrase:
+    """Return what is said of the command *name*, given while a turn runs."""
+    return phrase("{command} has to wait: a task runs.", command=name)
+
+
 class Desk(Protocol):
     """What the commands need of the terminal."""
 
@@ -47,6 +62,7 @@ class Desk(Protocol):
     step_limit: int
     is_practice: bool
     held: Phrase | None
+    is_in_turn: bool
 
     @property
     def usage(self) -> Usage: ...
@@ -143,12 +159,16 @@ class Commands(Family):
     @command("/fast", "Never think before acting.")
     def fast(self, _: str) -> Card:
         self._desk.mode = "fast"
-        return TextCard(phrase("Fast mode: the model acts without thinking first."))
+        return self._mode_card(phrase("Fast mode: the model acts without thinking first."))
 
     @command("/think", "Think in the first step of each task.")
     def think(self, _: str) -> Card:
         self._desk.mode = "think"
-        return TextCard(phrase("Think-once mode: the first step of each task thinks."))
+        return self._mode_card(phrase("Think-once mode: the first step of each task thinks."))
+
+    def _mode_card(self, said: Phrase) -> Card:
+        later = phrase("It holds from the next task on; this one goes on as it began.")
+        return TextCard(said, later if self._desk.is_in_turn else "")
 
     @command("/model [NAME]", "Show or change the model.")
     def model(self, rest: str) -> Card:

@@ -178,6 +178,13 @@ class WebTerminal(MainTerminal):
                 raise Gone
             return [packet for packet in self._log if packet["seq"] > number]
 
+    def since_command(self, command: str) -> list[Packet]:
+        """Return the packets from the one on that bears *command*; [] when that is not kept."""
+        with self._changed:
+            kept = list(self._log)
+        first = (place for place, packet in enumerate(kept) if packet.get("cmd") == command)
+        return kept[next(first, len(kept)) :]
+
     def snapshot(self, turns: int) -> tuple[int, int, list[Packet]]:
         """Return `head`, and the first turn and the events that `Transcript.tail` gives of it."""
         with self._changed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Annotated, Any
 
@@ -121,13 +121,20 @@ class SessionDesk:
         if not stream:
             return {**self.send(id, command, text, now), "cmd": command}
         seat = self._workspace.open(id)
+        is_known = seat.knows(command)
         with ExitStack() as stack:
             listener = stack.enter_context(self._outlet.listening(id))
             answer = self.send(id, command, text, now)
             if "open" in answer:
                 raise bad("this command opens another session; use stream=false")
+            is_over = is_known and not seat.is_awaited(command)
+            here = {"session": id, "boot": seat.terminal.boot}
+            told = [{**here, **packet} for packet in seat.terminal.since_command(command)]
             kept = stack.pop_all()
-        return Events(_turn(listener, command, kept, seat))
+        if is_over:
+            kept.close()
+            return Events(_with_numbers(_to_the_end(told, command)))
+        return Events(_turn(listener, command, kept, seat, told))
 
     @route("POST", "/api/sessions/{id}/confirm", "Answer a question; the first answer wins.")
     def confirm(
@@ -251,10 +258,19 @@ def _following(listener: Listener, arrival: Packet, kept: ExitStack) -> Iterator
                 yield "ev", message[1]["seq"], message[1]
 
 
-def _turn(listener: Listener, command: str, kept: ExitStack, seat: Seat) -> Iterator[Item | None]:
-    """Yield the events of the turn that *command* began, once it has begun, to its end."""
+def _turn(
+    listener: Listener, command: str, kept: ExitStack, seat: Seat, told: Sequence[Packet]
+) -> Iterator[Item | None]:
+    """Yield the events of the turn that *command* began, once it has begun, to its end.
+
+    *told* are those that are over.
+    """
     with kept:
-        has_begun = False
+        told = _to_the_end(told, command)
+        yield from _with_numbers(told)
+        has_begun, head = bool(told), max((packet["seq"] for packet in told), default=0)
+        if has_begun and _is_end(told[-1], command):
+            return
         for message in listener.messages():
             if message is None:
                 yield None
@@ -262,12 +278,23 @@ def _turn(listener: Listener, command: str, kept: ExitStack, seat: Seat) -> Iter
                 # No other state says that it will not begin: one may be older than the sending.
                 if seat.has_taken_back(command):
                     return
-            elif message[0] == "ev":
+            elif message[0] == "ev" and message[1]["seq"] > head:
                 has_begun = has_begun or message[1].get("cmd") == command
                 if has_begun:
                     yield "ev", message[1]["seq"], message[1]
                 if has_begun and _is_end(message[1], command):
                     return
+
+
+def _to_the_end(packets: Sequence[Packet], command: str) -> Sequence[Packet]:
+    """Return the *packets* up to the last of what *command* began."""
+    ends = (place for place, packet in enumerate(packets, 1) if _is_end(packet, command))
+    return packets[: next(ends, len(packets))]
+
+
+def _with_numbers(packets: Sequence[Packet]) -> Iterator[Item]:
+    for packet in packets:
+        yield "ev", packet["seq"], packet
 
 
 def _is_end(packet: Packet, command: str) -> bool:

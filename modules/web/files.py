@@ -14,6 +14,7 @@ from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
 from modules.project import Changed, Missing, Project
 from modules.web import file_names
 from modules.web.refusal import Refused, explained
+from modules.web.veil import Veil
 from utils.clean import visible
 from utils.phrases import phrase
 
@@ -27,13 +28,15 @@ Told = Callable[[Sequence[Change]], object]
 class Files:
     """The files of *project*; *told* hears what a person changed. All raise `Refused`; may block.
 
-    Nothing that somebody else wrote meanwhile is ever replaced unseen.
+    Nothing that somebody else wrote meanwhile is ever replaced unseen. What leaves here is as
+    *veil* lets it be seen; hashes and sizes are those of the bytes on the disk.
     """
 
-    def __init__(self, project: Project, notes: Annotations, told: Told) -> None:
+    def __init__(self, project: Project, notes: Annotations, told: Told, veil: Veil) -> None:
         self._project = project
         self._notes = notes
         self._told = told
+        self._veil = veil
 
     def text(self, path: str) -> dict[str, Any]:
         """Return the text file *path*, and the hash of its bytes to write it back with."""
@@ -41,33 +44,40 @@ class Files:
             path = self._project.normal(path)
             data = self._bytes(path, LARGEST_TEXT)
             file = _text(path, data)
+            self._veil.look()
             return {
                 "path": visible(path),
-                "text": file.text,
+                "text": self._veil.hidden(file.text),
                 "hash": digest(data),
                 "encoding": file.name,
                 "newline": file.newline,
                 "size": len(data),
                 "is_writable": self._is_writable(path),
-                "note": self._notes.note(path),
+                "note": self._veil.hidden(self._notes.note(path)),
                 "language": file_names.language(path),
             }
 
     def write_text(self, path: str, text: str, base: str | None) -> dict[str, Any]:
         """Write *text* to the file whose bytes have the hash *base*; None: that must not exist.
 
-        Encoding, byte order mark and line ends of the file stay.
+        Encoding, byte order mark and line ends of the file stay, and so does what was hidden in it.
+        The answer has the text as it may be seen, where that is another than was sent.
         """
+        self._veil.look()
         with explained():
             path = self._project.normal(path)
             before = None if base is None else self._based(path, base)
             try:
-                data = _encoded(path, before, text)
+                whole = self._veil.restored(text, _text(path, before).text if before else "")
+                data = _encoded(path, before, whole)
                 self._project.write_bytes(path, data, make_folders=before is None, expect=before)
             except Changed:
                 raise self._changed(path) from None
         self._tell("created" if before is None else "modified", path)
-        return {"path": visible(path), "hash": digest(data)}
+        self._veil.look()
+        seen = self._veil.hidden(whole)
+        more = {} if seen == text else {"text": seen}
+        return {"path": visible(path), "hash": digest(data), **more}
 
     def upload(self, folder: str, name: str, data: bytes, *, replace: bool) -> dict[str, Any]:
         """Keep *data* as a file in *folder*; the name is made harmless first."""
@@ -89,10 +99,11 @@ class Files:
         return {"path": visible(path), "hash": digest(data)}
 
     def content(self, path: str) -> tuple[str, bytes]:
-        """Return the usual form of *path* and the bytes of the file."""
+        """Return the usual form of *path* and the bytes of the file as they may leave."""
+        self._veil.look()
         with explained():
             path = self._project.normal(path)
-            return path, self._bytes(path, LARGEST_FILE)
+            return path, self._veil.hidden_bytes(self._bytes(path, LARGEST_FILE))
 
     def make_folder(self, path: str) -> dict[str, Any]:
         with explained():
@@ -117,7 +128,8 @@ class Files:
             path = self._project.normal(path)
             if note.strip() or self._notes.note(path):
                 self._notes.annotate_file(path, note)
-        return {"path": visible(path), "note": self._notes.note(path)}
+        self._veil.look()
+        return {"path": visible(path), "note": self._veil.hidden(self._notes.note(path))}
 
     def _bytes(self, path: str, limit: int) -> bytes:
         found = self._project.stat(path)
@@ -147,7 +159,7 @@ class Files:
         what = phrase("{path} was changed by somebody else meanwhile.", path=visible(path))
         try:
             data = self._project.read_bytes(path)
-            text: str | None = TextFile.decode(data).text
+            text: str | None = self._veil.hidden(TextFile.decode(data).text)
         except Missing:
             return Refused("changed", what, text=None, hash=None)
         except NotText:
@@ -174,9 +186,9 @@ def _text(path: str, data: bytes) -> TextFile:
 
 
 def _encoded(path: str, before: bytes | None, text: str) -> bytes:
-    if before is None:
-        return TextFile.new(text).encode()
     try:
+        if before is None:
+            return TextFile.new(text).encode()
         return _text(path, before).encode(text)
     except NotEncodable as error:
         raise ToolError(

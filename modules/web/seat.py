@@ -12,12 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from core.events import Reply
+from core.cards import TextCard
+from core.commands import BESIDE, has_to_wait
+from core.events import CommandAnswered, Reply
 from core.messages import Shift
 from core.store import SessionInfo
 from core.web_terminal import Gone, Packet, WebTerminal
+from modules.checkpoints.family import UndoFamily
 from modules.focus import Focus
-from modules.web.refusal import Refused, bad
+from modules.web.refusal import Refused, bad, explained
 from utils.codec import to_plain
 from utils.phrases import Phrase, Problem, phrase
 
@@ -30,11 +33,6 @@ Tell = Callable[[Kind, str, Packet], None]
 Failed = Callable[[BaseException], Phrase]
 """Logs a failure of our own and returns what the person is told of it."""
 
-BESIDE = (
-    *("/help", "/status", "/cost", "/tools", "/tree", "/history", "/sessions", "/search"),
-    *("/focus", "/unfocus", "/note", "/memory", "/approve", "/diff"),
-)
-"""The commands that do not touch the talk and so may run beside a turn."""
 ELSEWHERE = ("/new", "/resume", "/fork")
 """The commands that lead to another session, which here is another seat."""
 CHANGE_FILES = ("/undo", "/redo", "/rewind")
@@ -71,6 +69,7 @@ class Seat:
         self._taken_back: deque[str] = deque(maxlen=64)
         self._is_stopping = False
         self._goes_on = False
+        self._current = ""
         self._last_end = "done"
         self._title = ""
         self._answers: OrderedDict[str, Future[Packet]] = OrderedDict()
@@ -146,6 +145,7 @@ class Seat:
             "context": {"used": used, "limit": limit, "parts": terminal.parts()},
             "usage": to_plain(terminal.usage),
             "focus": self.focus(),
+            "changes": self._changes(),
         }
 
     def focus(self) -> list[Packet]:
@@ -153,6 +153,11 @@ class Seat:
             if isinstance(family, Focus):
                 return [{"path": path, "tokens": n} for path, n in family.tokens().items()]
         return []
+
+    def _changes(self) -> int:
+        """Return the number of what is known of changes; another one means to ask anew."""
+        undo = (family for family in self.terminal.families if isinstance(family, UndoFamily))
+        return next((family.revision for family in undo), 0)
 
     # --- what a person does ----------------------------------------------------------------------
 
@@ -197,12 +202,23 @@ class Seat:
         self._work()
         return {"queued": is_queued}
 
+    def knows(self, command: str) -> bool:
+        """Return whether *command* was seen before."""
+        return command in self._answers
+
+    def is_awaited(self, command: str) -> bool:
+        """Return whether the line sent as *command* is yet to be run, or runs."""
+        with self._lock:
+            return command == self._current or any(item.id == command for item in self._queue)
+
     def has_taken_back(self, command: str) -> bool:
         """Return whether the line sent as *command* was lately taken out of the queue unrun."""
         return command in self._taken_back
 
     def answer(self, call_id: str, reply: Reply) -> bool:
-        return self.terminal.answer(call_id, reply)
+        """Answer a question; return whether this was the first answer. Raises `Refused`."""
+        with explained():
+            return self.terminal.answer(call_id, reply)
 
     def stop(self) -> bool:
         """Stop the turn; what is queued waits. Returns whether there was one."""
@@ -242,12 +258,36 @@ class Seat:
         if name in ELSEWHERE:
             raise bad(f"{name} leads to another session; send it as a message")
         if self._is_working and name not in BESIDE:
-            raise Refused("busy", phrase("{command} has to wait: a task runs.", command=name))
+            raise Refused("busy", has_to_wait(name))
         answer = self.terminal.aside(line, is_logged=False)
         self.tell_state()
         plain: Packet = to_plain(answer)
         plain["done"] = plain.pop("ok")
         return plain
+
+    def alone(self, work: Callable[[], CommandAnswered], command: str) -> CommandAnswered:
+        """Do *work*, which changes files, while no turn runs; every screen hears of it.
+
+        Raises `Refused` while one does, and when the work could not be done; then nobody hears.
+        """
+        with self._lock:
+            if self._is_working:
+                raise Refused("busy", phrase("A task runs; wait for it, or stop it."))
+            self._is_working = True
+            waiting = len(self._queue)
+        try:
+            answer = work()
+            if not answer.ok and isinstance(answer.card, TextCard):
+                raise Refused("failed", answer.card.title)
+            self.terminal.log(answer, command)
+        finally:
+            with self._lock:
+                self._is_working = self._is_stopping = False
+                has_more = len(self._queue) > waiting
+            if has_more:
+                self._work()
+            self.tell_state()
+        return answer
 
     def renamed(self, info: SessionInfo) -> None:
         self._title = info.title
@@ -276,9 +316,10 @@ class Seat:
             may_go_on = self._last_end == "done" or self._goes_on
             if not self._queue or not may_go_on:
                 self._is_working = self._is_stopping = self._goes_on = False
-                self._last_end = "done"
+                self._current, self._last_end = "", "done"
                 return None
             item = self._queue.pop(0)
+            self._current = item.id
             self._is_stopping = self._goes_on = False
         self._keep_queue()
         return item

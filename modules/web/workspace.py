@@ -41,6 +41,7 @@ class Workspace:
         self._is_watched = is_watched
         self._seats: dict[str, Seat] = {}
         self._lock = threading.Lock()
+        self._table = threading.Lock()  # held for a moment only, over what is in `_seats`
 
     @property
     def open_seats(self) -> Sequence[Seat]:
@@ -48,10 +49,10 @@ class Workspace:
 
     def open(self, session: str) -> Seat:
         """Return the seat of *session*. Raises `Refused` if there is none or it cannot be had."""
-        if seat := self._seats.get(session):
+        if seat := self._taken(session):
             return seat
         with self._lock:
-            if seat := self._seats.get(session):
+            if seat := self._taken(session):
                 return seat
             self._info(session)
             self._close_idle()
@@ -79,6 +80,8 @@ class Workspace:
         if seat.is_working and turn >= seat.terminal.history.turn:
             raise Refused("busy", phrase("That turn still runs."))
         with explained():
+            if turn and turn not in seat.terminal.history.turns:
+                raise Problem(phrase("There is no turn {turn} to go on from.", turn=turn))
             copy = seat.terminal.fork(turn)
             if turn > 0:
                 self.store.append(copy, turn, Shift("queue", []))
@@ -155,12 +158,23 @@ class Workspace:
             return Seat(self._opener, self._tell, self.row, self._failed)
 
     def _close_idle(self) -> None:
-        now = time.monotonic()
-        for session, seat in list(self._seats.items()):
-            is_used = seat.is_working or self._is_watched(session) or now - seat.used < IDLE
-            if not is_used:
-                del self._seats[session]
-                seat.close()
+        with self._table:
+            idle = [seat for seat in self._seats.values() if self._is_idle(seat)]
+            for seat in idle:
+                del self._seats[seat.session]
+        for seat in idle:
+            seat.close()
+
+    def _is_idle(self, seat: Seat) -> bool:
+        is_used = seat.is_working or self._is_watched(seat.session)
+        return not is_used and time.monotonic() - seat.used >= IDLE
+
+    def _taken(self, session: str) -> Seat | None:
+        """Return the seat of *session* if there is one; it does not count as idle from now on."""
+        with self._table:
+            if seat := self._seats.get(session):
+                seat.used = time.monotonic()
+            return seat
 
     def _info(self, session: str) -> SessionInfo:
         try:

@@ -81,13 +81,16 @@ def test_every_route_on_a_session_knows_no_other(served: Served) -> None:
             "command": {"line": "/help"},
         },
         **{"confirm": {"call_id": "x", "yes": True}, "queue": {"op": "drop", "item": "x"}},
+        **{"take-back": {"seen": 1, "path": "a"}, "accept": {"seen": 1}},
+        "undo": {"what": "turn", "number": 1},
     }
+    queries = {"file": "?path=a&seen=1"}
     for method, path, _ in described(served):
         if "{id}" in path:
-            body = bodies.get(path.rpartition("/")[2], {"title": "x"})
-            answer = served.ask(
-                method, path.replace("{id}", "none"), body if method != "GET" else None
-            )
+            name = path.rpartition("/")[2]
+            body = bodies.get(name, {"title": "x"}) if method != "GET" else None
+            where = path.replace("{id}", "none") + queries.get(name, "")
+            answer = served.ask(method, where, body)
             if path.endswith("export"):
                 assert answer.status == 422
             else:
@@ -119,6 +122,26 @@ def test_a_program_sends_a_message_and_hears_the_answer(serve: Serve) -> None:
             "POST", f"/api/sessions/{session}/messages", {"text": "more", "stream": False}
         )
         assert queued.json["queued"] is False
+
+
+def test_a_message_sent_again_tells_what_came_of_the_first_and_ends(serve: Serve) -> None:
+    with serve(say("Hello.")) as served:
+        session = served.ask("POST", "/api/sessions").json["id"]
+        path = f"/api/sessions/{session}/messages"
+        first, again = (
+            list(stream(served, "POST", path, {"text": "hi", "cmd": "c1"})) for _ in range(2)
+        )
+        assert first == again
+        assert first[-1][1]["type"] == "TurnFinished"
+
+
+def test_what_nobody_can_mean_is_refused_with_a_reason(served: Served) -> None:
+    session = served.ask("POST", "/api/sessions").json["id"]
+    for turn in (-5, 7, 10**30):
+        answer = served.ask("POST", f"/api/sessions/{session}/fork", {"turn": turn})
+        assert (answer.status, answer.json["code"]) == (422, "failed")
+    half = {"path": "a.txt", "text": "\ud800", "base": None}
+    assert served.ask("PUT", "/api/files/text", half).status == 422
 
 
 def test_a_program_follows_a_session_and_answers(serve: Serve) -> None:

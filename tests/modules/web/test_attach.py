@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -12,6 +13,8 @@ import pytest
 from modules.cli.attach import attach
 from modules.web.access import announced, server_file
 from modules.words import Words
+from tests.modules.cli.test_terminal import ROOT, Terminal
+from tests.modules.cli.test_terminal import terminal as terminal  # the fixture
 from tests.modules.web.serving import Served
 from tests.scripted import call, say
 from utils.phrases import Problem
@@ -49,3 +52,38 @@ def test_without_a_server_it_says_what_to_do(
 ) -> None:
     with pytest.raises(Problem, match="No Onefold serves on port 1"):
         attach(served.data, 1, Words.of("en"))
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_a_question_is_edited_in_the_attached_terminal(serve: Serve, terminal: Terminal) -> None:
+    replies = [call("write", path="model"), say("done")]
+    with serve(*replies, approval_mode="ask") as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            session = served.new_session()
+            page.attach(session)
+            page.call("send", session=session, cmd="c1", text="go")
+            page.wait_for("ApprovalAsked")
+            script = (
+                "from pathlib import Path; from modules.cli.attach import attach; "
+                "from modules.words import Words; "
+                f"attach(Path('{served.data}'), {server.port}, Words.of('en'))"
+            )
+            terminal.tmux(
+                *("new-session", "-d", "-x", "90", "-y", "30"),
+                f'cd {ROOT} && {sys.executable} -c "{script}"; cat',
+            )
+            terminal.see("e edit")
+            terminal.press("e")
+            terminal.see('"path": "model"')
+            terminal.press("Up", "End", *["BSpace"] * len('"model"'), "3", "Enter")
+            terminal.see("must be of type string")
+            terminal.see("e edit")
+            terminal.press("e")
+            terminal.see('"path": "model"')
+            terminal.press("Up", "End", "Left", *["BSpace"] * len("model"), "person", "Enter")
+            terminal.see("done")
+            started = page.wait_for("ToolStarted", is_revised=True)
+            assert started["arguments"] == {"path": "person"}
+            page.wait_for("TurnFinished")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import stat
-from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -171,6 +172,27 @@ def test_an_oversized_message_ends_only_its_own_connection(served: Served) -> No
     assert served.ask("GET", "/api/status").status == 200
 
 
+def test_a_message_in_many_pieces_is_limited_as_a_whole(served: Served) -> None:
+    address = f"ws://{served.host}/socket.io/?EIO=4&transport=websocket"
+    greedy = websocket.create_connection(address, header=served.token, timeout=20)
+    greedy.recv()
+    assert greedy.sock
+    piece = b"\xfe" + (50_000).to_bytes(2, "big") + b"\0\0\0\0" + b"x" * 50_000
+    with suppress(OSError):
+        greedy.sock.sendall(b"\x01" + piece)
+        for _ in range(4_000):  # none of which is the last
+            greedy.sock.sendall(b"\x00" + piece)
+        pytest.fail("all of it was taken")
+    greedy.close()
+    assert served.ask("GET", "/api/status").status == 200
+
+
+def test_nothing_is_compressed(served: Served) -> None:
+    with asked(served, "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1", *SOCKET) as said:
+        assert b" 101 " in said[:30]
+        assert b"deflate" not in said.lower()
+
+
 def test_an_oversized_body_is_refused_unread(served: Served) -> None:
     with socket.create_connection(("127.0.0.1", served.server.port), timeout=20) as raw:
         head = [
@@ -194,3 +216,139 @@ def test_the_token_lies_in_a_file_of_the_person_only(tmp_path: Any) -> None:
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert json.loads(file.read_text())["pid"] == os.getpid()
     assert not file.exists()
+
+
+# --- what can be read in two ways ----------------------------------------------------------------
+
+SOCKET = (
+    "Upgrade: websocket",
+    "Connection: Upgrade",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+    "Sec-WebSocket-Extensions: permessage-deflate",
+)
+NEW = "POST /api/sessions HTTP/1.1"
+SMUGGLED = b"GET /api/status HTTP/1.1\r\n"
+ODD = [
+    ((NEW, "Content-Length: 2", "Transfer-Encoding: chunked"), b"0\r\n\r\n"),
+    ((NEW, "Transfer-Encoding: chunked"), b"2\r\n{}\r\n0\r\n\r\n"),
+    ((NEW, "Transfer-Encoding: xchunked"), b""),
+    ((NEW, "Transfer-Encoding: identity, chunked"), b"0\r\n\r\n"),
+    ((NEW, "Content-Length: 2", "Content-Length: 40"), b"{}"),
+    ((NEW, "Content-Length: 2, 2"), b"{}"),
+    ((NEW, "Content-Length: +2"), b"{}"),
+    ((NEW, "Content-Length: -1"), b"{}"),
+    ((NEW, "Content-Length: 0x2"), b"{}"),
+    ((NEW, "Content-Length: 0_2"), b"{}"),
+    ((NEW, "Content-Length: two"), b"{}"),
+    ((NEW, "Content-Length: 2", "Host: evil.example"), b"{}"),
+    ((NEW, "Content-Length : 2", "Content-Length: 2", "Content-Length: 3"), b"{}"),
+]
+BROKEN = [
+    ("Upgrade: websocket", "Connection: Upgrade"),
+    ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"),
+    (*SOCKET[:2], "Sec-WebSocket-Version: 0", SOCKET[3]),
+    (*SOCKET[:3], "Sec-WebSocket-Key: short"),
+    (*SOCKET[:2], "Sec-WebSocket-Key1: 4 @1  46546xW", "Sec-WebSocket-Key2: 12998 5 Y3 1"),
+]
+OUTSIDE = [
+    "/static/../modules/web/app.py",
+    "/static/%2e%2e/modules/web/app.py",
+    "/static/..%2fmodules/web/app.py",
+    "/static/v-x/..%2f..%2fmodules/web/app.py",
+    "/static/v-x/%2fetc%2fpasswd",
+    "/static/v-x//etc/passwd",
+    "/static/v-x/..\\..\\main.py",
+    "/static/a%00b",
+    "/static/v-x/%ff%fe",
+    "/api/files/text?path=../../etc/passwd",
+    "/api/files/download?path=%2fetc%2fpasswd",
+    "/api/files/text?path=%ed%a0%80",
+    "/api/sessions/..%2f..%2fx",
+    "http://evil.example/api/status",
+    "//evil.example/api/status",
+]
+LOCKED = [
+    "/login/../api/status",
+    "/login%2f..%2fapi%2fstatus",
+    "/login;/../api/status",
+    "/login%0d%0aX:%201",
+    "/socket.io/../login?EIO=4&transport=polling",
+    "//socket.io//?EIO=4&transport=polling",
+]
+
+
+@contextmanager
+def asked(
+    served: Served, line: str, *headers: str, body: bytes = b"", known: bool = True
+) -> Iterator[bytes]:
+    """Send a request to the letter; yield the first that comes back, and close."""
+    token = [f"Authorization: Bearer {served.server.access.token}"] * known
+    head = [line, f"Host: {served.host}", *token, *headers]
+    with socket.create_connection(("127.0.0.1", served.server.port), timeout=20) as raw:
+        raw.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body)
+        yield raw.recv(100_000)
+
+
+def said_to(served: Served, request: bytes) -> bytes:
+    """Return all that is answered to *request* until the server ends the connection."""
+    with socket.create_connection(("127.0.0.1", served.server.port), timeout=20) as raw:
+        raw.sendall(request)
+        return b"".join(iter(lambda: _received(raw), b""))
+
+
+def _received(raw: socket.socket) -> bytes:
+    try:
+        return raw.recv(100_000)
+    except ConnectionResetError:  # it ended with some of ours unread
+        return b""
+
+
+@pytest.mark.parametrize(("head", "body"), ODD)
+def test_a_body_of_doubtful_length_is_refused_with_all_behind_it(
+    served: Served, head: tuple[str, ...], body: bytes
+) -> None:
+    known = f"Host: {served.host}\r\nAuthorization: Bearer {served.server.access.token}\r\n"
+    line, *headers = (f"{each}\r\n" for each in head)
+    kind = "Content-Type: application/json\r\n"
+    request = f"{line}{known}{kind}{''.join(headers)}\r\n".encode() + body
+    said = said_to(served, request + SMUGGLED + known.encode() + b"\r\n")
+    assert said.count(b"HTTP/1.") <= 1
+    assert re.match(rb"HTTP/1\.[01] 4(00|11|21) ", said) or said.startswith(b"<!DOCTYPE"), said
+    assert served.ask("GET", "/api/sessions").json["sessions"] == []
+
+
+@pytest.mark.parametrize("headers", BROKEN)
+def test_a_broken_socket_is_refused_without_a_word_of_the_inside(
+    served: Served, headers: tuple[str, ...], capfd: pytest.CaptureFixture[str]
+) -> None:
+    line = "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1"
+    with asked(served, line, *headers) as said:
+        assert said.startswith(b"HTTP/1.1 400 ")
+        assert b"Traceback" not in said
+    assert "".join(capfd.readouterr()) == ""
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
+def test_no_path_leads_out(served: Served, path: str) -> None:
+    with asked(served, f"GET {path} HTTP/1.1", "Connection: close") as said:
+        assert re.match(rb"HTTP/1\.1 4\d\d ", said) or b" 500 " not in said[:20], said
+        assert b"root:" not in said
+        assert b"import " not in said
+
+
+@pytest.mark.parametrize("path", LOCKED)
+def test_the_open_door_leads_nowhere_else(served: Served, path: str) -> None:
+    with asked(served, f"GET {path} HTTP/1.1", "Connection: close", known=False) as said:
+        assert said.startswith(b"HTTP/1.1 401 "), said
+
+
+def test_what_is_no_http_at_all_leaves_the_terminal_alone(
+    served: Served, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for junk in (b"\x16\x03\x01\x02\0\x01\0" + b"\0" * 50, b"PRI * HTTP/2.0", b"\x1b[2J", b"GET"):
+        said_to(served, junk + b"\r\n\r\n")
+    for odd in ("EIO=3&transport=polling", "EIO=4&transport=no", "EIO=4&transport=polling&sid=x"):
+        assert served.ask("GET", f"/socket.io/?{odd}").status == 400
+    assert "".join(capfd.readouterr()) == ""
+    assert served.ask("GET", "/api/status").status == 200

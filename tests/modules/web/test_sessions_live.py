@@ -172,7 +172,7 @@ def test_what_looks_runs_beside_a_turn_and_what_changes_waits(serve: Serve) -> N
         while not page.wait_for("state")["focus"]:
             pass
         assert page.state["focus"][0]["path"] == "a.txt"
-        assert page.call("command", session=session, cmd="c4", line="/think")["code"] == "busy"
+        assert page.call("command", session=session, cmd="c4", line="/compact")["code"] == "busy"
         gate.set()
         page.wait_for("state", running=False)
 
@@ -229,3 +229,25 @@ def test_commands_that_lead_elsewhere_say_where(serve: Serve) -> None:
         assert back["open"] == session
         beside = page.call("command", session=session, cmd="b", line="/new")
         assert beside["code"] == "bad_request"
+
+
+def test_only_what_leaves_the_talk_alone_runs_beside_a_turn(serve: Serve) -> None:
+    gate = threading.Event()
+    with serve([Delta("begun"), held(gate), *say("done")]) as served, served.page() as page:
+        session = served.new_session()
+        page.attach(session)
+        page.call("send", session=session, cmd="c1", text="go")
+        page.wait_for("TextDelta")
+        for number, name in enumerate(("/think", "/status", "/cost", "/help", "/focus")):
+            sent = page.call("send", session=session, cmd=f"s{number}", text=name)
+            assert sent == {"ok": True, "queued": False}
+            answered = page.wait_for("CommandAnswered")
+            assert (answered["command"], answered["ok"]) == (name, True)
+            if name == "/think":
+                assert "from the next task" in answered["card"]["body"]["template"]
+        for number, name in enumerate(("/compact", "/undo", "/rewind 1")):
+            refused = page.call("command", session=session, cmd=f"r{number}", line=name)
+            assert refused["error"] == f"{name.split()[0]} has to wait: a task runs."
+        gate.set()
+        page.wait_for("state", running=False)
+        assert page.state["mode"] == "think"

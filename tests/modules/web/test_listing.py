@@ -1,0 +1,127 @@
+"""The tree's listing: a part of a large folder at a time, and never by what was true before."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modules.annotations import Annotations
+from modules.project import Project
+from modules.web import survey
+from modules.web.listing import WIDEST, Listing
+from modules.web.refusal import Refused
+
+
+@pytest.fixture(params=["repository", "plain"])
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Project]:
+    root = tmp_path / "project"
+    root.mkdir()
+    if request.param == "repository":
+        subprocess.run(["git", "init", "-q", str(root)], check=True)
+    project = Project(root)
+    yield project
+    project.close()
+
+
+@pytest.fixture
+def listing(project: Project, tmp_path: Path) -> Iterator[Listing]:
+    listing = Listing(project, Annotations(project, tmp_path / "notes.json"))
+    yield listing
+    listing.close()
+
+
+def ignored(listing: Listing, path: str = "") -> dict[str, bool]:
+    return {entry["name"]: entry["ignored"] for entry in listing.folder(path)["entries"]}
+
+
+def names(told: dict[str, Any]) -> list[str]:
+    return [entry["name"] for entry in told["entries"]]
+
+
+def test_a_large_folder_is_told_in_parts(project: Project, listing: Listing) -> None:
+    for number in range(2_500):
+        (project.root / f"f{number:04}").touch()
+    (project.root / "sub").mkdir()
+    (project.root / ".hidden").touch()
+    told = listing.folder("", count=10)
+    assert (told["start"], told["total"]) == (0, 2_502)
+    assert names(told)[:3] == ["sub", ".hidden", "f0000"]
+    told = listing.folder("", start=2_495, count=10, hidden=False)
+    assert (told["start"], told["total"]) == (2_495, 2_501)
+    assert names(told) == [f"f{number}" for number in range(2_494, 2_500)]
+    told = listing.folder("", count=100, hidden=False, around="f1234")
+    assert told["start"] == 1_200
+    assert "f1234" in names(told)
+    assert names(listing.folder("", start=-5, count=0)) == ["sub"]
+    assert names(listing.folder("", start=9_999)) == []
+    assert len(names(listing.folder("", count=10**9))) == min(WIDEST, 2_502)
+
+
+def test_what_changes_in_a_large_folder_is_told(project: Project, listing: Listing) -> None:
+    for number in range(1_200):
+        (project.root / f"f{number:04}").touch()
+    assert listing.folder("", count=1)["entries"][0]["size"] == 0
+    (project.root / "f0000").write_text("more")
+    assert listing.folder("", count=1)["entries"][0]["size"] == 4
+    (project.root / "f0000").unlink()
+    assert names(listing.folder("", count=1)) == ["f0001"]
+    (project.root / "a").touch()
+    assert names(listing.folder("", count=2)) == ["a", "f0001"]
+
+
+def test_what_was_just_made_does_not_count_as_ignored(project: Project, listing: Listing) -> None:
+    (project.root / "known.txt").touch()
+    (project.root / "empty" / "inner").mkdir(parents=True)
+    assert ignored(listing) == {"empty": False, "known.txt": False}
+    (project.root / "new").mkdir()
+    (project.root / "new" / "a.txt").touch()
+    (project.root / "b.txt").touch()
+    assert ignored(listing) == {"empty": False, "new": False, "b.txt": False, "known.txt": False}
+    (project.root / "new" / "sub").mkdir()
+    (project.root / "new" / "sub" / "c.txt").touch()
+    assert ignored(listing, "new") == {"sub": False, "a.txt": False}
+    (project.root / "empty" / "inner" / "d.txt").touch()
+    assert ignored(listing)["empty"] is False
+
+
+def test_a_rule_holds_as_soon_as_it_is_written(project: Project, listing: Listing) -> None:
+    (project.root / "sub").mkdir()
+    for name in ("a.log", "sub/b.log", "sub/c.txt"):
+        (project.root / name).touch()
+    rules = project.root / ".gitignore"
+    rules.write_text("")
+    assert ignored(listing, "sub") == {"b.log": False, "c.txt": False}
+    rules.write_text("*.log\n")
+    assert ignored(listing, "sub") == {"b.log": True, "c.txt": False}
+    assert ignored(listing)["a.log"] is True
+    assert names(listing.folder("", hidden=False)) == ["sub"]
+    (project.root / "sub" / ".gitignore").write_text("!b.log\n")
+    assert ignored(listing, "sub")["b.log"] is False
+
+
+def test_an_old_survey_does_until_the_next_is_there(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = threading.Event()
+    listing = Listing(project, Annotations(project, tmp_path / "notes.json"), changed.set)
+    (project.root / "sub").mkdir()
+    (project.root / "a.txt").touch()
+    assert listing.files()[0] == ["a.txt"]
+    monkeypatch.setattr(survey, "QUICK", 0.0)
+    (project.root / "sub" / "b.txt").touch()
+    listing.outdated()
+    assert listing.files()[0] == ["a.txt"]
+    assert changed.wait(20)
+    listing.close()
+    assert listing.files()[0] == ["a.txt", "sub/b.txt"]
+
+
+def test_a_folder_that_is_gone_is_not_found(project: Project, listing: Listing) -> None:
+    with pytest.raises(Refused) as refused:
+        listing.folder("nowhere")
+    assert refused.value.code == "not_found"

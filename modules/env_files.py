@@ -57,8 +57,19 @@ def env_files(root: Path) -> Iterator[Path]:
             if entry.is_dir(follow_symlinks=False):
                 if depth < _DEEPEST and len(folders) < _MOST_FOLDERS and entry.name not in _SKIPPED:
                     folders.append((entry.path, depth + 1))
-            elif is_env_name(entry.name) and entry.is_file(follow_symlinks=False):
-                yield Path(entry.path)
+            elif is_env_name(entry.name) and (file := _file_behind(root, entry)):
+                yield file
+
+
+def _file_behind(root: Path, entry: os.DirEntry[str]) -> Path | None:
+    """Return the file that *entry* is or leads to, if that is in *root*."""
+    if entry.is_file(follow_symlinks=False):
+        return Path(entry.path)
+    try:
+        within = Path(entry.path).resolve(strict=True).relative_to(root.resolve())
+    except (OSError, RuntimeError, ValueError):  # it leads nowhere, in a circle, or outside
+        return None
+    return root / within if (root / within).is_file() else None
 
 
 def read_env(path: Path) -> str | None:

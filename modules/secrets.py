@@ -62,7 +62,7 @@ class Secrets(Family):
 
     def blind(self, text: str) -> str:
         if self._looked < 0:
-            self._look()
+            self.look()
         if not self._names or not self.is_on:
             return text
         text, count = self._forms.replaced(text, _token)
@@ -75,7 +75,6 @@ class Secrets(Family):
         A part is one line end, one hidden value, one name such as stands for a hidden value, or
         what lies between these.
         """
-        self._look()
         hidden = self._forms.found(text) if self._names and self.is_on else ()
         parts: list[tuple[str, str]] = []
         end = 0
@@ -92,10 +91,18 @@ class Secrets(Family):
     def unsure(self, text: str) -> int:
         return self._forms.unsure(text) if self._names and self.is_on else 0
 
+    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+        old, new = (str(arguments.get(name, "")) for name in ("path", "new_path"))
+        if tool != "rename_file" or not self.is_on or is_env_name(new.rpartition("/")[2]):
+            return None
+        if not is_env_name(old.rpartition("/")[2]):
+            return None
+        return phrase("Under another name, programs would see the secrets in {path}.", path=old)
+
     def reveal(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         name = str(arguments.get("path", "")).rpartition("/")[2]
         if self._looked < 0 or is_env_name(name):  # the person may have just saved it
-            self._look()
+            self.look()
         names = _REVEALED.get(tool, ())
         return {
             name: mapped(value, self._revealed) if name in names else value
@@ -107,7 +114,7 @@ class Secrets(Family):
 
     def covers(self) -> Mapping[Path, str]:
         """Return what programs find in place of each file that holds secrets."""
-        self._look()
+        self.look()
         if not self.is_on:
             return {}
         texts = {path: read_env(path) for path in self._files}
@@ -117,12 +124,12 @@ class Secrets(Family):
     # --- finding ---------------------------------------------------------------------------------
 
     def before(self, call_id: str, turn: int) -> None:  # noqa: ARG002
-        self._look()
+        self.look()
 
     def after(self, call_id: str, turn: int) -> None:  # noqa: ARG002
-        self._look()
+        self.look()
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """Learn the secrets of the files that are new or have changed."""
         self._looked = time.monotonic()
         if not self.is_on:
@@ -157,7 +164,7 @@ class Secrets(Family):
 
     def context(self) -> Iterable[Section]:
         if time.monotonic() - self._looked > _LOOK_EVERY:
-            self._look()
+            self.look()
         names = sorted(self._values) if self.is_on else []
         if not names:
             return
@@ -192,7 +199,7 @@ class Secrets(Family):
             self._switch.unlink(missing_ok=True)
         elif rest == "off":
             self._switch.touch()
-        self._look()
+        self.look()
         if not self.is_on:
             return TextCard(phrase("Secrets are not hidden in this project."))
         title = phrase("Secrets are hidden in this project.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -178,3 +180,20 @@ def test_a_fork_can_have_its_own_files(tmp_path: Path, turn: int) -> None:
     said = [record.text for _, record in store.load(session) if record.kind == "user"]
     assert said == ["do one", "do two"][:turn]
     store.close()
+
+
+def test_states_that_are_too_old_are_let_go_of(tmp_path: Path) -> None:
+    def count(here: House) -> int:
+        with closing(sqlite3.connect(here.data.checkpoints / "checkpoints.db")) as database:
+            return int(database.execute("SELECT count(*) FROM snapshot").fetchone()[0])
+
+    made = [write("a", "one", "c1"), say("done")]
+    with house(tmp_path, *made) as here:
+        run(here.main, "make a")
+        assert count(here) == 2
+        with closing(sqlite3.connect(here.data.checkpoints / "checkpoints.db")) as database:
+            database.execute("UPDATE snapshot SET used = 0")
+            database.commit()
+    with house(tmp_path, say("hello")) as here:
+        run(here.main, "hi")
+        assert count(here) == 1

@@ -39,7 +39,7 @@ def _compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
     try:
         return re.compile(decided(_expression(pattern)), flags)
-    except re.error:  # "[z-a]" and the like: then the characters mean themselves
+    except (re.error, RecursionError):  # "[z-a]" and the like: then the characters are meant
         return re.compile(re.escape(pattern), flags)
 
 

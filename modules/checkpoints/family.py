@@ -57,6 +57,7 @@ class UndoFamily(Family):
         """Rises whenever other changes may be seen, or can be taken back or brought again."""
         self._running: set[str] = set()
         self._is_settled = False
+        self._is_tidy = False
         self._not_held: tuple[tuple[str, str], ...] = ()
         self._warnings: list[Phrase] = []
         self._talk: Talk | None = None
@@ -92,6 +93,9 @@ class UndoFamily(Family):
 
     def rest(self) -> None:
         self._checkpoints.work.end()
+        if not self._is_tidy:
+            self._is_tidy = True
+            self._checkpoints.tidy()
 
     def before(self, call_id: str, turn: int) -> None:
         self._checkpoints.work.begin(self.session)
@@ -225,8 +229,13 @@ class UndoFamily(Family):
         self._tell(told_part(number, part.path, is_whole=part.hunk < 0, result=result))
         name = visible(part.path)
         if part.hunk < 0:
-            return undone_card([result], phrase("Took back what changed in {path}", path=name))
-        return undone_card([result], phrase("Took back a part of {path}", path=name))
+            return undone_card(
+                [result],
+                phrase("Took back what changed in {path}; /redo brings it again", path=name),
+            )
+        return undone_card(
+            [result], phrase("Took back a part of {path}; /redo brings it again", path=name)
+        )
 
     def accept(self, view: View, parts: Sequence[Part]) -> None:
         """Show *parts* of *view* no longer, all of it where there are none. Raises `Problem`."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
@@ -40,6 +41,7 @@ class Placer:
     temporary: str
     _twins: dict[Twin, str] = field(default_factory=dict)
     _open: tuple[str, int] | None = None
+    _contents: dict[str, bytes] = field(default_factory=dict)
 
     def find_twins(self, wanted: set[tuple[int, int]], now: Entry) -> None:
         """Remember which files of *wanted* identities are still there, to link to."""
@@ -49,6 +51,10 @@ class Placer:
             for path, entry in walk(self.vault, now):
                 if entry.is_file and entry.identity in wanted:
                     self._twins[entry.identity, entry.content] = path
+
+    def fetch(self, entries: Iterable[Entry]) -> None:
+        """Have the contents of these files at hand, as far as they are small."""
+        self._contents = self.vault.read_small([entry.content for entry in entries])
 
     def put(self, path: str, new: Entry, current: Entry | None) -> None:
         """Make *path*, where *current* is, the file or link *new*."""
@@ -93,11 +99,15 @@ class Placer:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             file = os.open(self.temporary, flags, 0o600, dir_fd=handle)
             with os.fdopen(file, "wb", buffering=0) as out:
-                for chunk in self.vault.chunks(new.content):
+                for chunk in self._chunks(new.content):
                     _write(file, chunk)
                 out.truncate()
                 os.fchmod(file, stat.S_IMODE(new.mode))
-                os.utime(file, ns=(os.fstat(file).st_atime_ns, new.mtime_ns))
+                os.utime(file, ns=(time.time_ns(), new.mtime_ns))
+
+    def _chunks(self, content: str) -> Iterable[bytes]:
+        known = self._contents.get(content)
+        return self.vault.chunks(content) if known is None else (known,)
 
     def _link_twin(self, handle: int, path: str, new: Entry) -> bool:
         """Link to another name of the same file, if it had and has one; return whether."""

@@ -99,7 +99,8 @@ class Review:
         try:
             parts = self._hunks(old, new)
         except NotText as error:
-            return Reviewed(found, key, None, _joined([*notes, error.kind]), False)
+            what = phrase("binary data") if error.kind == "binary data" else error.kind
+            return Reviewed(found, key, None, _joined([*notes, what]), False)
         except Damaged:
             return Reviewed(found, key, None, phrase("what was held of it is damaged"), False)
         if parts is None:

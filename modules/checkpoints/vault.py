@@ -193,6 +193,25 @@ class Vault:
         except zlib.error as error:
             raise Damaged(key) from error
 
+    def read_small(self, keys: Collection[str]) -> dict[str, bytes]:
+        """Return the contents of *keys* that are whole and not kept as files of their own."""
+        found = {}
+        for key, data in self._objects(keys):
+            with suppress(zlib.error):
+                content = unpack(data)
+                if digest(content) == key.hex():
+                    found[key.hex()] = content
+        return found
+
+    @rescued
+    def _objects(self, keys: Collection[str]) -> list[tuple[bytes, bytes]]:
+        marks = ",".join("?" * len(keys))
+        with self.database.reading() as connection:
+            return connection.execute(
+                f"SELECT digest, data FROM object WHERE digest IN ({marks})",  # noqa: S608
+                list(map(bytes.fromhex, keys)),
+            ).fetchall()
+
     @rescued
     def _object(self, key: str) -> bytes | None:
         with self.database.reading() as connection:

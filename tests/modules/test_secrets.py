@@ -93,6 +93,26 @@ def test_hundreds_of_secrets_and_lines_of_blanks_hold_nothing_up(root: Path) -> 
     assert secrets.unsure("so value-777-of-me") == 0
 
 
+def test_a_link_hides_what_it_leads_to(root: Path) -> None:
+    (root / ".env").rename(root / "settings.txt")
+    (root / ".env").symlink_to("settings.txt")
+    (root / ".env.local").symlink_to(root.parent / "elsewhere")
+    secrets = family(root)
+    assert "«SECRET:DB_PASSWORD»" in secrets.blind(PASSWORD)
+    assert list(secrets.covers()) == [root / "settings.txt"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "asks"),
+    [(".env", "notes.txt", True), ("a/.env", "b/.env.old", False), ("a.py", "b.py", False)],
+)
+def test_a_file_of_secrets_loses_its_name_only_with_leave(
+    root: Path, old: str, new: str, asks: bool
+) -> None:
+    concern = family(root).concern("rename_file", {"path": old, "new_path": new})
+    assert (concern is not None) is asks
+
+
 def test_names_are_stable_and_old_values_stay_hidden(root: Path) -> None:
     secrets = family(root)
     assert secrets.blind(PASSWORD) == "«SECRET:DB_PASSWORD»"

@@ -1,0 +1,109 @@
+"""What can be done to one path when a plan is carried out, in the order in which it must be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from modules.checkpoints import beneath
+from modules.checkpoints.entries import Entry, same_content
+from modules.checkpoints.placing import Placer, expect, is_like, set_attributes
+from modules.checkpoints.plan import Step
+
+Act = Callable[[Placer, Step, Entry | None], None]
+"""Does a step where its entry is. Raises `OSError`, `Damaged`, `Changed`, `NotEmpty`."""
+
+
+class NotEmpty(Exception):
+    """A folder was to be removed, and there is something else in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One pass over the steps that *takes*(what it is to be, what is there) picks.
+
+    What *is_apart* does to one path does not depend on what it does to another.
+    """
+
+    takes: Callable[[Entry | None, Entry | None], bool]
+    act: Act
+    deepest_first: bool = False
+    is_apart: bool = False
+
+
+def make_folder(placer: Placer, step: Step, current: Entry | None) -> None:
+    if current is not None:
+        placer.remove(step.path, current)
+    with placer.place(step.path) as (handle, name):
+        os.mkdir(name, 0o700, dir_fd=handle)
+
+
+def put(placer: Placer, step: Step, current: Entry | None) -> None:
+    assert step.new is not None  # noqa: S101 - the phase takes no others
+    placer.put(step.path, step.new, current)
+
+
+def set_file(placer: Placer, step: Step, current: Entry | None) -> None:
+    """Give a file or link of the right content its mode and time."""
+    assert current is not None and step.new is not None  # noqa: S101, PT018
+    with placer.place(step.path) as (handle, name):
+        status = beneath.status_of(handle, name)
+        if status is None or not is_like(status, step.new):  # else done by another name of it
+            expect(status, current)
+            set_attributes(handle, name, step.new)
+
+
+def remove(placer: Placer, step: Step, current: Entry | None) -> None:
+    assert current is not None  # noqa: S101 - the phase takes no others
+    placer.remove(step.path, current)
+
+
+def remove_folder(placer: Placer, step: Step, _: Entry | None) -> None:
+    """Remove a folder if nothing is left in it."""
+    with placer.place(step.path) as (handle, name):
+        try:
+            os.rmdir(name, dir_fd=handle)
+        except OSError:
+            if beneath.status_of(handle, name) is None:
+                return
+            raise NotEmpty from None
+    if step.new is not None:
+        put(placer, step, None)
+
+
+def set_folder(placer: Placer, step: Step, _: Entry | None) -> None:
+    assert step.new is not None  # noqa: S101 - the phase takes no others
+    if step.path:
+        with placer.place(step.path) as (handle, name):
+            set_attributes(handle, name, step.new)
+    else:
+        set_attributes(placer.root, ".", step.new)
+
+
+def is_folder(entry: Entry | None) -> bool:
+    return entry is not None and entry.is_folder
+
+
+def _only_attributes(new: Entry | None, now: Entry | None) -> bool:
+    """Return whether a file has its content and no other name that must not change with it."""
+    if new is None or now is None or new.is_folder or not same_content(new, now):
+        return False
+    are_same_names = now.identity == new.identity and now.links == new.links
+    return now.links == 1 or are_same_names or not now.is_file
+
+
+def _needs_putting(new: Entry | None, now: Entry | None) -> bool:
+    is_other = not is_folder(now) and not _only_attributes(new, now)
+    return new is not None and not new.is_folder and is_other
+
+
+# A file may have several names: its attributes come last, when no step expects the old ones.
+PHASES = (
+    Phase(lambda new, now: is_folder(new) and not is_folder(now), make_folder),
+    Phase(_needs_putting, put, is_apart=True),
+    Phase(lambda new, now: new is None and not is_folder(now), remove, is_apart=True),
+    Phase(lambda new, now: not is_folder(new) and is_folder(now), remove_folder, True),
+    Phase(_only_attributes, set_file),
+    Phase(lambda new, _: is_folder(new), set_folder, True),
+)

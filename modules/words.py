@@ -28,12 +28,6 @@ class Words:
         text = (CATALOGUES / f"{language}.json").read_text(encoding="utf-8")
         return cls(language, json.loads(text))
 
-    @staticmethod
-    def pick(setting: str, locale_name: str) -> Language:
-        """Return the language of *setting* ("en", "zh"), or else that of a locale as "zh_CN"."""
-        wanted = setting or locale_name
-        return "zh" if wanted.lower().startswith("zh") else "en"
-
     def say(self, text: Text) -> str:
         """Return *text* as the person reads it; what is no phrase is left as it is."""
         return text.said_in(self.catalogue) if isinstance(text, Phrase) else text

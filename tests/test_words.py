@@ -8,6 +8,7 @@ from string import Formatter
 
 import pytest
 
+from config import locale_language
 from modules.words import CATALOGUES, Words
 from utils.phrases import phrase
 
@@ -85,18 +86,16 @@ def test_no_translation_is_left_over() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "locale_name", "language"),
+    ("environment", "language"),
     [
-        ("", "zh_CN.UTF-8", "zh"),
-        ("", "en_GB.UTF-8", "en"),
-        ("", "C", "en"),
-        ("", "", "en"),
-        ("en", "zh_CN.UTF-8", "en"),
-        ("zh", "de_DE.UTF-8", "zh"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "en_GB.UTF-8"}, "en"),
+        ({"LANG": "C"}, "en"),
+        ({}, "en"),
     ],
 )
-def test_the_setting_goes_before_the_locale(setting: str, locale_name: str, language: str) -> None:
-    assert Words.pick(setting, locale_name) == language
+def test_the_locale_says_which_language(environment: dict[str, str], language: str) -> None:
+    assert locale_language(environment) == language
 
 
 def test_a_phrase_is_said_in_the_language_of_the_reader() -> None:

@@ -17,7 +17,6 @@ Again = Literal["never", "unreachable", "reply", "server"]
 _LONGEST_SENTENCE = 300
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-_PASSING_TYPES = re.compile(r"rate_limit|unavailable|overload|server_error|internal|timeout")
 _KEY_PAGE = "https://platform.deepseek.com/api_keys"
 _BALANCE_PAGE = "https://platform.deepseek.com/top_up"
 

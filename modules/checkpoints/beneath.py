@@ -10,15 +10,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_EXCHANGE = 2
 
 
 def open_folder(root: int, path: str) -> int:
@@ -100,36 +97,3 @@ def set_mode(handle: int, name: str, mode: int) -> None:
 def set_mtime(handle: int, name: str, mtime_ns: int) -> None:
     times = (os.stat(name, dir_fd=handle, follow_symlinks=False).st_atime_ns, mtime_ns)
     os.utime(name, ns=times, dir_fd=handle, follow_symlinks=False)
-
-
-def exchange(handle: int, name: str, other: str) -> bool:
-    """Swap two names of a folder in one step; return False where the system cannot."""
-    call = _renameat2()
-    if call is None:
-        return False
-    if call(handle, os.fsencode(name), handle, os.fsencode(other), _EXCHANGE) == 0:
-        return True
-    code = _errno()
-    if code in (errno.ENOSYS, errno.EINVAL):
-        return False
-    raise OSError(code, os.strerror(code), name, None, other)
-
-
-@cache
-def _renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:
-    if not sys.platform.startswith("linux"):
-        return None
-    import ctypes  # 5 ms
-
-    function = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if function is None:
-        return None
-    name = ctypes.c_char_p
-    function.argtypes = [ctypes.c_int, name, ctypes.c_int, name, ctypes.c_uint]
-    return function  # type: ignore[no-any-return]
-
-
-def _errno() -> int:
-    import ctypes
-
-    return ctypes.get_errno()

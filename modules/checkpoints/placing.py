@@ -19,7 +19,7 @@ from modules.checkpoints.entries import Entry
 from modules.checkpoints.plan import names_beside
 from modules.checkpoints.trees import walk
 from modules.checkpoints.vault import Damaged, Vault
-from modules.files.kernel import rename_to_new
+from modules.files.kernel import exchange, rename_to_new
 
 Twin = tuple[tuple[int, int], str]
 """The identity and content of a file that had several names."""
@@ -133,7 +133,7 @@ class Placer:
         try:
             if current is None:
                 rename_to_new(handle, self.temporary, handle, name)
-            elif not beneath.exchange(handle, self.temporary, name):
+            elif not exchange(handle, self.temporary, name):
                 expect(beneath.status_of(handle, name), current)
                 os.rename(self.temporary, name, src_dir_fd=handle, dst_dir_fd=handle)
             else:
@@ -148,7 +148,7 @@ class Placer:
             expect(beneath.status_of(handle, self.temporary), current)
         except Changed:
             try:
-                beneath.exchange(handle, self.temporary, name)
+                exchange(handle, self.temporary, name)
             except OSError:  # somebody moved the new file away that very moment
                 self._give_back(handle, name)
             raise

@@ -232,9 +232,6 @@ class Vault:
     def _large(self, key: str) -> Path:
         return self.folder / "large" / key[:2] / key
 
-    def drop_large(self, key: str) -> None:
-        self._large(key).unlink(missing_ok=True)
-
     def fold(self, entries: Entries) -> tuple[str, list[tuple[str, bytes]]]:
         """Return the digest of a folder's list, and what of it is still to be kept, packed."""
         parts = [(digest(data), data) for data in encode(entries)]

@@ -1,4 +1,4 @@
-"""Two calls of the kernel that Python does not offer, with what to do where they are missing."""
+"""Calls of the kernel that Python does not offer, with what to do where they are missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 _OPENAT2 = 437  # the number is the same on every architecture but Alpha
 _NO_MAGICLINKS, _BENEATH = 2, 8
-_RENAME_NOREPLACE = 1
+_RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
 _TRIES = 32
 
 
@@ -67,6 +67,22 @@ def rename_to_new(folder: int, name: str, new_folder: int, new_name: str) -> Non
     if number not in (errno.ENOSYS, errno.EINVAL):
         raise OSError(number, os.strerror(number), new_name)
     _link_to_new(folder, name, new_folder, new_name)  # some file systems know no such rename
+
+
+def exchange(folder: int, name: str, other: str) -> bool:
+    """Swap two names of *folder* in one step; return False where the system cannot."""
+    import ctypes
+
+    try:
+        call = _libc().renameat2
+    except AttributeError:  # macOS, old C libraries
+        return False
+    if not call(folder, os.fsencode(name), folder, os.fsencode(other), _RENAME_EXCHANGE):
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.ENOSYS, errno.EINVAL):
+        return False
+    raise OSError(number, os.strerror(number), name, None, other)
 
 
 def _link_to_new(folder: int, name: str, new_folder: int, new_name: str) -> None:

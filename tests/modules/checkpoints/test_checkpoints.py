@@ -232,20 +232,21 @@ def test_a_folder_where_a_file_is_to_return(root: Path, points: Checkpoints) -> 
 def test_a_file_replaced_while_we_undo_is_put_back(
     root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from modules.checkpoints import beneath
+    from modules.checkpoints import placing
+    from modules.files import kernel
 
     write(root / "f", "one")
     before = points.take()
     write(root / "f", "agent")
     after = points.take()
-    real = beneath.exchange
+    real = kernel.exchange
 
     def racing(handle: int, name: str, other: str) -> bool:
         if (root / "f").read_text() == "agent":
             write(root / "f", "person, just now")
         return real(handle, name, other)
 
-    monkeypatch.setattr(beneath, "exchange", racing)
+    monkeypatch.setattr(placing, "exchange", racing)
     result = points.undo(before.id, after.id)
     assert (root / "f").read_text() == "person, just now"
     assert left_paths(result) == ["f"]

@@ -1,0 +1,178 @@
+"""Any call and any turn can be taken back and brought again, whatever came later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.cards import TableCard, TextCard
+from modules.checkpoints.family import UndoFamily
+from modules.checkpoints.work import Work
+from modules.project import Project
+from tests.modules.checkpoints.test_undo_family import call, family, project, root, rows
+from utils.phrases import Problem
+
+__all__ = ["project", "root"]
+LINES = "".join(f"{number}\n" for number in range(1, 31))
+
+
+@pytest.fixture
+def undo(project: Project, root: Path, tmp_path: Path) -> Iterator[UndoFamily]:
+    (root / "f").write_text(LINES)
+    for made in family(project, tmp_path):
+        call(made, 1, "a", root / "f", text(three="three"))
+        call(made, 1, "b", root / "g", "one\n")
+        call(made, 2, "c", root / "f", text(three="three", twenty="twenty"))
+        call(made, 3, "d", root / "g", "two\n")
+        yield made
+
+
+def text(*, three: str = "3", twenty: str = "20") -> str:
+    return LINES.replace("\n3\n", f"\n{three}\n").replace("\n20\n", f"\n{twenty}\n")
+
+
+def title(card: object) -> str:
+    assert isinstance(card, TableCard)
+    return str(card.title)
+
+
+def test_a_call_goes_though_others_came_later(root: Path, undo: UndoFamily) -> None:
+    card = undo.undo("call 1")
+    assert title(card) == "Took back call 1 (turn 1); /redo brings it again"
+    assert (root / "f").read_text() == text(twenty="twenty")
+    assert (root / "g").read_text() == "two\n"
+    again = undo.redo("call 1").card
+    assert title(again) == "What call 1 (turn 1) did is there again"
+    assert (root / "f").read_text() == text(three="three", twenty="twenty")
+
+
+def test_a_turn_goes_though_others_came_later(root: Path, undo: UndoFamily) -> None:
+    undo.undo("turn 2")
+    assert (root / "f").read_text() == text(three="three")
+    undo.undo("turn 1")
+    assert (root / "f").read_text() == text()
+    assert (root / "g").read_text() == "two\n"  # changed since, so it was kept
+    undo.redo("turn 2")
+    assert (root / "f").read_text() == text(twenty="twenty")
+    undo.redo("turn 1")
+    assert (root / "f").read_text() == text(three="three", twenty="twenty")
+
+
+def test_a_call_of_a_turn_that_was_undone_can_come_again_alone(
+    root: Path, undo: UndoFamily
+) -> None:
+    undo.undo("turn 3")
+    undo.undo("turn 1")
+    assert not (root / "g").exists()
+    undo.redo("call 1")
+    assert (root / "f").read_text() == text(three="three", twenty="twenty")
+    assert not (root / "g").exists()
+    undo.redo("call 2")
+    assert (root / "g").read_text() == "one\n"
+    assert [bool(one.is_undone) for one in undo.calls()] == [False, False, False, True]
+
+
+def test_a_conflict_keeps_both(root: Path, undo: UndoFamily) -> None:
+    (root / "f").write_text(text(three="mine", twenty="twenty"))
+    assert rows(undo.undo("call 1")) == [
+        ["both kept", "f", "as you have it; the earlier one is f.undo-conflict"]
+    ]
+    assert (root / "f").read_text() == text(three="mine", twenty="twenty")
+    undo.redo("call 1")
+    assert not (root / "f.undo-conflict").exists()
+
+
+def test_the_numbers_are_listed(undo: UndoFamily) -> None:
+    undo.undo("call 2")
+    assert rows(undo.undo("list")) == [
+        ["1", "1", "f", ""],
+        ["2", "1", "g", "taken back"],
+        ["3", "2", "f", ""],
+        ["4", "3", "g", ""],
+    ]
+    undo.enter("another")
+    assert isinstance(undo.undo("list"), TextCard)
+
+
+@pytest.mark.parametrize(
+    ("rest", "why"),
+    [
+        ("call 9", "no call 9"),
+        ("turn 9", "Turn 9 changed no file"),
+        ("call 0", "/undo turn 3"),
+        ("all", "/undo turn 3"),
+    ],
+)
+def test_what_is_not_there_is_said(undo: UndoFamily, rest: str, why: str) -> None:
+    with pytest.raises(Problem, match=why):
+        undo.undo(rest)
+
+
+def test_nothing_is_undone_or_redone_twice(undo: UndoFamily) -> None:
+    with pytest.raises(Problem, match="not taken back"):
+        undo.redo("call 1")
+    undo.undo("call 1")
+    with pytest.raises(Problem, match="/redo call 1 brings it again"):
+        undo.undo("call 1")
+    undo.undo("turn 1")
+    with pytest.raises(Problem, match="/redo turn 1 brings it again"):
+        undo.undo("turn 1")
+    undo.undo("")
+    undo.undo("")
+    with pytest.raises(Problem, match="/redo brings it again"):
+        undo.undo("")
+
+
+def test_the_model_hears_of_each_until_it_knows(undo: UndoFamily) -> None:
+    undo.undo("call 3")
+    undo.redo("call 3")
+    (section,) = undo.context()
+    assert section.text.split("\n") == [
+        "The person took back what one call of turn 2 did to files (undo 1): f. "
+        "Look before you change them again.",
+        "The person brought again what one call of turn 2 did to files: f.",
+    ]
+
+
+def test_numbers_stay_through_restart_fork_and_collection(
+    project: Project, tmp_path: Path, undo: UndoFamily
+) -> None:
+    undo.forked("s1", "s2", 2)
+    for again in family(project, tmp_path):
+        again.enter("s2")
+        assert [(one.number, one.turn) for one in again.calls()] == [(1, 1), (2, 1), (3, 2)]
+
+
+def test_nothing_is_taken_back_while_another_session_works(
+    root: Path, undo: UndoFamily, tmp_path: Path
+) -> None:
+    other = Work(tmp_path / "store" / "work")
+    undo.rest()
+    other.begin("s2")
+    for command in (undo.undo, undo.redo, undo.rewind):
+        with pytest.raises(Problem, match="Session s2 is at work"):
+            command("")
+    other.end()
+    undo.undo("")
+    assert (root / "g").read_text() == "one\n"
+
+
+def test_what_was_too_large_names_the_limit_and_the_setting(
+    root: Path, project: Project, tmp_path: Path
+) -> None:
+    (root / "big").write_text("x" * 2000)
+    for undo in family(project, tmp_path):
+        undo.before("a", 1)
+        (root / "big").unlink()
+        undo.after("a", 1)
+        undo.rest()
+        why = "larger than 1.0 kB, the most that checkpoints hold of one file (setting "
+        assert rows(undo.undo("")) == [["not brought back", "big", f"{why}checkpoint_file_mb)"]]
+
+
+def test_what_is_there_as_it_was_says_so(root: Path, undo: UndoFamily) -> None:
+    (root / "f").write_text(LINES)
+    undo.undo("call 3")
+    assert rows(undo.undo("call 1")) == [["nothing was left to take back"]]

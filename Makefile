@@ -1,5 +1,5 @@
 # The same commands as .ci/run, for daily use.
-.PHONY: check test lint types bench
+.PHONY: check test lint types bench constraints
 
 check: test lint types
 
@@ -15,3 +15,6 @@ types:
 
 bench:
 	.venv-dev/bin/python -m tests.bench
+
+constraints:
+	python3 tools/constraints.py

@@ -20,7 +20,9 @@ if TYPE_CHECKING:  # the module `typing` itself is not imported yet: Ctrl-C come
     from core.main_terminal import MainTerminal
     from core.web_terminal import Packet
     from modules.cli.options import Options
+    from modules.cli.plain import PlainScreen
     from modules.ground import Ground
+    from modules.toolbox import Choices
     from modules.words import Words
     from utils.api_client import ApiClient
     from utils.phrases import Phrase, Problem
@@ -48,37 +50,53 @@ def main() -> int:
 
 
 def start(argv: list[str]) -> int:
-    """Make sure of the packages, then run; return the exit code."""
-    from config import ROOT, VERSION, language
+    """Do what *argv* says, and say what stands in its way; return the exit code."""
+    from config import language
     from modules.words import Words
-    from utils.bootstrap import ensure
-    from utils.phrases import Problem
+    from utils.phrases import Problem, phrase
+    from utils.streams import OutputLost, complete
 
+    complete()
     words = Words.of(language())
+    try:
+        code = run_with_packages(argv, words)
+        sys.stdout.flush()
+        return code
+    except Problem as problem:
+        print_error(words, problem.what)
+        return 2
+    except OutputLost as lost:
+        if lost.is_unread:
+            return 0
+        print_error(words, phrase("The output cannot be written: {why}.", why=lost.why))
+        return 1
 
-    def say(what: Phrase) -> None:
-        print_error(words, what)
+
+def run_with_packages(argv: list[str], words: Words) -> int:
+    """Make sure of the packages, then run; return the exit code. Raises `Problem`."""
+    from config import ROOT, VERSION
+    from utils.bootstrap import ensure
 
     if argv == ["--version"]:
         sys.stdout.write(f"Onefold {VERSION}\n")
         return 0
-    try:
-        ensure(
-            str(ROOT),
-            packages=PACKAGES,
-            requirements="requirements.txt",
-            folder=".venv",
-            say=say,
-        )
-        return run(argv, words)
-    except Problem as problem:
-        say(problem.what)
-        return 2
+    ensure(
+        str(ROOT),
+        packages=PACKAGES,
+        requirements="requirements.txt",
+        folder=".venv",
+        say=lambda what: print_error(words, what),
+    )
+    return run(argv, words)
 
 
 def print_error(words: Words, what: Phrase) -> None:
-    sys.stderr.write(f"Onefold: {words.say(what)}\n")
-    sys.stderr.flush()
+    from contextlib import suppress
+
+    from utils.streams import OutputLost
+
+    with suppress(OutputLost):  # nobody listens
+        sys.stderr.write(f"Onefold: {words.say(what)}\n")
 
 
 def run(argv: list[str], words: Words) -> int:
@@ -106,12 +124,17 @@ def run(argv: list[str], words: Words) -> int:
 
 def print_failure(options: Options, words: Words, problem: Problem) -> None:
     """Tell a program that reads our JSON what kept the task from being begun."""
-    from modules.cli.plain import PlainScreen
-
-    project = options.project or ""
-    screen = PlainScreen(options.output, sys.stdout, sys.stderr, words, project=project)
+    screen = plain_screen(options, words, options.project or "")
     screen.fail(problem.what)
     screen.finish()
+
+
+def plain_screen(options: Options, words: Words, project: str) -> PlainScreen:
+    from modules.cli.plain import PlainScreen
+
+    is_new = options.resume is None
+    out, err = sys.stdout, sys.stderr
+    return PlainScreen(options.output, out, err, words, project=project, is_new=is_new)
 
 
 def run_as_said(options: Options, words: Words) -> int:
@@ -136,9 +159,7 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
     from core.main_terminal import MainTerminal
 
     with ExitStack() as stack:
-        model, is_practice = choose_model(
-            options, settings, words, stack, is_needed=not options.is_command
-        )
+        model, is_practice = model_for(options, settings, words, stack)
         task = prepared_task(options, model, words)
         ground = lay_ground(options, settings, words)
         make = partial(MainTerminal, model=model)
@@ -147,11 +168,9 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
         if options.resume is not None:
             terminal.resume(options.resume)
         if task is not None:
-            from modules.cli.plain import PlainScreen
             from modules.cli.task import run_task
 
-            project = str(ground.project.root)
-            screen = PlainScreen(options.output, sys.stdout, sys.stderr, words, project=project)
+            screen = plain_screen(options, words, str(ground.project.root))
             return run_task(terminal, task, screen, ground.failures)
         from modules.cli.dialogue import run_dialogue
         from modules.toolbox import announcements
@@ -198,7 +217,7 @@ def run_web(options: Options, settings: Settings, words: Words) -> int:
 
     place = Place.of(options.host, options.port, options.allow_remote, options.async_mode)
     with ExitStack() as stack:
-        model, is_practice = choose_model(options, settings, words, stack, is_needed=True)
+        model, is_practice = model_for(options, settings, words, stack)
         in_background(model.warm)
         ground = lay_ground(options, settings, words)
 
@@ -217,64 +236,45 @@ def run_web(options: Options, settings: Settings, words: Words) -> int:
             model=model.model,
             is_practice=is_practice,
             log=ground.failures,
+            start="" if options.resume is None else ground.store.find(options.resume),
         )
         return serve(place, house, words, settings.data_dir)
 
 
-def choose_model(
-    options: Options, settings: Settings, words: Words, stack: ExitStack, *, is_needed: bool
+def model_for(
+    options: Options, settings: Settings, words: Words, stack: ExitStack
 ) -> tuple[ApiClient, bool]:
     """Return the client of the model to use, and whether that is the practice model.
 
-    Raises `Problem` when one *is_needed* and there is no key for it, and nobody to ask.
+    Raises `Problem` when there is no key for what needs one, and nobody to ask.
     """
-    from config import DEEPSEEK
-
-    if options.offline:
-        return practice_model(settings, stack), True
-    key, url = settings.deepseek_api_key, settings.deepseek_base_url
-    if key or url != DEEPSEEK or not is_needed:
-        return client(settings, url, key or "none", settings.model), False
-    from modules.cli.key import ask_for_key, no_key
-
-    if options.task is not None:
-        raise no_key()
-    from modules.local_servers import LocalServer, check_tools, find_servers
-
-    chosen = ask_for_key(words, find_servers(), settings.data_dir / "config.toml")
-    if isinstance(chosen, LocalServer):
-        local = client(settings, chosen.base_url, "none", chosen.model)
-        check_tools(local, chosen)
-        return local, False
-    if chosen == "practice":
-        return practice_model(settings, stack), True
-    return client(settings, url, chosen, settings.model), False
-
-
-def practice_model(settings: Settings, stack: ExitStack) -> ApiClient:
-    """Return a client of the practice model, served in this process until *stack* ends."""
-    from modules.practice.server import serve
-    from modules.practice.understanding import answer
-
-    return client(settings, stack.enter_context(serve(answer)), "practice", "practice")
-
-
-def client(settings: Settings, base_url: str, key: str, model: str) -> ApiClient:
-    from config import VERSION
+    from config import DEEPSEEK, VERSION
+    from modules.cli.model import Access, choose_model
     from utils.api_client import ApiClient
 
-    return ApiClient(
-        base_url,
-        key,
-        model=model,
-        max_tokens=settings.max_tokens,
-        context_limit=settings.context_limit,
-        prices=settings.prices,
-        user_agent=f"onefold/{VERSION}",
-        effort=settings.effort,
-        idle_seconds=settings.idle_seconds,
-        retries=settings.retries,
+    def make(base_url: str, key: str, model: str) -> ApiClient:
+        return ApiClient(
+            base_url,
+            key,
+            model=model,
+            max_tokens=settings.max_tokens,
+            context_limit=settings.context_limit,
+            prices=settings.prices,
+            user_agent=f"onefold/{VERSION}",
+            effort=settings.effort,
+            idle_seconds=settings.idle_seconds,
+            retries=settings.retries,
+        )
+
+    url = settings.deepseek_base_url
+    access = Access(
+        url=url,
+        key=settings.deepseek_api_key,
+        model=settings.model,
+        is_usual=url == DEEPSEEK,
+        config=settings.data_dir / "config.toml",
     )
+    return choose_model(options, access, make, words, stack)
 
 
 def lay_ground(options: Options, settings: Settings, words: Words) -> Ground:
@@ -295,12 +295,35 @@ def furnish(
 ) -> Terminal:
     """Return the terminal that *make* makes of the tools and the settings."""
     from modules.prompts import prompt
-    from modules.toolbox import Choices, families
+    from modules.toolbox import families
     from utils.waiting import Stop
 
     stop = Stop()
-    system_text = prompt("system")
-    choices = Choices(
+    choices = choices_of(settings, prompt("system"), is_practice=is_practice)
+    terminal = make(
+        families=families(ground.project, ground.data, ground.store, stop, choices),
+        store=ground.store,
+        project=ground.project.name,
+        system_text=choices.system_text,
+        digest_prompt=prompt("digest"),
+        files=ground.project.files,
+        mode=settings.mode,
+        approval_mode=settings.approve,
+        step_limit=settings.step_limit,
+        context_limit=settings.context_limit,
+        budget_usd=settings.budget_usd,
+        is_practice=is_practice,
+        stop=stop,
+    )
+    ground.failures.hear(terminal.blind)
+    return terminal
+
+
+def choices_of(settings: Settings, system_text: str, *, is_practice: bool) -> Choices:
+    """Return what *settings* say about the families; who only practises searches no web."""
+    from modules.toolbox import Choices
+
+    return Choices(
         system_text=system_text,
         context_limit=settings.context_limit,
         search_key="" if is_practice else settings.tavily_api_key,
@@ -313,21 +336,6 @@ def furnish(
         checkpoint_file_bytes=settings.checkpoint_file_mb * 1_000_000,
         checkpoint_total_bytes=settings.checkpoint_total_mb * 1_000_000,
         checkpoint_days=settings.checkpoint_days,
-    )
-    return make(
-        families=families(ground.project, ground.data, ground.store, stop, choices),
-        store=ground.store,
-        project=ground.project.name,
-        system_text=system_text,
-        digest_prompt=prompt("digest"),
-        files=ground.project.files,
-        mode=settings.mode,
-        approval_mode=settings.approve,
-        step_limit=settings.step_limit,
-        context_limit=settings.context_limit,
-        budget_usd=settings.budget_usd,
-        is_practice=is_practice,
-        stop=stop,
     )
 
 

@@ -5,18 +5,32 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Generator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.approval import Leave, pattern_for
 from core.blinding import Stream, mapped
 from core.events import ApprovalAsked, Event, Reply, ToolFinished, ToolOutput, ToolStarted, Warned
+from core.family import Doubt
 from core.host import Host
 from core.messages import AnswerState, ToolAnswer, ToolCall
 from core.questions import agreed, not_run, refusal, told_of_change
 from core.tools import Outcome, Tool, ToolError, failed
 from utils.phrases import Problem, phrase
 from utils.waiting import Stopped
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """How a call ended; *revised* is what the person put in the place of its arguments.
+
+    *waited* is how many seconds it took the person to give leave.
+    """
+
+    state: AnswerState
+    outcome: Outcome
+    revised: dict[str, Any] | None = None
+    waited: float = 0.0
 
 
 def run_call(
@@ -27,19 +41,20 @@ def run_call(
     Returns the answer, and whether files changed.
     """
     began = time.monotonic()
-    state: AnswerState
-    revised: dict[str, Any] | None = None
     try:
         tool = host.tools.find(call.name)
         arguments = tool.arguments(call)
     except ToolError as error:
         yield ToolStarted(call.id, call.name, {})
-        state, outcome = "failed", failed(error.what)
+        done = _Done("failed", failed(error.what))
     else:
         yield ToolStarted(call.id, call.name, arguments)
-        state, outcome, revised = yield from _with_leave(host, tool, call.id, arguments)
-    seconds = time.monotonic() - began
-    answer = ToolAnswer(call.id, call.name, outcome.text, state, outcome.card, seconds, revised)
+        done = yield from _with_leave(host, tool, call.id, arguments)
+    seconds = time.monotonic() - began - done.waited
+    state, outcome = done.state, done.outcome
+    answer = ToolAnswer(
+        call.id, call.name, outcome.text, state, outcome.card, seconds, done.revised
+    )
     waiting.popleft()
     host.record(answer)
     yield ToolFinished(call.id, call.name, state, outcome.card, seconds, outcome.changes)
@@ -48,30 +63,30 @@ def run_call(
 
 def _with_leave(
     host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any]
-) -> Generator[Event, Reply | None, tuple[AnswerState, Outcome, dict[str, Any] | None]]:
-    """Run the tool if it may run; a stop and a refusal are outcomes too.
-
-    The third value is what the person put in the place of *arguments*, None when it was that.
-    """
+) -> Generator[Event, Reply | None, _Done]:
+    """Run the tool if it may run; a stop and a refusal are outcomes too."""
     if host.stop.is_set():
-        return "stopped", _stopped(), None
+        return _Done("stopped", _stopped())
     leave = host.approval.judge(tool, arguments)
     reply: Reply | None = None
     ran = arguments
+    waited = -time.monotonic()
     if leave.verdict == "ask":
         reply, ran = yield from _ask(host, tool, call_id, arguments, leave)
         if host.stop.is_set():
-            return "stopped", _stopped(), None
+            return _Done("stopped", _stopped())
+    waited += time.monotonic()
     if leave.verdict == "refuse" or (leave.verdict == "ask" and not (reply and reply.yes)):
-        return "refused", refusal(leave, reply), None
+        return _Done("refused", refusal(leave, reply), waited=waited)
     if reply and reply.always:
         host.approval.always(reply.pattern or pattern_for(tool.name, ran))
     if ran is arguments:
-        return *(yield from _run(host, tool, call_id, arguments)), None
+        state, outcome = yield from _run(host, tool, call_id, arguments)
+        return _Done(state, outcome, waited=waited)
     revised = mapped(dict(ran), host.blind)
     yield ToolStarted(call_id, tool.name, revised, is_revised=True)
     state, outcome = yield from _run(host, tool, call_id, ran)
-    return state, told_of_change(outcome, arguments, revised), revised
+    return _Done(state, told_of_change(outcome, arguments, revised), revised, waited)
 
 
 def _ask(
@@ -129,7 +144,7 @@ def _settle(
 ) -> Generator[Event, Reply | None, Outcome]:
     """Let the house know what a call did, and the person decide about it where there is doubt.
 
-    Returns *outcome* itself, or another one if all that the call did was put back.
+    Returns *outcome* itself, or another one if what the call did is not wanted.
     """
     try:
         host.settle(tool, call_id)
@@ -137,21 +152,29 @@ def _settle(
             question = ApprovalAsked(call_id, tool.name, "loss", doubt.why, "", doubt.card)
             reply = yield question
             if reply is None or not reply.yes:
-                doubt.put_back()
-                outcome = _put_back(outcome, reply)
+                outcome = yield from _put_back(doubt, outcome, reply)
         host.follow(outcome)
     except Problem as problem:  # it did run: its answer counts, and the person is told
         yield Warned(problem.what)
     return outcome
 
 
-def _put_back(outcome: Outcome, reply: Reply | None) -> Outcome:
+def _put_back(
+    doubt: Doubt, outcome: Outcome, reply: Reply | None
+) -> Generator[Event, Reply | None, Outcome]:
+    """Put back what the call did; return what the model reads of that."""
     if reply is None:
         why = "it deleted much, and nobody was there to say whether to keep that"
     else:
         why = reply.reason.strip() or "the person did not want what it deleted to be gone"
-    text = f"{outcome.text}\nAll that this call did to the files was put back: {why}."
-    return replace(outcome, text=text, ok=False, changes=())
+    try:
+        doubt.put_back()
+    except Problem as problem:
+        yield Warned(problem.what)
+        text = f"What this call did to the files was to be put back ({why}). {problem.what}"
+        return replace(outcome, text=f"{outcome.text}\n{text}", ok=False)
+    text = f"All that this call did to the files was put back: {why}."
+    return replace(outcome, text=f"{outcome.text}\n{text}", ok=False, changes=())
 
 
 def _stopped() -> Outcome:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from core.approval import Approval, ApprovalMode
 from core.blinding import mapped
 from core.cards import Card, TextCard
-from core.commands import Commands
+from core.commands import BESIDE, Commands, has_to_wait
 from core.context import news
 from core.events import CommandAnswered, Event, TurnFinished, TurnStarted, Warned
 from core.family import Command, Doubt, Family, Section, commands_of
@@ -76,6 +76,7 @@ class MainTerminal:
         self.approval = Approval(self.approval_mode, self._concern)
         self.history = History(self._keep)
         self.held: Phrase | None = None
+        self.is_in_turn = False
         self.window = Window(self)
         everyone = [Commands(self), *self.families]
         self.commands: Mapping[str, Command] = {
@@ -103,9 +104,11 @@ class MainTerminal:
         self.record(User(line))
         yield TurnStarted(line, self.history.turn)
         yield from map(Warned, self.store.warnings())
+        self.is_in_turn = True
         try:
             yield from run_turn(self)
         finally:
+            self.is_in_turn = False
             for family in self.families:
                 family.rest()
 
@@ -115,6 +118,13 @@ class MainTerminal:
             answer = TextCard(self._unknown(name))
             return mapped(CommandAnswered(name, answer, ok=False), self.blind)
         return self.perform(name, lambda: self.commands[name].run(rest.strip()))
+
+    def beside(self, line: str) -> CommandAnswered:
+        """Run a slash command while a turn runs, from any thread; one that cannot says so."""
+        name = line.split(maxsplit=1)[0]
+        if name in self.commands and name not in BESIDE:
+            return CommandAnswered(name, TextCard(has_to_wait(name)), ok=False)
+        return self._run_command(line)
 
     def perform(self, name: str, work: Callable[[], Card | CommandAnswered]) -> CommandAnswered:
         """Do *work* as the command *name*; a mistake of the person becomes its answer."""
@@ -186,6 +196,16 @@ class MainTerminal:
             self.resume(session)
         if self.held:  # somebody was faster
             raise Problem(self.held)
+
+    def look_again(self) -> None:
+        """Read anew a session that is only read; it is ours from then on if nobody runs it now."""
+        if not self.held:
+            return
+        self.held = self._claim(self.session)
+        records = self.store.load(self.session)
+        self.history = History(self._keep)
+        self.history.replay([(turn, mapped(record, self.blind)) for turn, record in records])
+        self._restore(self.history.state)
 
     def rewind(self, turn: int, key: int) -> None:
         """Take back *turn* and all after it: the talk, and the families' state with it."""

@@ -71,7 +71,6 @@ class WebTerminal(MainTerminal):
 
     emit: Callable[[Packet], None]
     changed: Callable[[], None] = _nothing
-    reads_along: bool = False
     boot: str = field(default_factory=lambda: secrets.token_hex(8))
     _log: deque[Packet] = field(default_factory=deque)
     _packet_sizes: deque[int] = field(default_factory=deque)
@@ -145,6 +144,12 @@ class WebTerminal(MainTerminal):
         session = super().resume(start)
         self._retell()
         return session
+
+    def look_again(self) -> None:
+        was_held = bool(self.held)
+        super().look_again()
+        if was_held:
+            self._retell()
 
     def new(self) -> None:
         super().new()

@@ -126,6 +126,24 @@ class Annotations(Family):
                 with suppress(ToolError):  # its file is not there
                     self._set(path, then.get(path, ""))
 
+    def take_back(self, before: Any, after: Any) -> list[Phrase]:
+        """Give back the notes that *before* and *after* (by path) tell apart.
+
+        A note that was changed since stays as it is.
+        """
+        self.sync()
+        then, later, now = before or {}, after or {}, self.all_notes()
+        said: list[Phrase] = []
+        for path in sorted(then.keys() | later.keys()):
+            text = then.get(path, "")
+            if text == later.get(path, "") or now.get(path, "") != later.get(path, ""):
+                continue
+            with suppress(ToolError):  # its file is not there
+                self._set(path, text)
+                shown = text or phrase("no note")
+                said.append(phrase("note on {path}: {text}", path=visible(path), text=shown))
+        return said
+
     def follow(self, changes: Sequence[Change]) -> None:
         """Take the notes along with a rename at once; the rest shows in the files themselves."""
         renames = [change for change in changes if change.kind == "renamed"]

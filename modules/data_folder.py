@@ -15,10 +15,8 @@ class DataFolder:
 
     def __init__(self, data: Path, project: Path) -> None:
         """Make the folder. Raises `Problem` when that cannot be done."""
-        name = re.sub(r"[^\w.-]+", "_", project.name)[:40] or "root"
-        digest = hashlib.sha256(str(project).encode("utf-8", "surrogateescape")).hexdigest()[:10]
         self.all = data
-        self.path = data / "projects" / f"{name}-{digest}"
+        self.path = self.place(data, project)
         try:
             data.mkdir(parents=True, exist_ok=True)
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -43,6 +41,13 @@ class DataFolder:
                         path=str(path),
                     )
                 )
+
+    @staticmethod
+    def place(data: Path, project: Path) -> Path:
+        """Return where the folder of *project* is, or would be."""
+        name = re.sub(r"[^\w.-]+", "_", project.name)[:40] or "root"
+        digest = hashlib.sha256(str(project).encode("utf-8", "surrogateescape")).hexdigest()[:10]
+        return data / "projects" / f"{name}-{digest}"
 
     @property
     def sessions(self) -> Path:

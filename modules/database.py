@@ -5,40 +5,89 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from modules.read_only import in_memory, reader
+from modules.sqlite_errors import (
+    code_of,
+    damaged,
+    explanation,
+    is_damage,
+    is_refusal,
+    only_readable,
+    unusable,
+)
 from utils.phrases import Phrase, Problem, phrase
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection, Error
+    from sqlite3 import Connection
+
+Migration = Callable[["Connection"], None]
+"""Brings a file from one version to the next, within a transaction."""
 
 
-_BROKEN = ("no such table: ", "no such column: ", "Could not decode", "unsupported file format")
-"""What SQLite says, without a code of its own, of a file that was not written like this by us."""
-_FORMAT = 24  # SQLITE_FORMAT, which the module of Python does not name
+_NO_VERSION = 1_000
+"""No file of ours has such a number: it is what some damage left."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Damaged(Problem):
     """The file is no database (any more), or something in it is broken."""
 
 
+class Rescuable(Protocol):
+    def _rescue(self) -> bool:
+        """Begin a new file with what a broken one holds; return whether it was broken."""
+
+
+def rescued(method: Method) -> Method:
+    """Let *method* be tried again on a new file when the old one turns out to be broken."""
+
+    @wraps(method)
+    def call(self: Rescuable, *values: Any, **named: Any) -> Any:
+        try:
+            return method(self, *values, **named)
+        except Damaged:
+            if not self._rescue():
+                raise
+            return method(self, *values, **named)
+
+    return call  # type: ignore[return-value]
+
+
 class Database:
     """One connection guarded by a lock; other processes wait for each other in SQLite.
 
-    *schema* makes a new file of *version*. *patience* is how many seconds to wait for another
-    process. Everything raises `Problem` when the file cannot be used; it is never deleted.
+    *schema* makes a new file; *migrations* bring an older one up to it, the first from version 1
+    to 2. *patience* is how many seconds to wait for another process. Where nothing can be written
+    the file is opened for reading alone. Everything raises `Problem` when the file cannot be used;
+    it is never deleted.
     """
 
-    def __init__(self, path: Path, schema: str, *, version: int, patience: float = 5.0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        schema: str,
+        *,
+        migrations: Sequence[Migration] = (),
+        patience: float = 5.0,
+    ) -> None:
         self._path = path
         self._schema = schema
-        self._version = version
+        self._migrations = migrations
         self._patience = patience
         self._lock = threading.RLock()
         self._connection: Connection | None = None
+        self._refusal: Phrase | None = None
+
+    def exists(self) -> bool:
+        """Return whether anything was ever kept."""
+        return self._path.exists()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -48,17 +97,37 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Everything done inside is on disk together when this ends, or not at all."""
-        with self._lock, self._explained(), _transaction(self._opened()) as connection:
+        with self._lock, self._explained(), _transaction(self._writable()) as connection:
             yield connection
 
+    @property
+    def refusal(self) -> Phrase | None:
+        """Why nothing can be written, as far as was found out; None where it can."""
+        return self._refusal
+
     def is_whole(self) -> bool:
-        """Return whether SQLite finds nothing wrong with the file; reads all of it."""
+        """Return whether SQLite finds nothing wrong with the file; reads all of it.
+
+        Looks at the file that has the name now: another process may have set ours aside.
+        """
+        self.close()
         try:
             with self.reading() as connection:
                 found = connection.execute("PRAGMA integrity_check(1)").fetchone()
+                return bool(found and found[0] == "ok") and self._has_our_tables(connection)
         except Damaged:
             return False
-        return bool(found and found[0] == "ok")
+
+    def _has_our_tables(self, connection: Connection) -> bool:
+        """Return whether the tables have the columns they should; SQLite takes any for right."""
+        import sqlite3
+
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as ours:
+            for statement in self._schema.split(";"):
+                ours.execute(statement)
+            wanted = _columns(ours)
+        found = _columns(connection)
+        return all(set(columns) == set(found.get(table, ())) for table, columns in wanted.items())
 
     def set_aside(self) -> tuple[Path, Path]:
         """Move the file to a name that is free; return that and the one of its log.
@@ -99,31 +168,74 @@ class Database:
             self._connection = self._open()
         return self._connection
 
+    def _writable(self) -> Connection:
+        """Return a connection that can write; what was in the way may be gone by now."""
+        if self._refusal is not None:
+            self.close()
+        connection = self._opened()
+        if self._refusal is not None:
+            raise Problem(self._refusal)
+        return connection
+
     def _open(self) -> Connection:
         import sqlite3  # at first use: the prompt does not wait for it
+
+        self._refusal = None
+        try:
+            return self._open_to_write()
+        except (sqlite3.Error, OSError) as error:
+            if not is_refusal(error) or not self._has_content():
+                raise
+            reader = self._open_to_read()
+            self._refusal = only_readable(self._name, error)
+            return reader
+
+    def _open_to_write(self) -> Connection:
+        import sqlite3
 
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(
             self._path, timeout=self._patience, isolation_level=None, check_same_thread=False
         )
-        try:
-            self._prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
+        with _closed_on_failure(connection):
+            self._write_ahead(connection)
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA foreign_keys=ON")
+            self._bring_up_to_date(connection)
         return connection
 
-    def _prepare(self, connection: Connection) -> None:
-        self._write_ahead(connection)
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA foreign_keys=ON")
-        if _version_of(connection) == 0:
+    def _has_content(self) -> bool:
+        return self._path.exists() and self._path.stat().st_size > 0
+
+    def _open_to_read(self) -> Connection:
+        connection = reader(self._path, self._patience)
+        if _version_of(connection) < self._version:
+            connection = in_memory(connection)
+            self._bring_up_to_date(connection)
+        with _closed_on_failure(connection):
+            self._refuse_newer(connection)
+        return connection
+
+    @property
+    def _version(self) -> int:
+        return len(self._migrations) + 1
+
+    def _bring_up_to_date(self, connection: Connection) -> None:
+        if _version_of(connection) < self._version:
             with _transaction(connection):
                 if _version_of(connection) == 0:
                     for statement in self._schema.split(";"):
                         connection.execute(statement)
-                    connection.execute(f"PRAGMA user_version={self._version}")
+                else:
+                    for migrate in self._migrations[_version_of(connection) - 1 :]:
+                        migrate(connection)
+                connection.execute(f"PRAGMA user_version={self._version}")
+        self._refuse_newer(connection)
+
+    def _refuse_newer(self, connection: Connection) -> None:
+        if not 0 < _version_of(connection) < _NO_VERSION:
+            raise Damaged(damaged(self._name))
         if _version_of(connection) > self._version:
             raise Problem(
                 phrase("{path} was written by a newer Onefold. Update this one.", path=self._name)
@@ -138,7 +250,7 @@ class Database:
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
             except sqlite3.OperationalError as error:
-                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                if code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.02)
             else:
@@ -155,14 +267,14 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            if (what := _explanation(error, self._name)) is None:
+            if (what := explanation(error, self._name)) is None:
                 raise
-            raise (Damaged if _is_damage(error) else Problem)(what) from error
+            raise (Damaged if is_damage(error) else Problem)(what) from error
         except UnicodeDecodeError as error:  # the names of the tables are no text any more
-            raise Damaged(_damaged(self._name)) from error
+            raise Damaged(damaged(self._name)) from error
         except OSError as error:
             why = error.strerror or str(error)
-            raise Problem(_unwritable(self._name, why)) from error
+            raise Problem(unusable(self._name, why)) from error
 
 
 @contextmanager
@@ -171,11 +283,23 @@ def _transaction(connection: Connection) -> Iterator[Connection]:
     try:
         yield connection
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # whatever it was, the next one must not find a transaction open
         # A full or failing disk makes SQLite roll back by itself.
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _columns(connection: Connection) -> dict[str, list[str]]:
+    """Return the names of the columns by table."""
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall()
+    return {
+        name: [
+            column
+            for (column,) in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
+        ]
+        for (name,) in tables
+    }
 
 
 def _version_of(connection: Connection) -> int:
@@ -183,60 +307,10 @@ def _version_of(connection: Connection) -> int:
     return int(version)
 
 
-def _code(error: Error) -> int:
-    """Return SQLite's primary result code, 0 for an error of the Python module itself."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
-
-
-def _is_damage(error: Error) -> bool:
-    import sqlite3
-
-    told = str(error)
-    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, _FORMAT) or (
-        told.startswith(_BROKEN) or told.endswith("already exists")
-    )
-
-
-def _explanation(error: Error, path: str) -> Phrase | None:
-    """Say what is wrong with the file at *path*; None for a mistake of ours."""
-    import sqlite3
-
-    match _code(error):
-        case _ if _is_damage(error):
-            return _damaged(path)
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return phrase("{path} is held by another program. Close that and try again.", path=path)
-        case sqlite3.SQLITE_FULL:
-            return phrase(
-                "The disk is full: nothing more fits into {path}. What was kept is safe; make room "
-                "and try again.",
-                path=path,
-            )
-        case (
-            sqlite3.SQLITE_READONLY
-            | sqlite3.SQLITE_CANTOPEN
-            | sqlite3.SQLITE_PERM
-            | sqlite3.SQLITE_IOERR
-            | sqlite3.SQLITE_PROTOCOL
-            | sqlite3.SQLITE_NOLFS
-        ):
-            return _unwritable(path, str(error))
-        case _:
-            return None
-
-
-def _damaged(path: str) -> Phrase:
-    return phrase(
-        "{path} is damaged. Nothing was changed: move it away to start afresh, or try to "
-        "rescue it with sqlite3's .recover.",
-        path=path,
-    )
-
-
-def _unwritable(path: str, why: str) -> Phrase:
-    return phrase(
-        "{path} cannot be used: {why}. Mend that, or choose another data folder with "
-        "ONEFOLD_DATA_DIR.",
-        path=path,
-        why=why,
-    )
+@contextmanager
+def _closed_on_failure(connection: Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:  # whatever it was, nobody else will close it
+        connection.close()
+        raise

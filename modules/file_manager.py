@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Protocol
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Protocol
 
-from core.cards import Change, DiffCard, Hit, SearchCard, TextCard
+from core.cards import Card, Change, DiffCard, Hit, SearchCard, TextCard
 from core.family import Family
 from core.tools import Outcome, Risk, ToolError, tool
+from modules.files.intent import Intents, exists_already
 from modules.files.listing import Listing
 from modules.files.operations import Operation, operate
 from modules.files.reading import read_part
@@ -15,6 +16,7 @@ from modules.files.seen import Seen
 from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
 from modules.project import Changed, Project
 from utils.clean import visible
+from utils.git_names import is_in_git
 from utils.globs import glob_filter
 from utils.phrases import Phrase, phrase
 from utils.text import Difference, counted, cut_middle, difference, lines_of, numbered
@@ -24,6 +26,15 @@ _FIRST_LINES = 20
 _CARD_LINES = 400
 _MOST_CHANGES = 1_000
 _DIFF_CHARACTERS = 8_000
+_WRITING = frozenset(
+    {
+        *("create_file", "modify_file", "rename_file", "create_folder"),
+        *("delete_file", "delete_folder"),
+    }
+)
+_GIT_CONCERN = phrase(
+    "It changes a file of git's own, which git may obey or run; undo does not hold these."
+)
 
 
 class KeptOutputs(Protocol):
@@ -49,6 +60,10 @@ class FileManager(Family):
         self._outputs = outputs
         self._notes = notes or (lambda _: "")
         self._seen = Seen()
+        self._intents = Intents(project, self._notes)
+
+    def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:
+        return self._intents.card(tool, arguments)
 
     def learn(self, path: str, data: bytes) -> None:
         """Take note that the model knows *data* as the content of *path*, from elsewhere."""
@@ -113,9 +128,9 @@ class FileManager(Family):
         file = TextFile.new(content)
         data = _encoded(file, None)
         try:
-            self._project.write_bytes(name, data, make_folders=True, expect=None)
+            self._to_write(name).write_bytes(name, data, make_folders=True, expect=None)
         except Changed:
-            raise ToolError(_exists(visible(name))) from None
+            raise ToolError(exists_already(visible(name))) from None
         self._seen.remember(name, data)
         change = difference("", file.text)
         ends = f", {file.name}" if not file.is_plain else ""
@@ -152,7 +167,7 @@ class FileManager(Family):
             raise ToolError(phrase("There is no {path}.", path=visible(name)))
         if name == new_name:
             raise ToolError(phrase("Both paths are {path}.", path=visible(name)))
-        self._project.rename(name, new_name)
+        self._to_write(name, new_name).rename(name, new_name)
         self._seen.move(name, new_name)
         old, new = visible(name), visible(new_name)
         card = TextCard(phrase("Renamed {path} to {new_path}", path=old, new_path=new))
@@ -166,7 +181,7 @@ class FileManager(Family):
         name = self._named(path)
         if self._seen.of(name) is not None:
             self._check_known(name, self._project.read_bytes(name))
-        self._project.delete_file(name)
+        self._to_write(name).delete_file(name)
         self._seen.forget(name)
         card = TextCard(phrase("Deleted {path}", path=visible(name)))
         return Outcome(f"Deleted {visible(name)}.", card, changes=(Change("deleted", name),))
@@ -178,7 +193,7 @@ class FileManager(Family):
         if self._project.stat(name) is not None:
             self._project.entries(name)  # says so if it is no folder
             raise ToolError(phrase("The folder {path} exists already.", path=visible(name)))
-        self._project.make_folder(name)
+        self._to_write(name).make_folder(name)
         card = TextCard(phrase("Created folder {path}", path=visible(name)))
         return Outcome(f"Created {visible(name)}/.", card, changes=(Change("created", name),))
 
@@ -199,7 +214,7 @@ class FileManager(Family):
                 )
             )
         files = self._project.files(name) if inside else []
-        self._project.delete_folder(name, recursive=recursive)
+        self._to_write(name).delete_folder(name, recursive=recursive)
         self._seen.forget(name)
         title = phrase("Deleted folder {path}", path=visible(name))
         count = len(files)
@@ -210,6 +225,21 @@ class FileManager(Family):
         told = f"Deleted {visible(name)}/ with {counted(len(files), 'file')}."
         return Outcome(told, card, changes=changes)
 
+    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+        if tool not in _WRITING:
+            return None
+        for argument in ("path", "new_path"):
+            try:
+                if is_in_git(self._project.normal(str(arguments.get(argument, "")))):
+                    return _GIT_CONCERN
+            except ToolError:  # the tool itself will say it
+                continue
+        return None
+
+    def _to_write(self, *names: str) -> Project:
+        """Return the project for a call on *names* that may run: see `concern`."""
+        return self._project.with_git() if any(map(is_in_git, names)) else self._project
+
     def _named(self, path: str) -> str:
         """Return *path* made normal, which must not be the project itself."""
         if name := self._project.normal(path):
@@ -218,7 +248,7 @@ class FileManager(Family):
 
     def _overwrite(self, name: str, content: str, overwrite: bool) -> Outcome:
         if not overwrite:
-            raise ToolError(_exists(visible(name)))
+            raise ToolError(exists_already(visible(name)))
         file = self._project.read_text(name)
         self._check_known(name, file.data)
         self._check_read(name, file)
@@ -232,7 +262,7 @@ class FileManager(Family):
             return Outcome(f"{shown} has that content already.", TextCard("", _same(shown)))
         found = self._project.stat(name)
         try:
-            self._project.write_bytes(name, data, expect=file.data)
+            self._to_write(name).write_bytes(name, data, expect=file.data)
         except Changed:
             self._check_known(name, self._project.read_bytes(name))
             raise ToolError(_changing(shown)) from None
@@ -314,13 +344,6 @@ def _diff_of(before: bytes | None, after: bytes) -> str:
 def _diff_card(name: str, change: Difference, note: Phrase | None = None) -> DiffCard:
     return DiffCard(
         visible(name), change.cut(_CARD_LINES), change.added, change.removed, note or ""
-    )
-
-
-def _exists(path: str) -> Phrase:
-    return phrase(
-        "{path} exists already. modify_file changes part of it; overwrite=true replaces it.",
-        path=path,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from core.cards import Card, Change, TableCard, TextCard
@@ -104,6 +105,21 @@ class Focus(Family):
         self._paths = list(state.get("focus", []))[:_MOST_FILES]
         self._files.clear()
         self._texts.clear()
+
+    def take_back(self, before: Any, after: Any) -> list[Phrase]:
+        """Put out of focus what *after* has more than *before*, and into it what it has less."""
+        added = [path for path in after or [] if path not in (before or [])]
+        dropped = [path for path in before or [] if path not in (after or [])]
+        said: list[Phrase] = []
+        for path in added:
+            if path in self._paths:
+                self._paths.remove(path)
+                said.append(phrase("out of focus: {path}", path=visible(path)))
+        for path in dropped:
+            with suppress(ToolError):  # it is gone, or there is no room for it
+                self._put(path)
+                said.append(phrase("in focus again: {path}", path=visible(path)))
+        return said
 
     def _put(self, path: str) -> str:
         """Put *path* into focus and return its usual form. Raises `ToolError` if it cannot be."""

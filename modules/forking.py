@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from typing import Protocol
 
 from core.cards import Card, TableCard, TextCard
 from core.events import CommandAnswered
 from core.family import Family, Talk, command
-from core.messages import Record
-from core.store import SessionInfo, Store
-from modules.checkpoints.plan import Left
+from core.history import Numbered, standing
+from core.messages import Shift
+from core.store import Store
+from modules.checkpoints.recording import Recording
+from modules.data_folder import DataFolder
+from modules.elsewhere import Elsewhere
 from utils.clean import visible
 from utils.phrases import Problem, Text, phrase
 from utils.text import read_number
@@ -20,32 +22,23 @@ from utils.text import read_number
 _WITH_FILES = "--with-files"
 
 
-class Elsewhere(Protocol):
-    """The sessions of another project."""
-
-    def adopt(self, info: SessionInfo, records: Sequence[tuple[int, Record]]) -> str:
-        """Keep a copy of a session and return its id."""
-
-    def close(self) -> None: ...
-
-
 class Forking(Family):
-    """Forks of the sessions in *store*; *twin* copies the project *root* as it was after a turn.
+    """Forks of the sessions in *store*; *undo* copies the project *root* as it was after a turn.
 
-    *elsewhere* opens the sessions of another project folder.
+    *data* is where everything about all projects is kept.
     """
 
     def __init__(
         self,
         store: Store,
         root: Path,
-        twin: Callable[[int, Path], Sequence[Left]],
-        elsewhere: Callable[[Path], Elsewhere],
+        undo: Recording,
+        data: Path,
     ) -> None:
         self._store = store
         self._root = root
-        self._twin = twin
-        self._elsewhere = elsewhere
+        self._undo = undo
+        self._data = data
         self._talk: Talk | None = None
 
     def meet(self, talk: Talk) -> None:
@@ -75,14 +68,16 @@ class Forking(Family):
         return CommandAnswered("/fork", card, effect="session")
 
     def _with_files(self, talk: Talk, turn: int) -> Card:
-        target = _free_beside(self._root)
-        left = self._twin(turn, target)
+        target = self._free_beside()
+        left = self._undo.twin(turn, target)
         records = [one for one in self._store.load(talk.session) if one[0] <= turn]
-        sessions = self._elsewhere(target)
+        there = Elsewhere(self._data, target)
         try:
-            session = sessions.adopt(self._store.info(talk.session), records)
+            session = there.adopt(
+                self._store.info(talk.session), records, _notes(records), self._undo.hand_over
+            )
         finally:
-            sessions.close()
+            there.close()
         rows: list[tuple[Text, ...]] = [
             (phrase("Folder"), str(target)),
             (phrase("Session"), session),
@@ -91,8 +86,20 @@ class Forking(Family):
         rows += [(phrase("not copied"), visible(one.path), one.why) for one in left]
         return TableCard(phrase("A twin of turn {turn}, with its files", turn=turn), tuple(rows))
 
+    def _free_beside(self) -> Path:
+        """Return a name for a folder beside ours that nothing has yet, nor had before."""
+        names = (self._root.with_name(f"{self._root.name}-fork-{number}") for number in count(1))
+        return next(path for path in names if self._is_free(path))
 
-def _free_beside(root: Path) -> Path:
-    """Return a name for a folder beside *root* that nothing has yet."""
-    names = (root.with_name(f"{root.name}-fork-{number}") for number in count(1))
-    return next(path for path in names if not path.exists() and not path.is_symlink())
+    def _is_free(self, path: Path) -> bool:
+        is_there = path.exists() or path.is_symlink()
+        return not is_there and not DataFolder.place(self._data, path).exists()
+
+
+def _notes(records: Sequence[Numbered]) -> dict[str, str]:
+    """Return the notes by path as they stood after *records*."""
+    notes: dict[str, str] = {}
+    for _, record in standing(records):
+        if isinstance(record, Shift) and record.name == "notes":
+            notes = record.value
+    return notes

@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from core.cards import Card, TableCard, TextCard
 from core.family import Family, Section, command
@@ -42,6 +45,7 @@ class Memory(Family):
     def __init__(self, path: Path) -> None:
         self._file = KeptFile(path)
         self._told: tuple[Stamp | None, str] = (None, "")
+        self._seen: tuple[Stamp | None, list[str]] = (None, [])
 
     @tool(Risk.WRITE)
     def remember(self, text: str, category: str = "fact") -> Outcome:
@@ -102,6 +106,27 @@ class Memory(Family):
             return [(phrase("Memory"), problem.what)]
         path = str(self._file.path)
         return [(phrase("Memory"), phrase("{count} kept in {path}", count=count, path=path))]
+
+    def state(self) -> dict[str, Any]:
+        """Return the items: a session keeps how they stood, without owning them."""
+        stamp = self._file.stamp()
+        if stamp != self._seen[0]:
+            with suppress(Problem):  # /memory and /status tell of it
+                self._seen = (stamp, [item.text for item in items_of(self._text())])
+        return {"memory": self._seen[1]}
+
+    def take_back(self, before: Any, after: Any) -> list[Phrase]:
+        """Forget the items that *after* has more than *before*, and remember those it has less."""
+        said: list[Phrase] = []
+        for text in after or []:
+            if text not in (before or []):
+                self._file.change(partial(_without, words=text))
+                said.append(phrase("forgotten: {text}", text=text))
+        for text in before or []:
+            if text not in (after or []):
+                self._file.change(partial(_with_item, line=text))
+                said.append(phrase("remembered again: {text}", text=text))
+        return said
 
     def _add(self, text: str, category: str) -> Item:
         line = " ".join(text.split())
@@ -166,6 +191,15 @@ def _the_item(data: bytes, start: str) -> Item:
     if len(found) != 1:
         raise ToolError(phrase("/memory shows nothing under {id!r}.", id=start))
     return found[0]
+
+
+def _without(data: bytes, words: str) -> bytes:
+    """Return *data* without the item of these *words*."""
+    lines = _lines(data)
+    for item in items_of("".join(lines)):
+        if item.text == words:
+            return _bytes("".join(lines[: item.start] + lines[item.end :]))
+    return data
 
 
 def _with_item(data: bytes, line: str) -> bytes:

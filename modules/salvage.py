@@ -7,9 +7,12 @@ free list; the write-ahead log is laid over the file first. Rows are told apart 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
 
 Value = None | int | float | str | bytes
+Buffer = bytes | mmap
 Row = tuple[int, list[Value]]
 """The rowid and the columns."""
 
@@ -23,27 +26,43 @@ class Unreadable(Exception):
     """These bytes are no row."""
 
 
-def rows(data: bytes, log: bytes = b"") -> Iterator[Row]:
+def rows(data: Buffer, log: Buffer = b"") -> Iterator[Row]:
     """Yield every row found in the file *data* with its write-ahead *log*; never fails."""
     pages = _Pages(data, log)
-    for number in sorted(pages.by_number):
+    for number in pages.numbers:
         yield from pages.rows_of(number)
+
+
+@contextmanager
+def mapped(path: Path) -> Iterator[Buffer]:
+    """Give the content of the file, nothing where there is none, without reading all of it."""
+    if not path.exists() or not path.stat().st_size:
+        yield b""
+        return
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+        yield content
 
 
 class _Pages:
     """The pages of a file by their number, from 1."""
 
-    def __init__(self, data: bytes, log: bytes) -> None:
+    def __init__(self, data: Buffer, log: Buffer) -> None:
         self.size = _page_size(data, log)
-        count = -(-len(data) // self.size)
-        self.by_number = {
-            number + 1: data[number * self.size : (number + 1) * self.size]
-            for number in range(count)
-        }
-        self.by_number |= _logged(log, self.size)
+        self._data = data
+        self._log = log
+        self._logged = _logged(log, self.size)
+        in_file = range(1, -(-len(data) // self.size) + 1)
+        self.numbers = sorted({*in_file, *self._logged})
+
+    def page(self, number: int) -> bytes:
+        """Return the newest version of a page, b"" where there is none."""
+        if (place := self._logged.get(number)) is not None:
+            return self._log[place : place + self.size]
+        start = max(number - 1, 0) * self.size
+        return self._data[start : start + self.size]
 
     def rows_of(self, number: int) -> Iterator[Row]:
-        page = self.by_number[number]
+        page = self.page(number)
         start = 100 if number == 1 else 0
         if len(page) < start + 8 or page[start] != _LEAF:
             return
@@ -68,7 +87,7 @@ class _Pages:
         parts, rest = [data], length - local
         following = int.from_bytes(page[at + local : at + local + 4])
         while rest > 0:
-            more = self.by_number.get(following, b"")
+            more = self.page(following)
             if len(more) < 4:
                 raise Unreadable
             parts.append(more[4 : 4 + rest])
@@ -80,22 +99,22 @@ class _Pages:
         return whole
 
 
-def _page_size(data: bytes, log: bytes) -> int:
-    told = int.from_bytes(data[16:18]) if data.startswith(_MAGIC) else 0
+def _page_size(data: Buffer, log: Buffer) -> int:
+    told = int.from_bytes(data[16:18]) if data[:16] == _MAGIC else 0
     size = 65_536 if told == 1 else told or int.from_bytes(log[8:12])
     is_possible = 512 <= size <= 65_536 and size & (size - 1) == 0
     return size if is_possible else 4_096
 
 
-def _logged(log: bytes, size: int) -> dict[int, bytes]:
-    """Return the newest version of each page in *log*, up to its last whole transaction."""
-    pages: dict[int, bytes] = {}
-    pending: dict[int, bytes] = {}
+def _logged(log: Buffer, size: int) -> dict[int, int]:
+    """Return where in *log* the newest version of each page of a whole transaction is."""
+    pages: dict[int, int] = {}
+    pending: dict[int, int] = {}
     salt = log[16:24]
     for at in range(32, len(log) - 24 - size + 1, 24 + size):
         if log[at + 8 : at + 16] != salt:
             break
-        pending[int.from_bytes(log[at : at + 4])] = log[at + 24 : at + 24 + size]
+        pending[int.from_bytes(log[at : at + 4])] = at + 24
         if int.from_bytes(log[at + 4 : at + 8]):
             pages |= pending
             pending = {}
@@ -156,57 +175,3 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 def _short(data: bytes, at: int) -> int:
     return int.from_bytes(data[at : at + 2])
-
-
-@dataclass(frozen=True, slots=True)
-class SavedEvent:
-    """A row of the table `event`."""
-
-    session: str
-    seq: int
-    when: float
-    turn: int
-    kind: str
-    data: str
-
-
-@dataclass(frozen=True, slots=True)
-class SavedSession:
-    """A row of the table `session`."""
-
-    id: str
-    title: str
-    model: str
-    parent: str
-    created: float
-    updated: float
-    archived: bool
-
-
-def sessions_in(
-    data: bytes, log: bytes
-) -> tuple[dict[str, SavedSession], dict[str, dict[int, SavedEvent]]]:
-    """Return the sessions by id, and the events of each by their number in it."""
-    sessions: dict[str, SavedSession] = {}
-    events: dict[str, dict[int, SavedEvent]] = {}
-    for _, columns in rows(data, log):
-        match columns:
-            case [None, str(session), int(seq), int() | float() as when, int(turn), str(kind),
-                  str(text)] if kind in _KINDS:  # fmt: skip
-                event = SavedEvent(session, seq, float(when), turn, kind, text)
-                events.setdefault(session, {})[seq] = event
-            case [str(name), str(title), str(model), str(parent), int() | float() as created,
-                  int() | float() as updated, int(), int(archived)]:  # fmt: skip
-                sessions[name] = SavedSession(
-                    name, title, model, parent, float(created), float(updated), bool(archived)
-                )
-    return sessions, events
-
-
-_KINDS = frozenset({"user", "assistant", "tool", "context", "shift"})
-
-
-def unknown(name: str, events: dict[int, SavedEvent]) -> SavedSession:
-    """Return what stands for a session whose own row is lost; it has at least one event."""
-    times = [event.when for event in events.values()]
-    return SavedSession(name, "", "", "", min(times), max(times), archived=False)

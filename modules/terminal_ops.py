@@ -9,15 +9,16 @@ from typing import Annotated, Any, Literal, Protocol
 from core.cards import Change, RunCard
 from core.family import Family
 from core.tools import Outcome, Risk, Running, ToolError, tool
-from modules.package_index import index_hosts, index_variables, pip_settings
+from modules.package_index import network_of, pip_settings
 from modules.sandbox import Limits, Network, Program, Report, Result, Sandbox
-from modules.sandbox.effects import Effects, effects, look
+from modules.sandbox.effects import Effects, Snapshot, effects, look
 from utils.clean import clean, visible
 from utils.phrases import Phrase, Problem, Text, phrase
 from utils.waiting import Stop
 
 _SHORTEST, _LONGEST = 1, 600  # seconds
 _MOST_NAMED = 30  # paths in one list for the model
+_MOST_GUARDED = 200  # repositories inside the project
 _TOO_BIG_A_FILE = 128 + 25  # the exit code of a program ended by SIGXFSZ
 
 
@@ -57,6 +58,7 @@ class TerminalOps(Family):
         self._sandbox = sandbox
         self._stop = stop
         self._outputs = outputs
+        self._has_guarded = False
 
     def close(self) -> None:
         self._sandbox.close()
@@ -89,6 +91,7 @@ class TerminalOps(Family):
         seconds = min(max(timeout, _SHORTEST), _LONGEST)
         report, limits = self._report(), Limits(seconds=seconds)
         before = look(self._root)
+        self._guard(before)
         network = self._network() if with_network else None
         result = yield from self._result(program, limits, network)
         done = effects(before, look(self._root))
@@ -110,12 +113,21 @@ class TerminalOps(Family):
         )
         return Outcome("\n".join(told), card, ok=result.exit_code == 0, changes=done.changes)
 
+    def _guard(self, found: Snapshot | None) -> None:
+        """Keep the repositories inside the project, those that were there before we ran anything.
+
+        Undo never holds what is in a `.git`; one that a program made itself is its own to change.
+        """
+        if not self._has_guarded and found is not None:
+            self._has_guarded = True
+            inner = sorted(path for path in found.folders if path.endswith("/.git"))
+            self._sandbox.guard(inner[:_MOST_GUARDED])
+
     def _network(self) -> Network:
         """Return the way to the hosts that the person's pip uses, and to those in the settings."""
         if self._way_out is None:
             settings = pip_settings(self._pip_variables)
-            hosts = (*index_hosts(settings), *self._network_hosts)
-            self._way_out = Network(hosts, index_variables(settings))
+            self._way_out = network_of(settings, tuple(self._network_hosts))
         return self._way_out
 
     def _result(
@@ -142,6 +154,10 @@ class TerminalOps(Family):
                     "Here the sandbox is a weaker one: programs can change permissions and times "
                     "of files outside the project."
                 )
+            case "M":
+                return phrase(
+                    "Here the sandbox is one that was written from books and never tried out."
+                )
             case "D":
                 return phrase("Here programs run without a sandbox: they can do all that you can.")
 
@@ -149,9 +165,15 @@ class TerminalOps(Family):
         if tool not in ("run_python", "run_command"):
             return None
         if arguments.get("network"):
-            hosts = ", ".join(self._network().hosts)
+            hosts = ", ".join(self._network().names())
             return phrase(
                 "It may reach these hosts and send them what it reads: {hosts}", hosts=hosts
+            )
+        if prefix := self._sandbox.other_python():
+            return phrase(
+                "The project's environment names another Python than before: programs would be "
+                "able to read {path}.",
+                path=visible(str(prefix)),
             )
         return self.needs_leave()
 
@@ -193,6 +215,8 @@ def _ending(result: Result, limits: Limits) -> str:
             return f"Killed: it wrote over {limits.output_at_all:,} bytes of output ({seconds})."
         case "disk":
             return f"Killed: it wrote over {limits.disk_growth >> 20:,} MiB to disk ({seconds})."
+        case "files":
+            return f"Killed: it made too many files ({seconds})."
         case "killed":
             return f"Killed by the system, maybe for lack of memory ({seconds})."
 
@@ -214,6 +238,8 @@ def _why(result: Result) -> Phrase:
             return phrase("it wrote too much output")
         case "disk":
             return phrase("it wrote too much to disk")
+        case "files":
+            return phrase("it made too many files")
         case "killed":
             return phrase("the system killed it")
 

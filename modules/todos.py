@@ -45,6 +45,13 @@ class Todos(Family):
     def restore(self, state: dict[str, Any]) -> None:
         self._todos = from_plain(tuple[Todo, ...], state.get("todos", []))
 
+    def take_back(self, before: Any, after: Any) -> list[Phrase]:
+        """Make the list what it was *before*, unless it was replaced after *after*."""
+        if self.state()["todos"] != (after or []):
+            return []
+        self.restore({"todos": before or []})
+        return [phrase("the todos: {count} as before", count=len(self._todos))]
+
     def standing(self) -> str:
         return repr(self._todos) if self._todos else ""
 

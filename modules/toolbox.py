@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from core.family import Family
 from core.store import Store
 from modules.annotations import Annotations
+from modules.beside import Beside
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.family import UndoFamily
 from modules.data_folder import DataFolder
@@ -25,10 +25,10 @@ from modules.project import Project
 from modules.sandbox import Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
 from modules.secrets import Secrets
-from modules.sessions import Sessions
 from modules.terminal_ops import TerminalOps
 from modules.text_search import TextSearch
 from modules.todos import Todos
+from utils.phrases import Phrase
 from utils.waiting import Stop
 
 
@@ -59,14 +59,37 @@ def families(
     )
     outputs = Outputs(data.outputs, blind=secrets.blind)
     notes = Annotations(project, data.notes)
-    sandbox = Sandbox(
-        project.root,
-        hidden=[data.all],
-        cache_folder=data.all,
-        allow_limits_only=choices.allow_unsandboxed,
-        covers=secrets.covers,
-    )
-    checkpoints = Checkpoints(
+    todos, focus = Todos(), Focus(project, context_limit=choices.context_limit)
+    memory = Memory(data.memory)
+    beside = Beside({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
+    undo = UndoFamily(project, _checkpoints(project, data, choices), beside)
+    past = Past()
+    return [
+        FileManager(project, outputs, notes.note, past.read),
+        TextSearch(project, stop=stop),
+        _terminal_ops(project, data, stop, outputs, secrets, choices),
+        GitCommit(project, stop),
+        todos,
+        focus,
+        notes,
+        memory,
+        _search(outputs, stop, choices),
+        secrets,
+        undo,
+        past,
+        Losses(undo, project.files),
+        Forking(store, project.root, undo, data.all),
+        Export(store, project.root, choices.system_text),
+    ]
+
+
+def announcements(families: Sequence[Family]) -> list[Phrase]:
+    """Return what the person should know from the start, a line each."""
+    return [family.announcement() for family in families if isinstance(family, TerminalOps)]
+
+
+def _checkpoints(project: Project, data: DataFolder, choices: Choices) -> Checkpoints:
+    return Checkpoints(
         project.root,
         data.checkpoints,
         file_cap=choices.checkpoint_file_bytes,
@@ -74,36 +97,34 @@ def families(
         keep_days=choices.checkpoint_days,
         protected=[data.all],
     )
-    undo = UndoFamily(project, checkpoints)
-    past = Past()
 
-    def elsewhere(folder: Path) -> Sessions:
-        return Sessions(DataFolder(data.all, folder).sessions)
 
-    search: Family = NoWebSearch()
-    if choices.search_key:
-        search = WebSearch(choices.search_key, outputs, stop, base_url=choices.search_url)
-    return [
-        FileManager(project, outputs, notes.note, past.read),
-        TextSearch(project, stop=stop),
-        TerminalOps(
-            project,
-            sandbox,
-            stop,
-            outputs,
-            network_hosts=choices.network_hosts,
-            pip_variables=choices.pip_variables,
-        ),
-        GitCommit(project, stop),
-        Todos(),
-        Focus(project, context_limit=choices.context_limit),
-        notes,
-        Memory(data.memory),
-        search,
-        secrets,
-        undo,
-        past,
-        Losses(undo, project.files),
-        Forking(store, project.root, undo.twin, elsewhere),
-        Export(store, project.root, choices.system_text),
-    ]
+def _terminal_ops(
+    project: Project,
+    data: DataFolder,
+    stop: Stop,
+    outputs: Outputs,
+    secrets: Secrets,
+    choices: Choices,
+) -> TerminalOps:
+    sandbox = Sandbox(
+        project.root,
+        hidden=[data.all],
+        cache_folder=data.all,
+        allow_limits_only=choices.allow_unsandboxed,
+        covers=secrets.covers,
+    )
+    return TerminalOps(
+        project,
+        sandbox,
+        stop,
+        outputs,
+        network_hosts=choices.network_hosts,
+        pip_variables=choices.pip_variables,
+    )
+
+
+def _search(outputs: Outputs, stop: Stop, choices: Choices) -> Family:
+    if not choices.search_key:
+        return NoWebSearch()
+    return WebSearch(choices.search_key, outputs, stop, base_url=choices.search_url)

@@ -44,9 +44,12 @@ class House:
 
 
 @contextmanager
-def house(base: Path, *replies: list[Item], **settings: Any) -> Iterator[House]:
-    """Build a terminal on the project `base/project`; again on the same *base* is a new start."""
-    root = base / "project"
+def house(
+    base: Path, *replies: list[Item], root: Path | None = None, **settings: Any
+) -> Iterator[House]:
+    """Build a terminal on the project *root*, `base/project` unless it is said; again on the same
+    *base* is a new start."""
+    root = root or base / "project"
     root.mkdir(exist_ok=True)
     project = Project(root, hidden=[base / "data"])
     data = DataFolder(base / "data", root)

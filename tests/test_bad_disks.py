@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from modules.data_folder import DataFolder
 from modules.sessions import Sessions
 from tests.simulator import Call, Say, Simulator, Step
 
+Result = subprocess.CompletedProcess[str]
 ROOT = Path(__file__).parents[1]
 SMALL = 300_000
 NARROW = """
@@ -84,23 +86,124 @@ def test_a_full_disk_is_said_and_what_was_kept_stays(tmp_path: Path) -> None:
         assert said(tmp_path)[-1] == "after"
 
 
-@pytest.mark.parametrize("line", ["/sessions", "go on"])
-def test_a_read_only_data_folder_is_said(tmp_path: Path, line: str) -> None:
+def confined(base: Path, url: str, mounts: Sequence[str], *argv: str) -> Result:
+    """Run the program, or with *argv* of "-c CODE" Python, with its data in what *mounts* makes."""
     bwrap = shutil.which("bwrap")
     assert bwrap
+    (base / "project").mkdir(exist_ok=True)
+    return subprocess.run(
+        [bwrap, "--dev-bind", "/", "/", *mounts, "--chdir", str(base / "project"),
+         sys.executable, *([] if argv[0] == "-c" else [str(ROOT / "main.py")]), *argv],
+        env={**os.environ, "ONEFOLD_DATA_DIR": str(base / "data"), "DEEPSEEK_API_KEY": "sk-test",
+             "DEEPSEEK_BASE_URL": url, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+
+
+def read_only(base: Path) -> list[str]:
+    return ["--ro-bind", str(base / "data"), str(base / "data")]
+
+
+@pytest.mark.parametrize("left", ["nothing", "log and index", "log"])
+def test_sessions_in_a_read_only_data_folder_can_be_read(tmp_path: Path, left: str) -> None:
     with Simulator([Say("first")]) as server:
         program(tmp_path, server.url, "-p", "one")
-        data = str(tmp_path / "data")
-        result = subprocess.run(
-            [bwrap, "--dev-bind", "/", "/", "--ro-bind", data, data, "--chdir",
-             str(tmp_path / "project"), sys.executable, str(ROOT / "main.py"),
-             "--resume", "-p", line],
-            env={**os.environ, "ONEFOLD_DATA_DIR": data, "DEEPSEEK_API_KEY": "sk-test",
-                 "DEEPSEEK_BASE_URL": server.url},
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        is_explained(result, "ONEFOLD_DATA_DIR")
-        assert said(tmp_path) == ["one"]
+    path = DataFolder(tmp_path / "data", tmp_path / "project").sessions
+    if left != "nothing":
+        copy = tmp_path / "copy"
+        store = Sessions(path)
+        store.append(store.find(""), 2, User("only in the log"))
+        shutil.copytree(path.parent, copy)
+        store.close()
+        shutil.rmtree(path.parent)
+        copy.rename(path.parent)
+        if left == "log":
+            path.with_name(f"{path.name}-shm").unlink()
+    before = {item: item.read_bytes() for item in path.parent.rglob("*") if item.is_file()}
+    for line in ("/sessions", "/history", "/search one", "/status", f"/export {tmp_path}/x.md"):
+        result = confined(tmp_path, "", read_only(tmp_path), "--resume", "-p", line)
+        assert result.returncode == 0, result.stdout + result.stderr
+        if line in ("/history", "/sessions"):
+            assert "one" in result.stdout
+    exported = (tmp_path / "x.md").read_text()
+    assert "one" in exported
+    assert ("only in the log" in exported) is (left != "nothing")
+    after = {item: item.read_bytes() for item in path.parent.rglob("*") if item.is_file()}
+    assert after == before
+
+
+def test_what_needs_a_read_only_data_folder_says_so(tmp_path: Path) -> None:
+    with Simulator([Say("first")]) as server:
+        program(tmp_path, server.url, "-p", "one")
+        for argv in (["-p", "go on"], ["--resume", "-p", "go on"]):
+            result = confined(tmp_path, server.url, read_only(tmp_path), *argv)
+            assert result.returncode == 2
+            assert result.stdout == ""
+            assert result.stderr.startswith("Onefold: ")
+            assert "nothing more can be kept in it: Read-only file system" in result.stderr
+            assert result.stderr.count("\n") == 1
+        for line in ("/undo", "/rewind", "/remember x", "/note project x", "/fork"):
+            is_explained(
+                confined(tmp_path, server.url, read_only(tmp_path), "--resume", "-p", line),
+                "Read-only file system" if line != "/note project x" else "project",
+            )
+        assert len(server.requests) == 1
+    assert said(tmp_path) == ["one"]
+
+
+def test_a_data_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    result = confined(tmp_path, "", read_only(tmp_path), "-p", "one")
+    assert result.returncode == 2
+    assert result.stderr.startswith("Onefold: ")
+    assert "ONEFOLD_DATA_DIR" in result.stderr
+
+
+FILL = """
+import os, subprocess, sys
+from pathlib import Path
+data = Path(os.environ["ONEFOLD_DATA_DIR"])
+main, *lines = sys.argv[1:]
+
+def onefold(*argv):
+    done = subprocess.run([sys.executable, main, *argv], stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    print(f"{argv[-1]}: {done.returncode} {done.stdout}", flush=True)
+
+onefold("-p", "one")
+with open(data / "filler", "wb", buffering=0) as filler:
+    while True:
+        try:
+            filler.write(bytes(4096))
+        except OSError:
+            break
+onefold("--resume", "-p", "two")
+onefold("-p", "/sessions")
+onefold("--resume", "-p", "/history")
+(data / "filler").unlink()
+onefold("--resume", "-p", "three")
+onefold("--resume", "-p", "/history")
+"""
+
+
+def test_a_disk_without_any_room_is_said_and_read(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    script: list[Step] = [
+        Call("create_file", path="a.txt", content="a"),
+        Say("first"),
+        Say("third"),
+    ]
+    with Simulator(script) as server:
+        mounts = ["--size", str(2_000_000), "--tmpfs", str(tmp_path / "data")]
+        result = confined(tmp_path, server.url, mounts, "-c", FILL, str(ROOT / "main.py"))
+    assert "Traceback" not in result.stdout + result.stderr
+    assert "one: 0 first" in result.stdout
+    assert "two: 2 Onefold: " in result.stdout
+    assert "/sessions: 0 Sessions" in result.stdout
+    assert "/history: 0 History" in result.stdout
+    assert "three: 0 third" in result.stdout
+    *_, last = result.stdout.split("/history: 0")
+    assert [word in last for word in ("one", "two", "three")] == [True, False, True]
 
 
 def test_a_database_that_another_holds_is_said(tmp_path: Path) -> None:

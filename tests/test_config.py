@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from config import Settings, language, load, locale_language
+from config import Settings, language, load, locale_language, unknown_names
 from utils.phrases import Problem
 
 
@@ -67,6 +67,19 @@ def test_a_bad_value_names_the_setting_its_source_and_what_is_allowed(
         loaded(tmp_path, toml=toml, **environment)
     for word in named:
         assert word in str(problem.value)
+
+
+def test_a_misspelt_variable_is_named_with_the_nearest_setting(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("ONEFOLD_STEPLIMIT=3\nOTHER=1\n")
+    told = unknown_names(
+        environment={"ONEFOLD_APROVE": "x", "ONEFOLD_LANG": "en", "ONEFOLD_BOOTSTRAP": "0"},
+        dotenv=tmp_path / ".env",
+    )
+    assert [str(warning) for warning in told] == [
+        "There is no setting ONEFOLD_APROVE (the environment). Did you mean ONEFOLD_APPROVE?",
+        f"There is no setting ONEFOLD_STEPLIMIT ({tmp_path / '.env'}). "
+        "Did you mean ONEFOLD_STEP_LIMIT?",
+    ]
 
 
 def test_prices_are_settings(tmp_path: Path) -> None:

@@ -79,8 +79,10 @@ class WildModel(ScriptedModel):
         return RawCall(f"call{self.count}", name, text if self.chance.random() < 0.9 else text[:-3])
 
 
-LINES = ("work", "work", "work", "/rewind", "/rewind 1", "/rewind talk", "/rewind files", "/undo",
-         "/redo", "/fork", "/fork 1", "/compact", "/new", "/focus a", "/note a b")  # fmt: skip
+LINES = (
+    *["work"] * 3, "/rewind", "/rewind 1", "/rewind talk", "/rewind files", "/undo", "/undo call",
+    "/redo", "/fork", "/fork 1", "/fork --with-files", "/compact", "/new", "/focus a", "/note a b",
+)  # fmt: skip
 
 
 def drive_wildly(here: House, line: str, chance: random.Random) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from modules.practice.understanding import answer
 from tests.simulator import Call, CallText, Cut, Refuse, Say, Simulator, Stall, Step, Think
@@ -79,7 +81,70 @@ def test_version_and_help_import_no_sdk(onefold: Run) -> None:
 
 
 def test_help_speaks_chinese(onefold: Run) -> None:
-    assert "项目" in onefold("--help", ONEFOLD_LANG="zh").stdout
+    told = onefold("--help", ONEFOLD_LANG="zh", COLUMNS="70").stdout
+    assert told.startswith("用法：python3 main.py [选项]\n")
+    assert "\n选项：\n" in told
+    english = "[A-Za-z]{3,} [a-z]{3,}"
+    assert not re.search(english, told.removeprefix("用法：python3 main.py"))
+    assert max(map(cell_len, told.splitlines())) <= 70
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["--outptu", "json"], "没有选项 --outptu。是不是想用 --output？"),
+        (["--nonsense"], "没有选项 --nonsense"),
+        (["--model"], "--model 后面缺少值"),
+        (["--cli=yes"], "--cli 后面不带值"),
+        (["--approve", "never"], "--approve 不能是 'never'；可用：guarded, ask, read-only, all"),
+        (["--port", "9" * 5000], "可用：0 到 65535 之间的整数"),
+        (["do", "it\x1b[2J"], r"do it\x1b[2J 不是选项；任务要写在 -p 后面"),
+    ],
+)
+def test_bad_usage_is_told_in_chinese(onefold: Run, argv: list[str], told: str) -> None:
+    result = onefold(*argv, ONEFOLD_LANG="zh")
+    assert told in one_line(result)
+    assert one_line(result).endswith("（--help 列出所有选项）")
+    assert result.returncode == 2
+
+
+def test_a_misspelt_setting_is_told_once_and_changes_nothing(onefold: Run) -> None:
+    result = onefold("-p", "/status", "--output", "json", ONEFOLD_MODEL_NAME="x")
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["status"] == "done"
+    assert result.stderr == (
+        "Onefold: There is no setting ONEFOLD_MODEL_NAME (the environment). "
+        "Did you mean ONEFOLD_MODEL?\n"
+    )
+
+
+def with_closed_data(tmp_path: Path, project: Path, *argv: str) -> subprocess.CompletedProcess[str]:
+    """Run `main.py` where the data can be read only; bwrap closes it to the superuser as well."""
+    data = str(tmp_path / "data")
+    return subprocess.run(
+        ["bwrap", "--dev-bind", "/", "/", "--ro-bind", data, data, "--chdir", str(project),
+         sys.executable, str(ROOT / "main.py"), *argv],
+        env=environment(tmp_path), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("argv", [["--cli", "--offline"], ["--web", "--offline", "--port", "0"]])
+def test_a_screen_that_could_keep_nothing_is_not_begun(
+    onefold: Run, tmp_path: Path, project: Path, argv: list[str]
+) -> None:
+    onefold("-p", "/help")
+    result = with_closed_data(tmp_path, project, *argv)
+    assert one_line(result).startswith(f"Onefold: You may not write to {tmp_path / 'data'}")
+    assert result.returncode == 2
+
+
+def test_the_status_is_told_where_nothing_can_be_kept(
+    onefold: Run, tmp_path: Path, project: Path
+) -> None:
+    onefold("-p", "/help")
+    result = with_closed_data(tmp_path, project, "-p", "/status")
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -252,6 +317,38 @@ def test_an_unknown_command_is_bad_usage(onefold: Run) -> None:
     result = onefold("-p", "/stauts")
     assert result.returncode == 2
     assert "/status" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["/undo", "/diff", "/rewind 1", "/fork"])
+def test_who_has_no_dialogue_is_told_how_to_reach_the_last_session(
+    onefold: Run, command: str
+) -> None:
+    onefold("--offline", "-p", "make x.txt with hi")
+    alone = onefold("-p", command)
+    name = command.split()[0]
+    assert f"--resume -p {name}" in alone.stderr
+    assert "/resume" not in alone.stderr + alone.stdout
+    resumed = onefold("--resume", "-p", command)
+    assert "-p" not in resumed.stderr
+    assert resumed.returncode == 0
+
+
+def test_what_holds_for_one_task_only_names_the_option(onefold: Run) -> None:
+    assert "put --think before it" in onefold("-p", "/think").stderr
+    assert onefold("-p", "/think", "--output", "json").stderr == ""
+
+
+def test_at_the_step_limit_the_way_on_is_told(onefold: Run) -> None:
+    with Simulator([Call("list_files")]) as server:
+        result = onefold("-p", "go", DEEPSEEK_BASE_URL=server.url, ONEFOLD_STEP_LIMIT="1")
+    assert result.stderr.endswith('\nTo continue: --resume -p "go on"\n')
+
+
+def test_practice_has_one_model(onefold: Run) -> None:
+    result = onefold("--offline", "-p", "/model deepseek-pro")
+    assert result.returncode == 2
+    assert "only the practice model" in result.stderr
+    assert onefold("--offline", "-p", "/model").stdout == "The model is practice.\n"
 
 
 def test_export_and_search_see_the_session(onefold: Run, project: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from core.cards import TableCard
 from core.events import CommandAnswered
+from modules.annotations import Annotations
 from tests.assembly import House, house
 from tests.modules.checkpoints.folders import look
 from tests.scripted import call, run, say
@@ -197,3 +198,60 @@ def test_states_that_are_too_old_are_let_go_of(tmp_path: Path) -> None:
     with house(tmp_path, say("hello")) as here:
         run(here.main, "hi")
         assert count(here) == 1
+
+
+def test_a_twin_has_notes_focus_todos_and_an_undo_of_its_own(tmp_path: Path) -> None:
+    later = write("c.txt", "in the twin\n", "t1")
+    with house(tmp_path, *SCRIPT) as here:
+        (here.root / "big.bin").write_bytes(bytes(range(256)) * 8192)
+        started = look(here.root)
+        run(here.main, "do one")
+        after_one = look(here.root)
+        answer(here, "/focus a.txt")
+        run(here.main, "do two")
+        ours, now = look(here.root), picture(here)
+        card = answer(here, "/fork 2 --with-files").card
+        assert isinstance(card, TableCard)
+        twin, session = Path(str(card.rows[0][1])), str(card.rows[1][1])
+    twin.rename(tmp_path / "there")
+    (tmp_path / "there").rename(twin)
+    with house(tmp_path, later, say("ok"), root=twin) as there:
+        there.main.resume(session)
+        assert picture(there) == now
+        assert there.main.history.state["focus"] == ["a.txt"]
+        assert note_of(there, "a.txt") == "second note"
+        run(there.main, "change it")
+        answer(there, "/undo")
+        assert look(twin) == ours
+        answer(there, "/undo")  # what the origin did before the fork
+        assert look(twin) == after_one
+        answer(there, "/rewind 1")
+        assert look(twin) == started
+        assert note_of(there, "a.txt") == ""
+        answer(there, "/redo")
+        assert look(twin) == after_one
+    with house(tmp_path) as here:
+        assert look(here.root) == ours
+        here.main.resume()
+        answer(here, "/undo")
+        assert look(here.root) == after_one
+
+
+def test_a_twin_of_an_earlier_turn_has_its_notes(tmp_path: Path) -> None:
+    with house(tmp_path, *SCRIPT) as here:
+        run(here.main, "do one")
+        run(here.main, "do two")
+        card = answer(here, "/fork 1 --with-files").card
+        assert isinstance(card, TableCard)
+        twin, session = Path(str(card.rows[0][1])), str(card.rows[1][1])
+    with house(tmp_path, root=twin) as there:
+        there.main.resume(session)
+        assert note_of(there, "a.txt") == "first note"
+        assert shown_todos(there) == ["first"]
+        answer(there, "/undo")
+        assert look(twin).keys() == {"."}
+
+
+def note_of(here: House, path: str) -> str:
+    notes = next(family for family in here.main.families if isinstance(family, Annotations))
+    return notes.note(path)

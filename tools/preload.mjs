@@ -9,7 +9,7 @@ const STATIC = join(ROOT, "static");
 const PAGE = join(ROOT, "templates", "index.html");
 
 /** Where the page begins, and what it imports by itself right after its first paint. */
-const ENTRIES = ["js/main.js", "js/net/connection.js", "js/views/items.js", "js/views/changes.js"];
+const ENTRIES = ["js/main.js", "js/views/items.js", "js/views/changes.js"];
 const LIBRARIES = /^vendor\/(marked|dompurify|socket\.io-client)@/;
 
 const imports = (text) =>
@@ -34,9 +34,9 @@ const links = [...seen]
   .map((file) => relative(STATIC, file))
   .filter((path) => path !== "js/main.js")
   .sort()
-  .map((path) => `  <link rel="modulepreload" href="/static/${path}">`);
+  .map((path) => `  <link rel="modulepreload" href="{{ static }}/${path}">`);
 const page = readFileSync(PAGE, "utf8").replace(
-  /(?: *<link rel="modulepreload"[^\n]*\n)*(?= *<script type="module")/,
+  /(?: *<link rel="modulepreload"[^\n]*\n)*(?= *<script type="application)/,
   `${links.join("\n")}\n`,
 );
 if (process.argv.includes("--check")) process.exit(page === readFileSync(PAGE, "utf8") ? 0 : 1);

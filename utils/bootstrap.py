@@ -33,8 +33,11 @@ def ensure(root: str, *, packages: Sequence[str], requirements: str, folder: str
     if not is_inside and all(find_spec(name) for name in packages):
         return
     stamp = os.path.join(home, "onefold-requirements.txt")  # noqa: PTH118
-    if _read(stamp) != wanted:
-        _make(home, python, os.path.join(root, requirements), say)  # noqa: PTH118
+    if _read(stamp) != wanted or not os.path.exists(python):  # noqa: PTH110
+        say(phrase("Making the environment in {folder}, once; it takes a minute.", folder=home))
+        if not (os.path.exists(stamp) and os.path.exists(python)):  # noqa: PTH110
+            _make(home, python)
+        _fill(python, os.path.join(root, requirements), say)  # noqa: PTH118
         with open(stamp, "w", encoding="utf-8") as file:  # noqa: PTH123
             file.write(wanted)
     elif is_inside:
@@ -44,14 +47,14 @@ def ensure(root: str, *, packages: Sequence[str], requirements: str, folder: str
 
 
 def _read(path: str) -> str:
-    """Return the file with everything it includes by `-r`, so that a change in any is seen."""
+    """Return the file with all that it includes by `-r` and `-c`, so that any change is seen."""
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123
             text = file.read()
     except FileNotFoundError:
         return ""
     folder = os.path.dirname(path)  # noqa: PTH120
-    included = [line[3:].strip() for line in text.splitlines() if line.startswith("-r ")]
+    included = [line[3:].strip() for line in text.splitlines() if line.startswith(("-r ", "-c "))]
     return text + "".join(_read(os.path.join(folder, name)) for name in included)  # noqa: PTH118
 
 
@@ -76,23 +79,26 @@ def _install(command: list[str]) -> str:
     return "".join(last) if process.returncode else ""
 
 
-def _make(home: str, python: str, requirements: str, say: Say) -> None:
+def _make(home: str, python: str) -> None:
+    """Make the environment, or what is missing of one that was begun or whose Python is gone."""
     import shutil
     import subprocess
 
-    say(phrase("Making the environment in {folder}, once; it takes a minute.", folder=home))
-    if not os.path.exists(python):  # noqa: PTH110
-        made = subprocess.run(  # noqa: S603
-            [sys.executable, "-m", "venv", home], stdout=sys.stderr, check=False
-        )
-        if made.returncode:
-            shutil.rmtree(home, ignore_errors=True)
-            raise Problem(
-                phrase(
-                    "Python cannot make environments here. Install python3-venv (Debian, Ubuntu: "
-                    "apt install python3-venv) and start again."
-                )
+    afresh = [] if os.path.exists(python) else ["--clear"]  # noqa: PTH110
+    made = subprocess.run(  # noqa: S603
+        [sys.executable, "-m", "venv", *afresh, home], stdout=sys.stderr, check=False
+    )
+    if made.returncode:
+        shutil.rmtree(home, ignore_errors=True)
+        raise Problem(
+            phrase(
+                "Python cannot make environments here. Install python3-venv (Debian, Ubuntu: "
+                "apt install python3-venv) and start again."
             )
+        )
+
+
+def _fill(python: str, requirements: str, say: Say) -> None:
     said = _install([python, "-m", "pip", "install", *_PIP, "-r", requirements])
     if said:
         sys.stderr.write(said)

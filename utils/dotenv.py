@@ -1,4 +1,4 @@
-"""Reading a `.env` file: lines NAME=VALUE, with comments, quotes and `export` as a shell has them."""
+"""Reading a `.env` file: lines NAME=VALUE, with comments, quotes and `export` as in a shell."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class Line(httpx2.BaseTransport):
         try:
             connection.request(request.method, target, request.read(), headers)
             return connection.getresponse()
-        except BaseException:
+        except BaseException:  # whatever it was, the connection is of no use any more
             connection.close()
             raise
 

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from weakref import WeakMethod
 
+from utils.keys import BLOT, without_keys
 from utils.phrases import Phrase, phrase
 
 
 @dataclass(frozen=True)
 class FailureLog:
-    """The file *path*, bounded in size; each of *secrets* is blotted out of what goes in."""
+    """The file *path*, bounded in size.
+
+    Blotted out of what goes in are each of *secrets*, what looks like a key, and what those hide
+    that were given to `hear`.
+    """
 
     path: Path
     secrets: Sequence[str] = ()
+    _hiders: list[WeakMethod[Callable[[str], str]]] = field(default_factory=list, repr=False)
+
+    def hear(self, hide: Callable[[str], str]) -> None:
+        """Let the method *hide* take secrets out of a text, as long as its object lives."""
+        self._hiders[:] = [known for known in self._hiders if known() is not None]
+        self._hiders.append(WeakMethod(hide))
 
     def keep(self, error: BaseException) -> Phrase:
         """Append *error* with its traceback; return what to tell the person, in one line.
@@ -42,5 +54,7 @@ class FailureLog:
 
     def _blotted(self, text: str) -> str:
         for secret in filter(None, self.secrets):
-            text = text.replace(secret, "…")
-        return text
+            text = text.replace(secret, BLOT)
+        for hide in filter(None, [known() for known in self._hiders]):
+            text = hide(text)
+        return without_keys(text)

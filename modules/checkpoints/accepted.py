@@ -49,12 +49,14 @@ class Accepted:
         self._ledger.accept(session, began, root)
 
     def _within(self, began: Entry, accepted: Entry, base: Entry, now: Entry) -> Entry:
-        graft = Graft(self._vault, accepted if began == base else base, now)
+        is_whole = began == base
+        graft = Graft(self._vault, accepted if is_whole else base, now)
         changes = Comparison(self._vault).compare(began, accepted).found()
         for path, old, new in (sides for change in changes for sides in _sides(change)):
-            mine, here = (lookup(self._vault, root, path) for root in (base, now))
+            mine = old if is_whole else lookup(self._vault, base, path)
+            here = lookup(self._vault, now, path)
             entry = mine if alike(mine, here) else self._entry(old, new, mine, here)
-            if entry != lookup(self._vault, graft.root, path):
+            if entry != (new if is_whole else mine):
                 graft.put(path, entry)
         return graft.done()
 

@@ -75,8 +75,9 @@ class Carrier:
             return
         from concurrent.futures import ThreadPoolExecutor  # 15 ms: only for many files
 
-        with ThreadPoolExecutor(_MOST_WORKERS, thread_name_prefix="undo") as pool:
-            works = [pool.submit(self._work_off, one, act, parts) for one in self._placers]
+        workers = self._placers[: os.cpu_count() or 1]
+        with ThreadPoolExecutor(len(workers), thread_name_prefix="undo") as pool:
+            works = [pool.submit(self._work_off, one, act, parts) for one in workers]
             for work in works:
                 work.result()
 

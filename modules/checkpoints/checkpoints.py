@@ -166,7 +166,7 @@ class Checkpoints:
                 return None
             number, before, plan = found
             Carrier(self.vault, self._root, number).clean(plan)
-            return self._carry_out(number, self.ledger.snapshot(before), plan)
+            return self._carry_out(number, self.ledger.snapshot(before), plan, is_resumed=True)
 
     def twin(self, snapshot: int, target: Path) -> list[Left]:
         """Make the new folder *target* as the project was; return what could not be copied.
@@ -203,10 +203,12 @@ class Checkpoints:
         """Bytes that the store takes on disk, nearly."""
         return self.vault.size
 
-    def _carry_out(self, number: int, before: Snapshot, plan: Plan) -> Undone:
+    def _carry_out(
+        self, number: int, before: Snapshot, plan: Plan, *, is_resumed: bool = False
+    ) -> Undone:
         carrier = Carrier(self.vault, self._root, number)
         carrier.move(plan.moves)
-        carrier.carry(plan.steps, self.take().root)
+        carrier.carry(plan.steps, self.take().root if plan.moves or is_resumed else before.root)
         after = self.take()
         self.ledger.close_journal(number)
         return Undone(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from modules.checkpoints.entries import Entry, decode
 from modules.checkpoints.ledger import Ledger
+from modules.checkpoints.rescue import is_entry
 from modules.checkpoints.vault import Damaged, Vault
 
 _DAY = 86_400.0
@@ -41,7 +43,8 @@ def collect(vault: Vault, ledger: Ledger, keep_days: float) -> int:
 def _doomed(vault: Vault, before: float) -> list[int]:
     with vault.database.reading() as connection:
         rows = connection.execute("SELECT id, used FROM snapshot ORDER BY used, id").fetchall()
-    return [number for number, used in rows[:-1] if used < before]
+    known = [row for row in rows[:-1] if isinstance(row[1], float)]  # a broken disk gives anything
+    return [number for number, used in known if used < before]
 
 
 def _needed(vault: Vault) -> set[bytes]:
@@ -53,8 +56,13 @@ def _needed(vault: Vault) -> set[bytes]:
             "SELECT root FROM snapshot UNION SELECT root FROM accepted"
             " UNION SELECT base FROM accepted"
         ).fetchall()
+    return reachable(vault, [Entry(*json.loads(root)) for (root,) in roots if is_entry(root)])
+
+
+def reachable(vault: Vault, roots: Iterable[Entry]) -> set[bytes]:
+    """Return the digests of all that *roots* lead to, as far as it is whole."""
     needed: set[bytes] = set()
-    todo = [Entry(*json.loads(root)) for (root,) in roots]
+    todo = list(roots)
     while todo:
         entry = todo.pop()
         if not (entry.is_folder or entry.is_file) or bytes.fromhex(entry.content) in needed:

@@ -47,7 +47,7 @@ def hunks(old: str, new: str) -> list[Hunk] | None:
         return None
     from difflib import SequenceMatcher  # 9 ms: only when something changed
 
-    codes = _moved(SequenceMatcher(None, *inner, autojunk=False), head)
+    codes = _moved(SequenceMatcher(None, *inner), head)
     return [_hunk(before, after, group) for group in _groups(codes)]
 
 

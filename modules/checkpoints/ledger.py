@@ -17,7 +17,8 @@ from utils.phrases import Phrase, Problem, phrase
 
 _REFRESH = 3600.0  # seconds after which a snapshot that is seen again is marked as in use
 
-_CALLS = "SELECT id, turn, call_id, before, after, visible, is_undone, number FROM call"
+_CALLS = "SELECT id, turn, call_id, before, after, visible, is_undone, number FROM call NOT INDEXED"
+"""Without the index, which may be broken where the rows are not; they are few."""
 
 Span = tuple[int, int]
 """The numbers of the snapshots before and after something."""
@@ -148,7 +149,7 @@ class Ledger:
     def begin_call(self, session: str, turn: int, call_id: str, before: int) -> int:
         return self._write(
             "INSERT INTO call(session, turn, call_id, before, number) VALUES (?, ?, ?, ?,"
-            " (SELECT COALESCE(MAX(number), 0) + 1 FROM call WHERE session=?))",
+            " (SELECT COALESCE(MAX(number), 0) + 1 FROM call NOT INDEXED WHERE session=?))",
             session, turn, call_id, before, session,
         )  # fmt: skip
 

@@ -61,7 +61,7 @@ class Placer:
         with self.place(path) as (handle, name):
             try:
                 self._build(handle, path, new)
-            except BaseException:
+            except BaseException:  # whatever it was, nothing half built may stay
                 self.clean(handle)
                 raise
             self._put_in_place(handle, name, current)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from modules.checkpoints.accepted import Accepted, mode_of
@@ -26,12 +28,16 @@ _REMEMBERED = 500  # pairs of contents whose hunks are known
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is looked at: from the root *base* to the snapshot *now*, in a session that *began*."""
+    """What is looked at: from the root *base* to the snapshot *now*, in a session that *began*.
+
+    *is_whole* says whether it is all of the session, and not what came since a later turn.
+    """
 
     session: str
     began: Entry
     base: Entry
     now: Snapshot
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +71,13 @@ class Reviewed:
 
 
 class Review:
-    """Reviews sessions over *checkpoints*. Everything raises `Problem`."""
+    """Reviews sessions over *checkpoints*, for several threads. Everything raises `Problem`."""
 
     def __init__(self, checkpoints: Checkpoints) -> None:
         self._checkpoints = checkpoints
         self._vault = checkpoints.vault
         self._accepted = Accepted(self._vault, checkpoints.ledger)
+        self._lock = threading.Lock()
         self._known: OrderedDict[tuple[str, str], tuple[Hunk, ...] | None] = OrderedDict()
 
     def view(self, session: str, began: int, since: int, now: int) -> View:
@@ -79,7 +86,7 @@ class Review:
         snapshot = self._checkpoints.ledger.snapshot(now)
         with self._vault.alone():
             base = self._accepted.within(session, root_of(since), snapshot.root)
-            return View(session, root_of(began), base, snapshot)
+            return View(session, root_of(began), base, snapshot, is_whole=began == since)
 
     def changes(self, view: View) -> list[Found]:
         """Return what there is to review, sorted by path; git's own data never is."""
@@ -113,7 +120,7 @@ class Review:
 
     def take_back(self, view: View, part: Part) -> Undone:
         """Take *part* out of the folder again, and merge with what changed since it was seen."""
-        with self._vault.alone():
+        with self._undamaged():
             found = self._find(view, part.path)
             graft = Graft(self._vault, view.now.root, view.base)
             if part.hunk >= 0:
@@ -127,7 +134,7 @@ class Review:
 
     def accept(self, view: View, parts: Sequence[Part]) -> None:
         """Show *parts* no longer."""
-        with self._vault.alone():
+        with self._undamaged():
             began, root = self._accepted.roots(view.session, view.began)
             graft = Graft(self._vault, root, view.now.root)
             for part in parts:
@@ -136,10 +143,10 @@ class Review:
 
     def accept_all(self, view: View) -> None:
         """Show nothing of what there is any longer."""
-        if view.base == view.began:
+        if view.is_whole:
             self._accepted.keep(view.session, view.began, view.now.root)
             return
-        with self._vault.alone():
+        with self._undamaged():
             began, root = self._accepted.roots(view.session, view.began)
             graft = Graft(self._vault, root, view.now.root)
             for found in self.changes(view):
@@ -148,6 +155,17 @@ class Review:
 
     def has_accepted(self, session: str) -> bool:
         return self._checkpoints.ledger.accepted(session) is not None
+
+    @contextmanager
+    def _undamaged(self) -> Iterator[None]:
+        """Keep others out of the vault. What is damaged in it is told as a `Problem`."""
+        with self._vault.alone():
+            try:
+                yield
+            except Damaged:
+                raise Problem(
+                    phrase("This cannot be done: what was held of the folder is damaged.")
+                ) from None
 
     def _accept(self, graft: Graft, found: Found, part: Part) -> None:
         if part.hunk >= 0:
@@ -204,13 +222,17 @@ class Review:
         if any(entry and (entry.why or entry.size > _LARGEST_TEXT) for entry in (old, new)):
             return None
         key = old.content if old else "", new.content if new else ""
-        if key not in self._known:
-            found = hunks(self._text(old), self._text(new))
-            self._known[key] = None if found is None else tuple(found)
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        parts = hunks(self._text(old), self._text(new))
+        found = None if parts is None else tuple(parts)
+        with self._lock:
+            self._known[key] = found
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
-        self._known.move_to_end(key)
-        return self._known[key]
+        return found
 
     def _text(self, entry: Entry | None) -> str:
         if entry is None:

@@ -99,7 +99,11 @@ class Scan:
         with os.scandir(handle) as items:
             for item in items:
                 self._enter(path, item, entries, folders, old or {})
-        changed = [self._inner(handle, path, inner, entries, old, depth) for inner in folders]
+        known_inner = _known_inner(entries, folders, old or {})
+        changed = [
+            self._inner(handle, path, inner, entries, known_inner.get(inner), depth)
+            for inner in folders
+        ]
         entry = _folder_entry(os.fstat(handle))
         if old is not None and not any(changed) and _is_same(entries, old):
             assert known is not None  # noqa: S101 - old came from it
@@ -162,10 +166,10 @@ class Scan:
         return not known.why or (known.why == "large" and known.size > self.limits.file_cap)
 
     def _inner(
-        self, handle: int, path: str, name: str, entries: Entries, old: Entries | None, depth: int
+        self, handle: int, path: str, name: str, entries: Entries, known: Entry | None, depth: int
     ) -> bool:
         """Look into the folder, or at the link, *name*; return whether it may have changed."""
-        entry, known = entries[name], (old or {}).get(name)
+        entry = entries[name]
         try:
             if entry.is_link:
                 entries[name] = entry._replace(content=os.readlink(name, dir_fd=handle))
@@ -266,6 +270,20 @@ class Scan:
         if size > self.limits.file_cap:
             return "large"
         return "full" if self.vault.size + size > self.limits.total_cap else ""
+
+
+def _known_inner(entries: Entries, folders: list[str], old: Entries) -> Entries:
+    """Return what was known of *folders*, also of one that has another name here now.
+
+    What is in it is then not read again, each file being looked at by itself all the same.
+    """
+    known = {name: old[name] for name in folders if name in old}
+    if len(known) < len(folders) and old:
+        gone = {e.identity: e for name, e in old.items() if e.is_folder and name not in entries}
+        for name in folders:
+            if name not in known and (moved := gone.get(entries[name].identity)):
+                known[name] = moved
+    return known
 
 
 def _entry(status: os.stat_result, *, content: str = "", why: str = "") -> Entry:

@@ -73,14 +73,28 @@ def changes_card(
     return TableCard(title, _capped(rows, len(changes)))
 
 
-def undone_card(results: Sequence[Undone], title: Phrase) -> TableCard:
-    """Return what undos did, what they left, and where two versions now stand side by side."""
-    return _done_card(results, title, _TAKEN_BACK)
+def undone_card(
+    results: Sequence[Undone], title: Phrase, beside: Sequence[Phrase] = ()
+) -> TableCard:
+    """Return what undos did, what they left, and where two versions now stand side by side.
+
+    *beside* says what they did to notes, focus, todos and memory.
+    """
+    return _done_card(results, title, _TAKEN_BACK, beside)
 
 
-def redone_card(results: Sequence[Undone], title: Phrase) -> TableCard:
+def title_beside(what: str, turn: int) -> Phrase:
+    """Return the title for a call, or a turn, that changed no file."""
+    if what == "call":
+        return phrase("Took back the last call (turn {turn}); /redo brings it again", turn=turn)
+    return phrase("Took back what turn {turn} did; /redo brings it again", turn=turn)
+
+
+def redone_card(
+    results: Sequence[Undone], title: Phrase, beside: Sequence[Phrase] = ()
+) -> TableCard:
     """Return the same of what brought changes again."""
-    return _done_card(results, title, _DONE)
+    return _done_card(results, title, _DONE, beside)
 
 
 def calls_card(checkpoints: Checkpoints, calls: Sequence[CallRecord]) -> Card:
@@ -101,7 +115,9 @@ def _call_row(checkpoints: Checkpoints, call: CallRecord) -> tuple[Text, ...]:
     return str(call.number), str(call.turn), named + more, state
 
 
-def _done_card(results: Sequence[Undone], title: Phrase, words: dict[str, Phrase]) -> TableCard:
+def _done_card(
+    results: Sequence[Undone], title: Phrase, words: dict[str, Phrase], others: Sequence[Phrase]
+) -> TableCard:
     rows: list[tuple[Text, ...]] = []
     for result in results:
         beside = {conflict.beside for conflict in result.conflicts}
@@ -115,6 +131,7 @@ def _done_card(results: Sequence[Undone], title: Phrase, words: dict[str, Phrase
             )
             rows.append((phrase("both kept"), visible(conflict.path), both))
         rows += [(_left(left), visible(left.path), left.why) for left in result.left]
+    rows += [(phrase("put back"), what, "") for what in others]
     return TableCard(title, tuple(rows or [(phrase("nothing was left to take back"),)]))
 
 

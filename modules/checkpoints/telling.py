@@ -9,14 +9,18 @@ from collections.abc import Iterable, Sequence
 
 from modules.checkpoints.checkpoints import Undone
 from utils.clean import visible
+from utils.phrases import Phrase
 
 _NAMED = 5  # paths
 
 
-def told_undo(number: int, what: str, results: Sequence[Undone]) -> str:
-    """*what* says whose changes went, as "what turn 3 did to files"."""
+def told_undo(
+    number: int, what: str, results: Sequence[Undone], beside: Sequence[Phrase] = ()
+) -> str:
+    """*what* says whose changes went, as "what turn 3 did to files"; *beside*, what else."""
+    done = [*map(str, beside), *([_paths(results)] if results or not beside else [])]
     return (
-        f"The person took back {what} (undo {number}): {_paths(results)}. "
+        f"The person took back {what} (undo {number}): {'; '.join(done)}. "
         "Look before you change them again."
     )
 
@@ -33,9 +37,10 @@ def told_part(number: int, path: str, *, is_whole: bool, result: Undone) -> str:
     return f"The person took back {what} in {visible(path)} (undo {number}){rest}."
 
 
-def told_redo(number: int, results: Sequence[Undone]) -> str:
+def told_redo(number: int, results: Sequence[Undone], beside: Sequence[Phrase] = ()) -> str:
+    done = [*map(str, beside), *([_paths(results)] if results else [])]
     return f"The person took back their undo {number}, so its changes are there again" + (
-        f": {_paths(results)}." if results else "."
+        f": {'; '.join(done)}." if done else "."
     )
 
 

@@ -133,7 +133,9 @@ class Comparison:
             for path in paths
             if (change := _change(path, old.get(path), new.get(path)))
         ]
-        filled = {parent for found in told for parent in _parents(found.change.path)}
+        places = [found.change.path for found in told]
+        places += [path for move in moves for path in (move.old, move.new)]
+        filled = {parent for path in places for parent in _parents(path)}
         return renamed + [
             f for f in told if f.change.kind == "modified" or f.change.path not in filled
         ]

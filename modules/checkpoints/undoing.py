@@ -21,7 +21,7 @@ class Undoing:
     def undo(self, session: str, calls: Sequence[CallRecord]) -> tuple[int, list[Undone]]:
         """Take back *calls*, in their order, the last first; neighbours in one go.
 
-        Returns the number of the undo, and what it did.
+        Returns the number of the undo, and what it did; without *calls* it did nothing to files.
         """
         number = 0
         results: list[Undone] = []
@@ -29,7 +29,7 @@ class Undoing:
             for before, after in joined(calls):
                 results.append(self._checkpoints.undo(before, after))
         finally:
-            if results:
+            if results or not calls:
                 spans = [(result.before, result.after) for result in results]
                 number = self._ledger.add_undo(session, [call.id for call in calls], spans)
         return number, results

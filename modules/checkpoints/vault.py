@@ -55,6 +55,7 @@ class Vault:
         self._folders: dict[str, Entries] = {}
         self._enough_folders = 1000
         self._size: int | None = None
+        self._is_checked = False
 
     def close(self) -> None:
         self.database.close()
@@ -158,15 +159,16 @@ class Vault:
         return key, size
 
     def _adopt(self, temporary: Path, key: str, stored: int) -> None:
-        target = self._large(key)
+        target = self.large(key)
         target.parent.mkdir(mode=0o700, exist_ok=True)
         temporary.rename(target)
-        self._note_large(key, stored)
+        self.note_large(key, stored)
         if self._size is not None:
             self._size += stored
 
     @rescued
-    def _note_large(self, key: str, stored: int) -> None:
+    def note_large(self, key: str, stored: int) -> None:
+        """Take note of such a file of *stored* bytes."""
         with self.database.writing() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO large VALUES (?, ?)", (bytes.fromhex(key), stored)
@@ -185,7 +187,10 @@ class Vault:
             raise Damaged(key)
 
     def _unpacked(self, key: str) -> Iterator[bytes]:
-        if (data := self._object(key)) is None:
+        data = self._object(key)
+        if data is None and not self.large(key).exists() and self._is_mended():
+            data = self._object(key)
+        if data is None:
             yield from self._unpacked_large(key)
             return
         try:
@@ -196,7 +201,7 @@ class Vault:
     def read_small(self, keys: Collection[str]) -> dict[str, bytes]:
         """Return the contents of *keys* that are whole and not kept as files of their own."""
         found = {}
-        for key, data in self._objects(keys):
+        for key, data in self.packed(keys):
             with suppress(zlib.error):
                 content = unpack(data)
                 if digest(content) == key.hex():
@@ -204,7 +209,8 @@ class Vault:
         return found
 
     @rescued
-    def _objects(self, keys: Collection[str]) -> list[tuple[bytes, bytes]]:
+    def packed(self, keys: Collection[str]) -> list[tuple[bytes, bytes]]:
+        """Return the small contents of *keys* as they are kept, with their digests."""
         marks = ",".join("?" * len(keys))
         with self.database.reading() as connection:
             return connection.execute(
@@ -220,16 +226,24 @@ class Vault:
             ).fetchone()
         return row[0] if row else None
 
+    def _is_mended(self) -> bool:
+        """Look once whether the database is to blame for what is missing; return whether it was."""
+        if self._is_checked:
+            return False
+        self._is_checked = True
+        return self._rescue()
+
     def _unpacked_large(self, key: str) -> Iterator[bytes]:
         try:
-            with self._large(key).open("rb") as file:
+            with self.large(key).open("rb") as file:
                 unzip = zlib.decompressobj() if file.read(1) == b"z" else None
                 while piece := file.read(CHUNK):
                     yield from unzipped(unzip, piece) if unzip else (piece,)
         except (OSError, zlib.error) as error:
             raise Damaged(key) from error
 
-    def _large(self, key: str) -> Path:
+    def large(self, key: str) -> Path:
+        """Return where the content of *key* is if it is kept as a file of its own."""
         return self.folder / "large" / key[:2] / key
 
     def fold(self, entries: Entries) -> tuple[str, list[tuple[str, bytes]]]:

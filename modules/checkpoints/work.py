@@ -34,6 +34,13 @@ class Work:
     def __init__(self, path: Path) -> None:
         self._path = path.resolve()
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether a turn of this session is at work."""
+        with _guard:
+            lock = _locks.get(self._path)
+            return lock is not None and self in lock.sessions
+
     def begin(self, session: str) -> None:
         """Take the lock, or join those who have it. Raises `Problem` that says who has it."""
         with _guard:
@@ -48,7 +55,7 @@ class Work:
 
         Within a turn of this session nothing else can be.
         """
-        if self._is_begun():
+        if self.is_ours:
             yield
             return
         with _guard:
@@ -84,11 +91,6 @@ class Work:
                 return self._told()
             except OSError:
                 return None
-
-    def _is_begun(self) -> bool:
-        with _guard:
-            lock = _locks.get(self._path)
-            return lock is not None and self in lock.sessions
 
     def _taken(self, session: str) -> int:
         """Return a handle of the file, locked, with us named in it. Raises `Problem`."""

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from core.events import ApprovalAsked, Reply
 from modules.cli import keyboard
 from modules.words import Words
-from utils.phrases import phrase
+from utils.clean import visible
+from utils.phrases import Phrase, phrase
 from utils.waiting import Stop
+
+EDITED = ("command", "code", "content", "new")
+"""Names of the argument that is edited alone where there is one; else all are, as JSON."""
 
 
 class Asker(Protocol):
     """Somebody who can be asked."""
+
+    def settle(self) -> None:
+        """Wait until they do not type: what they typed is no answer to what comes now."""
 
     def key(self) -> str | None:
         """Wait for a key and return what it sends; None when there will be none."""
@@ -22,31 +31,105 @@ class Asker(Protocol):
     def reason(self) -> str:
         """Ask why not; "" when no reason is given."""
 
+    def edit(self, label: Phrase, text: str) -> str | None:
+        """Let the person change *text*; None when they leave it as it is."""
+
     def stop(self) -> None:
         """Stop the turn."""
 
 
-def wait_for_reply(
-    asker: Asker,
-    event: ApprovalAsked,
-    show_all: Callable[[], object] | None,
-    close: Callable[[], None],
-) -> Reply | None:
-    """Wait for one of the keys offered; *close* is called before the keyboard is used for text."""
+@dataclass(frozen=True)
+class Question:
+    """A question on the screen: *open* shows what can be answered, *close* takes that away.
+
+    *show_all* prints what is asked for in full; None when nothing of it was cut.
+    """
+
+    event: ApprovalAsked
+    arguments: Mapping[str, Any]
+    open: Callable[[], None]
+    close: Callable[[], None]
+    show_all: Callable[[], object] | None
+
+
+def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
+    """Return what can be answered, each with its key."""
+    match event.risk:
+        case "loop":
+            offered = [phrase("y let it go on"), phrase("n stop here")]
+        case "loss":
+            offered = [phrase("y keep it so"), phrase("n put everything back")]
+        case _:
+            offered = [phrase("y yes")]
+            if event.pattern:
+                offered.append(phrase("a always: {pattern}", pattern=visible(event.pattern)))
+                offered.append(phrase("p other pattern"))
+            if event.may_revise:
+                offered.append(phrase("e edit"))
+            offered.append(phrase("n no"))
+    return [*offered, phrase("v view all")] if is_cut else offered
+
+
+def wait_for_reply(asker: Asker, question: Question) -> Reply | None:
+    """Wait for one of the keys offered; the question is closed while the keyboard is for text."""
+    asker.settle()
+    question.open()
     while (key := asker.key()) is not None:
         match _plain(key):
-            case "y" | "yes":
-                return Reply(yes=True)
-            case "a" | "always":
-                return Reply(yes=True, always=True, pattern=event.pattern)
-            case "n" | "no" | keyboard.ESCAPE:
-                close()
-                return Reply(yes=False, reason=asker.reason())
-            case "v" if show_all:
-                show_all()
+            case "v" if question.show_all:
+                question.show_all()
             case keyboard.CTRL_C:
                 asker.stop()
                 return None
+            case plain:
+                if reply := _reply(asker, question, plain):
+                    return reply
+    return None
+
+
+def _reply(asker: Asker, question: Question, key: str) -> Reply | None:
+    event = question.event
+    match key:
+        case "y" | "yes":
+            return Reply(yes=True)
+        case "a" | "always" if event.pattern:
+            return Reply(yes=True, always=True, pattern=event.pattern)
+        case "n" | "no" | keyboard.ESCAPE:
+            question.close()
+            return Reply(yes=False, reason=asker.reason())
+        case "p" if event.pattern:
+            question.close()
+            if pattern := asker.edit(phrase("Allow from now on"), event.pattern):
+                return Reply(yes=True, always=True, pattern=pattern.strip())
+            question.open()
+        case "e" if event.may_revise:
+            question.close()
+            if arguments := _revised(asker, question.arguments):
+                return Reply(yes=True, arguments=arguments)
+            question.open()
+    return None
+
+
+def _revised(asker: Asker, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return *arguments* as the person changed them, None when they did not."""
+    for name in EDITED:
+        if isinstance(arguments.get(name), str):
+            label = phrase("{name}, as it should be", name=name)
+            text = asker.edit(label, arguments[name])
+            return None if text is None else {**arguments, name: text}
+    return _revised_json(asker, json.dumps(dict(arguments), ensure_ascii=False, indent=1))
+
+
+def _revised_json(asker: Asker, text: str) -> dict[str, Any] | None:
+    label = phrase("The arguments, as JSON")
+    while (changed := asker.edit(label, text)) is not None:
+        try:
+            value = json.loads(changed)
+        except ValueError:
+            value = None
+        if isinstance(value, dict):
+            return value
+        label, text = phrase("That is no JSON object; mend it"), changed
     return None
 
 
@@ -56,24 +139,48 @@ def _plain(key: str) -> str:
 
 
 class Keyboard:
-    """The person at the terminal *descriptor*."""
+    """The person at the terminal *descriptor*; what they type too early goes to *ahead*."""
 
-    def __init__(self, descriptor: int, stop: Stop, words: Words) -> None:
+    def __init__(
+        self, descriptor: int, stop: Stop, words: Words, ahead: keyboard.TypedAhead
+    ) -> None:
         self._descriptor = descriptor
         self._stop = stop
         self._words = words
+        self._ahead = ahead
+
+    def settle(self) -> None:
+        self._ahead.collect(self._descriptor, self._stop)
 
     def key(self) -> str | None:
         return keyboard.read_key(self._descriptor, self._stop)
 
     def reason(self) -> str:
+        return (self._prompt(phrase("Why not? (Enter: no reason)"), "") or "").strip()
+
+    def edit(self, label: Phrase, text: str) -> str | None:
+        changed = self._prompt(label, text)
+        return None if changed == text else changed
+
+    def _prompt(self, label: Phrase, text: str) -> str | None:
+        """Return what was typed in the place of *text*; None when the person went back."""
         from prompt_toolkit import prompt
 
-        label = self._words.say(phrase("Why not? (Enter: no reason)"))
+        from modules.cli.prompt import bindings, without_typeahead
+
+        keys = bindings(lambda event: event.app.exit(exception=KeyboardInterrupt))
         try:
-            return prompt(f"  {label} › ").strip()
+            with without_typeahead():
+                return prompt(
+                    f"  {self._words.say(label)} › ",
+                    default=text,
+                    multiline=True,
+                    key_bindings=keys,
+                    prompt_continuation="    ",
+                    enable_open_in_editor=True,
+                )
         except (EOFError, KeyboardInterrupt):
-            return ""
+            return None
 
     def stop(self) -> None:
         self._stop.set()

@@ -11,17 +11,18 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, get_args
 
-from core.events import ApprovalAsked, Event, TurnStarted
+from core.events import ApprovalAsked, CommandAnswered, Event, Reply, TurnStarted
 from core.family import Command
 from modules.cli.asking import Keyboard
+from modules.cli.beside import Beside
 from modules.cli.interrupts import stopping
-from modules.cli.keyboard import quiet
+from modules.cli.keyboard import TypedAhead, quiet
 from modules.cli.link import Link, Lost, Packet, new_id
 from modules.cli.look import make_console
 from modules.cli.screen import CliScreen
 from modules.words import Words
 from utils.clean import clean
-from utils.codec import from_plain
+from utils.codec import from_plain, to_plain
 from utils.phrases import Phrase, Problem, phrase
 from utils.waiting import Stop
 
@@ -69,17 +70,21 @@ class Twin:
         self._answered = Stop()
         self._asks = ""
         self._asked: set[str] = set()
+        self._unshown: list[Packet] = []
+        self._answers_heard = 0
+        self._answers_shown = 0
         self._is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-        keyboard = _Hand(self._answered, words, self._stop) if self._is_terminal else None
+        self._ahead = ahead = TypedAhead()
+        hand = _Hand(self._answered, words, ahead, self._stop) if self._is_terminal else None
         self._screen = CliScreen(
-            make_console(), words, asker=keyboard, is_practice=lambda: self._state["practice"]
+            make_console(), words, asker=hand, is_practice=lambda: self._state["practice"]
         )
-        self._line = _Line(link, words) if self._is_terminal else None
+        self._line = _Line(link, words, ahead) if self._is_terminal else None
 
     def run(self) -> int:
         self._listen()
         while True:
-            if self._state["running"] or self._expected:
+            if self._is_happening or self._expected:
                 self._follow()
                 continue
             text = self._read()
@@ -95,7 +100,7 @@ class Twin:
         if self._line is None:
             line = sys.stdin.readline()
             return line.rstrip("\n") if line else None
-        return self._line.read(lambda: bool(self._state["running"]))
+        return self._line.read(lambda: self._is_happening)
 
     def _send(self, text: str) -> None:
         command = new_id()
@@ -120,6 +125,7 @@ class Twin:
     def _listen(self) -> None:
         """Follow the session from now on, and show where it stands."""
         self._heard = SimpleQueue()
+        self._answers_heard = self._answers_shown = 0
         heard = self._heard
         threading.Thread(
             target=self._hear, args=(self._session, heard), name="events", daemon=True
@@ -127,7 +133,13 @@ class Twin:
         name, arrival = heard.get()
         if name != "attached":
             raise Problem(phrase("The server does not answer."))
-        self._screen.recall([_event(packet) for packet in _last_turn(arrival["events"])])
+        last = list(_last_turn(arrival["events"]))
+        if arrival["state"]["running"]:  # what has begun is shown as it would have been
+            self._unshown = last
+            for packet in last:
+                self._count(packet)
+        else:
+            self._screen.recall(map(_event, last))
 
     def _hear(self, session: str, heard: SimpleQueue[tuple[str, Packet]]) -> None:
         boot, after, is_lost = "", 0, False
@@ -140,9 +152,11 @@ class Twin:
                         boot, after = packet["boot"], packet["head"]
                         self._note(packet["state"])
                         for event in packet["events"] if packet["mode"] == "replay" else ():
+                            self._count(event)
                             heard.put(("ev", event))
                     elif name == "ev":
                         after = packet["seq"]
+                        self._count(packet)
                     else:
                         self._note(packet)
                     heard.put((name, packet))
@@ -151,6 +165,14 @@ class Twin:
                 heard.put(("lost", {}))
             is_lost = True
             time.sleep(AGAIN)
+
+    def _count(self, event: Packet) -> None:
+        """Note that a command was answered: it may be over before anybody sees it run."""
+        self._answers_heard += event["type"] == CommandAnswered.__name__
+
+    @property
+    def _is_happening(self) -> bool:
+        return bool(self._state["running"]) or self._answers_heard > self._answers_shown
 
     def _note(self, state: Packet) -> None:
         """Take note of what is true now; from the listening thread."""
@@ -176,16 +198,45 @@ class Twin:
             if self._is_terminal:
                 stack.enter_context(quiet(sys.stdin.fileno()))
             stack.enter_context(self._screen.turn())
+            if self._is_terminal:
+                stack.enter_context(self._beside().listening())
+            while self._unshown:
+                self._show(self._unshown.pop(0))
             while True:
                 name, packet = self._heard.get()
                 if name == "ev":
                     self._show(packet)
                 elif name == "lost":
                     self._screen.say(phrase("The connection broke; trying again."), "yellow")
-                elif name == "state" and not packet["running"] and not self._expected:
+                elif name == "state" and not (
+                    packet["running"] or self._expected or self._is_happening
+                ):
                     return
 
+    def _beside(self) -> Beside:
+        """Return what sends the lines that are typed meanwhile: the server runs or queues them."""
+        return Beside(
+            sys.stdin.fileno(),
+            self._ahead,
+            may_listen=lambda: not self._screen.is_asking,
+            is_wanted=lambda line: bool(line) and line not in LEAVING,
+            run=self._send_meanwhile,
+            show=self._screen.typing,
+        )
+
+    def _send_meanwhile(self, line: str) -> None:
+        path = f"/api/sessions/{self._session}/messages"
+        try:
+            answer = self._link.ask("POST", path, text=line, cmd=new_id(), stream=False)
+        except Problem as problem:
+            self._screen.say(problem.what, "red")
+            return
+        self._screen.beside(line)
+        if answer["queued"]:
+            self._screen.say(phrase("It waits until the task is over."), "dim")
+
     def _show(self, packet: Packet) -> None:
+        self._answers_shown += packet["type"] == CommandAnswered.__name__
         if packet.get("cmd") == self._expected:
             self._expected = ""
         elif packet["type"] == "TurnStarted":
@@ -202,22 +253,31 @@ class Twin:
         self._asks = event.call_id
         if self._is_closed(event.call_id):
             self._answered.set()
-        reply = self._screen.show(event)
+        while (reply := self._screen.show(event)) is not None:
+            if self._reply(event.call_id, reply):
+                break
         self._asks = ""
-        if reply is None:
-            return
-        said = {"yes": reply.yes, "always": reply.always, "pattern": reply.pattern}
+
+    def _reply(self, call_id: str, reply: Reply) -> bool:
+        """Send *reply*; return whether the question is over, for whatever reason."""
         path = f"/api/sessions/{self._session}/confirm"
-        answer = self._link.ask("POST", path, call_id=event.call_id, reason=reply.reason, **said)
+        try:
+            answer = self._link.ask("POST", path, call_id=call_id, **to_plain(reply))
+        except Problem as problem:
+            self._screen.say(problem.what, "red")
+            return False
         if not answer["won"]:
             self._screen.say(phrase("It was answered on another screen first."), "dim")
+        return True
 
 
 class _Hand(Keyboard):
     """The person at this terminal; *ask_stop* stops the turn on the server."""
 
-    def __init__(self, answered: Stop, words: Words, ask_stop: Callable[[], None]) -> None:
-        super().__init__(sys.stdin.fileno(), answered, words)
+    def __init__(
+        self, answered: Stop, words: Words, ahead: TypedAhead, ask_stop: Callable[[], None]
+    ) -> None:
+        super().__init__(sys.stdin.fileno(), answered, words, ahead)
         self._ask_stop = ask_stop
 
     def stop(self) -> None:
@@ -227,7 +287,7 @@ class _Hand(Keyboard):
 class _Line:
     """The line to type in, which gives way when something happens and comes back as it was."""
 
-    def __init__(self, link: Link, words: Words) -> None:
+    def __init__(self, link: Link, words: Words, ahead: TypedAhead) -> None:
         from prompt_toolkit import PromptSession
 
         from modules.cli.complete import LineCompleter
@@ -246,12 +306,18 @@ class _Line:
                 commands, lambda: link.ask("GET", "/api/files/list")["files"], words
             ),
             complete_in_thread=True,
+            enable_suspend=True,
             key_bindings=bindings(lambda event: event.app.exit(exception=EOFError)),
         )
         self._draft = ""
+        self._ahead = ahead
 
     def read(self, is_wanted_elsewhere: Callable[[], bool]) -> str | None:
         """Return the line; "" when interrupted, None when the person leaves."""
+
+        from modules.cli.prompt import give
+
+        give(self._session.input, self._ahead.take())
 
         def look() -> None:
             if is_wanted_elsewhere():

@@ -51,6 +51,7 @@ class Call:
 
     name: str
     arguments: Mapping[str, Any]
+    is_revised: bool = False
     began: float = field(default_factory=time.monotonic)
     output: OutputTail = field(default_factory=lambda: OutputTail(OUTPUT_ROWS))
 
@@ -65,6 +66,7 @@ class Below:
         self.call: Call | None = None
         self.question: Said = ""
         self.notice: Said = ""
+        self.typed = ""
         self._doing: Phrase | None = None
         self._since = 0.0
         self._thought = ""
@@ -89,10 +91,11 @@ class Below:
         self.blocks.drop()
 
     def __call__(self) -> RenderableType | None:
-        if self._doing is None:
-            return None
         if self.question:
             return Group("", Wrapped(clean(self._words.say(self.question)), "bold"))
+        doing = self.call or self._doing
+        if doing is None:
+            return None
         parts: list[RenderableType] = []
         if tail := self.blocks.tail(TAIL_CHARACTERS).strip("\n"):
             parts += ["", Prose(tail)]
@@ -100,7 +103,9 @@ class Below:
             rows = [Wrapped(row, "dim italic") for row in thought.split("\n")]
             parts += ["", *rows[-THOUGHT_ROWS:]]
         parts.append("")
-        parts += self._running(self.call) if self.call else [self._status(self._doing)]
+        parts += self._running(doing) if isinstance(doing, Call) else [self._status(doing)]
+        if self.typed:
+            parts += [Wrapped(f"› {clean(line)}", "bold") for line in self.typed.split("\n")]
         return Group(*parts)
 
     def _running(self, call: Call) -> list[RenderableType]:

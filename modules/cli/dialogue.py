@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 from core.events import CommandAnswered, Event, Reply, TurnStarted
 from core.main_terminal import MainTerminal
 from core.turn import drive
+from modules.cli.beside import Beside
 from modules.cli.interrupts import stopping
-from modules.cli.keyboard import quiet
+from modules.cli.keyboard import TypedAhead, quiet
+from modules.cli.queued import Queued
 from modules.words import Words
 from utils.clean import clean
 from utils.logger import FailureLog
 from utils.phrases import Problem, Text, phrase
+from utils.streams import OutputLost
 
 if TYPE_CHECKING:
     from modules.cli.screen import CliScreen
@@ -39,13 +42,14 @@ def run_dialogue(
     *header* is shown below the greeting, a line each; *failures* is where an error of ours is told
     in full; *warm* loads what the first task will need, in a thread, once the prompt is there.
     """
-    dialogue = Dialogue(terminal, words, failures)
+    ahead = TypedAhead()
+    dialogue = Dialogue(terminal, words, failures, ahead)
     try:
         if sys.stdin.isatty() and sys.stdout.isatty():
             from modules.cli.greeting import greet
 
             greet(terminal, words, header)
-            return dialogue.run(_typed(terminal, words, history_file, warm))
+            return dialogue.run(_typed(terminal, words, history_file, ahead, warm))
         return dialogue.run(_piped())
     except KeyboardInterrupt:
         return 130
@@ -54,16 +58,22 @@ def run_dialogue(
 class Dialogue:
     """The loop, and the screen it draws on, made when it is first needed."""
 
-    def __init__(self, terminal: MainTerminal, words: Words, failures: FailureLog) -> None:
+    def __init__(
+        self, terminal: MainTerminal, words: Words, failures: FailureLog, ahead: TypedAhead
+    ) -> None:
         self._terminal = terminal
         self._words = words
         self._failures = failures
+        self._ahead = ahead
+        self._queued = Queued(terminal)
+        self._line = ""
         self._screen: CliScreen | None = None
         self._effect = ""
 
     def run(self, lines: Iterator[str]) -> int:
         if self._terminal.history.records:
             self._recall()
+        self._restore_queued()
         for line in lines:
             text = line.strip()
             if text in LEAVING:
@@ -74,6 +84,7 @@ class Dialogue:
                 break
             if self._effect == "session" and self._terminal.history.records:
                 self._recall()
+                self._restore_queued()
         self._say_goodbye()
         return 0
 
@@ -81,18 +92,53 @@ class Dialogue:
         """Put *text* to the terminal and show what follows; an error ends this turn only."""
         screen = self._make_screen()
         self._effect = ""
+        self._line = text
         with ExitStack() as stack:
             stack.enter_context(stopping(self._terminal.stop))
             stack.enter_context(self._terminal.stop.calling(screen.stopping))
             if sys.stdin.isatty():
                 stack.enter_context(quiet(sys.stdin.fileno()))
             stack.enter_context(screen.turn())
+            if sys.stdin.isatty() and sys.stdout.isatty():  # else lines are read as they come
+                stack.enter_context(self._beside(screen).listening())
             try:
                 drive(self._terminal.ask(text), self._show)
             except Problem as problem:
                 screen.say(problem.what, "red")
+            except OutputLost:
+                raise  # nothing can be said any more
             except Exception as error:  # noqa: BLE001 - ours; the one place of this screen to log it
                 screen.say(self._failures.keep(error), "red")
+
+    def _beside(self, screen: CliScreen) -> Beside:
+        """Return what runs the commands that are typed while a turn runs and need not wait."""
+        terminal = self._terminal
+
+        def run(line: str) -> None:
+            if line == "/stop":
+                terminal.stop.set()
+                return
+            try:
+                screen.beside(line, terminal.beside(line))
+            except Exception as error:  # noqa: BLE001 - ours; the turn goes on
+                screen.say(self._failures.keep(error), "red")
+
+        return Beside(
+            sys.stdin.fileno(),
+            self._ahead,
+            may_listen=lambda: not screen.is_asking,
+            is_wanted=lambda line: terminal.is_in_turn and line.startswith("/"),
+            run=run,
+            show=screen.typing,
+            keep=self._queued.add,
+        )
+
+    def _restore_queued(self) -> None:
+        """Put what was entered during a turn, and never sent, before the person again."""
+        if sys.stdin.isatty() and (typed := self._queued.restored()):
+            waiting = phrase("Typed while a task ran, and never sent: Enter sends it now.")
+            self._make_screen().say(waiting, "yellow")
+            self._ahead.add(typed)
 
     def _recall(self) -> None:
         """Show the last turn of the session that goes on."""
@@ -107,12 +153,14 @@ class Dialogue:
 
     def _make_screen(self) -> CliScreen:
         if self._screen is None:
-            self._screen = make_screen(self._terminal, self._words)
+            self._screen = make_screen(self._terminal, self._words, self._ahead)
         return self._screen
 
     def _show(self, event: Event) -> Reply | None:
         if isinstance(event, CommandAnswered):
             self._effect = event.effect
+        if isinstance(event, CommandAnswered | TurnStarted):
+            self._queued.sent(self._line)
         return self._make_screen().show(event)
 
     def _say_goodbye(self) -> None:
@@ -123,14 +171,14 @@ class Dialogue:
             sys.stdout.write(f"{clean(self._words.say(again))}\n")
 
 
-def make_screen(terminal: MainTerminal, words: Words) -> CliScreen:
+def make_screen(terminal: MainTerminal, words: Words, ahead: TypedAhead) -> CliScreen:
     from modules.cli.asking import Keyboard
     from modules.cli.look import make_console
     from modules.cli.screen import CliScreen
 
     keyboard = None
     if sys.stdin.isatty() and sys.stdout.isatty():
-        keyboard = Keyboard(sys.stdin.fileno(), terminal.stop, words)
+        keyboard = Keyboard(sys.stdin.fileno(), terminal.stop, words, ahead)
     return CliScreen(
         make_console(), words, asker=keyboard, is_practice=lambda: terminal.is_practice
     )
@@ -146,6 +194,7 @@ def _typed(
     terminal: MainTerminal,
     words: Words,
     history_file: Path,
+    ahead: TypedAhead,
     warm: Callable[[], None],
 ) -> Iterator[str]:
     """Yield what the person types until they leave."""
@@ -161,6 +210,6 @@ def _typed(
     def in_background() -> None:
         threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
 
-    prompt = Prompt(terminal, words, history_file, when_shown=in_background)
+    prompt = Prompt(terminal, words, history_file, ahead=ahead, when_shown=in_background)
     while (text := prompt.read()) is not None:
         yield text

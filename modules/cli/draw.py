@@ -31,8 +31,8 @@ from modules.cli.rows import diff_lines, diff_row, hit_row, size, todo_row
 from modules.cli.verbs import target, verb
 from modules.words import Words
 from utils.clean import clean, source, visible
+from utils.phrases import Phrase, phrase
 from utils.phrases import Text as Said
-from utils.phrases import phrase
 
 BRIEF = 12
 """Rows of a card in the flow of a task; whoever wants more opens the file."""
@@ -116,7 +116,7 @@ class Drawer:
                 return self._text(card, rows, is_result=is_result)
             case DiffCard():
                 head = [] if is_result else [Wrapped(visible(card.path), "bold")]
-                return self._stack([*head, *self._diff(card, rows)])
+                return self._stack([*head, *self._diff(card, max(rows * 2, BRIEF))])
             case RunCard():
                 return self._run(card, rows, is_result=is_result)
             case SearchCard():
@@ -134,16 +134,21 @@ class Drawer:
 
     def draft(self, card: Card, rows: int) -> tuple[RenderableType, bool]:
         """Return what a call is about to do, to the letter, and whether *rows* cut it."""
-        text = card.code if isinstance(card, RunCard) else ""
-        text = self._words.say(card.body) if isinstance(card, TextCard) else text
+        text = _letters(card)
         is_cut = text.count("\n") >= rows
         shown = source("\n".join(text.split("\n")[:rows]))
-        if isinstance(card, RunCard):
-            body: RenderableType = code(shown, card.language)
-        elif isinstance(card, TextCard):
-            body = Text(shown, overflow="fold")
-        else:
-            body = self.card(card, rows=rows, is_result=True) or ""
+        match card:
+            case RunCard():
+                body: RenderableType = code(shown, card.language)
+            case TextCard():
+                title = self._words.say(card.title) if isinstance(card.title, Phrase) else ""
+                head = [Wrapped(clean(title), "yellow")] if title else []
+                body = Group(*head, Text(shown, overflow="fold"))
+            case DiffCard():
+                body = self._stack(self._diff(card, rows)) or ""
+                return body, is_cut  # it says itself how much more there is
+            case _:
+                body = self.card(card, rows=rows, is_result=True) or ""
         if is_cut:
             body = Group(body, self.more(text.count("\n") + 1 - rows))
         return body, is_cut
@@ -185,12 +190,11 @@ class Drawer:
             parts.append(self.more(len(lines) - rows))
         return self._stack(parts)
 
-    def _diff(self, card: DiffCard, rows: int) -> Iterator[RenderableType]:
+    def _diff(self, card: DiffCard, limit: int) -> Iterator[RenderableType]:
         if note := self._words.say(card.note):
             yield self.dim(note)
         lines = list(diff_lines(card.diff))
         digits = max((len(str(number)) for _, number, _ in lines), default=1)
-        limit = max(rows * 2, BRIEF)
         for sign, number, text in lines[:limit]:
             yield diff_row(sign, number, text, digits)
         if len(lines) > limit:
@@ -278,3 +282,16 @@ class Drawer:
             yield self.dim(left_out(len(card.links) - rows))
         if not card.links:
             yield self.dim(phrase("Nothing found."))
+
+
+def _letters(card: Card) -> str:
+    """Return what of *card* must be read to the letter before a yes."""
+    match card:
+        case RunCard():
+            return card.code
+        case DiffCard():
+            return card.diff
+        case TextCard():
+            return str(card.body)
+        case _:
+            return ""

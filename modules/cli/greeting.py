@@ -12,6 +12,7 @@ from prompt_toolkit.utils import get_cwidth
 from core.main_terminal import MainTerminal
 from modules.words import Words
 from utils.clean import clean, visible
+from utils.fold import folded
 from utils.phrases import Text, phrase
 
 
@@ -36,11 +37,11 @@ def greet(terminal: MainTerminal, words: Words, header: Sequence[Text] = ()) -> 
 
 
 def fitted(text: str, width: int) -> list[str]:
-    """Return *text* in rows of *width* cells, broken at its dots; a longer part stays whole."""
+    """Return *text* in rows of *width* cells, broken at its dots, a longer part at its words."""
     rows: list[str] = []
     for part in text.split(" · "):
         if rows and get_cwidth(f"{rows[-1]} · {part}") <= width:
             rows[-1] += f" · {part}"
         else:
-            rows.append(part)
+            rows += folded(part, width)
     return rows

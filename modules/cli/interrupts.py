@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -14,13 +13,14 @@ from utils.waiting import Stop
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
-def leave_at_once() -> None:
-    """Let Ctrl-C end the process, until `stopping` takes over: nothing is under way yet.
-
-    A `KeyboardInterrupt` may strike inside the import system, which then drops it and keeps its
-    lock: the thread that imports the SDK would wait for ever, and the task for it.
-    """
-    signal.signal(signal.SIGINT, lambda _number, _frame: os._exit(130))
+@contextmanager
+def raising() -> Iterator[None]:
+    """Let Ctrl-C raise `KeyboardInterrupt`, so that a question can put the terminal in order."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -82,5 +83,7 @@ def keep_key(key: str, config: Path) -> None:
             return pattern.sub(lambda _: line, text, count=1).encode()
         return f"{line}\n{text}".encode()  # above any table, where it would be part of that
 
+    with suppress(OSError):  # nobody else's eyes from the first moment on
+        config.chmod(0o600)
     KeptFile(config).change(edit)
     config.chmod(0o600)

@@ -4,42 +4,109 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import termios
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from utils.waiting import Stop
 
 CTRL_C = "\x03"
 ESCAPE = "\x1b"
 POLL_SECONDS = 0.1
+PAUSE_SECONDS = 0.3
+"""Who has pressed no key for so long is not in the middle of a word."""
 
 
 @contextmanager
 def quiet(descriptor: int) -> Iterator[None]:
-    """Keep the terminal *descriptor* from echoing; what is typed waits for the next prompt."""
+    """Keep the terminal *descriptor* from echoing; what is typed waits for the next prompt.
+
+    For the main thread. After Ctrl-Z the shell has the terminal as it was before.
+    """
     before = termios.tcgetattr(descriptor)
     modes = termios.tcgetattr(descriptor)
     # Without ICRNL the Enter key stays apart from Ctrl-J until the prompt reads it.
     modes[0] &= ~termios.ICRNL
     modes[3] &= ~(termios.ECHO | termios.ICANON)
     termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
+
+    def suspend(number: int, _frame: FrameType | None) -> None:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)  # here the shell goes on, until it lets us
+        signal.signal(number, suspend)
+        if os.tcgetpgrp(descriptor) == os.getpgrp():
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
+
+    old = signal.getsignal(signal.SIGTSTP)
+    if old != signal.SIG_IGN:  # else there is no shell to come back from
+        signal.signal(signal.SIGTSTP, suspend)
     try:
         yield
     finally:
+        signal.signal(signal.SIGTSTP, old)
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+class TypedAhead:
+    """What the person typed before anything was asked, kept for the next prompt.
+
+    Somebody who types the next message while a question comes up must not answer that with it.
+    """
+
+    def __init__(self) -> None:
+        self._typed = b""
+        self._heard_at = float("-inf")
+        self._lock = threading.Lock()
+
+    def hear(self, descriptor: int, seconds: float, may_read: Callable[[], bool]) -> bytes | None:
+        """Keep what is typed within *seconds* and return it; None when the terminal went away.
+
+        Nothing is read once *may_read* says no.
+        """
+        with self._lock:
+            if not may_read() or not select.select([descriptor], [], [], seconds)[0]:
+                return b""
+            typed = os.read(descriptor, 4096)
+            self._heard_at = time.monotonic()
+            self._typed += typed
+            return typed or None
+
+    def add(self, typed: bytes) -> None:
+        """Keep *typed* as if it had been typed now."""
+        with self._lock:
+            self._typed += typed
+
+    def drop(self, typed: bytes) -> None:
+        """Keep *typed* no longer, if that is the end of what is kept."""
+        self._typed = self._typed.removesuffix(typed)
+
+    def collect(self, descriptor: int, stop: Stop) -> None:
+        """Keep what was typed; who is still typing is waited for until they pause."""
+        is_typing = True
+        while is_typing and not stop.is_set():
+            patience = max(self._heard_at + PAUSE_SECONDS - time.monotonic(), 0.0)
+            is_typing = bool(self.hear(descriptor, patience, lambda: True))
+
+    def take(self) -> bytes:
+        """Return what is kept, and keep it no longer."""
+        typed, self._typed = self._typed, b""
+        return typed
 
 
 def read_key(descriptor: int, stop: Stop) -> str | None:
     """Wait for a key and return what it sends; None on *stop* or when the terminal went away.
 
-    What was typed before is thrown away: it cannot have been meant as an answer to a question that
-    was not there yet. Ctrl-C comes as a key.
+    Ctrl-C comes as a key.
     """
     before = termios.tcgetattr(descriptor)
     modes = termios.tcgetattr(descriptor)
     modes[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
-    termios.tcsetattr(descriptor, termios.TCSAFLUSH, modes)
+    termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
     try:
         while not stop.is_set():
             if select.select([descriptor], [], [], POLL_SECONDS)[0]:

@@ -7,8 +7,8 @@ screen library here.
 from __future__ import annotations
 
 import json
-import os
 import re
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, TextIO, assert_never
 
@@ -35,10 +35,12 @@ from core.events import (
 from core.messages import AnswerState
 from modules.cli.card_text import card_text
 from modules.cli.changes import Changes
+from modules.cli.hints import hint_at_the_limit, hint_for
 from modules.words import Words
 from utils.clean import clean, visible
 from utils.completion import Usage
 from utils.phrases import Phrase, Text, phrase
+from utils.streams import OutputLost
 
 Output = Literal["text", "json", "stream-json"]
 Status = Literal["done", "error", "stopped", "step_limit", "budget", "refused"]
@@ -60,17 +62,26 @@ class PlainScreen:
     """Shows a turn as plain text, as one JSON object or as one JSON line per event.
 
     Text goes to *out* when all is known, and what happens meanwhile to *err*, if that is a
-    terminal. The JSON object is documented in `result`.
+    terminal. The JSON object is documented in `result`. *is_new* says that the session begins
+    with this turn.
     """
 
     def __init__(
-        self, output: Output, out: TextIO, err: TextIO, words: Words, *, project: str = ""
+        self,
+        output: Output,
+        out: TextIO,
+        err: TextIO,
+        words: Words,
+        *,
+        project: str = "",
+        is_new: bool = False,
     ) -> None:
         self._output = output
         self._out: TextIO | None = out
         self._err = err
         self._words = words
         self._project = project
+        self._is_new = is_new
         self._texts: list[str] = []
         self._kept_texts = 0
         self._steps = 0
@@ -81,9 +92,14 @@ class PlainScreen:
         self._is_misused = False
         self._error: Text = ""
         self._card: Card | None = None
+        self._hint: Phrase | None = None
+        self._lost: OutputLost | None = None
+        self.has_begun = False
+        """Whether anything has happened yet."""
 
     def show(self, event: Event) -> None:  # noqa: C901 - one case for each event
         """Take note of *event*, and print it where the output is a stream."""
+        self.has_begun = True
         if self._output == "stream-json":
             self._print_json({"type": type(event).__name__, **self._said(event)})
         match event:
@@ -107,6 +123,7 @@ class PlainScreen:
             case CommandAnswered():
                 self._take_card(event)
             case TurnFinished():
+                self._hint = hint_at_the_limit() if event.why == "step_limit" else None
                 self._status = "error" if event.why == "interrupted" else event.why
                 self._error = event.detail or ""
             case (
@@ -128,7 +145,10 @@ class PlainScreen:
         self._error = what
 
     def finish(self, session: str = "") -> int:
-        """Print what is still to be said about the task; return the exit code."""
+        """Print what is still to be said about the task; return the exit code.
+
+        Raises `OutputLost` when something could not be written since the task began.
+        """
         match self._output:
             case "text":
                 self._finish_text()
@@ -138,6 +158,8 @@ class PlainScreen:
                 self._print_json({"type": "Result", **self.result(session)})
             case _:
                 assert_never(self._output)
+        if self._lost:
+            raise self._lost
         return BAD_USAGE if self._is_misused else EXIT_CODES[self.status]
 
     @property
@@ -171,6 +193,7 @@ class PlainScreen:
         return "".join(self._texts).strip()
 
     def _take_card(self, event: CommandAnswered) -> None:
+        self._hint = hint_for(event.command) if self._is_new else None
         if event.ok:
             self._card = event.card
         else:
@@ -191,6 +214,8 @@ class PlainScreen:
         elif self.status == "refused":
             refused = phrase("Something was refused for want of approval; see --approve.")
             self._complain(self._words.say(refused))
+        if self._hint:
+            self._complain(self._words.say(self._hint))
 
     def _said(self, value: Any) -> Any:
         """Return *value* as plain JSON, its phrases said in the person's language."""
@@ -216,20 +241,20 @@ class PlainScreen:
             return
         try:
             _write(self._out, text)
-        except BrokenPipeError:
-            # Python flushes standard output once more when it exits.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
+        except OutputLost as lost:
             self._out = None
+            self._lost = None if lost.is_unread else lost
 
     def _tell(self, what: Text) -> None:
         self._progress(self._words.say(what))
 
     def _progress(self, line: str) -> None:
         if self._output == "text" and self._err.isatty():
-            _write(self._err, clean(line))
+            self._complain(clean(line))
 
     def _complain(self, line: str) -> None:
-        _write(self._err, line)
+        with suppress(OutputLost):  # nobody listens
+            _write(self._err, line)
 
 
 def _write(file: TextIO, text: str) -> None:

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import select
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app_session
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, get_common_complete_suffix
 from prompt_toolkit.filters import has_focus, to_filter
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.input import Input, create_input
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
 from core.main_terminal import MainTerminal
 from modules.cli.complete import LineCompleter
+from modules.cli.keyboard import TypedAhead
 from modules.words import Words
+from utils.keys import without_keys
 from utils.phrases import phrase
 
 MENU_ROWS = 8
+PASTED = 64
+"""So many characters at once were not typed."""
 STYLE = Style.from_dict(
     {
         "prompt": "ansicyan bold",
@@ -40,7 +52,8 @@ STYLE = Style.from_dict(
 class Prompt:
     """Reads what the person types; what is sent is kept in *history_file*.
 
-    *when_shown* is called once, when the person can begin to type.
+    What was typed *ahead* comes first. *when_shown* is called once, when the person can begin to
+    type.
     """
 
     def __init__(
@@ -49,10 +62,12 @@ class Prompt:
         words: Words,
         history_file: Path,
         *,
+        ahead: TypedAhead,
         when_shown: Callable[[], None] = lambda: None,
     ) -> None:
         self._terminal = terminal
         self._words = words
+        self._ahead = ahead
         self._is_leaving = False
         self._facts = [""]
         completer = LineCompleter(terminal.commands, terminal.files, words)
@@ -62,11 +77,13 @@ class Prompt:
             prompt_continuation="  ",
             completer=completer,
             complete_in_thread=True,
-            history=_history(history_file),
+            enable_suspend=True,
+            history=_history(history_file, terminal.blind),
             key_bindings=bindings(self._interrupt),
             bottom_toolbar=self._toolbar,
             input_processors=[TabsProcessor(char1=" ", char2=" ")],
             style=STYLE,
+            input=_input(),
             output=_output(),
         )
         self._when_shown: Callable[[], None] | None = when_shown
@@ -80,6 +97,7 @@ class Prompt:
         """Return the text typed, or None when the person leaves."""
         self._is_leaving = False
         self._facts = self._collect_facts()
+        give(self._session.input, self._ahead.take())
         try:
             return self._session.prompt()
         except (EOFError, KeyboardInterrupt):
@@ -164,6 +182,26 @@ def bindings(interrupt: Callable[[KeyPressEvent], None]) -> KeyBindings:
     return keys
 
 
+def give(source: Input, typed: bytes) -> None:
+    """Let the next prompt that reads *source* begin with *typed*, keys and all."""
+    keys: list[KeyPress] = []
+    parser = Vt100Parser(keys.append)
+    parser.feed(typed.decode(errors="surrogateescape"))
+    parser.flush()
+    store_typeahead(source, keys)
+
+
+@contextmanager
+def without_typeahead() -> Iterator[None]:
+    """Keep what was typed too early for one prompt from being taken by another meanwhile."""
+    source = get_app_session().input
+    keys = get_typeahead(source)
+    try:
+        yield
+    finally:
+        store_typeahead(source, keys)
+
+
 def complete(buffer: Buffer) -> None:
     """Write out what is certain, else go through what is possible.
 
@@ -183,6 +221,40 @@ def complete(buffer: Buffer) -> None:
         buffer.start_completion(select_first=True)
 
 
+def _input() -> Input:
+    """Return the keyboard; what comes faster than anybody types is taken in one piece.
+
+    prompt_toolkit would put in each character, and draw, by itself: a long line that a terminal
+    without brackets pastes would take minutes.
+    """
+    source = create_input()
+    read = source.read_keys
+
+    def read_keys() -> list[KeyPress]:
+        keys = read()
+        while len(keys) >= PASTED and select.select([source.fileno()], [], [], 0.01)[0]:
+            more = read()
+            if not more:  # the terminal went away
+                break
+            keys += more
+        return joined(keys)
+
+    source.read_keys = read_keys  # type: ignore[method-assign]
+    return source
+
+
+def joined(keys: list[KeyPress]) -> list[KeyPress]:
+    """Return *keys* with each long run of characters as a paste."""
+    result: list[KeyPress] = []
+    for is_text, run in groupby(keys, lambda press: not isinstance(press.key, Keys)):
+        pressed = list(run)
+        if is_text and len(pressed) >= PASTED:
+            text = "".join(press.data for press in pressed)
+            pressed = [KeyPress(Keys.BracketedPaste, text)]
+        result += pressed
+    return result
+
+
 def _output() -> Output:
     """Return the terminal to draw on.
 
@@ -194,11 +266,22 @@ def _output() -> Output:
     return output
 
 
-def _history(path: Path) -> History:
+def _history(path: Path, blind: Callable[[str], str]) -> History:
     """Return what was typed before; a file that cannot be used is done without."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
     except OSError:
         return InMemoryHistory()
-    return FileHistory(path)
+    return _BlindHistory(path, blind)
+
+
+class _BlindHistory(FileHistory):
+    """Keeps what was typed, but no secret: neither one that is known nor what looks like one."""
+
+    def __init__(self, path: Path, blind: Callable[[str], str]) -> None:
+        super().__init__(path)
+        self._blind = blind
+
+    def store_string(self, string: str) -> None:
+        super().store_string(without_keys(self._blind(string)))

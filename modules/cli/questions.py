@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import click
 
+from modules.cli.interrupts import raising
 from modules.words import Words
 from utils.phrases import Phrase, phrase
 
@@ -21,7 +22,10 @@ def ask(words: Words, what: Phrase, *, default: str = "", is_hidden: bool = Fals
     Raises `KeyboardInterrupt` at Ctrl-C and where the input ends.
     """
     try:
-        answer: str = click.prompt(words.say(what), default=default or None, hide_input=is_hidden)
+        with raising():
+            answer: str = click.prompt(
+                words.say(what), default=default or None, hide_input=is_hidden
+            )
     except click.Abort:
         click.echo()
         raise KeyboardInterrupt from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import assert_never
@@ -33,7 +33,7 @@ from core.events import (
     TurnStarted,
     Warned,
 )
-from modules.cli.asking import Asker, wait_for_reply
+from modules.cli.asking import Asker, Question, choices, wait_for_reply
 from modules.cli.below import Below, Call
 from modules.cli.blocks import Block
 from modules.cli.card_text import duration, usage_parts
@@ -79,6 +79,8 @@ class CliScreen:
         self._blocks: list[Block] = []
         self._has_shown_text = False
         self._is_compact = False
+        self.is_asking = False
+        """Whether the keyboard is for the answer to a question right now."""
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -116,6 +118,19 @@ class CliScreen:
         with self._lock:
             self._flush_text()
             self._print(self._drawer.line(text, style))
+
+    def typing(self, text: str) -> None:
+        """Show what is being typed while a turn runs; may be called from any thread."""
+        with self._lock:
+            self._below.typed = text
+            self._draw()
+
+    def beside(self, line: str, answer: CommandAnswered | None = None) -> None:
+        """Show the command *line*, and its *answer*, in the midst of a turn; from any thread."""
+        with self._lock:
+            self._note("›", "cyan", line)
+            if answer:
+                self._answer(answer)
 
     def recall(self, events: Iterable[Event]) -> None:
         """Show a turn of an earlier time, with what was asked for."""
@@ -161,7 +176,7 @@ class CliScreen:
                 self._note("!", "yellow", event.what)
             case ToolStarted():
                 self._flush_text()
-                self._below.call = Call(event.name, event.arguments)
+                self._below.call = Call(event.name, event.arguments, is_revised=event.is_revised)
                 self._draw_soon()
             case ToolOutput():
                 self._take_output(event)
@@ -238,6 +253,8 @@ class CliScreen:
             card=event.card,
             state=event.state,
         )
+        if call and call.is_revised:
+            head.append(f" · {self._words.say(phrase('changed by you'))}", "cyan")
         body = self._drawer.result(event.card, event.state)
         is_compact = body is None
         self._print(head, gap=not (is_compact and self._is_compact))
@@ -256,13 +273,15 @@ class CliScreen:
         self._print(self._drawer.inset(self._drawer.line(event.why, "yellow")), gap=False)
         if self._asker is None:
             return None
-        self._question(event, is_cut=is_cut)
         show_all = partial(self._print_draft, event, sys.maxsize) if is_cut else None
-        reply = wait_for_reply(self._asker, event, show_all, self._close_question)
+        open_it = partial(self._open_question, choices(event, is_cut=is_cut))
+        question = Question(event, arguments, open_it, self._close_question, show_all)
+        self.is_asking = True
+        reply = wait_for_reply(self._asker, question)
+        self.is_asking = False
         self._close_question()
         if reply and reply.yes:
-            always = phrase("Allowed from now on: {pattern}", pattern=visible(event.pattern))
-            self._below_head(always if reply.always else phrase("Allowed"))
+            self._below_head(_agreement(event, reply))
         if call:
             call.began = time.monotonic()
         return reply
@@ -273,12 +292,8 @@ class CliScreen:
         self._print(self._drawer.inset(body), gap=False)
         return is_cut
 
-    def _question(self, event: ApprovalAsked, *, is_cut: bool) -> None:
-        pattern = visible(event.pattern)
-        question = phrase("y yes · a always: {pattern} · n no", pattern=pattern)
-        text = self._words.say(question)
-        if is_cut:
-            text = f"{text} · {self._words.say(phrase('v view all'))}"
+    def _open_question(self, offered: Sequence[Phrase]) -> None:
+        text = " · ".join(map(self._words.say, offered))
         if self._stage.is_live:
             self._below.question = text
             self._stage.draw()
@@ -350,3 +365,13 @@ class CliScreen:
         self._print_blocks()
         self._stage.draw()
         self._drawn_at = time.monotonic()
+
+
+def _agreement(event: ApprovalAsked, reply: Reply) -> Phrase:
+    """Return what a yes to *event* means from now on."""
+    if reply.always:
+        pattern = visible(reply.pattern or event.pattern)
+        return phrase("Allowed from now on: {pattern}", pattern=pattern)
+    if reply.arguments is not None:
+        return phrase("Allowed, as you changed it")
+    return phrase("It goes on") if event.risk in ("loop", "loss") else phrase("Allowed")

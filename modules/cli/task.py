@@ -1,4 +1,4 @@
-"""The task of `-p`: what was typed, and what was piped in."""
+"""The task of `-p`: what was typed, what was piped in, and how it is done."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ import stat
 import sys
 from collections.abc import Callable
 
+from core.main_terminal import MainTerminal
+from core.turn import drive
+from modules.cli.interrupts import stopping
+from modules.cli.plain import PlainScreen
+from utils.logger import FailureLog
 from utils.phrases import Phrase, Problem, phrase
 
 PATIENCE = 3.0
@@ -25,6 +30,23 @@ def read_task(said: str, warn: Callable[[Phrase], None]) -> str:
     if not task:
         raise Problem(phrase("There is no task: say one after -p, or pipe one in."))
     return task
+
+
+def run_task(terminal: MainTerminal, task: str, screen: PlainScreen, failures: FailureLog) -> int:
+    """Do *task* and print what *screen* is to print; return the exit code.
+
+    Raises `Problem` when nothing of it could be begun, as with any bad setting.
+    """
+    with stopping(terminal.stop):
+        try:
+            drive(terminal.ask(task), screen.show)
+        except Problem as problem:
+            if not screen.has_begun:
+                raise
+            screen.fail(problem.what)
+        except Exception as error:  # noqa: BLE001 - ours; the one place of this screen to log it
+            screen.fail(failures.keep(error))
+    return screen.finish(terminal.session)
 
 
 def _piped(*, is_wanted: bool, warn: Callable[[Phrase], None]) -> str:

@@ -13,7 +13,7 @@ from modules.files.operations import operate
 from modules.files.text_file import NotText, TextFile
 from modules.project import Project
 from utils.clean import visible
-from utils.phrases import Text, phrase
+from utils.phrases import Phrase, Text, phrase
 from utils.text import difference
 
 _MOST_LINES = 4_000
@@ -45,9 +45,11 @@ class Intents:
             title = phrase("As things are, this would fail: {why}", why=error.what)
             return TextCard(title, spelled(arguments))
 
-    def _create_file(self, path: str, content: str, overwrite: bool = False) -> Card:  # noqa: ARG002
+    def _create_file(self, path: str, content: str, overwrite: bool = False) -> Card:
         name = self._project.normal(path)
         is_there = self._project.stat(name) is not None
+        if is_there and not overwrite:
+            raise ToolError(exists_already(visible(name)))
         before = self._project.read_text(name).text if is_there else ""
         note = phrase("Replaces the whole file.") if is_there else phrase("A new file.")
         return _diff(visible(name), before, content.replace("\r\n", "\n"), note)
@@ -87,6 +89,13 @@ class Intents:
     def _delete_folder(self, path: str, recursive: bool = False) -> Card:  # noqa: ARG002
         name = self._project.normal(path)
         return Listing.of(self._project, name, _DEPTH, self._notes).card(name)
+
+
+def exists_already(path: str) -> Phrase:
+    return phrase(
+        "{path} exists already. modify_file changes part of it; overwrite=true replaces it.",
+        path=path,
+    )
 
 
 def _diff(name: str, before: str, after: str, note: Text) -> DiffCard:

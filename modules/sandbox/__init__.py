@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from modules.sandbox.advice import advice_for
+from modules.sandbox.approved import Approved
 from modules.sandbox.call import Call, Immortal, NotStarted
 from modules.sandbox.groups import Groups, find_groups
 from modules.sandbox.kept_git import KeptGit
@@ -50,6 +51,7 @@ class Sandbox:
         self._cache = cache = cache_folder / "sandbox"
         self._viewer = Viewer(project_root, (*hidden, cache_folder), cache, covers)
         self._self_test = SelfTest(cache)
+        self._approved = Approved(project_root.resolve(), cache)
         self._allow_limits_only = allow_limits_only
         self._spare = Spare(self._viewer.ghosts, project_root.resolve(), cache)
         self._wants_spare = False
@@ -57,6 +59,10 @@ class Sandbox:
         self._lock = threading.Lock()
         self._found: Found | None = None
         self._groups: Groups | None = None
+
+    def guard(self, folders: Iterable[str]) -> None:
+        """Show *folders*, names in the project, read-only from now on, where the tier can."""
+        self._viewer.guard(folders)
 
     def close(self) -> None:
         """End the program that waits for the next call, if there is one."""
@@ -74,6 +80,14 @@ class Sandbox:
             tier != "D" or self._allow_limits_only,
         )
 
+    def other_python(self) -> Path | None:
+        """Return the Python installation that the next run would show for the first time.
+
+        None if it shows none, or the one that it showed before.
+        """
+        found = self._viewer.interpreter()
+        return found.prefix if found and self._approved.is_another(found) else None
+
     def run(
         self, program: Program, limits: Limits, stop: Stop, network: Network | None = None
     ) -> Generator[str, None, Result]:
@@ -87,16 +101,17 @@ class Sandbox:
         self._check_allowed()
         self._spare.pause()
         view = self._viewer.view()
+        self._approved.keep(view.interpreter)
         tier = self._best().tier
-        if network and tier.name == "C":
+        if network and tier.name in ("C", "M"):
             raise Problem(phrase("In this sandbox there is no way to the network; see /status."))
         kept = KeptGit(view.project) if tier.name in ("C", "D") else None
         with ExitStack() as stack:
             if network and tier.name in ("A", "B"):
-                proxy = stack.enter_context(Proxy(network.hosts))
-                variables = tuple(network.variables.items())
-                view = replace(view, network=proxy.path, variables=variables)
-            life = stack.enter_context(self._viewer.ghosts.held(view.ghosts))
+                proxy = stack.enter_context(Proxy(network.hosts, network.origins))
+                view = self._viewer.with_network(view, network, proxy.path)
+            needed = view.ghosts if tier.name in ("A", "B") else ()
+            life = stack.enter_context(self._viewer.ghosts.held(needed))
             call = self._begun(tier, view, program, limits, life)
             try:
                 with stop.calling(call.stop):

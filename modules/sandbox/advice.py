@@ -53,7 +53,7 @@ def advice_for(failure: str) -> Phrase:
 
 def _install() -> Phrase:
     if platform.system() != "Linux":
-        return phrase("Programs can be confined on Linux only; use a Linux machine or container.")
+        return phrase("Programs are best confined on Linux; use a Linux machine or container.")
     commands = [_INSTALLERS[name] for name in _distributions() if name in _INSTALLERS]
     everywhere = " | ".join(dict.fromkeys(_INSTALLERS.values()))
     return phrase("Install bubblewrap: {command}", command=commands[0] if commands else everywhere)

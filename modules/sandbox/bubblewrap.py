@@ -2,7 +2,7 @@
 
 The reasons for what looks odd:
 - bubblewrap's own environment can be read in the sandbox, so it is started with a clean one too;
-- as root, /proc/sys stays writable without a read-only mount on it, capabilities or not;
+- as root, /proc/sys stays writable unless all of /proc is read-only, capabilities or not;
 - all of `.git` is a read-only mount: of single files in it, the folder around could be renamed;
 - every tmpfs has a size, and those that cannot have one are made read-only: they are memory;
 - a user namespace inside is refused, by a limit where the system lets us set it, and by the filter.
@@ -25,7 +25,6 @@ PLACES = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/bwrap
 CLEAN = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 
 _LINKS = ("bin", "sbin", "lib", "lib64", "lib32", "libx32")
-_WRITABLE_BY_ROOT = ("sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
 _TELLING = ("kcore", "keys", "timer_list", "kallsyms", "kmsg", "sched_debug", "latency_stats")
 
 
@@ -82,6 +81,7 @@ class Bubblewrap:
         if self.has_proc:
             yield from ("--proc", "/proc")
             yield from _proc_covers()
+            yield from ("--remount-ro", "/proc")
         yield from _tmpfs("/dev/shm", 64, "1777")  # noqa: S108
         yield from ("--remount-ro", "/dev")
 
@@ -132,10 +132,7 @@ def _system(view: View) -> Iterator[str]:
 
 
 def _proc_covers() -> Iterator[str]:
-    """Cover what is writable or tells too much, as far as this user could reach it at all."""
-    yield from ("--ro-bind", "/proc/sys", "/proc/sys")
-    for name in _WRITABLE_BY_ROOT if os.getuid() == 0 else ():
-        yield from ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")
+    """Cover what tells too much, as far as this user could reach it at all."""
     for name in _TELLING:
         if os.access(f"/proc/{name}", os.R_OK):
             yield from ("--ro-bind", "/dev/null", f"/proc/{name}")

@@ -7,7 +7,6 @@ that very thread, and no limit may depend on how fast somebody takes the output.
 from __future__ import annotations
 
 import selectors
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from modules.sandbox.group import Group
 from modules.sandbox.limits import set_limits
 from modules.sandbox.output import Output
 from modules.sandbox.process import Order, Process, read
+from modules.sandbox.scratch import remove_scratch
 from modules.sandbox.terms import Limits, Result, Why
 from modules.sandbox.watchdog import Watchdog
 from utils.phrases import Phrase, phrase
@@ -88,7 +88,7 @@ class Call:
             self._thread.join()
 
     def outputs(self) -> Iterator[str]:
-        """Yield the output as it comes, as far as its beginning is kept."""
+        """Yield the output as it comes, up to what `Output.add` passes on."""
         while (text := self._queue.get()) is not None:
             if text:
                 yield text
@@ -114,7 +114,7 @@ class Call:
             self._began = time.monotonic()
         with ExitStack() as stack:
             for folder in self._order.folders[1:]:
-                stack.callback(shutil.rmtree, folder, ignore_errors=True)
+                stack.callback(remove_scratch, folder)
             stack.callback(self._output.close)
             self._make_group(stack)
             process = Process(self._order, stack)
@@ -165,7 +165,7 @@ class Call:
         """Let the program in when its walls stand; return whether more may be said."""
         inside, may_go_on = process.read_news()
         if inside is not None:
-            set_limits(inside, self._limits)
+            set_limits(inside, self._limits, has_own_users=self._order.has_own_users)
             self._enter_group(inside)
             if not self._order.waits:
                 self._watch(process)
@@ -182,7 +182,10 @@ class Call:
         return True
 
     def _watch(self, process: Process) -> None:
-        self._watchdog = Watchdog(process.id, self._order.folders, self._limits, self._group)
+        order = self._order
+        self._watchdog = Watchdog(
+            process.id, order.folders, self._limits, self._group, temporary=order.temporary
+        )
         self._next_look = time.monotonic() + _FIRST_LOOK
 
     def _look(self) -> None:

@@ -13,12 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 
 # In the background a shell's standard input would be empty, hence the detour by descriptor 3.
-# `flock` fails while another Onefold has sandboxes in the folder: the rest is that one's part.
+# `flock` waits a moment, for a dying process gives its lock and its pipe back in any order; it
+# fails while another Onefold has sandboxes in the folder: the rest is that one's part.
 _SCRIPT = """
 exec 3<&0
 (
     while read -r _; do :; done
-    [ -s "$1" ] && exec flock -n "$1" sh -c '
+    [ -s "$1" ] && exec flock -w 5 "$1" sh -c '
         while IFS= read -r name; do rmdir -- "$2/$name"; done < "$1"
         : > "$1"
     ' sh "$1" "$2"

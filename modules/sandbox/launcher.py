@@ -5,7 +5,8 @@ is the reaper of everything below it. It kills it all when the program has ended
 when the other end of the gate is closed, which means that whoever started it is gone.
 
 With "confine" set, Landlock (Linux, include/uapi/linux/landlock.h) and the system call filter are
-put on the program; without, only the limits are.
+put on the program; without, only the limits are. Elsewhere than on Linux there is no reaper: a
+process that has left its parents and their group is not found again.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import resource
 import select
 import signal
 import struct
@@ -22,6 +24,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+_IS_LINUX = sys.platform == "linux"
 _libc = ctypes.CDLL(None, use_errno=True)
 
 _SET_DEATH_SIGNAL, _SET_SECCOMP, _DROP_FROM_BOUNDS = 1, 22, 24
@@ -42,7 +45,8 @@ def landlock_version() -> int:
 
 def main() -> None:
     settings = json.loads(sys.argv[1])
-    _prctl(_SET_REAPER, 1)
+    if _IS_LINUX:
+        _prctl(_SET_REAPER, 1)
     signal.signal(signal.SIGTERM, lambda *_: None)
     ours, theirs = os.pipe()
     signal.set_wakeup_fd(_nonblocking(theirs))
@@ -52,7 +56,7 @@ def main() -> None:
         _become(settings, sys.argv[2:])
     _say(settings, {"child-pid": child})
     code = _wait(child, settings["gate"], ours)
-    _end_all()
+    _end_all(child)
     if code is not None:
         _say(settings, {"exit-code": code})
     os._exit(code if code is not None else 1)
@@ -64,12 +68,16 @@ def _become(settings: dict[str, Any], command: list[str]) -> None:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
-        _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+        if _IS_LINUX:
+            _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
         os.setsid()
         if not os.read(settings["gate"], 1):
             os._exit(1)
         os.chdir(settings["folder"])
-        _prctl(_NO_NEW_PRIVILEGES, 1)
+        if _IS_LINUX:
+            _prctl(_NO_NEW_PRIVILEGES, 1)
+        else:
+            _limit(settings["limits"])
         if settings["confine"]:
             _drop_capabilities()
             _restrict(settings["read"], settings["write"])
@@ -114,13 +122,25 @@ def _ended() -> Iterator[tuple[int, int]]:
         yield process, status
 
 
-def _end_all() -> None:
+def _limit(limits: dict[str, int]) -> None:
+    """Set what whoever started us cannot set from outside, as on Linux it can."""
+    for name, value in limits.items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        _, hard = resource.getrlimit(kind)
+        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (most, most))
+
+
+def _end_all(child: int) -> None:
     """Kill everything below us until nothing is left; orphans come to us, wherever they hide.
 
     By groups, because a group is killed at once: single processes of a bomb fork faster.
     """
     ours = os.getpgrp()
     while True:
+        if not _IS_LINUX:
+            with suppress(OSError):  # its orphans are not ours, but of its group
+                os.killpg(child, signal.SIGKILL)
         for process in _descendants(os.getpid()):
             with suppress(OSError):
                 group = os.getpgid(process)
@@ -135,6 +155,9 @@ def _end_all() -> None:
 
 
 def _descendants(process: int) -> Iterator[int]:
+    if not _IS_LINUX:
+        yield from _below(process, _children_by_ps())
+        return
     try:
         for thread in Path(f"/proc/{process}/task").iterdir():
             for child in map(int, (thread / "children").read_text(encoding="ascii").split()):
@@ -142,6 +165,23 @@ def _descendants(process: int) -> Iterator[int]:
                 yield from _descendants(child)
     except OSError:
         return
+
+
+def _children_by_ps() -> dict[int, list[int]]:
+    import subprocess
+
+    children: dict[int, list[int]] = {}
+    table = subprocess.run(["/bin/ps", "-axo", "pid=,ppid="], capture_output=True, check=False)
+    for line in table.stdout.splitlines():
+        process, parent = map(int, line.split())
+        children.setdefault(parent, []).append(process)
+    return children
+
+
+def _below(process: int, children: dict[int, list[int]]) -> Iterator[int]:
+    for child in children.get(process, ()):
+        yield child
+        yield from _below(child, children)
 
 
 def _drop_capabilities() -> None:

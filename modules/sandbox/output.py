@@ -6,6 +6,9 @@ import codecs
 import tempfile
 from typing import IO
 
+LIVE = 2_000_000
+"""Characters that are passed on while a program runs; nobody reads along further than that."""
+
 
 class Output:
     """Takes bytes as they come and keeps at most *limit* characters, half of them the newest."""
@@ -16,13 +19,14 @@ class Output:
         self._head: list[str] = []
         self._tail: list[str] = []
         self._head_room = self._half
+        self._live_room = LIVE
         self._tail_length = 0
         self._left_out = 0
         self._middle: IO[bytes] | None = None
         self.total = 0  # bytes
 
     def add(self, data: bytes, *, final: bool = False) -> str:
-        """Take *data*; return its text as long as there was room for it in the first half."""
+        """Take *data*; return its text, none any more after the first `LIVE` characters."""
         self.total += len(data)
         text = self._decode(data, final)
         first, rest = text[: self._head_room], text[self._head_room :]
@@ -33,7 +37,9 @@ class Output:
             self._tail_length += len(rest)
             if self._tail_length > 2 * self._half:
                 self._trim()
-        return first
+        live = text[: self._live_room]
+        self._live_room -= len(live)
+        return live
 
     def _trim(self) -> None:
         text = "".join(self._tail)

@@ -8,6 +8,8 @@ import select
 import signal
 import socket
 import subprocess
+import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -33,14 +35,22 @@ class Order:
     filter: bytes
     folders: tuple[Path, ...]
     """Where it may write on the disk: the project first, then what is removed after the call."""
+    temporary: tuple[Path, ...] = ()
+    """Where it may write inside besides, into memory."""
     notes: tuple[Phrase, ...] = ()
     end_signal: signal.Signals = signal.SIGKILL
     """What ends the outermost process and all that it has started."""
     waits: bool = False
+    has_own_users: bool = False
+    """Whether it counts processes apart from the user's others (a user namespace)."""
     life: int | None = None
     """A descriptor that the sandbox holds until its last process has ended."""
     groups: Groups | None = None
     """Where the kernel limits all processes of the sandbox together; None where it does not."""
+
+
+_HAS_HANDLES = hasattr(os, "pidfd_open")
+"""Whether a process can be held on to; else it is ended by the one that we started."""
 
 
 class Process:
@@ -54,7 +64,8 @@ class Process:
     def __init__(self, order: Order, stack: ExitStack) -> None:
         self._stack = stack
         self._end_signal = order.end_signal
-        self._inside: int | None = None  # a handle on the first process inside
+        self._first: int | None = None  # the first process inside
+        self._inside: int | None = None  # a handle on it
         self._news = b""
         with ExitStack() as theirs:
             self.output, output = _pipe(stack, theirs)
@@ -82,7 +93,19 @@ class Process:
         os.set_blocking(self.output, False)
         os.set_blocking(self.status, False)
         self.id = self._process.pid
-        self.end = self._handle(self.id)
+        self.end = self._handle(self.id) if _HAS_HANDLES else self._waited_for()
+
+    def _waited_for(self) -> int:
+        """Return a descriptor that is readable once the process has ended, as a handle is."""
+        end, kept = os.pipe()
+        self._stack.callback(os.close, end)
+
+        def wait() -> None:
+            self._process.wait()
+            os.close(kept)
+
+        threading.Thread(target=wait, name="sandbox-wait", daemon=True).start()
+        return end
 
     def _handle(self, process: int) -> int:
         handle = os.pidfd_open(process)
@@ -97,12 +120,13 @@ class Process:
         data = read(self.status)
         self._news += data or b""
         process = self.said("child-pid")
-        if process is None or self._inside is not None:
+        if process is None or self._first is not None:
             return None, data != b""
         try:
-            self._inside = self._handle(process)
+            self._inside = self._handle(process) if _HAS_HANDLES else None
         except ProcessLookupError:  # it failed early
             return None, False
+        self._first = process
         return process, True
 
     def said(self, key: str) -> int | None:
@@ -132,6 +156,9 @@ class Process:
 
     def kill(self) -> None:
         """Kill the process and all that lives in its namespace."""
+        if not _HAS_HANDLES:
+            self._process.send_signal(self._end_signal)
+            return
         for handle, number in ((self._inside, signal.SIGKILL), (self.end, self._end_signal)):
             if handle is not None:
                 with suppress(ProcessLookupError):
@@ -175,7 +202,11 @@ def _line(ours: ExitStack, theirs: ExitStack) -> tuple[socket.socket, int]:
 
 def _memory(data: bytes, stack: ExitStack) -> int:
     """Return a descriptor from which *data* can be read, of a file that has no name."""
-    descriptor = os.memfd_create("input")
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("input")
+    else:
+        with tempfile.TemporaryFile(buffering=0) as file:
+            descriptor = os.dup(file.fileno())
     stack.callback(os.close, descriptor)
     os.write(descriptor, data)
     os.lseek(descriptor, 0, os.SEEK_SET)

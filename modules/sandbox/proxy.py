@@ -18,6 +18,9 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from modules.sandbox.fetcher import Refused, fetch
+from modules.sandbox.terms import Origin
+
 INSIDE = "/run/network.sock"
 PORT = 3128
 _HTTPS = 443
@@ -28,10 +31,6 @@ _MOST_LINES = 64
 Address = tuple[str, int]
 Resolve = Callable[[str, int], Sequence[str]]
 Connect = Callable[[Address], socket.socket]
-
-
-class Refused(Exception):
-    """The text says why, for whoever asked."""
 
 
 def resolve(host: str, port: int) -> Sequence[str]:
@@ -47,12 +46,20 @@ def connect(address: Address) -> socket.socket:
 class Proxy:
     """Serves *hosts* and what is below those that begin with a dot, while a `with` block lasts.
 
-    `path` is the socket. Only https; every connection ends with the block.
+    `path` is the socket. Only https; every connection ends with the block. *origins* are served
+    wherever they are, exactly as they say.
     """
 
     def __init__(
-        self, hosts: Collection[str], *, resolve: Resolve = resolve, connect: Connect = connect
+        self,
+        hosts: Collection[str],
+        origins: Collection[Origin] = (),
+        *,
+        resolve: Resolve = resolve,
+        connect: Connect = connect,
     ) -> None:
+        self._origins = origins
+        self._exact = {(one.host, one.port) for one in origins if not one.is_fetched}
         self._hosts = frozenset(host.lower() for host in hosts)
         self._resolve = resolve
         self._connect = connect
@@ -107,8 +114,12 @@ class Proxy:
 
     def _answer(self, client: socket.socket) -> None:
         try:
-            host, port = _asked(client)
-            server = self._line_to(host, port)
+            head = _head(client)
+            if not head.startswith(b"CONNECT "):
+                for data in fetch(head, self._origins):
+                    client.sendall(data)
+                return
+            server = self._line_to(*_asked(head))
         except Refused as refusal:
             client.sendall(f"HTTP/1.1 403 {refusal}\r\nConnection: close\r\n\r\n".encode())
             return
@@ -126,14 +137,15 @@ class Proxy:
             return not self._is_over
 
     def _line_to(self, host: str, port: int) -> socket.socket:
-        if port != _HTTPS or not self._is_allowed(host):
+        is_exact = (host, port) in self._exact
+        if not is_exact and (port != _HTTPS or not self._is_allowed(host)):
             raise Refused(f"{host}:{port} is not among the hosts that the person allowed")
         try:
             addresses = self._resolve(host, port)
         except OSError:
             raise Refused(f"{host} is not known") from None
         for address in addresses:
-            if not is_public(address):
+            if not is_exact and not is_public(address):
                 raise Refused(f"{host} leads to this machine or the local network")
         for address in addresses:
             with suppress(OSError):
@@ -161,13 +173,17 @@ def is_public(address: str) -> bool:
     return found.is_global and not found.is_multicast
 
 
-def _asked(client: socket.socket) -> tuple[str, int]:
+def _head(client: socket.socket) -> bytes:
     head = b""
     while b"\r\n\r\n" not in head:
         data = client.recv(_HEAD)
         head += data
         if not data or len(head) > _HEAD:
             raise Refused("that is no request")
+    return head
+
+
+def _asked(head: bytes) -> tuple[str, int]:
     match = re.match(rb"CONNECT ([A-Za-z0-9.-]{1,253}):(\d{1,5}) HTTP/1\.[01]\r\n", head)
     if match is None or not head.endswith(b"\r\n\r\n"):
         raise Refused("only CONNECT to a name is served here (https)")

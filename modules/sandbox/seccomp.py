@@ -17,6 +17,7 @@ from modules.sandbox.system_calls import (
     DENIED,
     FLAG_BITS,
     MODES,
+    OF_THE_USER,
     PROCESS,
     UNKNOWN,
     Numbers,
@@ -59,8 +60,9 @@ def filter_program(walls: Walls = "namespaces", machine: str | None = None) -> b
     """Return the filter as an array of `struct sock_filter`.
 
     Within "namespaces", ordinary sockets may be made and the program's processes are among
-    themselves; with "none", no socket can be made, and a process cannot change how another one is
-    scheduled or limited. Raises `NoFilter` for an unknown *machine*.
+    themselves; with "none", no socket can be made, and a process can neither change how another
+    one is scheduled or limited nor reach what it shares by number. Raises `NoFilter` for an
+    unknown *machine*.
     """
     machine = machine or platform.machine()
     if machine not in _ARCHITECTURES:
@@ -74,7 +76,8 @@ def filter_program(walls: Walls = "namespaces", machine: str | None = None) -> b
     ]
     if architecture.has_x32:
         parts += [(_AT_LEAST, 0, 1, _X32), _fail(errno.ENOSYS)]
-    for calls, error in ((DENIED, errno.EPERM), (UNKNOWN, errno.ENOSYS)):
+    denied = DENIED if walls == "namespaces" else DENIED | OF_THE_USER
+    for calls, error in ((denied, errno.EPERM), (UNKNOWN, errno.ENOSYS)):
         for number in _numbers(calls, architecture):
             parts += [(_EQUAL, 0, 1, number), _fail(error)]
     parts += _argument_rules(architecture, walls)

@@ -8,37 +8,42 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from modules.sandbox.bubblewrap import PLACES, Bubblewrap
 from modules.sandbox.call import Call, NotStarted
 from modules.sandbox.launcher import landlock_version
+from modules.sandbox.scratch import remove_scratch
+from modules.sandbox.seatbelt import PROGRAM
 from modules.sandbox.seccomp import NoFilter
 from modules.sandbox.terms import Limits, Program
 from modules.sandbox.tiers import Launched, Namespaces, Tier
 from modules.sandbox.view import Viewer
 from utils.phrases import Problem
 
-_FORM = 1  # raise it when what a tier promises changes
+_FORM = 3  # raise it when what a tier promises changes
 _LIMITS = Limits(seconds=10)
+_LAUNCHED: dict[str, Literal["C", "M", "D"]] = {"C": "C", "M": "M", "D": "D"}
 
 _ATTEMPTS = """
 import ctypes, os, socket, struct
-libc = ctypes.CDLL(None, use_errno=True)
 broken = []
-sets = ctypes.create_string_buffer(24)
-libc.capget(struct.pack("Ii", 0x20080522, 0), sets)
-effective = struct.unpack("6I", sets.raw)
-if effective[0] or effective[3]:
-    broken.append("capabilities")
-if libc.prctl(21, 0, 0, 0, 0) != 2:
-    broken.append("no filter")
+if os.uname().sysname == "Linux":
+    libc = ctypes.CDLL(None, use_errno=True)
+    sets = ctypes.create_string_buffer(24)
+    libc.capget(struct.pack("Ii", 0x20080522, 0), sets)
+    effective = struct.unpack("6I", sets.raw)
+    if effective[0] or effective[3]:
+        broken.append("capabilities")
+    if libc.prctl(21, 0, 0, 0, 0) != 2:
+        broken.append("no filter")
 def attempt(what, act):
     try:
         act()
@@ -47,6 +52,7 @@ def attempt(what, act):
     broken.append(what)
 attempt("read", lambda: open({canary!r}).close())
 attempt("write", lambda: open({outside!r}, "w").close())
+attempt("system settings", lambda: open("/proc/sys/kernel/core_pattern", "r+").close())
 attempt("connect", lambda: socket.create_connection(("127.0.0.1", {port}), 2))
 open("written", "w").write({word!r})
 print("confined" if not broken else "broken: " + ", ".join(broken))
@@ -86,7 +92,7 @@ class SelfTest:
             if said is None:
                 return Found(tier, failure)
             failure = failure or said
-        return Found(Launched(False, self._cache), failure or "")
+        return Found(Launched("D", self._cache), failure or "")
 
     def _candidates(self) -> Iterator[Tier]:
         for program in PLACES:
@@ -95,8 +101,11 @@ class SelfTest:
                     for locks_namespaces in (True, False):
                         yield Namespaces(Bubblewrap(program, has_proc, locks_namespaces))
                 break
-        if landlock_version() > 0:
-            yield Launched(True, self._cache)
+        if sys.platform == "darwin":
+            if PROGRAM.is_file():
+                yield Launched("M", self._cache)
+        elif landlock_version() > 0:
+            yield Launched("C", self._cache)
 
     def _attempt(self, tier: Tier) -> str | None:
         """Return None if *tier* holds, else what went wrong."""
@@ -122,7 +131,7 @@ class SelfTest:
             return said
         finally:
             canary.unlink(missing_ok=True)
-            shutil.rmtree(project, ignore_errors=True)
+            remove_scratch(project)
 
     def _run(self, tier: Tier, project: Path, code: str) -> str:
         viewer = Viewer(project, (self._cache,), self._cache)
@@ -149,7 +158,7 @@ class SelfTest:
 
     def _tier(self, kept: dict[str, str | bool]) -> Tier:
         if "program" not in kept:
-            return Launched(bool(kept["confined"]), self._cache)
+            return Launched(_LAUNCHED[str(kept["tier"])], self._cache)
         program = Path(str(kept["program"]))
         return Namespaces(Bubblewrap(program, bool(kept["proc"]), bool(kept["locks"])))
 
@@ -166,7 +175,7 @@ def _kept(tier: Tier) -> dict[str, str | bool]:
     if isinstance(tier, Namespaces):
         way = tier.bubblewrap
         return {"program": str(way.program), "proc": way.has_proc, "locks": way.locks_namespaces}
-    return {"confined": tier.name == "C"}
+    return {"tier": tier.name}
 
 
 def _machine() -> list[str]:

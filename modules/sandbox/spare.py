@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -154,6 +154,7 @@ class Spare:
         parking = Parking(self._project, self._folder)
         # OSError: the names are in use, or our data lie on another disk than the project.
         with suppress(OSError), ExitStack() as stack:
+            stack.enter_context(_times_kept(self._project))
             life = None
             if fit.view.ghosts:
                 life = stack.enter_context(self._ghosts.alone(fit.view.ghosts))
@@ -166,6 +167,20 @@ class Spare:
                 if not self._is_over:
                     unwanted.pop_all()
                     self._fit, self._call, self._parking = fit, call, parking
+
+
+@contextmanager
+def _times_kept(folder: Path) -> Iterator[None]:
+    """Give *folder* back the time that mount points change, unless it changed beside that.
+
+    What an undo has just brought back is not to differ a moment later.
+    """
+    names, before = set(os.listdir(folder)), folder.stat()  # noqa: PTH208 - names alone
+    try:
+        yield
+    finally:
+        if set(os.listdir(folder)) == names:  # noqa: PTH208
+            os.utime(folder, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def _end(call: Call, parking: Parking) -> None:

@@ -95,6 +95,20 @@ UNKNOWN: dict[str, Numbers] = {
 }
 """Answered with ENOSYS, so that the C library falls back to an older call."""
 
+OF_THE_USER: dict[str, Numbers] = {
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "semop": (65, 193),
+    "semtimedop": (220, 192),
+    "semctl": (66, 191),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+}
+"""Refused where a program shares memory and queues by number with the user's other programs."""
+
 CHECKED: dict[str, Numbers] = {
     "clone": (56, 220),
     "ioctl": (16, 29),

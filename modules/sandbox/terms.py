@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from utils.phrases import Phrase
 
 MEBIBYTE = 1 << 20
+CERTIFICATES = Path("/run/certificates.pem")
+"""Where a program finds the certificates that the person's own tools believe."""
 
-TierName = Literal["A", "B", "C", "D"]
-Why = Literal["exited", "stopped", "timed out", "memory", "processes", "output", "disk", "killed"]
+TierName = Literal["A", "B", "C", "M", "D"]
+Why = Literal[
+    "exited", "stopped", "timed out", "memory", "processes", "output", "disk", "files", "killed"
+]
 """Why a call ended. "exited" is its own end and "killed" the system's doing; the rest is ours."""
 
 
@@ -32,16 +37,51 @@ class Limits:
     processes: int = 128
     file_size: int = 512 * MEBIBYTE
     disk_growth: int = 1024 * MEBIBYTE
+    temporary_files: int = 50_000
     output: int = 200_000
     output_at_all: int = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """A server that the person's own tools are configured with, reached exactly as they reach it.
+
+    One that *is_fetched* is asked by us: a program finds it at http://*inside*. *authorization* is
+    the header that lets us in, sent only for what is in the folder *path*; *certificates* the file
+    of those to believe, "" for the system's.
+    """
+
+    scheme: Literal["http", "https"]
+    host: str
+    port: int = 443
+    inside: str = ""
+    path: str = ""
+    authorization: str = field(default="", repr=False)
+    certificates: str = ""
+
+    @property
+    def is_fetched(self) -> bool:
+        return bool(self.inside)
+
+
+@dataclass(frozen=True, slots=True)
 class Network:
-    """Which hosts a program may reach by https, and what tells its tools how."""
+    """Which hosts a program may reach by https, and what tells its tools how.
+
+    *origins* may lie anywhere; *folders* outside the project are shown read-only, and the file
+    *certificates* at `CERTIFICATES`.
+    """
 
     hosts: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict)
+    origins: tuple[Origin, ...] = ()
+    folders: tuple[Path, ...] = ()
+    certificates: Path | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """Return all that may be reached, for people."""
+        exact = (f"{one.host}:{one.port}" if one.port != 443 else one.host for one in self.origins)
+        return tuple(dict.fromkeys((*self.hosts, *exact)))
 
 
 @dataclass(frozen=True, slots=True)

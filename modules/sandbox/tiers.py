@@ -10,21 +10,24 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from modules.sandbox.bubblewrap import Bubblewrap, Descriptors, environment_of
 from modules.sandbox.etc import shown_of
+from modules.sandbox.limits import inner_limits
 from modules.sandbox.process import Order
 from modules.sandbox.proxy import INSIDE, PORT
 from modules.sandbox.python_runner import runner
+from modules.sandbox.seatbelt import arguments as seatbelt
 from modules.sandbox.seccomp import filter_program
-from modules.sandbox.terms import Program, TierName
+from modules.sandbox.terms import Limits, Program, TierName
 from modules.sandbox.view import View
 from utils.phrases import Phrase, Problem, phrase
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _RELAY = Path(__file__).with_name("relay.py")
 # `read` and `eval` are built in: the command needs no file and no second process.
+_LONGEST = 600.0  # seconds that a call may ever take
 _BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&-; eval "unset -v code; $code"'
 
 
@@ -59,32 +62,33 @@ class Namespaces:
             text=program.code,
             filter=filter_program("namespaces"),
             folders=(view.project,),
+            temporary=(Path("/tmp"), Path("/dev/shm"), view.home),  # noqa: S108
             notes=_notes(view),
             waits=waits,
+            has_own_users=True,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """Tiers C (Landlock and the filter) and D (limits only).
+    """Tiers C (Landlock and the filter), M (Seatbelt of macOS) and D (limits only).
 
     In *folder* each call gets a folder of its own for home and temporary files.
     """
 
-    is_confined: bool
+    name: Literal["C", "M", "D"]
     folder: Path
-
-    @property
-    def name(self) -> TierName:
-        return "C" if self.is_confined else "D"
 
     def order(self, view: View, program: Program, *, waits: bool = False) -> Order:
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self.folder))
         return Order(
             confined=lambda descriptors: self._arguments(view, scratch, descriptors),
-            command=lambda text, line: command_for(program, view, text, line),
+            command=lambda text, line: [
+                *(seatbelt(view, scratch) if self.name == "M" else ()),
+                *command_for(program, view, text, line),
+            ],
             text=program.code,
-            filter=filter_program("none") if self.is_confined else b"",
+            filter=filter_program("none") if self.name == "C" else b"",
             folders=(view.project, scratch),
             notes=_notes(view),
             end_signal=signal.SIGTERM,
@@ -96,7 +100,8 @@ class Launched:
             "status": descriptors.status,
             "gate": descriptors.gate,
             "filter": descriptors.filter,
-            "confine": self.is_confined,
+            "confine": self.name == "C",
+            "limits": inner_limits(Limits(seconds=_LONGEST)),
             "folder": str(view.project),
             "environment": {
                 **environment_of(view),
@@ -162,6 +167,8 @@ def name_of(tier: TierName, *, has_group: bool = False) -> Phrase:
             return phrase("B: bubblewrap without /proc")
         case "C":
             return phrase("C: Landlock")
+        case "M":
+            return phrase("M: Seatbelt (never tried out by its makers)")
         case "D":
             return phrase("D: limits only")
 
@@ -181,7 +188,16 @@ _WITH_LANDLOCK = (
     phrase("permissions and times of files outside the project, which it can change"),
     phrase("the project's .git while a program runs; git's settings and hooks are put back"),
     phrase("the command lines of your other programs"),
+    phrase(".env files: a program reads their real values, though what it prints stays hidden"),
     *_WITH_NAMESPACES,
+)
+_WITH_SEATBELT = (
+    phrase("anything for certain: this way to confine was written from books and never tried"),
+    phrase("names, sizes and times of files outside the project"),
+    phrase("memory and disk use beyond the limits until it is noticed"),
+    phrase("processes that have left their group: these may outlive the call"),
+    phrase("files that your other programs run later: hooks, editor tasks, nested repositories"),
+    phrase("errors in the kernel itself"),
 )
 _WITH_NOTHING = (
     phrase("anything but time, output and file size: programs can do all that you can"),
@@ -196,5 +212,7 @@ def unprotected(tier: TierName, *, has_group: bool = False) -> tuple[Phrase, ...
             return (watched, *_WITH_NAMESPACES)
         case "C":
             return (*_WITH_LANDLOCK, watched)
+        case "M":
+            return _WITH_SEATBELT
         case "D":
             return _WITH_NOTHING

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from modules.sandbox.etc import PreparedEtc, account_home
 from modules.sandbox.ghosts import Ghosts
 from modules.sandbox.git_guard import readable_repository
 from modules.sandbox.interpreter import Interpreter, find_interpreter
+from modules.sandbox.sockets import sockets_in
+from modules.sandbox.terms import CERTIFICATES, Network
 from utils.files import write_atomically
 from utils.phrases import Problem, phrase
 
 _TAKEN = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys")
 """A project cannot lie in these: they are not the machine's own in a sandbox."""
 _NEEDED = ("/usr", "/tmp", "/var/tmp", *_TAKEN)  # noqa: S108 - named, not written to
+_NOTHING = Path("/dev/null")
 _NO_HOME = Path("/home/user")
 
 
@@ -40,6 +43,8 @@ class View:
     """The socket of the proxy, where there is a way to the network."""
     variables: tuple[tuple[str, str], ...] = ()
     """What is added to the environment."""
+    shown: tuple[tuple[Path, Path], ...] = ()
+    """What else is shown read-only, and where."""
 
 
 class Viewer:
@@ -60,11 +65,12 @@ class Viewer:
         self._home = _visible_home()
         self._etc = PreparedEtc(cache_folder, self._home)
         self.ghosts = Ghosts(self._project, cache_folder)
+        self._kept: tuple[Path, ...] = ()
 
     def view(self) -> View:
         project = self._project
         self._check()
-        interpreter = find_interpreter(project, self._home, self._hidden)
+        interpreter = self.interpreter()
         ghosts = self._ghosts_needed()
         shown = [Path("/usr"), project]
         if interpreter and interpreter.prefix:
@@ -76,11 +82,40 @@ class Viewer:
             self._home,
             self._etc.folder(),
             interpreter,
-            () if ".git" in ghosts else readable_repository(project),
+            (*(() if ".git" in ghosts else readable_repository(project)), *self._guarded()),
             tuple(dict.fromkeys((*covered, *(project / name for name in ghosts)))),
             ghosts,
-            tuple(self._masked()),
+            (*self._masked(), *((path, _NOTHING) for path in sockets_in(project))),
         )
+
+    def guard(self, folders: Iterable[str]) -> None:
+        """Show *folders* of the project read-only from now on, as long as they are there."""
+        self._kept = tuple(self._project / folder for folder in folders)
+
+    def _guarded(self) -> Iterator[Path]:
+        return (path for path in self._kept if path.is_dir() and path.resolve() == path)
+
+    def with_network(self, view: View, network: Network, socket: Path) -> View:
+        """Return *view* with the way to *network* through *socket*."""
+        folders = [path for path in network.folders if self._may_show(path)]
+        shown = [(path, path) for path in folders]
+        if network.certificates:
+            shown.append((network.certificates, CERTIFICATES))
+        variables = tuple(network.variables.items())
+        return replace(view, network=socket, variables=variables, shown=tuple(shown))
+
+    def _may_show(self, path: Path) -> bool:
+        """Return whether *path* is neither seen already nor holds what must not be seen."""
+        real = path.resolve()
+        if real != path or any(_is_within(real, Path(seen)) for seen in ("/usr", self._project)):
+            return False
+        if len(real.parts) < 3 or any(_is_within(real, Path(taken)) for taken in _TAKEN):
+            return False
+        kept = (self._home.resolve(), account_home().resolve(), self._project, *self._hidden)
+        return not any(_is_within(one, real) for one in kept)
+
+    def interpreter(self) -> Interpreter | None:
+        return find_interpreter(self._project, self._home, self._hidden)
 
     def _masked(self) -> Iterator[tuple[Path, Path]]:
         for path, text in self._covers().items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import resource
 import stat
+import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 from modules.sandbox.group import Group
 from modules.sandbox.terms import Limits, Why
 
+_HAS_PROC = Path("/proc/self/task").exists()
 _PAGE = resource.getpagesize()
 _HAS_CHILDREN = Path("/proc/self/task", str(os.getpid()), "children").exists()
 _BLOCK = 512  # bytes, the unit of st_blocks
@@ -26,12 +28,20 @@ _LONGEST_AT_LIMIT = 30  # looks
 class Watchdog:
     """Looks at the tree below *root* (a process id) and says which limit it has broken.
 
-    *folders* are where its files on the disk are; in *group* the kernel keeps its memory.
+    *folders* are where its files on the disk are, *temporary* those in memory, as it sees them; in
+    *group* the kernel keeps its memory.
     """
 
     def __init__(
-        self, root: int, folders: Sequence[Path], limits: Limits, group: Group | None = None
+        self,
+        root: int,
+        folders: Sequence[Path],
+        limits: Limits,
+        group: Group | None = None,
+        *,
+        temporary: Sequence[Path] = (),
     ) -> None:
+        self._temporary = temporary
         self._group = group
         self._looks_at_limit = 0
         self._root = root
@@ -47,6 +57,8 @@ class Watchdog:
             return "processes"
         if self._is_memory_exceeded([process for process, _ in processes]):
             return "memory"
+        if self._has_too_many_files([process for process, _ in processes]):
+            return "files"
         lost = max(
             before - _free(folder) for before, folder in zip(self._free, self._folders, strict=True)
         )
@@ -59,6 +71,9 @@ class Watchdog:
 
         It stops some way beyond the limit: of a fork bomb, enough has been seen by then.
         """
+        if not _HAS_PROC:
+            yield from self._listed()
+            return
         self._parents = None if _HAS_CHILDREN else _children_by_parent()
         waiting, seen = [self._root], 0
         while waiting and seen <= self._limits.processes + 8:
@@ -73,6 +88,16 @@ class Watchdog:
                 seen += len(threads)
                 yield process, len(threads)
 
+    def _listed(self) -> Iterator[tuple[int, int]]:
+        """Do the same by what `ps` says."""
+        table = _table()
+        waiting = [self._root]
+        while waiting:
+            above = waiting.pop()
+            below = [process for process, (parent, _) in table.items() if parent == above]
+            waiting += below
+            yield from ((process, 1) for process in below)
+
     def _is_bomb(self, count: int) -> bool:
         """Return whether *count* processes are too many, or it presses against the limit."""
         self._looks_at_limit = self._looks_at_limit + 1 if count >= self._limits.processes else 0
@@ -84,10 +109,20 @@ class Watchdog:
         if self._group:
             return self._group.memory_kills() > 0
         limit = self._limits.memory
+        if not _HAS_PROC:
+            table = _table()
+            return sum(table[process][1] for process in processes if process in table) > limit
         if sum(map(_resident, processes)) <= limit:
             return False
         # Pages that forks share were counted once for each: look again, more slowly.
         return sum(map(_proportional, processes)) > limit
+
+    def _has_too_many_files(self, processes: list[int]) -> bool:
+        """Return whether memory fills with names of files, which its size does not limit."""
+        for process in processes[-1:]:
+            names = (_names(f"/proc/{process}/root", place) for place in self._temporary)
+            return sum(names) > self._limits.temporary_files
+        return False
 
     def _growth(self) -> int:
         """Return the bytes on disk of what was changed since the start, deleted files too."""
@@ -114,6 +149,13 @@ class Watchdog:
                 if is_deleted and stat.S_ISREG(found.st_mode):
                     files[found.st_ino] = found.st_blocks * _BLOCK
         return sum(files.values())
+
+
+def _table() -> dict[int, tuple[int, int]]:
+    """Return the parent and the resident bytes of each process, where there is no /proc."""
+    asked = subprocess.run(["/bin/ps", "-axo", "pid=,ppid=,rss="], capture_output=True, check=False)
+    rows = (list(map(int, line.split())) for line in asked.stdout.splitlines())
+    return {process: (parent, resident * 1024) for process, parent, resident in rows}
 
 
 def _children_by_parent() -> dict[int, list[int]]:
@@ -157,6 +199,21 @@ def _read(path: str) -> str:
 def _free(project: Path) -> int:
     found = os.statvfs(project)
     return found.f_bavail * found.f_frsize
+
+
+def _names(root: str, place: Path) -> int:
+    """Return how many files there are in the file system of *place* below *root*.
+
+    0 if it cannot be seen, or is still ours: a sandbox is being watched before its walls stand.
+    """
+    inside = f"{root}{place}"
+    try:
+        if os.stat(root).st_dev == os.stat("/").st_dev:  # noqa: PTH116 - many times a second
+            return 0
+        found = os.statvfs(inside)
+    except OSError:
+        return 0
+    return found.f_files - found.f_ffree
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

@@ -17,10 +17,14 @@ from modules.web.openapi import describe
 from modules.web.refusal import STATUS, Refused, bad
 from modules.web.routes import Events, Route, Sent
 from modules.web.seat import Failed
+from modules.web.statics import Statics
 from utils.phrases import phrase
 
 ROOT = Path(__file__).parents[2]
+STATIC = ROOT / "static"
 _JSON = "application/json"
+PictureOf = Callable[[str], Mapping[str, Any] | None]
+"""Returns what leads to the picture of a session, as `attach` does; None if it is not open."""
 
 
 def make_app(
@@ -28,18 +32,24 @@ def make_app(
     hub: Hub,
     access: Access,
     failed: Failed,
+    picture_of: PictureOf,
     *,
     version: str,
     language: str,
+    start: str = "",
 ) -> Flask:
-    """Return the application; *failed* logs a failure of ours."""
-    app = Flask(
-        "onefold", static_folder=str(ROOT / "static"), template_folder=str(ROOT / "templates")
-    )
+    """Return the application; *failed* logs a failure of ours.
+
+    A login leads to the session *start*, or where the page was last.
+    """
+    app = Flask("onefold", static_folder=str(STATIC), template_folder=str(ROOT / "templates"))
     app.config["MAX_FORM_MEMORY_SIZE"] = 0
     for route in routes:
         _add(app, route, hub, failed)
-    _add_pages(app, access, version=version, language=language)
+    statics = Statics(STATIC)
+    statics.add_to(app)
+    _add_page(app, hub, picture_of, statics, version=version, language=language)
+    _add_login(app, access, f"/s/{start}" if start else "/")
     _add_description(app, describe(routes, version=version))
     return app
 
@@ -134,26 +144,51 @@ def _sse(items: Iterable[tuple[str, int | None, dict[str, Any]] | None]) -> Iter
 # --- pages ---------------------------------------------------------------------------------------
 
 
-def _add_pages(app: Flask, access: Access, *, version: str, language: str) -> None:
+def _add_page(
+    app: Flask,
+    hub: Hub,
+    picture_of: PictureOf,
+    statics: Statics,
+    *,
+    version: str,
+    language: str,
+) -> None:
+    """Answer with the page; that of an open session bears its picture, so that it need not ask."""
+
     def page(session: str = "") -> str:
         lang = request.args.get("lang", language)
         lang = lang if lang in ("en", "zh") else language
-        return render_template("index.html", lang=lang, version=version, session=session)
+        picture = hub.offload(picture_of, session) if session else None
+        return render_template(
+            "index.html",
+            lang=lang,
+            version=version,
+            static=statics.address(),
+            picture=_inside_script(picture) if picture else "",
+        )
 
+    app.add_url_rule("/", "page", page)
+    app.add_url_rule("/s/<session>", "session page", page)
+    app.add_url_rule("/favicon.ico", "icon", lambda: redirect("/static/favicon.svg"))
+
+
+def _inside_script(value: Any) -> str:
+    """Return *value* as JSON that cannot end the script element that holds it."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _add_login(app: Flask, access: Access, leads_to: str) -> None:
     def login() -> Response:
         if not access.may_try():
             return _plain("Too many tries; wait a minute.", 429)
         cookie = access.log_in(request.args.get("token", ""))
         if cookie is None:
             return _plain("This link was used already or is not of this run.", 401)
-        response = Response(status=303, headers={"Location": "/"})
+        response = Response(status=303, headers={"Location": leads_to})
         response.set_cookie(access.cookie, cookie, httponly=True, samesite="Strict", path="/")
         return response
 
-    app.add_url_rule("/", "page", page)
-    app.add_url_rule("/s/<session>", "session page", page)
     app.add_url_rule("/login", "login", login)
-    app.add_url_rule("/favicon.ico", "icon", lambda: redirect("/static/favicon.svg"))
 
 
 def _plain(text: str, status: int) -> Response:
@@ -179,9 +214,7 @@ def replay_page(app: Flask) -> Callable[[str, list[dict[str, Any]]], str]:
     """Return what makes a self-contained page that shows a session again."""
 
     def render(title: str, events: list[dict[str, Any]]) -> str:
-        # "<" could end the script element that holds the events.
-        data = json.dumps(events).replace("<", "\\u003c")
         with app.app_context():
-            return render_template("replay.html", title=title, events=data)
+            return render_template("replay.html", title=title, events=_inside_script(events))
 
     return render

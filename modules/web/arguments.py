@@ -10,7 +10,14 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from modules.web.refusal import bad
 
-_NAMES = {str: "string", int: "integer", bool: "boolean", bytes: "binary", list: "array"}
+_NAMES = {
+    str: "string",
+    int: "integer",
+    bool: "boolean",
+    bytes: "binary",
+    list: "array",
+    dict: "object",
+}
 _WORDS = {"0": False, "false": False, "": False, "1": True, "true": True}
 
 

@@ -1,7 +1,8 @@
 """The WebSockets below Socket.IO: limited in both async modes, and able to be cut.
 
-Engine.IO passes its size limit to eventlet only, and keeps no way to close the connection of a
-client that does not read; both are put right here, by what its drivers let one replace.
+Engine.IO passes its size limit to eventlet only, where it does not count fragments, and keeps no
+way to close the connection of a client that does not read; all that is put right here, by what its
+drivers let one replace.
 """
 
 from __future__ import annotations
@@ -21,18 +22,42 @@ def install(engine: Any, mode: AsyncMode) -> None:
 
 
 def _carrier(mode: AsyncMode) -> Any:
-    if mode == "eventlet":
-        from engineio.async_drivers.eventlet import WebSocketWSGI
+    return _eventlet_carrier() if mode == "eventlet" else _threading_carrier()
 
-        class EventletCarrier(WebSocketWSGI):  # type: ignore[misc]
-            def __init__(self, handler: Any, server: Any) -> None:
-                super().__init__(handler, server)
-                handler.__self__.carrier = self
 
-            def cut(self) -> None:
-                cut(self._sock)
+def _eventlet_carrier() -> Any:
+    from engineio.async_drivers.eventlet import WebSocketWSGI
+    from eventlet.websocket import FailedConnectionError, RFC6455WebSocket
 
-        return EventletCarrier
+    class Message(RFC6455WebSocket.Message):  # type: ignore[misc]
+        """A message that is limited as a whole, however many fragments it comes in."""
+
+        def push(self, data: bytes, final: bool = False) -> None:
+            super().push(data, final)
+            if sum(map(len, self.data)) > LARGEST:
+                raise FailedConnectionError(1009, "the message is too large")
+
+    class EventletCarrier(WebSocketWSGI):  # type: ignore[misc]
+        def __init__(self, handler: Any, server: Any) -> None:
+            super().__init__(self._limited, server)
+            self.support_legacy_versions = False
+            self._engine = handler
+            handler.__self__.carrier = self
+
+        def __call__(self, environ: Any, start_response: Any) -> Any:
+            return super().__call__(_uncompressed(environ), start_response)
+
+        def _limited(self, socket: Any) -> Any:
+            socket.Message = Message
+            return self._engine(socket)
+
+        def cut(self) -> None:
+            cut(self._sock)
+
+    return EventletCarrier
+
+
+def _threading_carrier() -> Any:
     from engineio.async_drivers._websocket_wsgi import SimpleWebSocketWSGI
 
     class ThreadingCarrier(SimpleWebSocketWSGI):  # type: ignore[misc]
@@ -40,10 +65,18 @@ def _carrier(mode: AsyncMode) -> Any:
             super().__init__(handler, server, max_message_size=LARGEST, receive_bytes=65_536)
             handler.__self__.carrier = self
 
+        def __call__(self, environ: Any, start_response: Any) -> Any:
+            return super().__call__(_uncompressed(environ), start_response)
+
         def cut(self) -> None:
             cut(self.ws.sock)
 
     return ThreadingCarrier
+
+
+def _uncompressed(environ: dict[str, Any]) -> dict[str, Any]:
+    """Return *environ* without the wish to compress, which costs more here than it saves."""
+    return {n: value for n, value in environ.items() if n != "HTTP_SEC_WEBSOCKET_EXTENSIONS"}
 
 
 def is_behind(connection: Any, most: int) -> bool:

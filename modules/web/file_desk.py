@@ -7,9 +7,10 @@ from urllib.parse import quote
 
 from modules.web import file_names
 from modules.web.files import LARGEST_FILE, Files
-from modules.web.listing import Listing
+from modules.web.listing import WINDOW, Listing
 from modules.web.refusal import Refused
 from modules.web.routes import Sent, route
+from modules.web.veil import Veil
 from modules.web.workspace import Workspace
 from utils.clean import visible
 from utils.codec import from_plain
@@ -24,15 +25,31 @@ _BASE = Annotated[str | None, "The hash it was read with; null for a new file."]
 class FileDesk:
     """Answers about the files of the project."""
 
-    def __init__(self, files: Files, listing: Listing, workspace: Workspace) -> None:
+    def __init__(self, files: Files, listing: Listing, workspace: Workspace, veil: Veil) -> None:
         self._files = files
         self._listing = listing
         self._workspace = workspace
+        self._veil = veil
 
-    @route("GET", "/api/files", "List one folder.")
-    def folder(self, path: str = "", session: str = "") -> dict[str, Any]:
+    @route("GET", "/api/files", "List one folder, or a part of it.")
+    def folder(
+        self,
+        path: str = "",
+        session: str = "",
+        start: int = 0,
+        count: int = WINDOW,
+        hidden: Annotated[bool, "Also what is ignored or has a dot in front."] = True,
+        around: Annotated[str, "A name that is to be in the part."] = "",
+    ) -> dict[str, Any]:
         focus = self._workspace.open(session).focus() if session else []
-        return self._listing.folder(path, [one["path"] for one in focus])
+        focused = [one["path"] for one in focus]
+        told = self._listing.folder(
+            path, focused, start=start, count=count, hidden=hidden, around=around
+        )
+        for entry in told["entries"]:
+            if entry["note"]:
+                entry["note"] = self._veil.hidden(entry["note"])
+        return told
 
     @route("GET", "/api/files/list", "List every file that no rule ignores.")
     def files(self) -> dict[str, Any]:

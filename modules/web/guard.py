@@ -7,6 +7,7 @@ header; so this wraps the whole application from outside.
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,6 +48,10 @@ OPEN = ("/", "/login")
 """What a link on a foreign page may lead to; and /login is what needs no cookie."""
 LOCKED = "Open the link that Onefold printed in its terminal. 请打开 Onefold 在终端里给出的链接。"
 HARMLESS = ("GET", "HEAD")
+_SOCKET_KEY = re.compile("[A-Za-z0-9+/]{22}==")
+HANG_UP = "onefold.hang_up"
+"""In the environment: what to call so that a server ends the connection after its answer, where
+the header is not enough."""
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_", "HTTP_X_REAL_IP", "HTTP_X_ORIGINAL_")
 
 
@@ -88,6 +93,7 @@ class Guard:
         self._hosts = hosts
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        start_response = _hanging_up(environ, start_response)
         if refusal := self._refusal(environ):
             return _refuse(start_response, *refusal)
         for name in [name for name in environ if name.startswith(FORWARDED)]:
@@ -96,6 +102,8 @@ class Guard:
 
     def _refusal(self, environ: Mapping[str, Any]) -> tuple[str, str] | None:
         """Return the status and the reason if the request must not pass."""
+        if broken := _broken_socket(environ):
+            return broken
         host, origin = environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN")
         if not self._hosts.knows(host):
             return "421 Misdirected Request", "This server is not called that."
@@ -111,6 +119,17 @@ class Guard:
         if proof == "cookie" and origin is None and _changes(environ):
             return "403 Forbidden", "A request that changes something must say its Origin."
         return None
+
+
+def _broken_socket(environ: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return a refusal of a WebSocket that the libraries behind us would fail at."""
+    is_socket = environ.get("HTTP_UPGRADE", "").lower() == "websocket"
+    if is_socket and (
+        environ.get("HTTP_SEC_WEBSOCKET_VERSION") != "13"
+        or not _SOCKET_KEY.fullmatch(environ.get("HTTP_SEC_WEBSOCKET_KEY", ""))
+    ):
+        return "400 Bad Request", "This is no WebSocket of version 13."
+    return None
 
 
 def _is_foreign(environ: Mapping[str, Any]) -> bool:
@@ -140,6 +159,17 @@ def _refuse(start_response: StartResponse, status: str, why: str) -> Iterable[by
         ],
     )
     return [body]
+
+
+def _hanging_up(environ: Environ, start_response: StartResponse) -> StartResponse:
+    """Return *start_response* that makes the server mean it when an answer closes."""
+
+    def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+        if HANG_UP in environ and ("Connection", "close") in headers:
+            environ[HANG_UP]()
+        return start_response(status, headers, *more)
+
+    return start
 
 
 def _with_headers(start_response: StartResponse) -> StartResponse:

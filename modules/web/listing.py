@@ -1,72 +1,99 @@
-"""The files as the page's tree shows them, one folder at a time, quick for a hundred thousand."""
+"""The files as the page's tree shows them: a window of one folder at a time."""
 
 from __future__ import annotations
 
+import os
 import stat
 import threading
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from core.tools import ToolError
 from modules.annotations import Annotations
 from modules.project import Item, Project
-from modules.web.badges import badges
 from modules.web.refusal import explained
+from modules.web.survey import Survey, Surveyor
 from utils.clean import visible
 
-FRESH = 2.0
-"""Seconds for which what was found out about all files is taken to be true."""
 GLOW = 10.0
 """Seconds for which a file counts as just written by the agent."""
 MOST = 200_000
 """Files in the flat list."""
+WINDOW = 1_000
+"""Entries of a folder in one answer unless others are asked for."""
+WIDEST = 5_000
+_LARGE = 1_000
+"""Entries from which on a folder is kept in order for the next window."""
+_KEPT = 8
+_REMEMBERED = 5_000
+_LOOKED = 200
+"""Folders that are looked into for a file before one counts as holding some."""
+
+
+Stamp = tuple[int, int, int]
+"""The state of a file or folder: inode, time of its last change in nanoseconds, size."""
+Value = TypeVar("Value")
+
+
+def stamp_of(found: os.stat_result | None) -> Stamp:
+    """Return the state of what was *found*; all zeros for nothing."""
+    return (found.st_ino, found.st_mtime_ns, found.st_size) if found else (0, 0, 0)
+
+
+def _put(kept: OrderedDict[str, Value], path: str, value: Value, most: int) -> None:
+    """Keep *value*, and of all only the *most* that were put there last."""
+    kept[path] = value
+    kept.move_to_end(path)
+    while len(kept) > most:
+        kept.popitem(last=False)
 
 
 @dataclass(frozen=True)
-class Survey:
-    """What is known of all files at once: those that no rule ignores, and git's letters."""
+class Ordered:
+    """The names in a folder as they are shown, the *folders* first; those *shown* without hidden.
 
-    files: tuple[str, ...] = ()
-    known: frozenset[str] = frozenset()
-    folders: frozenset[str] = frozenset()
-    letters: Mapping[str, str] = field(default_factory=dict)
-    changed_folders: frozenset[str] = frozenset()
-    taken: float = float("-inf")
+    *stamp* says of which state of the folder, *survey* by what *ignored* ones were judged. It
+    holds strings alone: of other things a hundred thousand would burden every garbage collection.
+    """
 
-    @classmethod
-    def of(cls, project: Project) -> Survey:
-        taken = time.monotonic()
-        files = project.files()
-        letters = badges(project.root)
-        return cls(tuple(files), frozenset(files), _above(files), letters, _above(letters), taken)
-
-
-def _above(paths: Iterable[str]) -> frozenset[str]:
-    """Return every folder that one of *paths* is in."""
-    found: set[str] = set()
-    for path in paths:
-        folder = path.rpartition("/")[0]
-        while folder and folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return frozenset(found)
+    stamp: Stamp
+    survey: Survey
+    names: Sequence[str]
+    folders: frozenset[str]
+    shown: Sequence[str]
+    ignored: frozenset[str]
 
 
 class Listing:
-    """Lists the folders of *project*. May be used from any thread; may block."""
+    """Lists the folders of *project*. May be used from any thread; may block.
 
-    def __init__(self, project: Project, notes: Annotations) -> None:
+    *changed* is called when what was told before turns out to be no longer true.
+    """
+
+    def __init__(
+        self, project: Project, notes: Annotations, changed: Callable[[], None] = lambda: None
+    ) -> None:
         self._project = project
         self._notes = notes
-        self._survey = Survey()
+        self._surveyor = Surveyor(project, changed)
+        self._ordered: OrderedDict[str, Ordered] = OrderedDict()
         self._lock = threading.Lock()
         self._written: dict[str, float] = {}
+        self._told: OrderedDict[str, Stamp] = OrderedDict()
+
+    def told(self, path: str) -> Stamp | None:
+        """Return the state in which the folder *path* was when it was last listed, if lately."""
+        return self._told.get(path)
 
     def outdated(self) -> None:
-        """Forget what was found out about all files: something changed."""
-        self._survey = Survey()
+        """Take note that something changed."""
+        self._surveyor.outdated()
+
+    def close(self) -> None:
+        self._surveyor.close()
 
     def written(self, paths: Iterable[str]) -> None:
         """Take note that the agent just wrote *paths*."""
@@ -76,72 +103,161 @@ class Listing:
 
     def files(self) -> tuple[list[str], int]:
         """Return the paths of all files that no rule ignores, and how many were left out."""
-        files = self._known().files
+        with explained():
+            files = self._surveyor.now().files
         return [visible(path) for path in files[:MOST]], max(len(files) - MOST, 0)
 
-    def folder(self, path: str, focus: Iterable[str] = ()) -> dict[str, Any]:
-        """Return what is in the folder *path*. Raises `Refused`."""
+    def folder(
+        self,
+        path: str,
+        focus: Iterable[str] = (),
+        *,
+        start: int = 0,
+        count: int = WINDOW,
+        hidden: bool = True,
+        around: str = "",
+    ) -> dict[str, Any]:
+        """Return *count* entries of the folder *path* from *start* on, and how many there are.
+
+        Without *hidden* those with a dot in front and the ignored ones are not there at all. With
+        *around*, a name, *start* is the multiple of *count* that has it. Raises `Refused`.
+        """
         with explained():
             path = self._project.normal(path)
-            items = self._project.entries(path)
-            survey = self._known()
+            ordered = self._order(path)
             notes = self._notes.all_notes()
-        told = _Told(survey, notes, frozenset(focus), self._written)
-        entries = [
-            self._entry(f"{path}/{item.name}" if path else item.name, item, told)
-            for item in items
-            if not self._project.is_protected(item.name)
-        ]
-        entries.sort(key=lambda e: (e["kind"] != "folder", e["name"].casefold(), e["name"]))
-        return {"path": visible(path), "entries": entries}
+            names = ordered.names if hidden else ordered.shown
+            count = max(1, min(count, WIDEST))
+            start = _place(names, around) // count * count if around else max(start, 0)
+            told = _Told(path, ordered, notes, frozenset(focus), self._written)
+            items = (self._item(path, name) for name in names[start : start + count])
+            entries = [told.entry(item) for item in items if item]
+        return {"path": visible(path), "start": start, "total": len(names), "entries": entries}
 
-    def _known(self) -> Survey:
-        """Return what is known of all files, found out anew when it is not `FRESH`."""
+    def _item(self, folder: str, name: str) -> Item | None:
+        """Return *name* as it is now, None if it is gone."""
+        found = self._project.stat(_joined(folder, name))
+        if found is None:
+            return None
+        return Item(name, found.st_mode, found.st_size, found.st_mtime_ns)
+
+    def _order(self, path: str) -> Ordered:
+        """Return the folder *path* in order, from memory if nothing changed."""
+        stamp = stamp_of(self._project.stat(path))
+        survey = self._surveyor.now(max(stamp[1], self._rules_changed(path)))
         with self._lock:
-            if time.monotonic() - self._survey.taken > FRESH:
-                self._survey = Survey.of(self._project)
-            return self._survey
+            kept = self._ordered.get(path)
+            _put(self._told, path, stamp, _REMEMBERED)
+        if kept and kept.stamp == stamp and kept.survey is survey:
+            return kept
+        same = kept if kept and kept.stamp == stamp else None
+        names, folders = (same.names, same.folders) if same else self._sorted(path)
+        ordered = self._judged(path, Ordered(stamp, survey, names, folders, (), frozenset()))
+        if len(names) >= _LARGE:
+            with self._lock:
+                _put(self._ordered, path, ordered, _KEPT)
+        return ordered
 
-    def _entry(self, path: str, item: Item, told: _Told) -> dict[str, Any]:
-        written = told.written.get(path)
+    def _sorted(self, path: str) -> tuple[list[str], frozenset[str]]:
+        """Return the names in *path* as people expect them, capitals or not, and its folders."""
+        found = [one for one in self._project.names(path) if not self._project.is_protected(one[0])]
+        # One string a name: comparing tuples of very many would hold up every other thread.
+        keys = sorted(f"{'10'[is_folder]}{name.casefold()}\0{name}" for name, is_folder in found)
+        names = [key.rpartition("\0")[2] for key in keys]
+        return names, frozenset(name for name, is_folder in found if is_folder)
+
+    def _rules_changed(self, path: str) -> int:
+        """Return when a .gitignore of *path* or above was last written, in nanoseconds."""
+        folders = [""]
+        for part in path.split("/") if path else ():
+            folders.append(_joined(folders[-1], part))
+        found = [self._project.stat(_joined(folder, ".gitignore")) for folder in folders]
+        return max((each.st_mtime_ns for each in found if each), default=0)
+
+    def _judged(self, path: str, ordered: Ordered) -> Ordered:
+        """Return *ordered* with what the rules say of it, by a newer survey if need be."""
+        survey = ordered.survey
+        ignored, change = self._ignored(path, ordered, survey)
+        if survey.is_before(change):
+            survey = self._surveyor.now(change)
+            ignored, _ = self._ignored(path, ordered, survey)
+        shown = [n for n in ordered.names if n not in ignored and not n.startswith(".")]
+        return replace(ordered, survey=survey, shown=shown, ignored=ignored)
+
+    def _ignored(self, path: str, ordered: Ordered, survey: Survey) -> tuple[frozenset[str], int]:
+        """Return the names that a rule ignores, and when that may last have become another."""
+        base = f"{path}/" if path else ""
+        unknown = [n for n in ordered.names if base + n not in survey.known]
+        ignored, newest = {name for name in unknown if name not in ordered.folders}, 0
+        for name in unknown:
+            if name in ordered.folders and base + name not in survey.folders:
+                holds, change = self._holds_files(base + name)
+                newest = max(newest, change)
+                if holds:
+                    ignored.add(name)
+        return frozenset(ignored), newest
+
+    def _holds_files(self, path: str) -> tuple[bool, int]:
+        """Return whether a file is below *path*, and the newest time of the folders looked into.
+
+        No rule needs to ignore a folder without any.
+        """
+        ahead, newest = [path], 0
+        for _ in range(_LOOKED):
+            if not ahead:
+                return False, newest
+            folder = ahead.pop()
+            try:
+                found, items = self._project.stat(folder), self._project.entries(folder)
+            except ToolError:  # unreadable, or gone
+                continue
+            newest = max(newest, found.st_mtime_ns if found else 0)
+            if any(not item.is_folder for item in items):
+                return True, newest
+            ahead += [_joined(folder, item.name) for item in items]
+        return True, newest
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What there is to tell about the entries of the folder *path*."""
+
+    path: str
+    ordered: Ordered
+    notes: Mapping[str, str]
+    focus: frozenset[str]
+    written: Mapping[str, float]
+
+    def entry(self, item: Item) -> dict[str, Any]:
+        path = _joined(self.path, item.name)
+        written = self.written.get(path)
         return {
             "name": visible(item.name),
             "kind": _kind(item.mode),
             "size": item.size,
             "modified": item.modified / 1e9,
-            "ignored": self._is_ignored(path, item, told.survey),
-            "git": told.letter(path, is_folder=item.is_folder),
-            "note": told.notes.get(path, ""),
-            "focus": path in told.focus,
+            "ignored": item.name in self.ordered.ignored,
+            "git": self._letter(path, is_folder=item.is_folder),
+            "note": self.notes.get(path, ""),
+            "focus": path in self.focus,
             "written": None if written is None else round(time.monotonic() - written, 1),
         }
 
-    def _is_ignored(self, path: str, item: Item, survey: Survey) -> bool:
-        if not item.is_folder:
-            return path not in survey.known
-        return path not in survey.folders and not self._is_empty(path)
-
-    def _is_empty(self, path: str) -> bool:
-        """Return whether there is nothing in the folder; no rule needs to ignore that."""
-        try:
-            return not self._project.entries(path)
-        except ToolError:
-            return False
-
-
-@dataclass(frozen=True)
-class _Told:
-    """What there is to tell about the entries of one folder."""
-
-    survey: Survey
-    notes: Mapping[str, str]
-    focus: frozenset[str]
-    written: Mapping[str, float]
-
-    def letter(self, path: str, *, is_folder: bool) -> str:
+    def _letter(self, path: str, *, is_folder: bool) -> str:
+        survey = self.ordered.survey
         if is_folder:
-            return "M" if path in self.survey.changed_folders else ""
-        return self.survey.letters.get(path, "")
+            return "M" if path in survey.changed_folders else ""
+        return survey.letters.get(path, "")
+
+
+def _place(names: Sequence[str], wanted: str) -> int:
+    """Return where the one that shows as *wanted* stands, 0 if none does."""
+    found = (index for index, name in enumerate(names) if wanted in (name, visible(name)))
+    return next(found, 0)
+
+
+def _joined(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
 
 
 def _kind(mode: int) -> str:

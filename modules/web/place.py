@@ -94,7 +94,7 @@ def _listening(family: socket.AddressFamily, address: tuple[object, ...]) -> soc
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
         listening.listen(_BACKLOG)
-    except BaseException:
+    except OSError:
         listening.close()
         raise
     return listening

@@ -72,6 +72,7 @@ class Seat:
         self._current = ""
         self._last_end = "done"
         self._title = ""
+        self._seen_of_held: tuple[float, int] | None = None
         self._answers: OrderedDict[str, Future[Packet]] = OrderedDict()
         self._revisions = itertools.count(1)
 
@@ -106,6 +107,7 @@ class Seat:
     def arrive(self, boot: str, after: int, turns: int) -> Packet:
         """Return what leads from *after* in the run *boot* to the picture of now."""
         self.used = time.monotonic()
+        self._look_again()
         terminal = self.terminal
         here = {"session": self.session, "boot": terminal.boot, "state": self.state()}
         if boot == terminal.boot:
@@ -115,6 +117,17 @@ class Seat:
                 return {"mode": "replay", "head": head, "events": events, **here}
         head, first, events = terminal.snapshot(turns)
         return {"mode": "snapshot", "head": head, "first_turn": first, "events": events, **here}
+
+    def _look_again(self, *, is_needed: bool = False) -> None:
+        """Read anew what another Onefold runs, if it went on there or *is_needed*."""
+        with self._lock:
+            if not self.terminal.held:
+                return
+            info = self.terminal.store.info(self.session)
+            mark = info.updated, info.turns
+            if is_needed or mark != self._seen_of_held:
+                self._seen_of_held = mark
+                self.terminal.look_again()
 
     def state(self) -> Packet:
         """Return all that is true of the session besides its talk.
@@ -174,7 +187,7 @@ class Seat:
         if is_new:
             try:
                 answer.set_result(work())
-            except BaseException as error:
+            except BaseException as error:  # whoever waits for the same command is told as well
                 answer.set_exception(error)
                 raise
         return answer.result()
@@ -190,6 +203,9 @@ class Seat:
         if name in BESIDE and self._is_working:
             self.terminal.aside(text, command)
             return {"queued": False}
+        self._look_again(is_needed=True)
+        if self.terminal.held:
+            raise Refused("held", self.terminal.held)
         self._note_sent(command)
         with self._lock:
             is_queued = self._is_working

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import logging
 import os
 import signal
 import sys
@@ -15,15 +17,17 @@ from typing import Any
 from flask_socketio import SocketIO
 
 from core.cards import Change
-from core.web_terminal import Packet
+from core.web_terminal import Packet, WebTerminal
 from modules.annotations import Annotations
 from modules.data_folder import DataFolder
 from modules.project import Project
+from modules.secrets import Secrets
 from modules.sessions import Sessions
 from modules.web import carriers, servers
 from modules.web.access import LINK_SECONDS, Access, announced, server_file
 from modules.web.app import make_app, replay_page
-from modules.web.desk import SessionDesk
+from modules.web.changes_desk import ChangesDesk
+from modules.web.desk import TURNS, SessionDesk
 from modules.web.file_desk import FileDesk
 from modules.web.files import Files
 from modules.web.guard import Guard
@@ -34,6 +38,7 @@ from modules.web.place import Place
 from modules.web.routes import Route, routes_of
 from modules.web.seat import Kind, Opener
 from modules.web.sockets import Sockets, say_bye
+from modules.web.veil import Veil
 from modules.web.watch import Watch
 from modules.web.workspace import Workspace
 from modules.words import Words
@@ -48,7 +53,8 @@ PING_SECONDS = 10
 class WebHouse:
     """What is served: sessions of one project, each on a terminal of *open_terminal*.
 
-    *store* is the one that all those terminals use.
+    *store* is the one that all those terminals use; *start* the session that is shown first, "" for
+    the one a browser showed last.
     """
 
     project: Project
@@ -60,6 +66,7 @@ class WebHouse:
     model: str
     is_practice: bool
     log: FailureLog
+    start: str = ""
 
 
 class WebServer:
@@ -79,7 +86,7 @@ class WebServer:
         )
         self._outlet = Outlet(self._hub)
         notes = Annotations(house.project, house.data.notes)
-        self._listing = Listing(house.project, notes)
+        self._listing = Listing(house.project, notes, self._list_again)
         self.workspace = Workspace(
             house.store,
             house.open_terminal,
@@ -88,21 +95,28 @@ class WebServer:
             is_watched=self._is_watched,
         )
         self._watch = Watch(house.project, self._listing, self._tell)
-        self._files = Files(house.project, notes, self._changed_by_hand)
+        self._first = house.open_terminal(lambda _: None)
+        self._veil = Veil(_secrets_of(self._first))
+        self._files = Files(house.project, notes, self._changed_by_hand, self._veil)
         self._make(place)
 
     def _make(self, place: Place) -> None:
         house, outlet = self._house, self._outlet
         desk = SessionDesk(
-            self.workspace, outlet, lambda title, events: replay_page(self.app)(title, events)
+            self.workspace,
+            outlet,
+            lambda title, events: replay_page(self.app)(title, events),
+            self._veil,
         )
         self.app = make_app(
             self._routes(desk),
             self._hub,
             self.access,
             self._house.log.keep,
+            self._picture_of,
             version=house.version,
             language=house.language,
+            start=house.start,
         )
         self._socketio = SocketIO(
             self.app,
@@ -112,6 +126,8 @@ class WebServer:
             ping_timeout=PING_SECONDS,
             serve_client=False,
             manage_session=False,
+            logger=_silent(),
+            engineio_logger=_silent(),
         )
         carriers.install(self._socketio.server.eio, place.async_mode)
         sockets = Sockets(self._socketio, self._hub, desk, self._watch, self._house.log.keep)
@@ -130,10 +146,10 @@ class WebServer:
             url=self.url,
             port=self.port,
         )
-        commands = house.open_terminal(lambda _: None).commands
-        files = FileDesk(self._files, self._listing, self.workspace)
+        commands = self._first.commands
+        files = FileDesk(self._files, self._listing, self.workspace, self._veil)
         server = HouseDesk(about, self.access, self.workspace, lambda: list(commands.values()))
-        return routes_of(server, desk, files)
+        return routes_of(server, desk, ChangesDesk(house.project, self.workspace), files)
 
     def run(self) -> None:
         """Serve until `stop`; then nothing of a session runs any more."""
@@ -142,6 +158,7 @@ class WebServer:
             self._server.run(self._guarded)
         finally:
             self._watch.close()
+            self._listing.close()
             self.workspace.close()
             self._hub.close()
             self._listening.close()
@@ -159,6 +176,10 @@ class WebServer:
                 self._listing.written(c["new_path"] or c["path"] for c in packet["paths"])
         self._outlet.tell(kind, session, packet)
 
+    def _list_again(self) -> None:
+        """Have every page ask anew what the files are: it was told of an older survey of them."""
+        self._outlet.tell("files", "", {"by": "outside", "folders": ["*"], "paths": []})
+
     def _changed_by_hand(self, changes: Sequence[Change]) -> None:
         self.workspace.changed_by_hand(changes)
         paths = [p for change in changes for p in (change.path, change.new_path) if p]
@@ -166,9 +187,26 @@ class WebServer:
         told = {"by": "person", "folders": folders, "paths": to_plain(list(changes))}
         self._tell("files", "", told)
 
+    def _picture_of(self, session: str) -> Packet | None:
+        """Return what `attach` would answer now, if *session* is open."""
+        seats = {seat.session: seat for seat in self.workspace.open_seats}
+        seat = seats.get(session)
+        return seat.arrive("", 0, TURNS) if seat else None
+
     def _is_watched(self, session: str) -> bool:
         rooms: Any = self._socketio.server.manager.rooms.get("/", {})
         return f"session {session}" in rooms or self._outlet.has_listeners(session)
+
+
+def _secrets_of(terminal: WebTerminal) -> Secrets | None:
+    return next((family for family in terminal.families if isinstance(family, Secrets)), None)
+
+
+def _silent() -> logging.Logger:
+    """Return a log that nobody reads: the terminal is for the person."""
+    log = logging.getLogger("onefold.sockets")
+    log.setLevel(logging.CRITICAL + 1)
+    return log
 
 
 def serve(place: Place, house: WebHouse, words: Words, data_dir: Path) -> int:
@@ -192,6 +230,8 @@ def serve(place: Place, house: WebHouse, words: Words, data_dir: Path) -> int:
         say(phrase("Open this link; it works once:"))
         say(f"  {server.url}{server.access.new_link()}")
         _give_links(server, say)
+        gc.collect()
+        gc.freeze()  # to look through all that is loaded, a collection would hold up every thread
         server.run()
     say(phrase("Stopped. The sessions are kept."))
     return 0

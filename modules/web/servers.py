@@ -2,16 +2,63 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import socket
 import threading
 from collections.abc import Callable
+from email.errors import FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect
+from email.message import Message
 from typing import Any, Protocol
 
+from modules.web.guard import HANG_UP
 from modules.web.hub import AsyncMode, EventletHub, Hub, ThreadingHub, load_eventlet
 
 Application = Callable[..., Any]
 _GOODBYE = 0.1
 """Seconds for the last packets to leave."""
+_BROKEN = (FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect)
+_NUMBER = re.compile("[0-9]{1,15}")
+
+
+class Strict:
+    """What both servers' handlers of requests have in common; mixed into `http.server`'s.
+
+    What another program could read in another way is refused, and nothing behind it is read.
+    """
+
+    headers: Message
+    path: str
+    close_connection: bool
+
+    def parse_request(self) -> bool:
+        understood: bool = super().parse_request()  # type: ignore[misc]
+        if not understood:
+            return False
+        why = _oddity(self.headers, self.path)
+        if why:
+            self.close_connection = True
+            self.send_error(400, why)  # type: ignore[attr-defined]
+        return not why
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: the terminal is for the person."""
+
+
+def _oddity(headers: Message, path: str) -> str:
+    """Return what is wrong with a request that no browser sends so, "" if it is none of those."""
+    if any(isinstance(defect, _BROKEN) for defect in headers.defects):
+        return "Broken headers"
+    if not path.startswith("/"):
+        return "The path must begin with a slash"
+    if headers["Transfer-Encoding"] is not None:
+        return "Content-Length is wanted, not Transfer-Encoding"
+    if any(len(headers.get_all(name, ())) > 1 for name in ("Host", "Content-Length")):
+        return "A header that can only be there once"
+    length = headers["Content-Length"]
+    if length is not None and not _NUMBER.fullmatch(length):
+        return "Content-Length is no number"
+    return ""
 
 
 class HttpServer(Protocol):
@@ -22,17 +69,42 @@ class HttpServer(Protocol):
         """Make `run` return; from any thread, before it too."""
 
 
+class _Failures(logging.Handler):
+    """Hands the tracebacks in eventlet's log to *failed*; its other news are nobody's."""
+
+    def __init__(self, failed: Callable[[BaseException], object]) -> None:
+        super().__init__()
+        self._failed = failed
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if (told := record.getMessage()).startswith("Traceback"):
+            self._failed(RuntimeError(told))
+
+
 class EventletServer:
     """Serves on *listening* in the thread that makes this, which is the hub's."""
 
-    def __init__(self, listening: socket.socket, hub: Hub) -> None:
+    def __init__(
+        self, listening: socket.socket, hub: Hub, failed: Callable[[BaseException], object]
+    ) -> None:
         self._listening = listening
         self._hub = hub
+        self._log = logging.Logger("eventlet")
+        self._log.addHandler(_Failures(failed))
         self._over: Any = None
 
     def run(self, application: Application) -> None:
         import eventlet
         from eventlet import greenio, wsgi
+
+        class Handler(Strict, wsgi.HttpProtocol):  # type: ignore[misc]
+            def get_environ(self) -> dict[str, Any]:
+                environ: dict[str, Any] = super().get_environ()
+                environ[HANG_UP] = self._hang_up
+                return environ
+
+            def _hang_up(self) -> None:
+                self.close_connection = True
 
         self._over = eventlet.Event()
         requests = eventlet.GreenPool()
@@ -42,7 +114,10 @@ class EventletServer:
             green,
             application,
             custom_pool=requests,
+            log=self._log,
+            protocol=Handler,
             log_output=False,
+            debug=False,  # what went wrong inside is nobody's business outside
             minimum_chunk_size=1,  # events must not wait for more of them
         )
         self._over.wait()
@@ -71,7 +146,7 @@ class ThreadingServer:
     def run(self, application: Application) -> None:
         from werkzeug.serving import WSGIRequestHandler, make_server
 
-        class Handler(WSGIRequestHandler):
+        class Handler(Strict, WSGIRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - as the base
@@ -105,4 +180,4 @@ def make(
         return ThreadingHub(), ThreadingServer(listening)
     load_eventlet()
     hub = EventletHub(failed)
-    return hub, EventletServer(listening, hub)
+    return hub, EventletServer(listening, hub, failed)

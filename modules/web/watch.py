@@ -12,15 +12,13 @@ from typing import Any
 
 from core.tools import ToolError
 from modules.project import Project
-from modules.web.listing import Listing
+from modules.web.listing import Listing, Stamp, stamp_of
 from modules.web.seat import Tell
 
 EVERY = 1.0
 """Seconds between two looks."""
 MOST = 500
 """Folders, and files, that one client may want to hear of."""
-
-Stamp = tuple[int, int, int] | None
 
 
 class Watch:
@@ -57,22 +55,28 @@ class Watch:
             self.look()
 
     def look(self) -> None:
-        """Look once, and tell what is not as it was at the last look."""
+        """Look once, and tell what is not as it was at the last look or listing."""
         folders = {path for wanted in list(self._folders.values()) for path in wanted}
         files = {path for wanted in list(self._files.values()) for path in wanted}
-        now = {path: self._stamp(path) for path in folders | files}
-        changed = {path for path in now if path in self._seen and self._seen[path] != now[path]}
+        rules = {f"{folder}/.gitignore".lstrip("/") for folder in folders}
+        now = {path: self._stamp(path) for path in folders | files | rules}
+        changed = {path for path in now if self._before(path, now[path]) != now[path]}
         self._seen = now
         if changed:
             self._listing.outdated()
-            self._tell("files", "", _told(changed & folders, changed & files))
+            touched = {"*"} if changed & rules else changed & folders
+            self._tell("files", "", _told(touched, changed & files))
+
+    def _before(self, path: str, now: Stamp) -> Stamp:
+        """Return the state in which *path* was last seen; as it is *now* if it never was."""
+        seen = self._seen.get(path)
+        return seen or self._listing.told(path) or now
 
     def _stamp(self, path: str) -> Stamp:
         try:
-            found = self._project.stat(self._project.normal(path))
+            return stamp_of(self._project.stat(self._project.normal(path)))
         except ToolError:
-            return None
-        return (found.st_ino, found.st_mtime_ns, found.st_size) if found else None
+            return stamp_of(None)
 
 
 def _told(folders: Iterable[str], files: Iterable[str]) -> dict[str, Any]:

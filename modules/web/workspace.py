@@ -113,12 +113,12 @@ class Workspace:
             seat = self._seats.get(session)
             if seat and seat.is_working:
                 raise Refused("busy", phrase("The session is running; stop it first."))
-            if seat:
-                del self._seats[session]
-                seat.close()
             with explained():
-                if not seat:
+                if not seat or seat.terminal.held:
                     self.store.claim(session)
+                if seat:
+                    del self._seats[session]
+                    seat.close()
                 self.store.delete(session)
         self._tell("session", session, {"id": session, "deleted": True})
 

@@ -1,10 +1,13 @@
 // What the page knows and does; the views show it and call it.
 
 import { api } from "./net/api.js";
+import { Connection } from "./net/connection.js";
 import { apply, emptyPicture, applyAll, withEarlier } from "./state/reducer.js";
 import { remember, remembered } from "./lib/memory.js";
 import { loadSocket } from "./lib/vendor.js";
 import { say, t } from "./lib/words.js";
+
+const READ_ALONG = 3000; // ms
 
 /**
  * @typedef {object} Known
@@ -17,6 +20,7 @@ import { say, t } from "./lib/words.js";
  * @property {any} state of the session, null before it came
  * @property {{cmd: string, text: string}[]} outbox sent, and not yet seen in the log
  * @property {{id: number, text: string, isBad: boolean}[]} notices
+ * @property {import("./net/marks.js").Mark[]} marks of calls that changed files
  */
 
 export class App {
@@ -24,6 +28,7 @@ export class App {
   #isDue = false;
   #notices = 0;
   #snapshots = 0;
+  #readsAlong = false;
   /** @type {() => void} */
   #sessionIsThere = () => {};
   /** Resolves once there is a session to talk to; what is sent before waits for it. */
@@ -41,15 +46,11 @@ export class App {
       state: null,
       outbox: [],
       notices: [],
+      marks: [],
     };
     /** Small messages between views: "files", "open", "draft", "diff", "panel" … */
     this.bus = new EventTarget();
-    /** @type {import("./net/connection.js").Connection} there once `start` has begun */
-    this.connection = null;
-  }
-
-  #connect(Connection, io) {
-    return new Connection(io, {
+    this.connection = new Connection({
       link: (link) => this.#learn({ link }),
       events: (session, events, arrival) => this.#happened(session, events, arrival),
       state: (state) => this.#stateCame(state),
@@ -113,6 +114,17 @@ export class App {
     const old = this.known.state;
     if (old && old.boot === state.boot && old.revision > state.revision) return;
     this.#learn({ state });
+    if (state.held && !this.#readsAlong) this.#readAlong();
+  }
+
+  /** Another Onefold runs the session: it tells nothing here, so it is asked for now and then. */
+  async #readAlong() {
+    this.#readsAlong = true;
+    while (this.known.state?.held) {
+      await new Promise((resolve) => setTimeout(resolve, READ_ALONG));
+      if (this.known.state?.held) this.connection.attach();
+    }
+    this.#readsAlong = false;
   }
 
   #rowCame(row) {
@@ -131,11 +143,9 @@ export class App {
   // --- what the person does ------------------------------------------------------------------------
 
   async start() {
-    const [{ Connection }, { io }] = await Promise.all([import("./net/connection.js"), loadSocket()]);
-    this.connection = this.#connect(Connection, io);
-    this.connection.open();
     const named = sessionOf(location.pathname);
-    if (named) this.openSession(named, true);
+    if (named) this.openSession(named, true, pictureOfPage());
+    loadSocket().then(({ io }) => this.connection.open(io));
     const [status, { sessions }] = await this.#house();
     this.#learn({ status, sessions });
     if (named) return;
@@ -156,15 +166,19 @@ export class App {
     }
   }
 
-  /** @param {string} id @param {boolean} [replaces] whether "back" skips what was shown before */
-  openSession(id, replaces = false) {
+  /**
+   * @param {string} id
+   * @param {boolean} [replaces] whether "back" skips what was shown before
+   * @param {any} [arrival] its picture, if the page brought it
+   */
+  openSession(id, replaces = false, arrival = null) {
     if (id === this.known.session) return;
     const address = `/s/${id}${location.search}`;
     if (replaces) history.replaceState(null, "", address);
     else history.pushState(null, "", address);
     remember("session", id);
-    this.#learn({ session: id, isReady: false, picture: emptyPicture(), state: null, outbox: [] });
-    this.connection.follow(id);
+    this.#learn({ session: id, isReady: false, picture: emptyPicture(), state: null, outbox: [], marks: [] });
+    this.connection.follow(id, arrival);
     this.#sessionIsThere();
     this.tell("session", id);
   }
@@ -202,6 +216,8 @@ export class App {
       const ack = await this.connection.command("send", { session, cmd, text, now });
       if (ack.open) this.openSession(ack.open);
       if (ack.queued || ack.open) this.#forgetSent(cmd);
+      if (ack.queued && text.startsWith("/"))
+        this.notice(t("{command} waits until the task is over.", { command: text.split(/\s/)[0] }));
     } catch (refusal) {
       this.#forgetSent(cmd);
       this.tell("draft", text);
@@ -226,6 +242,20 @@ export class App {
     const ack = await this.#do("command", { line });
     if (ack?.done === false) this.notice(say(ack.card?.title), true);
     return ack;
+  }
+
+  /** Takes back, or brings again, what a turn or a call did to files; number 0 is the last. */
+  undo = (what, number, again = false) =>
+    this.attempt(async () => this.undone((await api.undo(this.known.session, what, number, again)).card));
+
+  /** Says what an undo could not do; all it did stands in the conversation. @param {any} card */
+  undone(card) {
+    for (const row of (card.rows ?? []).filter((row) => row[2])) this.notice(row.map(say).join(" · "), true);
+  }
+
+  /** @param {string} session @param {import("./net/marks.js").Mark[]} marks */
+  marked(session, marks) {
+    if (session === this.known.session) this.#learn({ marks });
   }
 
   #do(event, fields) {
@@ -254,7 +284,8 @@ export class App {
   refreshSessions = (archived = 0) =>
     this.attempt(async () => {
       const { sessions } = await api.sessions(archived);
-      this.#learn({ sessions });
+      const others = this.known.sessions.filter((row) => Boolean(row.archived) !== Boolean(archived));
+      this.#learn({ sessions: [...others, ...sessions] });
     });
 
   // --- notices -------------------------------------------------------------------------------------
@@ -289,4 +320,11 @@ export class App {
 /** @param {string} path of the address */
 export function sessionOf(path) {
   return /^\/s\/([\w-]+)/.exec(path)?.[1] ?? "";
+}
+
+/** Returns the picture that came with the page, once: later it is an old one. */
+function pictureOfPage() {
+  const element = document.getElementById("picture");
+  element?.remove();
+  return element?.textContent ? JSON.parse(element.textContent) : null;
 }

@@ -9,6 +9,7 @@ import { composer } from "./views/composer.js";
 import { conversation } from "./views/conversation.js";
 import { fileTree } from "./views/tree.js";
 import { keys } from "./views/keys.js";
+import { followMarks } from "./net/marks.js";
 import { layout } from "./views/layout.js";
 import { pane } from "./views/pane.js";
 import { statusbar } from "./views/statusbar.js";
@@ -39,6 +40,7 @@ const page = layout(app, {
 document.body.replaceChildren(page.element, alerts(app).element);
 
 parts.tree.start();
+followMarks(app);
 keys(app, { ...parts, layout: page });
 app.on("sessions", async () => {
   const { openSessions } = await import("./views/sessions.js");
@@ -57,3 +59,18 @@ addEventListener("popstate", () => {
 });
 parts.composer.focus();
 await app.start();
+
+let isOffering = false;
+let inFile = null;
+/** Loads what can be done with selected text when some is selected for the first time. */
+async function offer() {
+  if (isOffering || (!inFile && document.getSelection()?.isCollapsed !== false)) return;
+  isOffering = true;
+  const { selection } = await import("./views/selection.js");
+  selection(app, inFile);
+}
+document.addEventListener("selectionchange", offer);
+app.on("selected", (selected) => {
+  inFile = selected;
+  offer();
+});

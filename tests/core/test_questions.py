@@ -171,6 +171,20 @@ def test_a_new_file_is_shown_whole(tmp_path: Path) -> None:
     assert str(card.note) == "A new file."
 
 
+def test_a_new_file_where_there_is_one_would_fail_unless_it_is_to_replace_it(
+    tmp_path: Path,
+) -> None:
+    card = shown(tmp_path, "create_file", path="src/a.py", content="x\n")
+    assert isinstance(card, TextCard)
+    assert "exists already" in str(card.title)
+
+
+def test_what_replaces_a_file_is_shown_as_its_difference(tmp_path: Path) -> None:
+    card = shown(tmp_path, "create_file", path="src/a.py", content="one\nx\n", overwrite=True)
+    assert isinstance(card, DiffCard)
+    assert (card.added, card.removed, str(card.note)) == (1, 2, "Replaces the whole file.")
+
+
 def test_a_change_is_shown_against_what_the_file_holds(tmp_path: Path) -> None:
     card = shown(tmp_path, "modify_file", path="src/a.py", operation="replace", old="two", new="2")
     assert isinstance(card, DiffCard)
@@ -235,3 +249,23 @@ def test_a_secret_that_the_person_types_runs_and_is_never_told(tmp_path: Path) -
         assert value not in repr(made.model.requests)
         assert value not in repr(made.store.load(made.main.session))
         assert any(isinstance(e, ToolFinished) and e.state == "done" for e in events)
+
+
+def test_the_time_of_a_call_is_without_that_of_its_question(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("core.calls.time.monotonic", lambda: clock[0])
+    main = terminal(call("wipe"), say("ok"), families=[Box()])
+    ended: list[ToolFinished] = []
+
+    def show(event: Event) -> Reply | None:
+        if isinstance(event, ToolFinished):
+            ended.append(event)
+        if not isinstance(event, ApprovalAsked):
+            return None
+        clock[0] += 60.0
+        return Reply(yes=True)
+
+    drive(main.ask("hi"), show)
+    assert ended[0].seconds == 0.0

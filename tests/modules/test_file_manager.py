@@ -276,7 +276,7 @@ def test_overwriting_keeps_the_encoding(files: FileManager, root: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [".git/hooks/x", ".GIT/config", "sub/.git/config", ".git"])
-def test_gits_files_are_out_of_bounds(files: FileManager, root: Path, path: str) -> None:
+def test_no_repository_is_made_by_hand(files: FileManager, root: Path, path: str) -> None:
     (root / "x").write_text("")
     (root / "sub").mkdir()
     works: list[Callable[[], object]] = [
@@ -288,6 +288,45 @@ def test_gits_files_are_out_of_bounds(files: FileManager, root: Path, path: str)
         with pytest.raises(ToolError, match="out of bounds"):
             work()
     assert sorted(p.name for p in root.rglob("*")) == ["sub", "x"]
+
+
+def test_gits_own_files_are_changed_with_leave_and_only_they(
+    files: FileManager, root: Path
+) -> None:
+    (root / ".git/hooks").mkdir(parents=True)
+    (root / "x").write_text("x")
+    arguments: list[dict[str, str]] = [
+        {"path": ".git/hooks/pre-commit"},
+        {"path": "sub/../.git/config"},
+        {"path": "x", "new_path": ".git/x"},
+        {"path": str(root / ".git/x")},
+    ]
+    for given in arguments:
+        tool = "rename_file" if "new_path" in given else "create_file"
+        assert "git's own" in str(files.concern(tool, given))
+    for path in ("x", ".gitignore", ".git", "a/git/x", "\0", "../.git/x"):
+        assert files.concern("create_file", {"path": path}) is None
+    assert files.concern("read_file", {"path": ".git/config"}) is None
+
+    files.create_file(".git/hooks/pre-commit", "one")
+    files.modify_file(".git/hooks/pre-commit", "replace", old="one", new="two")
+    files.rename_file(".git/hooks/pre-commit", ".git/info/kept")
+    files.rename_file("x", ".git/x")
+    assert (root / ".git/info/kept").read_text() == "two"
+    files.delete_file(".git/x")
+    files.delete_folder(".git/info", recursive=True)
+    assert sorted(p.name for p in root.rglob("*")) == [".git", "hooks"]
+    tries: list[Callable[[], object]] = [
+        lambda: files.rename_file(".git", "elsewhere"),
+        lambda: files.delete_folder(".git", recursive=True),
+        lambda: files.create_folder(".git/modules/.git"),
+    ]
+    for work in tries:
+        with pytest.raises(ToolError, match="out of bounds|memory of git"):
+            work()
+    (root / ".git/link").symlink_to(root.parent)
+    with pytest.raises(ToolError, match="link"):
+        files.create_file(".git/link/x", "")
 
 
 def test_a_folder_with_a_repository_is_not_deleted(files: FileManager, root: Path) -> None:

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from core.cards import Change, TreeCard
-from core.events import ApprovalAsked, Event, Reply, ToolFinished
+from core.events import ApprovalAsked, Event, Reply, ToolFinished, Warned
 from core.messages import ToolAnswer
 from core.turn import drive
 from modules.loss import tree_of
-from tests.assembly import house
+from tests.assembly import CHOICES, house
 from tests.scripted import call, say
 
 CLEAR = "import shutil, os\nshutil.rmtree('data'); open('new', 'w').close()"
@@ -75,3 +76,37 @@ def test_the_tree_counts_what_is_below_each_folder() -> None:
     assert [(e.path, e.depth, e.note) for e in card.entries] == [
         ("a", 0, "2"), ("a/b", 1, "1"), ("a/b/c", 2, "-"), ("a/d", 1, "-"), ("e", 0, "+")
     ]  # fmt: skip
+
+
+def test_what_cannot_be_put_back_is_told_and_ends_as_refused(tmp_path: Path) -> None:
+    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+        fill(made.root, 30)
+        (made.root / "data/huge").touch()
+        os.truncate(made.root / "data/huge", CHOICES.checkpoint_file_bytes + 1)
+        events: list[Event] = []
+        drive(made.main.ask("clear it"), events.append)
+        finished = next(event for event in events if isinstance(event, ToolFinished))
+        assert finished.state == "refused"
+        assert any(isinstance(event, Warned) for event in events)
+        answer = next(r for _, r in made.main.history.records if isinstance(r, ToolAnswer))
+        assert "Not everything could be put back" in answer.text
+        assert (made.root / "data/deep/7.txt").read_text() == "7"
+
+
+def test_a_repository_inside_outlives_the_folder_it_is_in(tmp_path: Path) -> None:
+    script = [
+        call("run_command", command="rm -rf vendor; git init -q own; rm -rf own", id="c1"),
+        call("run_command", command="git init -q other; rm -rf other && echo gone", id="c2"),
+    ]
+    with house(tmp_path, *script, say("ok")) as made:
+        head = made.root / "vendor/lib/.git/HEAD"
+        head.parent.mkdir(parents=True)
+        head.write_text("ref: refs/heads/main\n")
+        (made.root / "vendor/lib/a.c").write_text("int a;\n")
+        drive(made.main.ask("clear it"), lambda event: Reply(yes=True))
+        assert head.read_text() == "ref: refs/heads/main\n"
+        assert not (made.root / "vendor/lib/a.c").exists()
+        answers = [r.text for _, r in made.main.history.records if isinstance(r, ToolAnswer)]
+        assert "gone" in answers[1]
+        drive(made.main.ask("/undo turn 1"), lambda event: None)
+        assert (made.root / "vendor/lib/a.c").read_text() == "int a;\n"

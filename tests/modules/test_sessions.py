@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 from core.cards import TextCard
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User
-from modules import sessions as module
 from modules.sessions import Sessions
+from modules.sessions import search as module
 from utils.phrases import Problem, phrase
 
 ROOT = Path(__file__).parents[2]
@@ -128,7 +128,7 @@ def searched(
     request: pytest.FixtureRequest, store: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> Sessions:
     if request.param == "no index":
-        monkeypatch.setattr(module, "_INDEX", module._INDEX.replace("trigram", "nosuch"))
+        monkeypatch.setattr(module, "INDEX", module.INDEX.replace("trigram", "nosuch"))
     return store
 
 
@@ -468,3 +468,71 @@ def test_a_session_can_be_named_put_away_and_forgotten(tmp_path: Path) -> None:
     assert len(store.search("pelican")) == 2
     with pytest.raises(Problem):
         store.rename(gone, "x")
+
+
+OLDER = """
+CREATE TABLE session(
+    id TEXT PRIMARY KEY, title TEXT NOT NULL DEFAULT '', model TEXT NOT NULL, parent TEXT NOT NULL,
+    created REAL NOT NULL, updated REAL NOT NULL, turns INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE event(
+    id INTEGER PRIMARY KEY, session TEXT NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL, ts REAL NOT NULL, turn INTEGER NOT NULL, kind TEXT NOT NULL,
+    data TEXT NOT NULL, UNIQUE(session, seq));
+CREATE TABLE said(
+    id INTEGER PRIMARY KEY REFERENCES event(id) ON DELETE CASCADE, body TEXT NOT NULL);
+CREATE TABLE indexed(upto INTEGER NOT NULL);
+INSERT INTO indexed VALUES (0);
+CREATE TABLE runner(session TEXT PRIMARY KEY, pid INTEGER NOT NULL, started TEXT NOT NULL);
+PRAGMA user_version=1;
+INSERT INTO session VALUES ('20250101-000000-abcd', 'old', 'm', '', 1.0, 2.0, 1);
+INSERT INTO event VALUES (1, '20250101-000000-abcd', 1, 1.0, 1, 'user',
+    '{"kind":"user","text":"from long ago"}');
+INSERT INTO said VALUES (1, 'from long ago');
+"""
+
+
+def make_older(path: Path) -> str:
+    """Make a file as an Onefold that could not archive wrote it; return the session in it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(OLDER)
+    return "20250101-000000-abcd"
+
+
+def test_an_older_file_is_brought_up_to_date(path: Path, store: Sessions) -> None:
+    session = make_older(path)
+    assert store.load(session) == [(1, User("from long ago"))]
+    assert [info.title for info in store.sessions()] == ["old"]
+    assert [hit.session for hit in store.search("long ago")] == [session]
+    store.archive(session, True)
+    store.append(session, 2, User("now"))
+    store.close()
+    again = Sessions(path)
+    assert [info.turns for info in again.archived()] == [2]
+    again.close()
+
+
+def test_an_older_file_that_is_broken_is_rescued_as_well(path: Path, store: Sessions) -> None:
+    session = make_older(path)
+    data = bytearray(path.read_bytes())
+    data[100:104] = b"\xff" * 4  # the list of tables
+    path.write_bytes(data)
+    assert store.load(session)[0] == (1, User("from long ago"))
+    assert [info.title for info in store.sessions()] == ["old"]
+
+
+def test_an_older_file_can_be_read_where_nothing_can_be_written(path: Path) -> None:
+    session = make_older(path)
+    before = path.read_bytes()
+    code = (
+        "import sys; from pathlib import Path; from modules.sessions import Sessions\n"
+        "store = Sessions(Path(sys.argv[1])); print(store.sessions()[0].id)"
+    )
+    folder = str(path.parent)
+    done = subprocess.run(
+        ["bwrap", "--dev-bind", "/", "/", "--ro-bind", folder, folder,
+         sys.executable, "-c", code, str(path)],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == session
+    assert path.read_bytes() == before

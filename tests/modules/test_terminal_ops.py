@@ -13,6 +13,7 @@ from modules.outputs import Outputs
 from modules.sandbox import selftest
 from modules.terminal_ops import TerminalOps
 from tests.modules.sandbox.house import House, lived_in
+from tests.modules.sandbox.test_sandbox import installation
 from utils.waiting import Stop
 
 
@@ -61,7 +62,7 @@ def test_the_card_carries_the_same_for_people(house: House) -> None:
     assert isinstance(made.card, RunCard)
     assert (made.ok, made.changes, made.card.changes) == (True, changes, changes)
     assert (made.card.language, made.card.output, made.card.exit_code) == ("python", "2\n", 0)
-    assert (str(made.card.why), made.card.tier) == ("done", "A: bubblewrap")
+    assert (str(made.card.why), made.card.tier) == ("done", str(house.sandbox().report().name))
 
 
 def test_silence_is_said(house: House) -> None:
@@ -124,7 +125,7 @@ def test_unconfined_runs_are_refused_or_need_leave(
 
 def test_status_names_the_tier_and_what_it_does_not_protect(house: House) -> None:
     rows = [(str(name), str(value)) for name, value in tools(house).status()]
-    assert rows[0] == ("Sandbox", "A: bubblewrap")
+    assert rows[0] == ("Sandbox", str(house.sandbox().report().name))
     assert ("Not protected", "errors in the kernel itself") in rows
 
 
@@ -140,3 +141,16 @@ def test_output_beyond_what_a_screen_gets_is_read_on_by_part(house: House) -> No
     assert "read_file path=" in told
     kept = Outputs(house.data / "outputs").read("@output/1").splitlines()
     assert (len(kept), kept[49_999]) == (100_000, "50000")
+
+
+def test_another_python_outside_the_project_is_asked_about(house: House) -> None:
+    python = house.project / ".venv/bin/python3"
+    python.parent.mkdir(parents=True)
+    (house.project / ".venv/pyvenv.cfg").touch()
+    ops = tools(house)
+    first, second = installation(house, "3.98"), installation(house, "3.99")
+    python.symlink_to(first / "bin/python3.98")
+    command = f"ln -sf {second}/bin/python3.99 {python}"
+    assert ops.concern("run_command", {"command": command}) is None
+    outcome(ops.run_command(command))
+    assert str(second) in str(ops.concern("run_python", {"code": "1"}))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+import os
+from dataclasses import replace
+from pathlib import Path
 
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.page import stage as stages
 from tests.page.stage import Gate, Stage, message, replies, send
 from tests.scripted import USED, call, say
+from tests.tavily_double import TavilyDouble
 from utils.completion import Completion, Delta
 
 HOSTILE = """<img src=x onerror="document.title='pwned'"> <script>document.title='pwned'</script>
@@ -187,6 +194,11 @@ def test_an_earlier_message_can_be_sent_anew_in_a_fork(house: Stage) -> None:
     expect(replies(page)).to_have_text("second")
     expect(page.locator(".person .said")).to_have_text("right")
     assert page.url != before
+    assert "wrong" not in str(house.model.requests[-1])
+    page.go_back()
+    expect(page).to_have_url(before)
+    expect(page.locator(".person .said")).to_have_text("wrong")
+    expect(replies(page)).to_have_text("first")
 
 
 def test_commands_and_files_complete_at_the_composer(house: Stage) -> None:
@@ -225,3 +237,72 @@ def test_the_reader_is_left_alone_above_the_end(house: Stage) -> None:
     assert abs(log.evaluate("log => log.scrollTop") - before) < 2
     page.locator(".pill").click()
     expect(page.locator(".pill")).to_be_hidden()
+
+
+def test_a_card_says_what_was_done_to_what_and_no_word_twice(house: Stage) -> None:
+    (house.project / "greet.py").write_text("print('hi')\n")
+    house.model.replies = [call("read_file", path="greet.py"), say("Read.")]
+    page = house.open()
+    send(page, "read it")
+    expect(replies(page)).to_have_text("Read.")
+    head = page.locator(".call .head")
+    expect(head.locator(".verb")).to_have_text("Read")
+    expect(head.locator(".target")).to_have_text("greet.py")
+    assert head.inner_text().count("greet.py") == 1
+    assert head.inner_text().count("Read") == 1
+
+
+def test_a_megabyte_of_output_comes_in_live_and_is_folded(house: Stage) -> None:
+    line = "some words of output that are about sixty characters long"
+    loops = f"for i in $(seq 17000); do echo $i {line}; done; cat gate; echo last"
+    house.model.replies = [call("run_command", command=loops), say("Done.")]
+    os.mkfifo(house.project / "gate")
+    page = house.open()
+    send(page, "print")
+    live = page.locator(".output.live")
+    expect(live).to_contain_text("17000 some words")
+    expect(live.locator(".above")).to_have_text("16800 lines above")
+    assert live.locator("pre").inner_text().count("\n") <= 202
+    (house.project / "gate").write_text("")
+    expect(replies(page)).to_have_text("Done.")
+    kept = page.locator(".call .output")
+    expect(kept).to_contain_text("last")
+    expect(kept.get_by_role("button")).to_contain_text("more lines")
+
+
+def test_what_a_web_search_found_is_shown_as_cards(
+    tmp_path: Path, chromium: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with TavilyDouble() as double:
+        choices = replace(stages.CHOICES, search_key="tvly-x", search_url=double.base_url)
+        monkeypatch.setattr(stages, "CHOICES", choices)
+        with stages.stage(tmp_path, chromium) as house:
+            house.model.replies = [call("web_search", query="tea"), say("See [A](https://x.org).")]
+            page = house.open()
+            send(page, "search")
+            page.get_by_role("group", name="Approval").get_by_role("button", name="Yes").click()
+            found = page.locator(".card-links").get_by_role("link")
+            expect(found).to_have_attribute("href", "https://example.org/a")
+            expect(found).to_have_attribute("rel", "noopener noreferrer nofollow")
+            expect(found.locator(".what")).to_contain_text("example.org")
+            expect(found.locator(".snippet")).to_have_text("snippet")
+            expect(page.locator(".call .meta")).to_contain_text("1 page")
+            page.context.close()
+
+
+def test_commands_beside_a_turn_are_answered_and_others_wait(house: Stage) -> None:
+    gate = Gate()
+    house.model.replies = [[Delta("working"), gate, Completion("working", "", (), USED)]]
+    page = house.open()
+    send(page, "go")
+    expect(replies(page)).to_contain_text("working")
+    send(page, "/cost")
+    expect(page.locator(".command")).to_contain_text("Cache hits")
+    page.get_by_role("button", name="Fast", exact=True).click()
+    expect(page.locator(".notice").last).to_contain_text("from the next task on")
+    expect(page.get_by_role("button", name="Think", exact=True)).to_be_visible()
+    send(page, "/undo")
+    expect(page.locator(".notice").last).to_contain_text("/undo waits until the task is over.")
+    expect(page.get_by_role("list", name="Queue").get_by_role("listitem")).to_contain_text("/undo")
+    gate.open()
+    expect(page.locator(".command").last).to_contain_text("/undo")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Response, Route, expect
 
 from tests.page.stage import Stage, send
 from tests.scripted import call, say
@@ -174,3 +174,82 @@ def test_files_can_be_uploaded(page: Page, house: Stage, tmp_path: Path) -> None
     page.locator("input[type=file]").set_input_files(given)
     expect(page.get_by_role("textbox", name="Message")).to_have_value("@报告.txt ")
     assert (house.project / "报告.txt").read_text(encoding="utf-8") == "数据"
+
+
+def test_a_secret_is_edited_by_its_name_and_never_reaches_the_page(house: Stage) -> None:
+    value = "ghp_0123456789abcdefghij"
+    (house.project / ".env").write_text(f"API_TOKEN={value}\nDEBUG=1\n")
+    page = house.open()
+    answers: list[Response] = []
+    page.on("response", lambda answer: answers.append(answer))
+    page.get_by_role("button", name="Show hidden and ignored files").click()
+    row(page, ".env").click()
+    expect(page.locator(".editor .cm-content")).to_contain_text("API_TOKEN=«SECRET:API_TOKEN»")
+    edit(page, "# mine\n")
+    page.keyboard.press("Control+s")
+    expect(page.locator(".notice").last).to_contain_text("Saved.")
+    assert (house.project / ".env").read_text() == f"# mine\nAPI_TOKEN={value}\nDEBUG=1\n"
+    page.keyboard.press("Control+Home")
+    new = "ghp_zyxwvutsrqponmlk9876"
+    page.keyboard.type(f"OTHER_TOKEN={new}\n")
+    page.keyboard.press("Control+s")
+    expect(page.locator(".editor .cm-content")).to_contain_text("OTHER_TOKEN=«SECRET:OTHER_TOKEN»")
+    assert f"OTHER_TOKEN={new}\n" in (house.project / ".env").read_text()
+    bodies = [answer.text() for answer in answers if "/api/files/text" in answer.url]
+    assert bodies
+    assert not any(value in body for body in bodies)
+
+
+def pdf(text: str) -> bytes:
+    """Return a PDF of one small page that says *text*."""
+    drawn = f"BT /F1 24 Tf 20 50 Td ({text}) Tj ET".encode()
+    page = b"/MediaBox [0 0 200 100] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >>"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R %s >>" % page,
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    whole, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(whole))
+        whole += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    end = b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % len(whole)
+    return whole + b"xref\n0 6\n0000000000 65535 f \n" + table + end
+
+
+def test_a_pdf_is_shown_in_the_pane(house: Stage) -> None:
+    (house.project / "a.pdf").write_bytes(pdf("Hello"))
+    page = house.open()
+    faults: list[str] = []
+    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    with page.expect_response(lambda answer: "/api/files/raw" in answer.url) as answer:
+        row(page, "a.pdf").click()
+    assert answer.value.headers["content-type"] == "application/pdf"
+    shown = page.locator("iframe.preview")
+    expect(shown).to_have_attribute("title", "a.pdf")
+    # Chromium's viewer has taken the file up once it knows the size of its pages.
+    sizer = shown.content_frame.locator("body").first
+    expect(sizer).to_be_attached()
+    page.wait_for_function("() => window.frames.length === 1")
+    viewer = [frame for frame in page.frames if frame.url.startswith("chrome-extension://")]
+    assert viewer or page.frames[-1].locator("embed").count()
+    assert faults == []
+
+
+def test_the_changes_of_a_file_of_secrets_show_their_names(house: Stage) -> None:
+    value = "ghp_0123456789abcdefghij"
+    (house.project / ".env").write_text("DEBUG=1\n")
+    command = f"printf 'API_TOKEN=ghp_0123%s\\n' {value[8:]} >> .env"
+    house.model.replies = [call("run_command", command=command), say("Added.")]
+    page = house.open()
+    answers: list[Response] = []
+    page.on("response", lambda answer: answers.append(answer))
+    send(page, "add it")
+    expect(page.locator(".reply")).to_have_text("Added.")
+    expect(page.locator(".pane")).to_contain_text("API_TOKEN=«SECRET:API_TOKEN»")
+    bodies = [answer.text() for answer in answers if "/changes" in answer.url]
+    assert any("SECRET:API_TOKEN" in body for body in bodies)
+    assert not any(value in body for body in bodies)

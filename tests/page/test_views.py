@@ -152,3 +152,78 @@ def test_a_session_becomes_a_page_that_replays(house: Stage, tmp_path: Any) -> N
     replay.get_by_role("button", name="Replay").click()
     expect(replay.locator(".person")).to_be_visible()
     expect(replay.get_by_role("heading", name="Done")).to_be_visible()
+
+
+def test_what_cannot_be_taken_back_is_asked_about_in_the_page(house: Stage) -> None:
+    house.model.replies = [say("hello")]
+    page = house.open()
+    page.on("dialog", lambda dialog: dialog.dismiss())
+    send(page, "first")
+    expect(page.locator(".reply")).to_have_text("hello")
+    page.keyboard.press("Control+k")
+    page.locator(".session .choose").focus()  # what can be done with it shows by that
+    delete = page.get_by_role("button", name="Delete: first")
+    delete.focus()
+    page.keyboard.press("Enter")
+    asked = page.get_by_role("alertdialog", name="Delete “first” for good?")
+    expect(asked.get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(asked).to_have_count(0)
+    expect(delete).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(asked.get_by_role("button", name="Delete")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Sessions").locator(".session")).to_have_count(0)
+
+
+def test_unsaved_text_and_a_file_that_is_there_are_not_lost_by_a_slip(house: Stage) -> None:
+    (house.project / "a.txt").write_text("one\n")
+    page = house.open()
+    page.get_by_role("treeitem", name="a.txt").click()
+    page.locator(".editor .cm-content").click()
+    page.keyboard.type("zero")
+    page.get_by_role("button", name="Close a.txt").click()
+    page.get_by_role("alertdialog").get_by_role("button", name="Cancel").click()
+    expect(page.locator(".editor .cm-content")).to_contain_text("zero")
+    page.get_by_role("button", name="Close a.txt").click()
+    page.get_by_role("button", name="Close without saving").click()
+    expect(page.locator(".editor")).to_have_count(0)
+    page.locator(".composer input[type=file]").set_input_files(
+        {"name": "a.txt", "mimeType": "text/plain", "buffer": b"two\n"}
+    )
+    page.get_by_role("alertdialog").get_by_role("button", name="Replace").click()
+    expect(page.locator(".notice").last).to_contain_text("is in the project now")
+    assert (house.project / "a.txt").read_text() == "two\n"
+
+
+@pytest.mark.parametrize(("language", "scheme"), [("en", "dark"), ("zh", "light")])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_forms_questions_and_bars_have_no_faults(
+    house: Stage, width: int, language: str, scheme: str
+) -> None:
+    (house.project / "a.py").write_text("one = 1\n")
+    house.model.replies = [
+        call("modify_file", path="a.py", operation="replace", old="one", new="uno"),
+        say("Some words."),
+    ]
+    page = house.open(language=language, width=width, color_scheme=scheme, reduced_motion="reduce")
+    page.locator(".composer select").select_option("ask")
+    send(page, "go")
+    question = page.locator(".approval")
+    expect(question.locator(".diff")).to_be_visible()
+    expect(question.locator("button.primary")).to_be_enabled()
+    assert faults(page) == []
+    question.locator(".buttons > .quiet").click()
+    expect(question.locator("form")).to_be_visible()
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    question.locator("form button.primary").click()
+    expect(replies(page).last).to_have_text("Some words.")
+    page.locator(".reply p").evaluate("p => getSelection().selectAllChildren(p)")
+    expect(page.locator(".selection-bar")).to_be_visible()
+    assert faults(page) == []
+    page.locator(".selection-bar button").first.click()
+    expect(page.locator(".selection-bar form")).to_be_visible()
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { byDay, changedFiles, explored, grouped, openQuestion } from "../../static/js/state/derived.js";
-import { foldersAbove, matching, visibleRows } from "../../static/js/state/tree.js";
+import { byDay, explored, grouped, marked, openQuestion } from "../../static/js/state/derived.js";
+import { matching } from "../../static/js/state/matching.js";
 import { wordAt } from "../../static/js/state/typing.js";
 
 const call = (key, name, more = {}) => ({
@@ -44,22 +44,34 @@ test("a look that failed or asks stands alone", () => {
   );
 });
 
-test("changed files: the last first, edits together, renames under the new name", () => {
-  const diff = (path) => ({ kind: "diff", path, diff: "+x", added: 1, removed: 0 });
+test("calls and turns that changed files can be undone, and stay the same objects", () => {
   const items = [
-    call("1", "create_file", { card: diff("a.py"), changes: [{ kind: "created", path: "a.py" }] }),
-    call("2", "modify_file", { card: diff("b.py"), changes: [{ kind: "modified", path: "b.py" }] }),
-    call("3", "modify_file", { card: diff("a.py"), changes: [{ kind: "modified", path: "a.py" }] }),
-    call("4", "rename_file", { changes: [{ kind: "renamed", path: "b.py", new_path: "c.py" }] }),
-    call("5", "modify_file", { state: "failed", card: diff("z.py") }),
+    { key: "0", kind: "person", turn: 1 },
+    call("1", "create_file"),
+    call("2", "read_file"),
+    { key: "3", kind: "end", turn: 1 },
+    { key: "4", kind: "person", turn: 2 },
+    call("1", "create_file"),
+    { key: "6", kind: "end", turn: 2 },
   ];
+  const mark = (call_id, turn, number, undone) => ({ call_id, turn, number, undone });
+  const marks = [mark("1", 1, 1, true), mark("x", 1, 2, false), mark("1", 2, 3, true)];
+  const shown = marked(items, marks);
   assert.deepEqual(
-    changedFiles(items).map(({ path, kind, added }) => [path, kind, added]),
+    shown.map(({ undoable }) => undoable),
     [
-      ["c.py", "renamed", 0],
-      ["a.py", "created", 2],
+      undefined,
+      { number: 1, undone: true },
+      undefined,
+      { number: 1, undone: false },
+      undefined,
+      { number: 3, undone: true },
+      { number: 2, undone: true },
     ],
   );
+  const again = marked(items, marks);
+  assert.ok(shown.every((item, place) => item === again[place]));
+  assert.equal(marked(items, [])[1], items[1]);
 });
 
 test("a question is open only while the state says so", () => {
@@ -83,32 +95,6 @@ test("sessions by day keep their order", () => {
 });
 
 const entry = (name, more = {}) => ({ name, kind: "file", ignored: false, ...more });
-
-test("rows of open folders follow their folder; hidden ones only when wanted", () => {
-  const tree = {
-    listed: new Map([
-      [
-        "",
-        [entry("src", { kind: "folder" }), entry(".env"), entry("build", { kind: "folder", ignored: true })],
-      ],
-      ["src", [entry("a.py")]],
-    ]),
-    open: new Set(["", "src"]),
-    showsHidden: false,
-  };
-  assert.deepEqual(
-    visibleRows(tree).map(({ path, depth }) => [path, depth]),
-    [
-      ["src", 1],
-      ["src/a.py", 2],
-    ],
-  );
-  assert.equal(visibleRows({ ...tree, showsHidden: true }).length, 4);
-});
-
-test("folders above a path begin with the project", () => {
-  assert.deepEqual(foldersAbove("a/b/c.py"), ["", "a", "a/b"]);
-});
 
 test("files are found by all their words, names first", () => {
   assert.deepEqual(matching(["src/main.py", "main/other.py", "docs/main.md", "x"], "main"), [

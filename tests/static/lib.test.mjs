@@ -5,7 +5,7 @@ import { diffWordsWithSpace } from "../../static/vendor/diff@9.0.0/diff.js";
 import { overwritten, spans, stripped } from "../../static/js/lib/ansi.js";
 import { settledEnd } from "../../static/js/lib/blocks.js";
 import { rows } from "../../static/js/lib/csv.js";
-import { diffRows, withWords } from "../../static/js/lib/diff.js";
+import { diffRows, sideBySide, withWords } from "../../static/js/lib/diff.js";
 import { count, daysAgo, duration, size, visible } from "../../static/js/lib/format.js";
 import { conflicts, merge, settled } from "../../static/js/lib/merge.js";
 import { fill, pickLanguage, say } from "../../static/js/lib/phrases.js";
@@ -82,6 +82,19 @@ test("the words that changed are marked", () => {
 
 test("lines that have nothing in common are not marked", () => {
   assert.equal(withWords(diffRows("-alpha\n+omega"), diffWordsWithSpace)[0].pieces, undefined);
+});
+
+test("a change of lines stands side by side from its top", () => {
+  const rows = diffRows("@@ -1,4 +1,4 @@\n a\n-b\n-c\n+d\n e\n+f");
+  const shown = sideBySide(rows).map(({ left, right }) => [left?.text ?? null, right?.text ?? null]);
+  assert.deepEqual(shown, [
+    ["", ""],
+    ["a", "a"],
+    ["b", "d"],
+    ["c", null],
+    ["e", "e"],
+    [null, "f"],
+  ]);
 });
 
 test("changes in different lines merge by themselves", () => {

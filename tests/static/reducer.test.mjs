@@ -193,3 +193,27 @@ test("a snapshot leads to the picture that the events led to", () => {
   ]);
   assert.deepEqual(live, told);
 });
+
+test("arguments that the person changed take the place of the model's, in the same call", () => {
+  const revised = { ...begun(), arguments: { command: "pwd" }, is_revised: true };
+  const picture = applyAll([started, begun(), asked, revised]);
+  const [, call] = picture.items;
+  assert.equal(picture.items.length, 2);
+  assert.deepEqual([call.arguments, call.isRevised, call.question], [{ command: "pwd" }, true, null]);
+  const late = applyAll([started, revised, finished]);
+  assert.deepEqual(
+    late.items.map(({ key, kind, isRevised }) => [key, kind, isRevised]),
+    applyAll([started, begun(), asked, revised, finished]).items.map(({ key, kind, isRevised }) => [
+      key,
+      kind,
+      isRevised,
+    ]),
+  );
+});
+
+test("a question about the task is over when the task goes on, or ends", () => {
+  const loop = applyAll([started, begun(), finished, { ...asked, risk: "loop" }]);
+  assert.equal(loop.items[1].question.risk, "loop");
+  assert.equal(apply(loop, { type: "StepStarted", step: 2, thinks: false }).items[1].question, null);
+  assert.equal(apply(loop, { type: "TurnFinished", why: "step_limit" }).items[1].question, null);
+});

@@ -136,6 +136,7 @@ def test_text_never_becomes_markup_by_hand(forbidden: str) -> None:
 
 def test_nothing_is_inline_that_the_content_policy_forbids() -> None:
     page = (ROOT / "templates" / "index.html").read_text(encoding="utf-8")
+    page = page.replace('<script type="application/json"', "")  # data, which is never run
     assert re.findall(r"<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=", page) == []
     assert re.findall(r"https?://", page) == []
 

@@ -66,6 +66,28 @@ def test_it_is_made_once_and_brought_up_to_date(root: Path) -> None:
     assert start(root).stdout == "2.0 []\n"
 
 
+def test_a_change_of_the_constraints_is_seen(root: Path) -> None:
+    (root / "constraints.txt").write_text("# none\n")
+    wanted = (root / "requirements.txt").read_text()
+    (root / "requirements.txt").write_text(f"-c constraints.txt\n{wanted}")
+    assert start(root).returncode == 0
+    (root / "constraints.txt").write_text("onefold_probe==2.0\n")
+    assert "ONEFOLD_BOOTSTRAP=0" in start(root).stderr
+
+
+def test_an_environment_that_was_only_begun_is_finished(root: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", root / ".venv"], check=True)
+    assert start(root).stdout == "1.0 []\n"
+
+
+def test_an_environment_whose_python_is_gone_is_made_anew(root: Path) -> None:
+    assert start(root).returncode == 0
+    for program in (root / ".venv" / "bin").glob("python*"):
+        program.unlink()
+        program.symlink_to("/nowhere/python")
+    assert start(root).stdout == "1.0 []\n"
+
+
 def test_a_failure_says_what_to_do_and_the_next_start_tries_again(root: Path) -> None:
     good = (root / "requirements.txt").read_text()
     (root / "requirements.txt").write_text(str(root / "missing-1.0-py3-none-any.whl"))

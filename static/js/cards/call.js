@@ -8,7 +8,8 @@ import { codeBlock } from "../lib/code.js";
 import { t } from "../lib/words.js";
 import { drawCard, hasBody, summary } from "./cards.js";
 import { LiveOutput } from "./output.js";
-import { pathOf, pictureOf, target, verb } from "./verbs.js";
+import { UndoButton } from "./undo.js";
+import { isKnown, pathOf, pictureOf, target, verb } from "./verbs.js";
 
 const STATES = {
   running: () => t("running"),
@@ -58,10 +59,11 @@ class CallView {
         },
         icon("eye"),
       );
+    this.undo = new UndoButton("call", host);
     this.element = h(
       "article",
       { class: "call" },
-      h("div", { class: "row" }, this.head, this.open || null),
+      h("div", { class: "row" }, this.head, this.open || null, this.undo.element),
       this.body,
     );
     this.update(item);
@@ -70,9 +72,11 @@ class CallView {
   update(item) {
     const before = this.item;
     this.item = item;
+    if (item.arguments !== before.arguments) this.#live = null;
     this.element.dataset.state = item.question ? "asked" : item.state;
     retext(this.words, verb(item.name));
     retext(this.target, visible(target(item.name, item.arguments)));
+    this.undo.update(item.undoable, `${verb(item.name)} ${visible(target(item.name, item.arguments))}`);
     this.#drawMeta(item);
     if (item.state !== before.state || item.question !== before.question || !this.sign.firstChild)
       this.#drawSign(item);
@@ -88,8 +92,9 @@ class CallView {
             h("span", { class: "minus", text: `−${item.card.removed}` }),
           ]
         : [];
-    const said = summary(item.card);
+    const said = summary(item.card, item.state === "done" && isKnown(item.name));
     this.meta.replaceChildren(
+      item.isRevised ? h("span", { class: "revised", text: t("changed by you") }) : "",
       ...diff,
       said && h("span", { class: "said", text: said }),
       time && h("span", { class: "time", text: time }),

@@ -22,6 +22,7 @@ const DRAWN = {
 };
 
 const LONG_TITLE = 100; // characters that a head may cut
+const REMARK = 50; // characters of a body that may stand in a head
 
 /** The kinds of all cards the page knows. */
 export const CARDS = Object.keys(DRAWN);
@@ -36,11 +37,15 @@ export function drawCard(card, host, hasHead = false) {
   return (DRAWN[card.kind] ?? unknownCard)(card, host, hasHead);
 }
 
-/** What the head of a call says of its card: short, or "". @param {Card | null} card */
-export function summary(card) {
+/**
+ * What the head of a call says of its card: short, or "".
+ * @param {Card | null} card
+ * @param {boolean} [isSaid] whether the head says by itself what was done, as a card's title does
+ */
+export function summary(card, isSaid = false) {
   switch (card?.kind) {
     case "text":
-      return firstLine(say(card.title));
+      return isSaid ? remark(say(card.body)) : firstLine(say(card.title));
     case "run":
       return card.exit_code === 0
         ? ""
@@ -63,6 +68,7 @@ export function summary(card) {
   }
 }
 
+const remark = (text) => (text.length <= REMARK && !text.includes("\n") ? text : "");
 const firstLine = (text) => (text.length > 160 ? `${text.slice(0, 160)} …` : text).split("\n")[0];
 
 /** Whether there is more to a card than its summary. @param {Card | null} card */

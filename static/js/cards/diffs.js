@@ -1,7 +1,7 @@
 // A unified diff: line numbers, colours, the changed words; long ones fold in the middle.
 
 import { button, h } from "../lib/dom.js";
-import { diffRows, withWords } from "../lib/diff.js";
+import { diffRows, sideBySide, withWords } from "../lib/diff.js";
 import { loadDiff } from "../lib/vendor.js";
 import { visible } from "../lib/format.js";
 import { t } from "../lib/words.js";
@@ -11,25 +11,25 @@ const LONGEST = 5000;
 
 /**
  * @param {string} diff
- * @param {{path?: string, isWhole?: boolean}} [options]
+ * @param {{path?: string, isWhole?: boolean, isSplit?: boolean}} [options] *isSplit*: in two columns
  */
-export function diffView(diff, { path = "", isWhole = false } = {}) {
+export function diffView(diff, { path = "", isWhole = false, isSplit = false } = {}) {
   const rows = diffRows(diff).filter((row, index) => row.kind !== "hunk" || index > 0);
   const frame = h("div", {
-    class: "diff",
+    class: isSplit ? "diff split" : "diff",
     role: "group",
     tabIndex: 0,
     "aria-label": t("Changes of {path}", { path: visible(path) }),
   });
   const draw = (marked, most) =>
     frame.replaceChildren(
-      table(marked.slice(0, most)),
+      (isSplit ? splitTable : table)(marked.slice(0, most)),
       ...(marked.length > most ? [more(marked.length - most, () => draw(marked, LONGEST))] : []),
     );
   const most = isWhole ? LONGEST : rows.length > SHOWN + 6 ? SHOWN : rows.length;
   draw(rows, most);
   if (rows.length < LONGEST)
-    addWords(rows, (marked) => draw(marked, Math.max(most, frame.querySelectorAll("tr").length)));
+    addWords(rows, (marked) => draw(marked, frame.querySelector(".more") ? most : LONGEST));
   return frame;
 }
 
@@ -49,21 +49,37 @@ function table(rows) {
   return h("table", {}, h("tbody", {}, ...rows.map((row) => (row.kind === "hunk" ? hunk(row) : line(row)))));
 }
 
-function hunk(row) {
-  return h("tr", { class: "hunk" }, h("td", { colspan: 3 }, "⋯ ", row.text));
+function hunk(row, width = 3) {
+  return h("tr", { class: "hunk" }, h("td", { colspan: width }, "⋯ ", row.text));
 }
 
-function line(row) {
-  const text = row.pieces
-    ? row.pieces.map((piece) =>
-        piece.marked ? h("mark", { text: visible(piece.text) }) : visible(piece.text),
-      )
+function splitTable(rows) {
+  const pair = ({ left, right }) =>
+    left?.kind === "hunk"
+      ? hunk(left, 4)
+      : h("tr", {}, ...side(left, left?.old), ...side(right, right?.new));
+  return h("table", {}, h("tbody", {}, ...sideBySide(rows).map(pair)));
+}
+
+function side(row, number) {
+  const kind = row?.kind ?? "none";
+  return [
+    h("td", { class: `line-number ${kind}`, text: number || "" }),
+    h("td", { class: `text ${kind}` }, ...(row ? words(row) : [])),
+  ];
+}
+
+const words = (row) =>
+  row.pieces
+    ? row.pieces.map((piece) => (piece.marked ? h("mark", { text: visible(piece.text) }) : visible(piece.text)))
     : [visible(row.text)];
+
+function line(row) {
   return h(
     "tr",
     { class: row.kind },
     h("td", { class: "line-number", text: row.new || row.old || "" }),
     h("td", { class: "sign", text: SIGNS[row.kind] }),
-    h("td", { class: "text" }, ...text),
+    h("td", { class: "text" }, ...words(row)),
   );
 }

@@ -29,6 +29,9 @@ const LOOKS = {
 /** A tool from elsewhere is called by its name. @param {string} name */
 export const verb = (name) => LOOKS[name]?.[1]() ?? name;
 
+/** Whether it is a tool of ours, whose verb says what was done. @param {string} name */
+export const isKnown = (name) => name in LOOKS;
+
 /** @param {string} name */
 export const pictureOf = (name) => LOOKS[name]?.[0] ?? "tool";
 

@@ -68,11 +68,24 @@ function markPair(rows, removed, added, diffWords) {
   rows[added] = { ...rows[added], pieces: pieces("removed", "added") };
 }
 
-/** @param {string} diff */
-export function counted(diff) {
-  const rows = diffRows(diff);
-  return {
-    added: rows.filter((row) => row.kind === "added").length,
-    removed: rows.filter((row) => row.kind === "removed").length,
-  };
+/**
+ * The rows of two columns: what was and what is, side by side; a change of several lines pairs them
+ * from its top.
+ * @param {Row[]} rows
+ * @returns {{left: Row | null, right: Row | null}[]} a row that is no line stands on both sides
+ */
+export function sideBySide(rows) {
+  const pairs = [];
+  for (let at = 0; at < rows.length;) {
+    const removed = run(rows, at, "removed");
+    const added = run(rows, at + removed, "added");
+    for (let each = 0; each < Math.max(removed, added); each += 1)
+      pairs.push({
+        left: each < removed ? rows[at + each] : null,
+        right: each < added ? rows[at + removed + each] : null,
+      });
+    if (!removed && !added) pairs.push({ left: rows[at], right: rows[at] });
+    at += Math.max(1, removed + added);
+  }
+  return pairs;
 }

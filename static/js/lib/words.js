@@ -9,7 +9,7 @@ async function load() {
   if (language === "en") return {};
   const names = [`${language}.json`, `page.${language}.json`];
   const parts = await Promise.all(
-    names.map((name) => fetch(`/static/i18n/${name}`).then((answer) => answer.json())),
+    names.map((name) => fetch(new URL(`../../i18n/${name}`, import.meta.url)).then((answer) => answer.json())),
   );
   return Object.assign({}, ...parts);
 }

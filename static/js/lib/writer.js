@@ -7,6 +7,28 @@ import { codeBlock } from "./code.js";
 import { markdownReady } from "./markup.js";
 import { t } from "./words.js";
 
+const SLICE = 12; // ms of drawing between two looks at what else there is to do
+/** @type {(() => void)[]} */
+const waiting = [];
+let isDrawing = false;
+
+/** Does *work* soon, the newest first: the end of a conversation is what is in sight. */
+function soon(work) {
+  waiting.push(work);
+  if (!isDrawing) queueMicrotask(drawWaiting);
+  isDrawing = true;
+}
+
+function drawWaiting() {
+  const end = performance.now() + SLICE;
+  try {
+    while (waiting.length && performance.now() < end) waiting.pop()();
+  } finally {
+    isDrawing = waiting.length > 0;
+    if (isDrawing) setTimeout(drawWaiting);
+  }
+}
+
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)\n?/;
 
 export class MarkdownWriter {
@@ -22,10 +44,12 @@ export class MarkdownWriter {
   constructor() {
     this.open = h("div", { class: "block" });
     this.element = h("div", { class: "prose" }, this.open);
-    markdownReady().then((render) => {
-      this.#render = render;
-      this.#draw();
-    });
+    markdownReady().then((render) =>
+      soon(() => {
+        this.#render = render;
+        this.#draw();
+      }),
+    );
   }
 
   /** @param {string} text all of it, so far */

@@ -69,7 +69,8 @@ export const api = {
   exportAddress: (id, format) => address(`/api/sessions/${id}/export`, { format }),
   search: (text) => request("GET", "/api/search", { query: { text, limit: 40 } }),
 
-  folder: (path, session) => request("GET", "/api/files", { query: { path, session: session || undefined } }),
+  folder: (path, session, part = {}) =>
+    request("GET", "/api/files", { query: { path, session: session || undefined, ...part } }),
   files: () => request("GET", "/api/files/list"),
   text: (path) => request("GET", "/api/files/text", { query: { path } }),
   save: (path, text, base) => request("PUT", "/api/files/text", { body: { path, text, base } }),
@@ -80,5 +81,15 @@ export const api = {
   makeFolder: (path) => request("POST", "/api/files/folder", { body: { path } }),
   rename: (path, new_path) => request("POST", "/api/files/rename", { body: { path, new_path } }),
   note: (path, note) => request("PUT", "/api/files/note", { body: { path, note } }),
+  changes: (id, turn) => request("GET", `/api/sessions/${id}/changes`, { query: { turn } }),
+  changedFile: (id, turn, seen, path) =>
+    request("GET", `/api/sessions/${id}/changes/file`, { query: { turn, seen, path } }),
+  changedCalls: (id, since) => request("GET", `/api/sessions/${id}/changes/calls`, { query: { since } }),
+  accept: (id, part) => request("POST", `/api/sessions/${id}/changes/accept`, { body: part }),
+  showAccepted: (id) => request("DELETE", `/api/sessions/${id}/changes/accepted`),
+  takeBack: (id, part) => request("POST", `/api/sessions/${id}/changes/take-back`, { body: part }),
+  undo: (id, what, number, again) =>
+    request("POST", `/api/sessions/${id}/changes/undo`, { body: { what, number, again, cmd: crypto.randomUUID() } }),
+
   focus: (session, path, on) => request("POST", "/api/files/focus", { body: { session, path, on } }),
 };

@@ -23,44 +23,63 @@ export class Connection {
   /** Rises with every `attach`; an answer to an older one is not for us. */
   #attempt = 0;
 
-  /** @param {(options: any) => any} io of socket.io-client @param {Listener} listener */
-  constructor(io, listener) {
+  /** @type {any} there once `open` was called */
+  #socket = null;
+  #openedNow = () => {};
+  #opened = new Promise((resolve) => {
+    this.#openedNow = () => resolve(undefined);
+  });
+
+  /** @param {Listener} listener */
+  constructor(listener) {
     this.listener = listener;
-    this.socket = io({
+  }
+
+  /** @param {(options: any) => any} io of socket.io-client */
+  open(io) {
+    const socket = io({
       transports: ["websocket", "polling"],
       tryAllTransports: true,
       autoConnect: false,
       reconnectionDelay: 300,
       reconnectionDelayMax: 3000,
     });
-    this.socket.on("connect", () => this.#connected());
-    this.socket.on("disconnect", (reason) => this.#disconnected(reason));
-    this.socket.on("connect_error", () => this.#refused());
-    this.socket.on("ev", (packet) => this.#event(packet));
-    this.socket.on("state", (state) => listener.state(state));
-    this.socket.on("session", (row) => listener.session(row));
-    this.socket.on("files", (change) => listener.files(change));
+    socket.on("connect", () => this.#connected());
+    socket.on("disconnect", (reason) => this.#disconnected(reason));
+    socket.on("connect_error", () => this.#refused());
+    socket.on("ev", (packet) => this.#event(packet));
+    socket.on("state", (state) => this.listener.state(state));
+    socket.on("session", (row) => this.listener.session(row));
+    socket.on("files", (change) => this.listener.files(change));
+    this.#socket = socket;
+    this.#openedNow();
+    socket.connect();
   }
 
-  open() {
-    this.socket.connect();
+  get #isLive() {
+    return Boolean(this.#socket?.connected);
   }
 
-  /** Shows *session* from now on. @param {string} session */
-  follow(session) {
+  /**
+   * Shows *session* from now on.
+   * @param {string} session
+   * @param {any} [arrival] an answer to `attach` that came with the page
+   */
+  follow(session, arrival = null) {
     if (this.#follower && this.#follower.session !== session) {
       this.#say("detach", { session: this.#follower.session });
     }
     this.#follower = new Follower(session);
+    if (arrival) this.#arrived(this.#follower, arrival);
     this.attach();
   }
 
   /** Asks anew for what is missing; cheap. */
   attach() {
     const follower = this.#follower;
-    if (!follower || !this.socket.connected) return;
+    if (!follower || !this.#isLive) return;
     const attempt = (this.#attempt += 1);
-    this.socket.timeout(ACK_LIMIT * 2).emit("attach", follower.attach(), (late, ack) => {
+    this.#socket.timeout(ACK_LIMIT * 2).emit("attach", follower.attach(), (late, ack) => {
       if (attempt !== this.#attempt) return;
       if (late) this.attach();
       else if (!ack.ok) this.listener.failed(follower.session, new Refused(400, ack));
@@ -79,7 +98,7 @@ export class Connection {
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       await this.#connection();
       try {
-        return checked(await this.socket.timeout(ACK_LIMIT).emitWithAck(event, message));
+        return checked(await this.#socket.timeout(ACK_LIMIT).emitWithAck(event, message));
       } catch (problem) {
         if (problem instanceof Refused) throw problem;
       }
@@ -97,12 +116,12 @@ export class Connection {
   }
 
   #say(event, fields) {
-    if (this.socket.connected) this.socket.emit(event, fields, () => {});
+    if (this.#isLive) this.#socket.emit(event, fields, () => {});
   }
 
-  #connection() {
-    if (this.socket.connected) return Promise.resolve();
-    return new Promise((resolve) => this.socket.once("connect", resolve));
+  async #connection() {
+    await this.#opened;
+    if (!this.#isLive) await new Promise((resolve) => this.#socket.once("connect", resolve));
   }
 
   #connected() {
@@ -112,13 +131,13 @@ export class Connection {
 
   #disconnected(reason) {
     this.listener.link("lost");
-    if (reason === "io server disconnect") this.socket.connect();
+    if (reason === "io server disconnect") this.#socket.connect();
   }
 
   /** Tells a server that is away from one that no longer knows our cookie. */
   async #refused() {
     const answer = await fetch("/api/status").catch(() => null);
-    if (!this.socket.connected) this.listener.link(answer?.status === 401 ? "denied" : "lost");
+    if (!this.#isLive) this.listener.link(answer?.status === 401 ? "denied" : "lost");
   }
 
   #arrived(follower, ack) {

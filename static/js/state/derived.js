@@ -42,42 +42,37 @@ export function explored(calls) {
   };
 }
 
-/** @typedef {{key: string, diff: string, added: number, removed: number, turn: number}} Edit */
-/** @typedef {{path: string, kind: string, edits: Edit[], added: number, removed: number}} ChangedFile */
+/** @typedef {{number: number, undone: boolean}} Undoable */
+/** @type {WeakMap<object, {item: any, known: string}>} */
+const MARKED = new WeakMap();
 
 /**
- * The files that calls of this picture changed, the last changed first.
+ * Gives calls and ends of turns that changed files their `undoable`; what is known already stays
+ * the same object.
  * @param {Item[]} items
- * @returns {ChangedFile[]}
+ * @param {import("../net/marks.js").Mark[]} marks
+ * @returns {any[]}
  */
-export function changedFiles(items) {
-  /** @type {Map<string, ChangedFile>} */
-  const files = new Map();
+export function marked(items, marks) {
+  if (!marks.length) return items;
+  const calls = new Map(marks.map((mark) => [`${mark.turn} ${mark.call_id}`, mark]));
+  const turns = new Map();
+  for (const { turn, undone } of marks) turns.set(turn, (turns.get(turn) ?? true) && undone);
   let turn = 0;
-  for (const item of items) {
+  return items.map((item) => {
     if (item.kind === "person") turn = item.turn;
-    if (item.kind === "call" && item.state === "done") note(files, item, turn);
-  }
-  return [...files.values()].reverse();
+    const mark = item.kind === "call" ? calls.get(`${turn} ${item.id}`) : null;
+    if (mark) return withMark(item, mark.number, mark.undone);
+    if (item.kind !== "end" || !turns.has(item.turn)) return item;
+    return withMark(item, item.turn, turns.get(item.turn));
+  });
 }
 
-function note(files, call, turn) {
-  const touch = (path, kind) => {
-    const file = files.get(path) ?? { path, kind, edits: [], added: 0, removed: 0 };
-    files.delete(path); // so that it comes last
-    files.set(path, { ...file, kind: file.kind === "created" && kind === "modified" ? "created" : kind });
-    return files.get(path);
-  };
-  for (const change of [...(call.changes ?? []), ...(call.card?.changes ?? [])]) {
-    if (change.kind === "renamed") files.delete(change.path);
-    touch(change.new_path || change.path, change.kind);
-  }
-  if (call.card?.kind !== "diff") return;
-  const { path, diff, added, removed } = call.card;
-  const file = touch(path, files.get(path)?.kind ?? (call.name === "create_file" ? "created" : "modified"));
-  file.edits = [...file.edits, { key: call.key, diff, added, removed, turn }];
-  file.added += added;
-  file.removed += removed;
+function withMark(item, number, undone) {
+  const known = `${number} ${undone}`;
+  if (MARKED.get(item)?.known !== known)
+    MARKED.set(item, { item: { ...item, undoable: { number, undone } }, known });
+  return MARKED.get(item).item;
 }
 
 /**

@@ -4,7 +4,7 @@
 /** @typedef {import("../lib/phrases.js").Phrase} Phrase */
 /** @typedef {{kind: string, [field: string]: any}} Card */
 /** @typedef {{type: string, seq?: number, [field: string]: any}} Packet */
-/** @typedef {{risk: string, why: Text, pattern: string, preview: Card}} Question */
+/** @typedef {{risk: string, why: Text, pattern: string, preview: Card, may_revise: boolean}} Question */
 /**
  * One thing in the conversation; `key` is unique in its picture, and an item that changed is
  * another object.
@@ -13,7 +13,7 @@
  *   | {key: string, kind: "text", text: string, done: boolean}
  *   | {key: string, kind: "call", id: string, name: string, arguments: Record<string, any>,
  *      state: "running" | "done" | "failed" | "refused" | "stopped", output: Output,
- *      question: Question | null, card: Card | null, seconds: number, changes: any[]}
+ *      isRevised: boolean, question: Question | null, card: Card | null, seconds: number, changes: any[]}
  *   | {key: string, kind: "retry", reason: Text, attempt: number, seconds: number}
  *   | {key: string, kind: "thought", text: string}
  *   | {key: string, kind: "warning", what: Text}
@@ -43,7 +43,7 @@ const DRAWN = {
   TurnStarted: (picture, { text, turn, cmd = "" }) =>
     added({ ...picture, turn, isRunning: true }, { kind: "person", text, turn, cmd }),
 
-  StepStarted: (picture) => ({ ...picture, step: picture.items.length }),
+  StepStarted: (picture) => ({ ...answered(picture), step: picture.items.length }),
 
   ThinkingDelta: (picture, { text }) => {
     const last = picture.items.at(-1);
@@ -75,11 +75,14 @@ const DRAWN = {
 
   Warned: (picture, { what }) => added(picture, { kind: "warning", what }),
 
-  ToolStarted: (picture, packet) => added(closed(picture), call(packet)),
+  ToolStarted: (picture, packet) =>
+    packet.is_revised && isRunning(picture, packet.call_id)
+      ? changedCall(picture, packet, () => ({ arguments: packet.arguments, isRevised: true, question: null }))
+      : added(closed(picture), call(packet)),
 
   ApprovalAsked: (picture, packet) => {
-    const { risk, why, pattern, preview } = packet;
-    return changedCall(picture, packet, () => ({ question: { risk, why, pattern, preview } }));
+    const { risk, why, pattern, preview, may_revise = false } = packet;
+    return changedCall(picture, packet, () => ({ question: { risk, why, pattern, preview, may_revise } }));
   },
 
   ToolOutput: (picture, packet) =>
@@ -104,7 +107,7 @@ const DRAWN = {
 
   TurnFinished: (picture, { why, detail = null, seconds = 0, usage = {} }) => {
     const end = { kind: "end", why, detail, seconds, usage, turn: picture.turn };
-    return { ...added(abandoned(closed(picture)), end), isRunning: false };
+    return { ...added(abandoned(answered(closed(picture))), end), isRunning: false };
   },
 };
 
@@ -142,11 +145,12 @@ export function withEarlier(picture, events, firstTurn) {
   return { ...picture, items, firstTurn, step: picture.step + earlier.items.length };
 }
 
-const call = ({ call_id, name, arguments: given = {} }) => ({
+const call = ({ call_id, name, arguments: given = {}, is_revised = false }) => ({
   kind: "call",
   id: call_id,
   name,
   arguments: given,
+  isRevised: is_revised,
   state: "running",
   output: { text: "", dropped: 0 },
   question: null,
@@ -181,6 +185,16 @@ function closed(picture) {
   if (last?.kind === "text" && !last.done) return changedLast(picture, { done: true });
   if (last?.kind === "thinking" && last.seconds === null) return changedLast(picture, { seconds: 0 });
   return picture;
+}
+
+const isRunning = (picture, id) =>
+  picture.items.findLast((item) => item.kind === "call" && item.id === id)?.state === "running";
+
+/** A question about the task itself comes after its call, and is over when the task goes on. */
+function answered(picture) {
+  const isOpen = (item) => item.kind === "call" && item.question && item.state !== "running";
+  if (!picture.items.some(isOpen)) return picture;
+  return { ...picture, items: picture.items.map((item) => (isOpen(item) ? { ...item, question: null } : item)) };
 }
 
 /** A turn that is over leaves no call running. */

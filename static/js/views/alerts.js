@@ -2,7 +2,8 @@
 
 import { attribute, button, h, keyed } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { t } from "../lib/words.js";
+import { notify } from "../lib/notify.js";
+import { say, t } from "../lib/words.js";
 import { stripped } from "../lib/ansi.js";
 import { nameOfSession } from "./topbar.js";
 
@@ -39,11 +40,14 @@ export function alerts(app) {
     drawBanner(known, banner);
   });
   app.on("event", (event) => {
-    if (event.type === "TurnFinished")
-      said.textContent = t("Answer finished: {text}", { text: lastWords(app.known.picture.items) });
+    if (event.type !== "TurnFinished") return;
+    const words = lastWords(app.known.picture.items);
+    said.textContent = t("Answer finished: {text}", { text: words });
+    notify(t("Finished: {title}", { title: nameOfSession(app.known) }), words.slice(0, 200));
   });
-  app.on("asked", () => {
+  app.on("asked", (question) => {
     said.textContent = t("Your answer is needed.");
+    notify(t("Your answer is needed."), question.title);
   });
   return { element: h("div", {}, banner, list, said) };
 }
@@ -56,13 +60,15 @@ function drawTitle(known, favicon) {
   attribute(favicon, "href", asks ? "/static/favicon-asks.svg" : "/static/favicon.svg");
 }
 
-function drawBanner({ link }, banner) {
+function drawBanner({ link, state }, banner) {
   const words =
     link === "denied"
       ? t(
           "The server was started anew. Open its new login link in this browser; this page then goes on by itself.",
         )
-      : "";
+      : state?.held
+        ? `${t("You can only read this session here, until it is free.")} ${say(state.held)}`
+        : "";
   banner.hidden = !words;
   if (banner.textContent !== words) banner.textContent = words;
 }

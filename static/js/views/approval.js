@@ -10,8 +10,8 @@ export function approval(app) {
   let card = null;
   app.show((known) => {
     const item = openQuestion(known.picture.items, known.state?.asked ?? []);
-    if ((item?.id ?? "") === asked) return;
-    asked = item?.id ?? "";
+    if (nameOf(item) === asked) return;
+    asked = nameOf(item);
     card = null;
     element.replaceChildren();
     if (item) ask(item, known.state.asked.length);
@@ -20,10 +20,13 @@ export function approval(app) {
 
   async function ask(item, waiting) {
     const { QuestionCard } = await import("./question.js");
-    if (item.id !== asked) return;
+    if (nameOf(item) !== asked) return;
     card = new QuestionCard(item, app, waiting);
     element.replaceChildren(card.element);
     app.tell("asked", card);
   }
   return { element, key: (letter) => card?.key(letter) ?? false };
 }
+
+/** The same question stays the same card over reconnects; asked anew for another reason it is not. */
+const nameOf = (item) => (item ? `${item.id} ${JSON.stringify(item.question.why)}` : "");

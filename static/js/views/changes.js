@@ -1,117 +1,199 @@
-// What the agent changed in this session, file by file.
+// What changed in the files since the session began, or since one of its turns: to be looked at,
+// accepted or taken back, by hunk, by file or all of it.
 
 import { button, h, keyed, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { folderOf, nameOf, visible } from "../lib/format.js";
+import { remember, remembered } from "../lib/memory.js";
 import { t } from "../lib/words.js";
-import { changedFiles, newestTodos } from "../state/derived.js";
-import { diffView } from "../cards/diffs.js";
+import { newestTodos } from "../state/derived.js";
 import { todoCard } from "../cards/cards.js";
+import { ChangedFile } from "./changed_file.js";
+import { ChangesSource } from "./changes_source.js";
 
-const KINDS = {
-  created: () => t("new"),
-  modified: () => t("changed"),
-  deleted: () => t("deleted"),
-  renamed: () => t("renamed"),
-};
+const WIDE = 520; // px of the view, from which on two columns of text have room
 
 /** @param {import("../app.js").App} app @param {HTMLElement} element to be filled */
-export function changesView(app, element) {
-  const total = h("p", { class: "total" });
-  const undo = button(
-    {
+export const changesView = (app, element) => new ChangesView(app, element);
+
+class ChangesView {
+  #isSplit = remembered("split") === "1";
+  #isWide = false;
+
+  constructor(app, element) {
+    this.app = app;
+    this.element = element;
+    this.list = h("div", { class: "changed-files" });
+    this.drawFiles = keyed(
+      this.list,
+      (file) => file.path,
+      (file) => new ChangedFile(file, this),
+    );
+    this.#makeHead();
+    this.empty = h(
+      "div",
+      { class: "pane-empty" },
+      icon("changes"),
+      (this.emptyWords = h("p", {})),
+      h("p", { class: "muted", text: t("Choose a file on the left to read or edit it.") }),
+      this.emptyTools = h("div", { class: "buttons" }),
+    );
+    this.more = h("p", { class: "muted more-files", hidden: true });
+    element.append(planView(app), this.head, this.empty, this.list, this.more);
+    this.source = new ChangesSource(app, element);
+    this.source.follow(() => this.#draw());
+    new ResizeObserver(([{ contentRect }]) => this.#fit(contentRect.width)).observe(element);
+  }
+
+  #makeHead() {
+    this.total = h("p", { class: "total", role: "status" });
+    this.since = h("select", {
       class: "small",
-      title: t("Undo what the last turn did to files"),
-      on: { click: () => app.send("/undo") },
-    },
-    t("Undo last turn"),
-  );
-  const list = h("div", { class: "changed-files" });
-  const files = keyed(
-    list,
-    (file) => file.path,
-    (file) => fileChanges(file, app),
-  );
-  const empty = h(
-    "div",
-    { class: "pane-empty" },
-    icon("changes"),
-    h("p", { text: t("What the agent changes shows here.") }),
-    h("p", { class: "muted", text: t("Choose a file on the left to read or edit it.") }),
-  );
-  const plan = h("section", { class: "plan", hidden: true, "aria-label": t("Plan") });
-  element.append(plan, h("header", { class: "changes-head" }, total, undo), empty, list);
+      "aria-label": t("Show changes"),
+      on: { change: () => this.source.choose(Number(this.since.value)) },
+    });
+    const { app } = this;
+    this.split = button(
+      {
+        class: "quiet small",
+        title: t("Old and new text in two columns"),
+        on: { click: () => this.#toggleSplit() },
+      },
+      icon("split"),
+      t("Side by side"),
+    );
+    this.undo = button(
+      {
+        class: "small",
+        title: t("Undo what the last turn did to files"),
+        on: { click: () => app.undo("turn", 0) },
+      },
+      t("Undo last turn"),
+    );
+    this.redo = button(
+      {
+        class: "small",
+        title: t("Take the last undo back"),
+        on: { click: () => app.undo("turn", 0, true) },
+      },
+      t("Redo"),
+    );
+    this.acceptAll = button(
+      {
+        class: "small",
+        title: t("Show none of this any longer; the files stay as they are"),
+        on: { click: () => this.act((source) => source.accept({})) },
+      },
+      icon("check"),
+      t("Accept all"),
+    );
+    this.head = h(
+      "header",
+      { class: "changes-head" },
+      h("div", { class: "about" }, this.total, this.since),
+      h("div", { class: "buttons" }, this.split, this.redo, this.undo, this.acceptAll),
+    );
+  }
+
+  // --- what its files ask for ------------------------------------------------------------------
+
+  get isSplit() {
+    return this.#isSplit && this.#isWide;
+  }
+
+  /** Has the server do something to the changes; the focus stays near where it was. */
+  async act(work) {
+    const stops = () => [...this.element.querySelectorAll("button")].filter((each) => each.offsetParent);
+    const place = stops().indexOf(document.activeElement);
+    const name = document.activeElement?.dataset?.act;
+    await this.source.act(work);
+    if (document.activeElement && document.activeElement !== document.body) return;
+    const left = stops();
+    (left.slice(Math.max(0, place)).find((each) => each.dataset.act === name) ?? left.at(-1))?.focus();
+  }
+
+  // --- drawing -----------------------------------------------------------------------------------
+
+  #draw() {
+    const { answer } = this.source;
+    const files = answer?.files ?? [];
+    this.drawFiles(files);
+    this.#drawEmpty(answer, files);
+    this.#drawSince(answer);
+    const shown = files.length + (answer?.left_out ?? 0);
+    retext(this.total, shown === 1 ? t("1 file changed") : shown ? t("{n} files changed", { n: shown }) : "");
+    this.redo.hidden = !answer?.can_redo;
+    this.undo.hidden = this.acceptAll.hidden = !files.length;
+    this.split.hidden = !this.#isWide || !files.length;
+    this.split.setAttribute("aria-pressed", String(this.#isSplit));
+    this.head.hidden = !files.length && !answer?.can_redo && !answer?.turns.length;
+    this.more.hidden = !answer?.left_out;
+    retext(this.more, t("… and {n} more", { n: answer?.left_out ?? 0 }));
+  }
+
+  #drawEmpty(answer, files) {
+    this.empty.hidden = files.length > 0;
+    retext(
+      this.emptyWords,
+      answer?.has_accepted
+        ? t("All changes are accepted or taken back.")
+        : answer?.turns.length
+          ? t("Nothing has changed since then.")
+          : t("What the agent changes shows here."),
+    );
+    const again = button(
+      { class: "small", on: { click: () => this.act((source) => source.showAccepted()) } },
+      t("Show accepted changes again"),
+    );
+    this.emptyTools.replaceChildren(...(answer?.has_accepted ? [again] : []));
+  }
+
+  #drawSince(answer) {
+    const turns = answer?.turns ?? [];
+    const key = turns.join(" ");
+    if (this.since.dataset.turns !== key) {
+      this.since.dataset.turns = key;
+      const option = (turn, words) => h("option", { value: turn, text: words });
+      this.since.replaceChildren(
+        option(0, t("since the start")),
+        ...turns.slice(1).map((turn) => option(turn, t("since turn {n}", { n: turn }))),
+      );
+    }
+    this.since.value = String(this.source.turn);
+    this.since.hidden = turns.length < 2;
+  }
+
+  #toggleSplit() {
+    this.#isSplit = !this.#isSplit;
+    remember("split", this.#isSplit ? "1" : null);
+    this.#redraw();
+  }
+
+  #fit(width) {
+    const isWide = width >= WIDE;
+    if (isWide === this.#isWide) return;
+    this.#isWide = isWide;
+    this.#redraw();
+  }
+
+  #redraw() {
+    this.drawFiles([]);
+    this.#draw();
+  }
+}
+
+/** The model's newest plan. */
+function planView(app) {
+  const element = h("section", { class: "plan", hidden: true, "aria-label": t("Plan") });
   let items = null;
   let todos = null;
   app.show(({ picture }) => {
     if (picture.items === items) return;
     items = picture.items;
-    const changed = stable(files.last ?? [], changedFiles(items));
-    files.last = changed;
-    files(changed);
-    empty.hidden = changed.length > 0;
-    total.parentElement.hidden = !changed.length;
-    retext(total, changed.length === 1 ? t("1 file changed") : t("{n} files changed", { n: changed.length }));
     const now = newestTodos(items);
     if (now === todos) return;
     todos = now;
-    plan.hidden = !todos?.length;
-    plan.replaceChildren(...(todos?.length ? [h("h2", { text: t("Plan") }), todoCard({ todos })] : []));
+    element.hidden = !todos?.length;
+    element.replaceChildren(...(todos?.length ? [h("h2", { text: t("Plan") }), todoCard({ todos })] : []));
   });
-}
-
-/** Files that did not change since keep their views. */
-function stable(before, now) {
-  const known = new Map(before.map((file) => [file.path, file]));
-  return now.map((file) => {
-    const old = known.get(file.path);
-    return old && old.edits.length === file.edits.length && old.kind === file.kind ? old : file;
-  });
-}
-
-function fileChanges(file, app) {
-  const kind = h("span", { class: "kind" });
-  const plus = h("span", { class: "plus" });
-  const minus = h("span", { class: "minus" });
-  const diffs = h("div", {});
-  const edits = keyed(
-    diffs,
-    (edit) => edit.key,
-    (edit) => ({ element: diffView(edit.diff, { path: file.path }) }),
-  );
-  const open = button(
-    {
-      class: "quiet tiny",
-      title: t("Open"),
-      "aria-label": t("Open {path}", { path: visible(file.path) }),
-      on: { click: () => app.tell("open", { path: file.path }) },
-    },
-    icon("edit"),
-  );
-  const element = h(
-    "details",
-    { class: "file-changes", open: true },
-    h(
-      "summary",
-      {},
-      icon("chevron", "turn"),
-      h("span", { class: "name", text: visible(nameOf(file.path)) }),
-      h("span", { class: "where muted", text: visible(folderOf(file.path)) }),
-      kind,
-      plus,
-      minus,
-    ),
-    h("div", { class: "file-tools" }, open),
-    diffs,
-  );
-  const update = (now) => {
-    element.dataset.kind = now.kind;
-    retext(kind, KINDS[now.kind]?.() ?? now.kind);
-    retext(plus, now.added ? `+${now.added}` : "");
-    retext(minus, now.removed ? `−${now.removed}` : "");
-    open.hidden = now.kind === "deleted";
-    edits(now.edits);
-  };
-  update(file);
-  return { element, update };
+  return element;
 }

@@ -3,7 +3,7 @@
 import { h } from "../lib/dom.js";
 import { visible } from "../lib/format.js";
 import { api } from "../net/api.js";
-import { matching } from "../state/tree.js";
+import { matching } from "../state/matching.js";
 import { wordAt } from "../state/typing.js";
 import { say, t } from "../lib/words.js";
 

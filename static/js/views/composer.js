@@ -4,7 +4,7 @@ import { button, h, keyed } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { visible } from "../lib/format.js";
 import { remember, remembered } from "../lib/memory.js";
-import { t } from "../lib/words.js";
+import { say, t } from "../lib/words.js";
 import { Completion } from "./completion.js";
 import { upload } from "./upload.js";
 
@@ -226,7 +226,8 @@ function queueView(app) {
 function modeButton(app) {
   const mode = button({ class: "quiet small", on: { click: toggle } });
   async function toggle() {
-    await app.aside(app.known.state?.mode === "think" ? "/fast" : "/think");
+    const answer = await app.aside(app.known.state?.mode === "think" ? "/fast" : "/think");
+    if (answer?.done && answer.card.body) app.notice(say(answer.card.body));
   }
   app.show(({ state }) => {
     const words = state?.mode === "think" ? t("Think") : t("Fast");

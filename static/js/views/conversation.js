@@ -4,7 +4,7 @@ import { button, h, keyed, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/words.js";
-import { grouped } from "../state/derived.js";
+import { grouped, marked } from "../state/derived.js";
 import { verb } from "../cards/verbs.js";
 import { welcome } from "./welcome.js";
 import { Follow } from "./follow.js";
@@ -16,6 +16,7 @@ export function conversation(app) {
     resend: (turn, text) => app.fork(turn, text),
     fork: (turn) => app.fork(turn + 1, ""),
     send: (text) => app.send(text),
+    undo: app.undo,
   };
   const older = button({ class: "older", hidden: true, on: { click: loadOlder } }, t("Show earlier turns"));
   const list = h("div", { class: "items" });
@@ -40,6 +41,7 @@ export function conversation(app) {
   let session = "";
   let groups = null;
   let drawn = null;
+  let marks = null;
   let outbox = 0;
   import("./items.js").then(({ itemView }) =>
     begin(
@@ -57,9 +59,10 @@ export function conversation(app) {
         session = known.session;
         follow.toEnd();
       }
-      if (known.picture.items !== drawn) {
+      if (known.picture.items !== drawn || known.marks !== marks) {
+        ({ marks } = known);
         drawn = known.picture.items;
-        groups = stable(groups, grouped(drawn));
+        groups = stable(groups, grouped(marked(drawn, marks)));
         items(groups);
       }
       if (known.outbox.length > outbox) follow.toEnd();
@@ -110,6 +113,7 @@ function stable(before, now) {
 /** What goes on right now that no item shows. */
 function workingWords({ picture, state, outbox }) {
   if (state?.stopping) return t("Stopping…");
+  if (state?.asked.length) return "";
   if (picture.drafted)
     return t("Preparing {name}, {size} characters", {
       name: verb(picture.drafted.name),

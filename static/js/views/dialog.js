@@ -29,3 +29,44 @@ export function openDialog(title, className, children) {
   dialog.showModal();
   return dialog;
 }
+
+/**
+ * Asks whether to do what cannot be taken back. Escape, a click beside it and "Cancel" are a no;
+ * the focus goes back to where it was.
+ * @param {string} question
+ * @param {string} yes what the button that does it is called
+ * @returns {Promise<boolean>}
+ */
+export function confirmed(question, yes) {
+  const before = document.activeElement;
+  return new Promise((resolve) => {
+    let isWanted = false;
+    const answer = (wanted) => () => {
+      isWanted = wanted;
+      dialog.close();
+    };
+    const cancel = button({ on: { click: answer(false) } }, t("Cancel"));
+    const dialog = h(
+      "dialog",
+      { class: "ask", role: "alertdialog", "aria-labelledby": "ask-question" },
+      h("p", { id: "ask-question", text: question }),
+      h(
+        "div",
+        { class: "buttons" },
+        cancel,
+        button({ class: "primary danger", on: { click: answer(true) } }, yes),
+      ),
+    );
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog) dialog.close();
+    });
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      resolve(isWanted);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+    cancel.focus();
+  });
+}

@@ -56,8 +56,8 @@ const COLOURS = cm.HighlightStyle.define([
 ]);
 
 export class Editor {
-  /** @param {{text: string, language: string, isReadOnly: boolean, changed: () => void, save: () => void}} options */
-  constructor({ text, language, isReadOnly, changed, save }) {
+  /** @param {{text: string, language: string, isReadOnly: boolean, changed: () => void, save: () => void, selected: () => void}} options */
+  constructor({ text, language, isReadOnly, changed, save, selected }) {
     this.element = h("div", { class: "editor" });
     const shadow = this.element.attachShadow({ mode: "open" });
     const syntax = cm.languages[language]?.();
@@ -101,6 +101,7 @@ export class Editor {
           ]),
           cm.EditorView.updateListener.of((update) => {
             if (update.docChanged) changed();
+            if (update.selectionSet || update.focusChanged) selected();
           }),
           ...(syntax ? [syntax] : []),
         ],
@@ -125,6 +126,22 @@ export class Editor {
 
   replaceRange(from, to, insert) {
     this.view.dispatch({ changes: { from, to, insert } });
+  }
+
+  /** What is selected, with its lines from 1 and where it stands on the screen; null: nothing. */
+  get selection() {
+    const { doc, selection } = this.view.state;
+    const { from, to, empty } = selection.main;
+    const place = empty ? null : this.view.coordsAtPos(from, 1);
+    if (!place || !this.view.hasFocus) return null;
+    // A selection that ends at the start of a line does not reach into it.
+    const end = to > from && doc.lineAt(to).from === to ? to - 1 : to;
+    return {
+      text: doc.sliceString(from, to),
+      first: doc.lineAt(from).number,
+      last: doc.lineAt(end).number,
+      place: { left: place.left, top: place.top, bottom: place.bottom },
+    };
   }
 
   /** @param {number} line from 1 */

@@ -142,10 +142,19 @@ export class FileView {
       isReadOnly: !file.is_writable,
       changed: () => this.#edited(),
       save: () => this.save(),
+      selected: () => this.#selected(),
     });
     this.body.replaceChildren(this.#editor.element);
     this.#edited();
     if (this.#wantedLine) this.#editor.goTo(this.#wantedLine);
+  }
+
+  #selected() {
+    // What is on the screen is known only after the editor has drawn.
+    requestAnimationFrame(() => {
+      const found = this.#editor?.selection;
+      this.app.tell("selected", found ? { ...found, path: this.path } : null);
+    });
   }
 
   /** What was typed before a reload and not saved. */

@@ -9,6 +9,7 @@ import { say, t } from "../lib/words.js";
 import { explored } from "../state/derived.js";
 import { callView } from "../cards/call.js";
 import { drawCard } from "../cards/cards.js";
+import { UndoButton } from "../cards/undo.js";
 
 /** @typedef {import("../cards/cards.js").Host & {resend?: (turn: number, text: string) => void, fork?: (turn: number) => void, send?: (text: string) => void}} Host */
 
@@ -281,6 +282,9 @@ function endView(item, host) {
   ]
     .filter(Boolean)
     .join(" · ");
+  const undo = new UndoButton("turn", host);
+  const update = ({ undoable, turn }) => undo.update(undoable, t("turn {n}", { n: turn }));
+  update(item);
   if (item.why === "done") {
     return {
       element: h(
@@ -288,7 +292,9 @@ function endView(item, host) {
         { class: "end" },
         facts && h("span", { class: "muted", text: facts }),
         forkButton(item, host),
+        undo.element,
       ),
+      update,
     };
   }
   const goOn =
@@ -306,8 +312,9 @@ function endView(item, host) {
         h("b", { text: WHYS[item.why]?.() ?? item.why }),
         item.detail ? ` ${say(item.detail)}` : "",
       ),
-      h("div", { class: "buttons" }, goOn, forkButton(item, host)),
+      h("div", { class: "buttons" }, goOn, forkButton(item, host), undo.element),
     ),
+    update,
   };
 }
 

@@ -19,6 +19,7 @@ const KEYS = [
   ["Ctrl+L", () => t("To the message")],
   ["Alt+↑ / Alt+↓", () => t("Previous or next message")],
   ["Alt+N", () => t("New session")],
+  ["Alt+Q  Alt+M", () => t("Selected text: quote it, or note something on it")],
   ["F2", () => t("Rename the session")],
   ["F6", () => t("To the next part of the page")],
   ["?", () => t("This list")],
@@ -65,7 +66,15 @@ function chord(event, app, parts) {
   }
   if ((ctrlKey || metaKey) && shiftKey && code === "KeyF") return () => app.tell("sessions");
   if (altKey && !ctrlKey && !metaKey)
-    return { ArrowUp: () => jump(-1), ArrowDown: () => jump(1), KeyN: app.startSession }[code] ?? null;
+    return (
+      {
+        ArrowUp: () => jump(-1),
+        ArrowDown: () => jump(1),
+        KeyN: app.startSession,
+        KeyQ: () => app.tell("quote"),
+        KeyM: () => app.tell("note-selection"),
+      }[code] ?? null
+    );
   if (event.key === "F2" && !isWriting(event)) return () => app.tell("rename");
   if (event.key === "F6") return () => nextPart(parts, shiftKey ? -1 : 1);
   if (event.key === "Escape") return escape(app, parts);

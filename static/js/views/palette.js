@@ -4,7 +4,7 @@ import { h } from "../lib/dom.js";
 import { folderOf, nameOf, visible } from "../lib/format.js";
 import { t } from "../lib/words.js";
 import { api } from "../net/api.js";
-import { matching } from "../state/tree.js";
+import { matching } from "../state/matching.js";
 import { openDialog } from "./dialog.js";
 
 /** @param {import("../app.js").App} app */
@@ -60,6 +60,10 @@ export async function openQuickly(app) {
       event.preventDefault();
       chosen = (chosen + by + found.length) % found.length;
       draw();
+    }
+    if (event.key === "Escape") {
+      event.preventDefault(); // or it would only empty the field
+      dialog.close();
     }
     if (event.key === "Enter" && found[chosen]) {
       event.preventDefault();

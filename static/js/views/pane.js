@@ -70,15 +70,15 @@ class Pane {
     this.#draw();
   }
 
-  #close(path) {
+  async #close(path) {
     const file = this.#files.get(path);
-    if (
-      file.isDirty &&
-      !confirm(
-        t("{name} has changes that are not saved. Close it all the same?", { name: visible(nameOf(path)) }),
-      )
-    )
-      return;
+    const question = t("{name} has changes that are not saved. Close it all the same?", {
+      name: visible(nameOf(path)),
+    });
+    if (file.isDirty) {
+      const { confirmed } = await import("./dialog.js");
+      if (!(await confirmed(question, t("Close without saving")))) return;
+    }
     file.leave();
     this.#files.delete(path);
     if (this.#shown === path) this.#show([...this.#files.keys()].at(-1) ?? "");

@@ -8,8 +8,38 @@ import { diffView } from "../cards/diffs.js";
 import { target, verb } from "../cards/verbs.js";
 import { visible } from "../lib/format.js";
 import { say, t } from "../lib/words.js";
+import { revision } from "./revision.js";
 
 const ARMED_AFTER = 300; // ms, so that a key meant for something else answers nothing
+
+/** The arguments that a person most likely wants to change. */
+const TELLING = new Set(["command", "code", "content", "new", "new_path"]);
+
+/** What a yes and a no are called, by what is at stake. */
+const WORDS = {
+  loop: {
+    yes: () => t("Yes, let it go on"),
+    no: () => t("No, stop here"),
+    reason: () => t("What to do differently (optional)"),
+  },
+  loss: {
+    yes: () => t("Yes, keep it so"),
+    no: () => t("No, put everything back"),
+    reason: () => t("What to do instead (optional)"),
+  },
+  call: { yes: () => t("Yes"), no: () => t("No"), reason: () => t("What to do instead (optional)") },
+};
+
+/** What a call may do at worst, in a word. */
+const RISKS = {
+  read: () => t("reads"),
+  write: () => t("changes files"),
+  run: () => t("runs a program"),
+  network: () => t("uses the network"),
+  destroy: () => t("deletes"),
+  loop: () => t("goes in circles"),
+  loss: () => t("deleted much"),
+};
 
 export class QuestionCard {
   constructor(item, app, waiting) {
@@ -18,77 +48,85 @@ export class QuestionCard {
     this.isArmed = false;
     this.isAnswered = false;
     const { question } = item;
+    this.words = WORDS[question.risk] ?? WORDS.call;
     this.pattern = h("input", {
       value: question.pattern,
       "aria-label": t("Pattern to allow from now on"),
       spellcheck: "false",
     });
     this.reason = h("input", {
-      placeholder: t("What to do instead (optional)"),
+      placeholder: this.words.reason(),
       "aria-label": t("Reason for a no"),
     });
-    this.buttons = {
-      y: button({ class: "primary", disabled: true, on: { click: () => this.#yes() } }, t("Yes")),
-      a: question.pattern && button({ disabled: true, on: { click: () => this.#always() } }, t("Always")),
-      n: button({ disabled: true, on: { click: () => this.#no() } }, t("No")),
-      e:
-        this.#editable &&
-        button(
-          { class: "quiet", disabled: true, on: { click: () => this.#edit() } },
-          icon("edit"),
-          t("Edit"),
-        ),
-    };
-    this.extra = h("div", { class: "extra", hidden: true });
+    this.buttons = this.#makeButtons();
+    this.answers = h(
+      "div",
+      { class: "buttons" },
+      this.buttons.y,
+      this.buttons.a,
+      this.buttons.n,
+      this.reason,
+      this.buttons.e,
+    );
+    this.asked = h(
+      "div",
+      { class: "asked-what", tabIndex: 0, role: "group", "aria-label": t("Preview") },
+      preview(question.preview, app),
+    );
+    this.patternRow =
+      question.pattern &&
+      h(
+        "label",
+        { class: "pattern" },
+        h("span", { class: "muted", text: t("Always allows") }),
+        this.pattern,
+      );
     this.element = h(
       "div",
-      { class: "approval", role: "group", "aria-label": t("Approval"), tabIndex: -1 },
-      h(
-        "header",
-        {},
-        icon("alert"),
-        h("strong", { text: verb(item.name) }),
-        h("code", { text: visible(target(item.name, item.arguments)) }),
-        waiting > 1 && h("span", { class: "muted", text: t("{n} questions wait", { n: waiting }) }),
-      ),
+      { class: `approval ${question.risk}`, role: "group", "aria-label": t("Approval"), tabIndex: -1 },
+      this.#head(waiting),
       h("p", { class: "why", text: say(question.why) }),
-      h(
-        "div",
-        { class: "asked-what", tabIndex: 0, role: "group", "aria-label": t("Preview") },
-        preview(item, app),
-      ),
-      question.pattern &&
-        h(
-          "label",
-          { class: "pattern" },
-          h("span", { class: "muted", text: t("Always allows") }),
-          this.pattern,
-        ),
-      this.extra,
-      h(
-        "div",
-        { class: "buttons" },
-        this.buttons.y,
-        this.buttons.a,
-        this.buttons.n,
-        this.reason,
-        this.buttons.e,
-      ),
+      this.asked,
+      this.patternRow,
+      this.answers,
     );
     this.reason.addEventListener("keydown", (event) => this.#enter(event, () => this.#no()));
     this.pattern.addEventListener("keydown", (event) => this.#enter(event, () => this.#always()));
     setTimeout(() => this.#arm(), ARMED_AFTER);
-    for (const [letter, each] of Object.entries(this.buttons))
+  }
+
+  /** What is asked about, in one line. */
+  get title() {
+    const { name, arguments: given } = this.item;
+    return `${verb(name)} ${visible(target(name, given))}`.trim();
+  }
+
+  #head(waiting) {
+    const { item } = this;
+    return h(
+      "header",
+      {},
+      icon("alert"),
+      h("strong", { text: verb(item.name) }),
+      h("code", { text: visible(target(item.name, item.arguments)) }),
+      h("span", { class: "risk", text: RISKS[item.question.risk]?.() ?? item.question.risk }),
+      waiting > 1 && h("span", { class: "muted", text: t("{n} questions wait", { n: waiting }) }),
+    );
+  }
+
+  #makeButtons() {
+    const { question } = this.item;
+    const make = (className, work, ...words) =>
+      button({ class: className, disabled: true, on: { click: work } }, ...words);
+    const made = {
+      y: make("primary", () => this.#yes(), this.words.yes()),
+      a: question.pattern && make("", () => this.#always(), t("Always")),
+      n: make("", () => this.#no(), this.words.no()),
+      e: question.may_revise && make("quiet", () => this.#edit(), icon("edit"), t("Edit")),
+    };
+    for (const [letter, each] of Object.entries(made))
       if (each) each.setAttribute("aria-keyshortcuts", letter.toUpperCase());
-  }
-
-  get #code() {
-    const { code, command } = this.item.arguments;
-    return command ?? code ?? "";
-  }
-
-  get #editable() {
-    return Boolean(this.#code);
+    return made;
   }
 
   #arm() {
@@ -105,6 +143,7 @@ export class QuestionCard {
   /** @param {string} letter @returns {boolean} whether it was an answer */
   key(letter) {
     const chosen = this.buttons[letter];
+    if (this.answers.hidden) return true; // a form stands in their place
     if (!chosen || !this.isArmed) return Boolean(chosen);
     chosen.click();
     return true;
@@ -131,60 +170,34 @@ export class QuestionCard {
     }
   }
 
-  /** The changed command goes to the model as a no with what to run instead. */
+  /** Puts the arguments in the place of their preview, to be changed and run so. */
   #edit() {
-    const area = h("textarea", {
-      value: this.#code,
-      rows: Math.min(12, this.#code.split("\n").length + 1),
-      "aria-label": t("What to run instead"),
-      spellcheck: "false",
+    const rows = [this.asked, this.patternRow, this.answers].filter(Boolean);
+    const form = revision(this.item.arguments, {
+      run: (given) => this.#answer({ yes: true, arguments: given }),
+      leave: () => {
+        form.remove();
+        for (const row of rows) row.hidden = false;
+        this.buttons.e.focus();
+      },
     });
-    const send = button(
-      { class: "primary small", on: { click: () => this.#instead(area.value) } },
-      t("Ask for this instead"),
-    );
-    this.extra.replaceChildren(
-      area,
-      h(
-        "div",
-        { class: "buttons" },
-        send,
-        h("span", { class: "muted", text: t("The model is told to run this in its place.") }),
-      ),
-    );
-    this.extra.hidden = false;
-    area.focus();
-  }
-
-  #instead(code) {
-    this.#answer({ yes: false, reason: `Not this. Run this instead:\n${code}` });
+    for (const row of rows) row.hidden = true;
+    this.element.append(form);
+    const areas = [...form.querySelectorAll("textarea")];
+    (areas.find((area) => TELLING.has(area.getAttribute("aria-label"))) ?? areas[0]).focus();
   }
 }
 
-/** Shows exactly what would be done: the code, the edit, or the arguments. */
-function preview(item, app) {
-  const {
-    arguments: given,
-    question: { preview: card },
-  } = item;
+/** Shows exactly what would be done: the program, the change, what would be gone. */
+function preview(card, app) {
   const host = { openFile: (path, line) => app.tell("open", { path, line }) };
-  if (card?.kind === "run") return codeBlock(card.code, card.language);
-  if (card && card.kind !== "text") return drawCard(card, host);
-  const edit = proposedEdit(given);
-  if (edit) return diffView(edit, { path: given.path });
-  return card ? drawCard(card, host) : codeBlock(JSON.stringify(given, null, 2), "json");
-}
-
-/** The edit that the arguments of a file tool describe, as a diff; "" if they describe none. */
-function proposedEdit({ content, old, new: fresh, operation = "" }) {
-  const lines = (sign, text) =>
-    text
-      ? text
-          .replace(/\n$/, "")
-          .split("\n")
-          .map((line) => sign + line)
-      : [];
-  if (typeof content === "string") return lines("+", content).join("\n");
-  if (!["replace", "append"].includes(operation)) return "";
-  return [...lines("-", operation === "replace" ? old : ""), ...lines("+", fresh)].join("\n");
+  if (card.kind === "run") return codeBlock(card.code, card.language);
+  if (card.kind === "diff")
+    return h(
+      "div",
+      {},
+      say(card.note) && h("p", { class: "muted", text: say(card.note) }),
+      card.diff && diffView(card.diff, { path: card.path, isWhole: true }),
+    );
+  return drawCard(card, host, typeof card.title === "string"); // else it says more than the head
 }

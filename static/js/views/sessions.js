@@ -6,7 +6,7 @@ import { clock, day, daysAgo } from "../lib/format.js";
 import { language, t } from "../lib/words.js";
 import { api } from "../net/api.js";
 import { byDay } from "../state/derived.js";
-import { openDialog } from "./dialog.js";
+import { confirmed, openDialog } from "./dialog.js";
 
 /** @param {import("../app.js").App} app */
 export function openSessions(app) {
@@ -159,8 +159,8 @@ async function fork(row, app, open) {
   if (copy) open(copy.id);
 }
 
-function remove(row, title, app) {
-  if (!confirm(t("Delete “{title}” for good?", { title }))) return;
+async function remove(row, title, app) {
+  if (!(await confirmed(t("Delete “{title}” for good?", { title }), t("Delete")))) return;
   app.attempt(async () => {
     await api.deleteSession(row.id);
     if (row.id === app.known.session) await app.startSession();

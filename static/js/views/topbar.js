@@ -4,6 +4,7 @@ import { button, h, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { language, switchLanguage, t } from "../lib/words.js";
 import { api } from "../net/api.js";
+import { canNotify, notifies, switchNotify } from "../lib/notify.js";
 import { currentScheme, nextScheme } from "../lib/scheme.js";
 
 const SCHEMES = {
@@ -22,6 +23,7 @@ export function topbar(app) {
   const title = button({ class: "quiet title", title: t("Rename (F2)"), on: { click: () => rename() } });
   const badge = h("span", { class: "badge asks", hidden: true });
   const scheme = tool("system", "", () => drawScheme(nextScheme()));
+  const bell = tool("bell", "", () => switchBell(), { class: "quiet wide-only" });
   const element = h(
     "header",
     { class: "topbar" },
@@ -48,6 +50,7 @@ export function topbar(app) {
     badge,
     tool("add", t("New session"), app.startSession),
     h("span", { class: "gap" }),
+    canNotify() && bell,
     scheme,
     button(
       {
@@ -64,6 +67,7 @@ export function topbar(app) {
   );
   const project = element.querySelector(".project");
   drawScheme(currentScheme());
+  drawBell(notifies());
   app.on("rename", rename);
 
   app.show(({ status, sessions, session, state }) => {
@@ -81,6 +85,18 @@ export function topbar(app) {
     scheme.replaceChildren(icon(picture));
     scheme.title = words();
     scheme.setAttribute("aria-label", words());
+  }
+
+  async function switchBell() {
+    drawBell(await switchNotify());
+    if (Notification.permission === "denied")
+      app.notice(t("This browser does not allow notifications for this page."), true);
+  }
+
+  function drawBell(isOn) {
+    bell.title = isOn ? t("Notifications: on") : t("Notify me when I look elsewhere");
+    bell.setAttribute("aria-label", bell.title);
+    bell.setAttribute("aria-pressed", String(isOn));
   }
 
   function rename() {

@@ -11,6 +11,7 @@ import { t } from "../lib/words.js";
  */
 export function treeRow(row, { isCurrent, isShown, isGlowing }) {
   const { entry } = row;
+  if (!entry) return unknownRow(row);
   const isFolder = entry.kind === "folder";
   const name = visible(entry.name);
   const marks = [
@@ -53,6 +54,21 @@ export function treeRow(row, { isCurrent, isShown, isGlowing }) {
     row.isLoading && h("span", { class: "spinner" }),
     h("span", { class: "marks", "aria-hidden": "true" }, ...marks),
   );
+  element.style.setProperty("--depth", String(row.depth - 1));
+  return element;
+}
+
+/** A row of a part of its folder that is still to come. */
+function unknownRow(row) {
+  const element = h("div", {
+    class: "node",
+    role: "treeitem",
+    data: { path: "" },
+    "aria-level": row.depth,
+    "aria-setsize": row.siblings,
+    "aria-posinset": row.place,
+    "aria-label": t("Loading…"),
+  });
   element.style.setProperty("--depth", String(row.depth - 1));
   return element;
 }

@@ -3,6 +3,7 @@
 import { api } from "../net/api.js";
 import { visible } from "../lib/format.js";
 import { t } from "../lib/words.js";
+import { confirmed } from "./dialog.js";
 
 /**
  * @param {import("../app.js").App} app
@@ -30,7 +31,7 @@ async function put(folder, file) {
     return await api.upload(folder, file);
   } catch (refusal) {
     const question = t("{name} is there already. Replace it?", { name: visible(file.name) });
-    if (refusal.code !== "exists" || !confirm(question)) throw refusal;
+    if (refusal.code !== "exists" || !(await confirmed(question, t("Replace")))) throw refusal;
     return api.upload(folder, file, 1);
   }
 }

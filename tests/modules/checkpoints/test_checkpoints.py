@@ -509,8 +509,11 @@ def test_settled_files_are_not_read_again(
 
     monkeypatch.setattr(beneath, "open_file", noting)
     write(root / "src" / "new", "x")
-    points.take()
+    before = points.take().id
     assert read == ["new"]
+    (root / "a").rename(root / "b")
+    assert points.diff(before, points.take().id) == [Change("renamed", "a", "b")]
+    assert set(read) == {"new"}  # written so lately that it is looked at again
 
 
 def test_a_file_that_is_written_to_all_the_time_is_held(

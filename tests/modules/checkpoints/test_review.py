@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.entries import digest
 from modules.checkpoints.family import UndoFamily
 from modules.checkpoints.review import Part, Reviewed, View
 from modules.project import Project
@@ -316,6 +317,42 @@ def test_the_model_hears_of_every_part_until_it_knows(room: Room) -> None:
         "The person took back a part of what had changed in f (undo 1).",
         "The person took back what had changed in g (undo 2).",
     ]
+
+
+def test_in_the_midst_of_a_turn_the_folder_is_not_looked_at_again(room: Room) -> None:
+    room.write("f", NEW)
+    room.begin()
+    (room.root / "half").write_text("half done")
+    assert room.files().keys() == {"f"}
+    room.undo.after("c2", 1)
+    (room.root / "mine").write_text("mine")
+    assert room.files().keys() == {"f", "half"}
+    revision = room.undo.revision
+    room.undo.rest()
+    assert room.undo.revision > revision
+    assert room.files().keys() == {"f", "half", "mine"}
+
+
+def test_damage_is_said(room: Room) -> None:
+    (room.root / "deep").mkdir()
+    (room.root / "deep" / "g").write_text("old\n")
+    room.write("f", NEW)
+    room.write("deep/g", "new\n")
+    lost = [digest(OLD.encode()), digest(b"old\n")]
+    with room.points.vault.database.writing() as connection:
+        for key in lost:
+            connection.execute("DELETE FROM object WHERE digest=?", (bytes.fromhex(key),))
+    assert {str(one.note) for one in room.files().values()} == {"what was held of it is damaged"}
+    card = room.undo.take_back_part(room.view(), Part("f"))
+    assert "what was held of it is damaged" in str(card)
+    assert (room.root / "f").read_text() == NEW
+    view = room.view()
+    with room.points.vault.database.writing() as connection:
+        connection.execute("DELETE FROM object")
+    room.points.vault.forget_folders()
+    for work in (room.undo.take_back_part, lambda v, p: room.undo.accept(v, [p])):
+        with pytest.raises(Problem):
+            work(view, Part("deep/g"))
 
 
 def test_a_fork_knows_what_was_accepted(room: Room) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -143,6 +145,25 @@ def test_numbers_stay_through_restart_fork_and_collection(
     for again in family(project, tmp_path):
         again.enter("s2")
         assert [(one.number, one.turn) for one in again.calls()] == [(1, 1), (2, 1), (3, 2)]
+
+
+def test_a_store_of_before_gets_its_numbers(
+    project: Project, tmp_path: Path, undo: UndoFamily
+) -> None:
+    undo.forked("s1", "s2", 1)
+    undo._checkpoints.vault.database.close()
+    with closing(sqlite3.connect(tmp_path / "store" / "checkpoints.db")) as old:
+        old.execute("DROP TABLE accepted")
+        old.execute("ALTER TABLE call DROP COLUMN number")
+        old.execute("PRAGMA user_version=1")
+        old.commit()
+    for again in family(project, tmp_path):
+        assert [one.number for one in again.calls()] == [1, 2, 3, 4]
+        view = again.view()
+        assert view is not None
+        again.accept(view, [])
+        again.enter("s2")
+        assert [one.number for one in again.calls()] == [1, 2]
 
 
 def test_nothing_is_taken_back_while_another_session_works(

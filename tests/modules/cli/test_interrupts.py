@@ -5,10 +5,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import os, signal, threading
-from modules.cli.interrupts import leave_at_once, stopping
+from modules.cli.interrupts import stopping
 from utils.waiting import Stop
 
-leave_at_once()
+signal.signal(signal.SIGINT, lambda *_: os._exit(130))
 stop = Stop()
 told = threading.Event()
 with stop.calling(told.set), stopping(stop):

@@ -191,6 +191,8 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         "from core.events import TextDelta\n"
         "from modules.cli.plain import PlainScreen\n"
         "from modules.words import Words\n"
+        "from utils.streams import complete\n"
+        "complete()\n"
         "screen = PlainScreen('stream-json', sys.stdout, sys.stderr, Words('en', {}))\n"
         "for _ in range(5000): screen.show(TextDelta('x' * 50))\n"
         "sys.exit(screen.finish())\n"

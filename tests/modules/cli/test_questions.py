@@ -97,8 +97,11 @@ def test_a_slip_of_the_fingers_is_no_key(typed: Typed, tmp_path: Path) -> None:
 
 
 def test_a_key_is_kept_where_only_its_owner_reads(typed: Typed, tmp_path: Path) -> None:
-    config = tmp_path / "config.toml"
-    typed("sk-0123456789\ny\n")
-    key.ask_for_key(ENGLISH, [], config)
-    assert config.read_text() == 'deepseek_api_key = "sk-0123456789"\n'
-    assert config.stat().st_mode & 0o777 == 0o600
+    new, there = tmp_path / "new.toml", tmp_path / "there.toml"
+    there.write_text('lang = "en"\n')
+    there.chmod(0o644)
+    for config, rest in ((new, ""), (there, 'lang = "en"\n')):
+        typed("sk-0123456789\ny\n")
+        key.ask_for_key(ENGLISH, [], config)
+        assert config.read_text() == f'deepseek_api_key = "sk-0123456789"\n{rest}'
+        assert config.stat().st_mode & 0o777 == 0o600

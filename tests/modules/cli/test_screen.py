@@ -46,7 +46,7 @@ from modules.cli.look import THEME
 from modules.cli.screen import CliScreen
 from modules.words import Words
 from utils.completion import Usage
-from utils.phrases import phrase
+from utils.phrases import Phrase, phrase
 
 ENGLISH = Words("en", {})
 USED = Usage(2000, 1500, 500, 30, 0, 2, 0.0123)
@@ -62,6 +62,15 @@ class Person:
     keys: list[str | None]
     why: str = ""
     stopped: list[bool] = field(default_factory=list)
+    texts: list[str | None] = field(default_factory=list)
+    edited: list[str] = field(default_factory=list)
+
+    def edit(self, label: Phrase, text: str) -> str | None:
+        self.edited.append(text)
+        return self.texts.pop(0)
+
+    def settle(self) -> None:
+        """Nothing was typed."""
 
     def key(self) -> str | None:
         return self.keys.pop(0)
@@ -265,7 +274,7 @@ def ask(person: Person | None, code: str = "rm x") -> tuple[Reply | None, str]:
     screen, out = make(terminal=True, person=person)
     card = RunCard("bash", code, "", None, "", 0.0, "")
     event = ApprovalAsked(
-        "c", "run_command", "run", phrase("It deletes."), "run_command rm *", card
+        "c", "run_command", "run", phrase("It deletes."), "run_command rm *", card, True
     )
     with screen.turn():
         screen.show(ToolStarted("c", "run_command", {"command": code}))
@@ -290,6 +299,73 @@ def test_a_key_answers_a_question(keys: list[str | None], reply: Reply | None) -
     assert "? Run rm x\n" in text
     assert "It deletes.\n" in text
     assert "a always: run_command rm *" in text
+
+
+def test_a_command_is_edited_before_it_runs() -> None:
+    person = Person(["e", "e"], texts=[None, "rm y"])
+    answer, text = ask(person)
+    assert answer == Reply(True, arguments={"command": "rm y"})
+    assert person.edited == ["rm x", "rm x"]
+    assert text.count("y yes") == 2  # back at the question after nothing was changed
+    assert "Allowed, as you changed it" in text
+
+
+def test_the_pattern_of_an_always_is_edited() -> None:
+    person = Person(["p"], texts=["run_command rm x"])
+    answer, text = ask(person)
+    assert answer == Reply(True, always=True, pattern="run_command rm x")
+    assert person.edited == ["run_command rm *"]
+    assert "Allowed from now on: run_command rm x" in text
+
+
+def test_arguments_without_a_text_of_their_own_are_edited_as_json() -> None:
+    screen, _ = make(terminal=True, person=(person := Person(["e"], texts=["{", '{"path": "b"}'])))
+    card = DiffCard("a", "@@ -1 +0,0 @@\n-gone", 0, 1)
+    asked = ApprovalAsked("c", "delete_file", "destroy", phrase("w"), "delete_file *", card, True)
+    with screen.turn():
+        screen.show(ToolStarted("c", "delete_file", {"path": "a"}))
+        assert screen.show(asked) == Reply(True, arguments={"path": "b"})
+    assert person.edited == ['{\n "path": "a"\n}', "{"]
+
+
+@pytest.mark.parametrize(
+    ("risk", "offered"),
+    [("loop", "y let it go on · n stop here"), ("loss", "y keep it so · n put everything back")],
+)
+def test_a_question_that_is_no_call_has_words_of_its_own(risk: str, offered: str) -> None:
+    screen, out = make(terminal=True, person=Person(["a", "e", "p", "y"]))
+    card = TreeCard("", (Entry("gone.txt", 0, 0, "-"),))
+    with screen.turn():
+        assert screen.show(ApprovalAsked("c", "run_command", risk, phrase("w"), "", card)) == Reply(
+            True
+        )
+    text = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
+    assert offered in text
+    assert "gone.txt" in text
+
+
+def test_a_change_is_asked_about_with_its_difference_and_all_of_it_on_a_key() -> None:
+    diff = "\n".join(["@@ -0,0 +1,99 @@", *(f"+new {n}" for n in range(99))])
+    asked = ApprovalAsked(
+        "c", "create_file", "write", phrase("w"), "create_file *", DiffCard("a", diff, 99, 0), True
+    )
+    for keys, is_whole in ((["n"], False), (["v", "n"], True)):
+        screen, out = make(terminal=True, person=Person(list(keys)))
+        with screen.turn():
+            screen.show(ToolStarted("c", "create_file", {"path": "a", "content": "x"}))
+            screen.show(asked)
+        assert "new 30" in out.getvalue()
+        assert ("new 98" in out.getvalue()) is is_whole
+
+
+def test_a_call_that_the_person_changed_says_so_when_it_is_over() -> None:
+    text = shown(
+        ToolStarted("c", "run_command", {"command": "rm x"}),
+        ToolStarted("c", "run_command", {"command": "rm y"}, is_revised=True),
+        ToolFinished("c", "run_command", "done", RunCard("bash", "rm y", "", 0, "", 1.0, ""), 1.0),
+    )
+    assert "Run rm y" in text
+    assert "changed by you" in text
 
 
 def test_ctrl_c_at_a_question_stops_the_turn() -> None:

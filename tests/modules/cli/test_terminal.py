@@ -123,6 +123,69 @@ def test_a_paste_of_many_lines_is_one_message(started: Terminal) -> None:
     started.see(r"You said 'def f():\n\treturn 1\n\nf()'.")
 
 
+@pytest.mark.parametrize("brackets", ["-p", "-r"])
+def test_a_very_long_line_is_pasted_whole(started: Terminal, tmp_path: Path, brackets: str) -> None:
+    text = tmp_path / "text"
+    text.write_text("w" * 200_000)
+    started.tmux("load-buffer", str(text))
+    started.tmux("paste-buffer", "-r", brackets)
+    started.press(" end")
+    started.see("w end")
+    started.press("Enter")
+    started.see("w end'.")
+
+
+def test_ctrl_z_leaves_the_line_for_the_shell_and_back(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", "bash --norc -i")
+    program = f"{sys.executable} -m tests.modules.cli.playhouse {tmp_path} en 1"
+    terminal.press(f"cd {ROOT}; clear; {program}", "Enter")
+    terminal.see("guarded · context")
+    terminal.press("hello")
+    terminal.see("› hello")
+    terminal.press("C-z")
+    terminal.see("Stopped")
+    terminal.press("fg", "Enter")
+    terminal.see("› hello")
+    terminal.press(" again", "Enter")
+    terminal.see("You said 'hello again'.")
+
+
+def test_ctrl_z_gives_the_shell_its_terminal_in_the_middle_of_a_turn(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", "sh -i")
+    program = f"{sys.executable} -m tests.modules.cli.playhouse {tmp_path} en 1"
+    terminal.press(f"cd {ROOT}; clear; {program}", "Enter")
+    terminal.see("guarded · context")
+    terminal.press("slow", "Enter")
+    terminal.see("Thinking")
+    terminal.press("C-z")
+    terminal.see("Stopped")
+    terminal.press("echo shell-$((1 + 1))", "Enter")
+    terminal.see("shell-2")
+    terminal.press("fg", "Enter")
+    terminal.see("Writing")
+    terminal.press("typed")
+    terminal.see_prompt_after("$0.0010")
+    terminal.see("› typed")
+
+
+@pytest.mark.parametrize("kind", ["dumb", "", "nonsense"])
+def test_any_terminal_will_do(terminal: Terminal, tmp_path: Path, kind: str) -> None:
+    terminal.start(tmp_path, TERM=kind)
+    terminal.press("hello", "Enter")
+    screen = terminal.see_prompt_after("You said 'hello'.")
+    assert "WARNING" not in screen
+
+
+def test_a_very_narrow_window_breaks_between_words(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.start(tmp_path, width=20, COLUMNS="20")
+    screen = terminal.see("@ names a file\n")
+    assert "/help lists the\ncommands\n" in screen
+    terminal.press("hello", "Enter")
+    terminal.see("You said 'hello'.")
+
+
 def test_chinese_is_typed_edited_and_shown(started: Terminal) -> None:
     started.press("你好世界", "BSpace", "BSpace", "啊", "Enter")
     started.see("You said '你好啊'.")
@@ -210,7 +273,7 @@ def test_a_second_ctrl_c_leaves_what_does_not_stop(started: Terminal) -> None:
 
 def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
     started.press("web", "Enter")
-    started.see("y yes · a always: web_search * · n no")
+    started.see("y yes · a always: web_search * · p other pattern · e edit · n no")
     started.press("n")
     started.see("Why not?")
     started.press("不要", "Enter")
@@ -224,6 +287,18 @@ def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
     assert "y yes" not in screen
 
 
+def test_the_arguments_of_a_call_are_edited_before_it_runs(started: Terminal) -> None:
+    started.press("web", "Enter")
+    started.see("e edit")
+    started.press("e")
+    started.see('"query": "tea"')
+    started.press("Up", "End", "Left", "BSpace", "BSpace", "BSpace", "coffee", "Enter")
+    screen = started.see_prompt_after("Found.")
+    assert "Allowed, as you changed it" in screen
+    assert "Search the web coffee" in screen
+    assert "changed by you" in screen
+
+
 def test_what_was_typed_before_a_question_does_not_answer_it(started: Terminal) -> None:
     started.press("late web", "Enter")
     started.see("Waiting for the model")
@@ -231,6 +306,21 @@ def test_what_was_typed_before_a_question_does_not_answer_it(started: Terminal) 
     started.see("n no")
     started.press("n")
     started.see("Why not?")
+    started.press("because", "Enter")
+    started.see_prompt_after("You said no: because")
+    started.see("› yyy")
+    started.press(" later", "Enter")
+    started.see("You said 'yyy later'.")
+
+
+def test_a_second_message_sent_ahead_is_no_reason(started: Terminal) -> None:
+    started.press("web", "Enter", "second", "Enter")
+    started.see("y yes")
+    started.press("n")
+    started.see("Why not?")
+    started.press("not now", "Enter")
+    started.see("You said no: not now")
+    started.see("You said 'second'.")
 
 
 def test_what_is_typed_during_a_turn_is_the_next_message(started: Terminal) -> None:
@@ -239,6 +329,31 @@ def test_what_is_typed_during_a_turn_is_the_next_message(started: Terminal) -> N
     started.press("next one", "Enter")
     screen = started.see("You said 'next one'.")
     assert screen.count("next one") == 2
+
+
+def test_a_command_that_need_not_wait_is_answered_while_a_turn_runs(started: Terminal) -> None:
+    started.press("long", "Enter")
+    started.see("line 9")
+    started.press("/thinx", "BSpace", "k")
+    started.see("› /think")
+    started.press("Enter")
+    started.see("this one goes on as it began")
+    started.press("/compact", "Enter")
+    started.see("/compact has to wait: a task runs.")
+    started.see("line 40")
+    started.press("half a")
+    started.see("› half a")
+    started.press("C-c")
+    started.see_prompt_after("■ Stopped.")
+    started.press(" thought", "Enter")
+    started.see("You said 'half a thought'.")
+
+
+def test_stop_can_be_typed(started: Terminal) -> None:
+    started.press("silent", "Enter")
+    started.see("Waiting for the model")
+    started.press("/stop", "Enter")
+    started.see_prompt_after("■ Stopped.")
 
 
 def test_a_narrower_window_leaves_no_junk(started: Terminal) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from modules.sandbox import Limits, Program, Result, Sandbox
 from utils.waiting import Stop
 
+ROOT = Path(__file__).parents[3]
 SECRET = "CANARY-of-the-house"
 QUICK = Limits(seconds=20)
 
@@ -66,3 +68,25 @@ def finish(sandbox: Sandbox, program: Program, limits: Limits = QUICK) -> Result
         except StopIteration as end:
             result: Result = end.value
             return result
+
+
+def until(is_so: Callable[[], bool], seconds: float = 10) -> bool:
+    end = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.01)
+    return is_so()
+
+
+def children_of(process: int) -> list[int]:
+    below = []
+    for task in Path(f"/proc/{process}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            below += [child, *children_of(child)]
+    return below
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return ") Z" not in Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False

@@ -96,6 +96,46 @@ PYTHON = {
         "attempt(lambda: os.open('/dev/tty', os.O_RDWR))\n"
         "os.getsid(0) == {session} and print('same session')"
     ),
+    "write to the kernel's files": (
+        "for name in ('oom_score_adj', 'mem', 'coredump_filter', 'comm', '../1/mem',\n"
+        "             '../sys/vm/drop_caches', '../sysrq-trigger', '../irq/x'):\n"
+        "    attempt(lambda: os.close(os.open('/proc/self/' + name, os.O_WRONLY)), name)"
+    ),
+    "leave a capability on a file": (
+        "import struct\nopen('able', 'w').close()\n"
+        "value = struct.pack('<5I', 0x2000001, 1 << 21, 0, 0, 0)\n"
+        "attempt(lambda: os.setxattr('able', 'security.capability', value))"
+    ),
+    "make a device": (
+        "attempt(lambda: os.close(os.open(\n"
+        "    (os.mknod('node', 0o20666, os.makedev(1, 1)), 'node')[1], os.O_RDWR)))"
+    ),
+    "link what is outside": (
+        "for path in ({key!r}, '/etc/passwd', '.git/config', '/usr/bin/env'):\n"
+        "    attempt(lambda: os.link(path, 'linked'), path)"
+    ),
+    "raise a limit": (
+        "import resource\n"
+        "for name in ('NPROC', 'FSIZE', 'NOFILE', 'DATA', 'CPU', 'CORE', 'MEMLOCK'):\n"
+        "    kind = getattr(resource, 'RLIMIT_' + name)\n"
+        "    most = resource.getrlimit(kind)[1] + 1\n"
+        "    attempt(lambda: resource.setrlimit(kind, (most, most)), name)"
+    ),
+    "find files of ours open": (
+        "for process in filter(str.isdigit, os.listdir('/proc')):\n"
+        "    for name in os.listdir(f'/proc/{{process}}/fd'):\n"
+        "        try: target = os.readlink(f'/proc/{{process}}/fd/{{name}}')\n"
+        "        except OSError: continue\n"
+        "        target.startswith('/') and not target.startswith(('/dev/null', '/proc', '/memfd'))"
+        " and print(process, name, target)"
+    ),
+    "go on beyond the last folder": (
+        "folder = os.open('.', os.O_RDONLY)\n"
+        "for _ in range(12):\n"
+        "    folder = os.open('..', os.O_RDONLY, dir_fd=folder)\n"
+        "    for name in ('.ssh/id_ed25519', 'home/.ssh/id_ed25519'):\n"
+        "        attempt(lambda: os.close(os.open(name, os.O_RDONLY, dir_fd=folder)))"
+    ),
     # the network
     "reach the loopback": "attempt(lambda: socket.create_connection(('127.0.0.1', {port}), 2))",
     "reach an abstract socket": (
@@ -123,6 +163,12 @@ PYTHON = {
 
 BASH = {
     "move .git": "mv .git elsewhere && mkdir -p .git/hooks && echo moved",
+    "exchange .git": (
+        "mkdir other; python3 -c 'import ctypes; print(*[1] * "
+        '(ctypes.CDLL(None).renameat2(-100, b".git", -100, b"other", 2) == 0), sep="", end="")\''
+    ),
+    "replace .git": "rm -rf .git; rmdir .git; ln -sfn /tmp .git; cp -r .git copy && mv -T copy .git"
+    " && echo replaced; [ -L .git ] && echo linked",
     "change .git": (
         "for file in config hooks/pre-commit commondir config.worktree HEAD info/x; do\n"
         "  echo x 2>&- >> .git/$file && echo $file; done; git config a.b c && echo config"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from modules import sandbox as sandbox_module
-from modules.package_index import default_hosts, index_hosts, index_variables
 from modules.sandbox import Network, Program
 from modules.sandbox import proxy as proxy_module
 from modules.sandbox.proxy import Proxy, is_public
@@ -151,7 +151,7 @@ def test_a_program_reaches_what_is_allowed_and_nothing_else(
     house: House, server: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, ends = fake(server)
-    monkeypatch.setattr(sandbox_module, "Proxy", lambda hosts: Proxy(hosts, **ends))  # type: ignore[arg-type]
+    monkeypatch.setattr(sandbox_module, "Proxy", partial(Proxy, **ends))  # type: ignore[arg-type]
     code = FETCH.replace("PORT", str(server))
     network = Network(HOSTS, {"PIP_INDEX_URL": "https://index.example.org/simple"})
     expected = "HTTP/1.1 200 Connected HELLO HTTP/1.1 403\n"
@@ -162,22 +162,3 @@ def test_a_program_reaches_what_is_allowed_and_nothing_else(
     )
     assert "KeyError" in run(house, Program("python", code), None)
     assert proxy_module.PORT == 3128
-
-
-def test_the_hosts_are_those_of_the_persons_pip() -> None:
-    settings = {
-        "index-url": "https://me:pw@pip.example.org/simple",
-        "extra-index-url": "file:///opt https://more.example.org/x",
-    }
-    assert index_hosts(settings) == ("pip.example.org", "more.example.org")
-    assert index_variables(settings) == {
-        "PIP_INDEX_URL": "https://pip.example.org/simple",
-        "PIP_EXTRA_INDEX_URL": "https://more.example.org/x",
-    }
-
-
-def test_without_settings_the_hosts_are_pips_own() -> None:
-    index, files = index_hosts({})
-    assert (index, files) == default_hosts()
-    assert "." in index
-    assert "." in files

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -209,6 +212,8 @@ class TestTheEnd:
         late = int(flag.read_text())
         assert until(lambda: not is_alive(late))
         assert not (house.project / "ran").exists()
+        with suppress(ProcessLookupError):  # bubblewrap's own, which would wait for ever
+            os.killpg(late, signal.SIGKILL)
 
 
 class TestLimits:

@@ -6,7 +6,7 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -16,6 +16,7 @@ from typing import Any
 
 import socketio
 
+from core.family import Family
 from core.web_terminal import Packet, WebTerminal
 from modules.data_folder import DataFolder
 from modules.focus import Focus
@@ -157,9 +158,14 @@ class Page:
 
 @contextmanager
 def serving(
-    mode: AsyncMode, tmp: Path, *replies: list[Item], port: int = 0, **settings: Any
+    mode: AsyncMode,
+    tmp: Path,
+    *replies: list[Item],
+    port: int = 0,
+    more: Callable[[Project, DataFolder], Sequence[Family]] = lambda *_: (),
+    **settings: Any,
 ) -> Iterator[Served]:
-    """Serve a project in *tmp*, with the data folder beside it."""
+    """Serve a project in *tmp*, with the data folder beside it; *more* makes families for it."""
     (tmp / "project").mkdir(exist_ok=True)
     project = Project(tmp / "project")
     data = DataFolder(tmp / "data", project.root)
@@ -169,7 +175,7 @@ def serving(
     def open_terminal(emit: Any) -> WebTerminal:
         return WebTerminal(
             model=model,
-            families=[Box(), Focus(project)],
+            families=[Box(), Focus(project), *more(project, data)],
             store=store,
             project="demo",
             system_text="You are a test.",
@@ -198,7 +204,7 @@ def serving(
             made.append(WebServer(Place(port=port, async_mode=mode), house))
             ready.set()
             made[0].run()
-        except BaseException as error:
+        except BaseException as error:  # told by the assertion below
             failures.append(error)
             ready.set()
             raise

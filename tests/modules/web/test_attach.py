@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
@@ -17,6 +18,7 @@ from tests.modules.cli.test_terminal import ROOT, Terminal
 from tests.modules.cli.test_terminal import terminal as terminal  # the fixture
 from tests.modules.web.serving import Served
 from tests.scripted import call, say
+from utils.completion import Delta
 from utils.phrases import Problem
 
 Serve = Callable[..., AbstractContextManager[Served]]
@@ -54,6 +56,44 @@ def test_without_a_server_it_says_what_to_do(
         attach(served.data, 1, Words.of("en"))
 
 
+def join(terminal: Terminal, served: Served) -> None:
+    """Start a terminal that is attached to the last session of *served*."""
+    script = (
+        "from pathlib import Path; from modules.cli.attach import attach; "
+        "from modules.words import Words; "
+        f"attach(Path('{served.data}'), {served.server.port}, Words.of('en'))"
+    )
+    program = f'cd {ROOT} && {sys.executable} -c "{script}"; cat'
+    terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", program)
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_what_is_typed_in_the_attached_terminal_meanwhile_is_answered_or_queued(
+    serve: Serve, terminal: Terminal
+) -> None:
+    gate = threading.Event()
+    replies = [[Delta("begun"), lambda _: bool(gate.wait(20)) and None, *say("done")], say("more")]
+    with serve(*replies) as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            session = served.new_session()
+            page.attach(session)
+            page.call("send", session=session, cmd="c1", text="go")
+            page.wait_for("TextDelta")
+            join(terminal, served)
+            terminal.see("begun")
+            terminal.press("/cost", "Enter")
+            terminal.see("Cache hits")
+            assert page.wait_for("CommandAnswered")["command"] == "/cost"
+            terminal.press("one more", "Enter")
+            terminal.see("It waits until the task is over.")
+            assert page.wait_for("state", running=True)["queue"] or page.wait_for("state")["queue"]
+            gate.set()
+            terminal.see_prompt_after("more")
+            assert page.wait_for("TurnStarted", text="one more")
+
+
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_a_question_is_edited_in_the_attached_terminal(serve: Serve, terminal: Terminal) -> None:
     replies = [call("write", path="model"), say("done")]
@@ -65,15 +105,7 @@ def test_a_question_is_edited_in_the_attached_terminal(serve: Serve, terminal: T
             page.attach(session)
             page.call("send", session=session, cmd="c1", text="go")
             page.wait_for("ApprovalAsked")
-            script = (
-                "from pathlib import Path; from modules.cli.attach import attach; "
-                "from modules.words import Words; "
-                f"attach(Path('{served.data}'), {server.port}, Words.of('en'))"
-            )
-            terminal.tmux(
-                *("new-session", "-d", "-x", "90", "-y", "30"),
-                f'cd {ROOT} && {sys.executable} -c "{script}"; cat',
-            )
+            join(terminal, served)
             terminal.see("e edit")
             terminal.press("e")
             terminal.see('"path": "model"')

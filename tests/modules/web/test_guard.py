@@ -150,8 +150,9 @@ def test_a_socket_of_another_origin_is_refused(
 ) -> None:
     sent = served.cookie() | filled(headers, served)
     address = f"ws://{served.host}/socket.io/?EIO=4&transport=websocket"
+    host = sent.pop("Host", served.host)
     with pytest.raises(websocket.WebSocketBadStatusException) as refused:
-        websocket.create_connection(address, header=sent, suppress_origin=True)
+        websocket.create_connection(address, header=sent, host=host, suppress_origin=True)
     assert refused.value.status_code == status
     own = served.cookie() | {"Origin": f"http://{served.host}"}
     websocket.create_connection(address, header=own, suppress_origin=True).close()
@@ -314,7 +315,7 @@ def test_a_body_of_doubtful_length_is_refused_with_all_behind_it(
     request = f"{line}{known}{kind}{''.join(headers)}\r\n".encode() + body
     said = said_to(served, request + SMUGGLED + known.encode() + b"\r\n")
     assert said.count(b"HTTP/1.") <= 1
-    assert re.match(rb"HTTP/1\.[01] 4(00|11|21) ", said) or said.startswith(b"<!DOCTYPE"), said
+    assert re.match(rb"HTTP/1\.[01] 400 ", said), said
     assert served.ask("GET", "/api/sessions").json["sessions"] == []
 
 
@@ -332,7 +333,7 @@ def test_a_broken_socket_is_refused_without_a_word_of_the_inside(
 @pytest.mark.parametrize("path", OUTSIDE)
 def test_no_path_leads_out(served: Served, path: str) -> None:
     with asked(served, f"GET {path} HTTP/1.1", "Connection: close") as said:
-        assert re.match(rb"HTTP/1\.1 4\d\d ", said) or b" 500 " not in said[:20], said
+        assert re.match(rb"HTTP/1\.[01] (4\d\d|200) ", said), said
         assert b"root:" not in said
         assert b"import " not in said
 

@@ -15,6 +15,7 @@ from modules.project import Project
 from modules.web import survey
 from modules.web.listing import WIDEST, Listing
 from modules.web.refusal import Refused
+from modules.web.watch import Watch
 
 
 @pytest.fixture(params=["repository", "plain"])
@@ -125,3 +126,30 @@ def test_a_folder_that_is_gone_is_not_found(project: Project, listing: Listing) 
     with pytest.raises(Refused) as refused:
         listing.folder("nowhere")
     assert refused.value.code == "not_found"
+
+
+def test_what_changes_between_listing_and_watching_is_told(
+    project: Project, listing: Listing
+) -> None:
+    told: list[Any] = []
+    watch = Watch(project, listing, lambda *packet: told.append(packet[2]["folders"]))
+    assert names(listing.folder("")) == []
+    (project.root / "new.txt").touch()
+    watch.want("page", [""], [])
+    watch.look()
+    assert told == [[""]]
+    assert names(listing.folder("")) == ["new.txt"]
+    watch.look()
+    assert told == [[""]]
+
+
+def test_another_rule_changes_every_folder(project: Project, listing: Listing) -> None:
+    (project.root / ".gitignore").write_text("")
+    told: list[Any] = []
+    watch = Watch(project, listing, lambda *packet: told.append(packet[2]["folders"]))
+    listing.folder("")
+    watch.want("page", [""], [])
+    watch.look()
+    (project.root / ".gitignore").write_text("*.log\n")
+    watch.look()
+    assert told == [["*"]]

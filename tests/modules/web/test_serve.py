@@ -15,6 +15,9 @@ from urllib.request import HTTPErrorProcessor, build_opener
 
 import pytest
 
+from core.messages import User
+from modules.data_folder import DataFolder
+from modules.sessions import Sessions
 from modules.web.hub import AsyncMode
 
 ROOT = Path(__file__).parents[3]
@@ -80,7 +83,7 @@ def test_it_prints_a_link_that_works_once_and_ends_on_ctrl_c(
     [
         (["--host", "0.0.0.0"], "add --allow-remote"),
         (["--host", "no.such.host.invalid", "--allow-remote"], "There is no address"),
-        (["--port", "99999"], "is no port"),
+        (["--port", "99999"], "from 0 to 65535"),
     ],
 )
 def test_what_cannot_be_served_is_said_in_one_line(
@@ -102,3 +105,38 @@ def test_a_port_in_use_is_said(tmp_path: Path) -> None:
         )
     assert (done.returncode, done.stdout) == (2, "")
     assert f"Port {port} on 127.0.0.1 cannot be had" in done.stderr
+
+
+def login(link: str) -> str:
+    """Use the *link* up; return where it leads."""
+    answer = build_opener(_Stay).open(link, timeout=PATIENCE)
+    assert answer.status == 303
+    return str(answer.headers["Location"])
+
+
+def test_the_session_asked_for_is_the_one_that_is_shown(tmp_path: Path) -> None:
+    data = DataFolder(tmp_path / "data", tmp_path / "project")
+    command(tmp_path)
+    store = Sessions(data.sessions)
+    old, new = store.create(model="m"), store.create(model="m")
+    for turn, session in enumerate((old, new), start=1):
+        store.append(session, turn, User("hi"))
+    store.close()
+    with started(tmp_path, "--port", "0") as (_, link):
+        assert login(link) == "/"
+    with started(tmp_path, "--port", "0", "--resume", old) as (_, link):
+        assert login(link) == f"/s/{old}"
+    with started(tmp_path, "--port", "0", "--resume") as (_, link):
+        assert login(link) == f"/s/{new}"
+
+
+def test_a_session_that_is_not_there_is_told_before_anything_is_served(tmp_path: Path) -> None:
+    run = subprocess.run(
+        command(tmp_path, "--port", "0", "--resume", "nowhere"),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert run.returncode == 2
+    assert "nowhere" in run.stderr
+    assert "/login" not in run.stdout

@@ -1,0 +1,211 @@
+"""What each call did to the folder, noted before and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from core.cards import Change
+from core.family import Family
+from core.tools import ToolError
+from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.handover import hand_over
+from modules.checkpoints.ledger import CallRecord, Snapshot
+from modules.checkpoints.plan import Left
+from modules.checkpoints.undoing import Undoing
+from modules.files.writable import LEFT_BEHIND
+from modules.project import Project
+from utils.clean import visible
+from utils.phrases import Phrase, Problem, Text, phrase
+from utils.text import size_in_words
+
+
+class Recording(Family):
+    """Holds the folder before and after every call that may change it.
+
+    What the calls did is kept by session in the store of *checkpoints*, and so outlives us. When
+    a checkpoint cannot be taken `before` raises `Problem`: the call should not run then.
+    """
+
+    def __init__(self, project: Project, checkpoints: Checkpoints) -> None:
+        self._project = project
+        self._checkpoints = checkpoints
+        self._ledger = checkpoints.ledger
+        self._undoing = Undoing(checkpoints)
+        self.revision = 0
+        """Rises whenever other changes may be seen, or can be taken back or brought again."""
+        self._running: set[str] = set()
+        self._is_settled = False
+        self._is_tidy = False
+        self._not_held: tuple[tuple[str, str], ...] = ()
+        self._warnings: list[Phrase] = []
+        self.session = ""
+
+    def enter(self, session: str) -> None:
+        self.session = session
+        self._is_settled = False
+        self.revision += 1
+
+    def forked(self, session: str, copy: str, turn: int) -> None:
+        self._settle()
+        self._ledger.copy_calls(session, copy, turn)
+
+    def standing(self) -> str:
+        return self._checkpoints.contents()
+
+    def close(self) -> None:
+        self._checkpoints.close()
+
+    def rest(self) -> None:
+        self._checkpoints.work.end()
+        self.revision += 1  # what the person did meanwhile can be seen now
+        if not self._is_tidy:
+            self._is_tidy = True
+            with suppress(Problem):  # old states go another time; the turn itself went well
+                self._checkpoints.tidy()
+
+    def before(self, call_id: str, turn: int) -> None:
+        self._checkpoints.work.begin(self.session)
+        self._settle()
+        snapshot = self._checkpoints.take()
+        self._warn_of(snapshot)
+        self._ledger.begin_call(self.session, turn, call_id, snapshot.id)
+        self._running.add(call_id)
+
+    def after(self, call_id: str, turn: int) -> None:  # noqa: ARG002 - the turn was told before
+        if call_id not in self._running:
+            return
+        self._running.remove(call_id)
+        self._is_settled = False  # until the end of the call is written down
+        snapshot = self._checkpoints.take()
+        self._warn_of(snapshot)
+        if call := self._ledger.call(self.session, call_id):
+            self._end(call, snapshot)
+        self._is_settled = True
+        self.revision += 1
+
+    def changes_of(self, call_id: str) -> Sequence[Change]:
+        """Return what the call did to the folder, by whatever means; empty while it runs."""
+        call = self._ledger.call(self.session, call_id)
+        if call is None or call.after is None:
+            return ()
+        return self._checkpoints.diff(call.before, call.after)
+
+    def take_back(self, call_id: str) -> bool:
+        """Undo the call; return whether all of it could be."""
+        call = self._ledger.call(self.session, call_id)
+        if call is None or call.after is None:
+            return False
+        _, results = self._undoing.undo(self.session, [call])
+        self.revision += 1
+        return not any(result.left or result.conflicts for result in results)
+
+    def warnings(self) -> list[Phrase]:
+        """Return what the person should see and was not told yet."""
+        told, self._warnings = [*self._checkpoints.warnings(), *self._warnings], []
+        return told
+
+    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+        if tool not in ("delete_file", "delete_folder"):
+            return None
+        try:
+            path = self._project.normal(str(arguments.get("path", "")))
+        except ToolError:
+            return None  # the tool itself will say what is wrong with the path
+        if self._checkpoints.holds(path):
+            return None
+        return phrase("No checkpoint can hold all of {path}: it could not be undone.", path=path)
+
+    def holds(self, path: str) -> bool:
+        """Return whether deleting *path* (relative to the project) could be undone."""
+        return self._checkpoints.holds(path)
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        size = size_in_words(self._checkpoints.size)
+        if self._not_held:
+            held = phrase("{size} kept; not held: {count}", size=size, count=len(self._not_held))
+        else:
+            held = phrase("{size} kept; every change can be undone", size=size)
+        return [(phrase("Checkpoints"), held)]
+
+    def calls(self) -> list[CallRecord]:
+        """Return the calls of the session that changed files and are over, oldest first."""
+        return [call for call in self._calls() if call.can_be_seen]
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is an undo or a rewind to take back."""
+        return self._ledger.last_undo(self.session) is not None
+
+    def twin(self, turn: int, target: Path) -> Sequence[Left]:
+        """Make *target* a copy of the project as it was at the end of *turn*.
+
+        Returns what could not be copied. Raises `Problem`.
+        """
+        self._settle()
+        later = [call for call in self._calls() if call.turn > turn and not call.is_undone]
+        snapshot = later[0].before if later else self._checkpoints.take().id
+        return self._checkpoints.twin(snapshot, target)
+
+    def hand_over(self, store: Path, copy: str, turn: int) -> None:
+        """Let the session *copy* of a twin, whose checkpoints are in *store*, undo what this can.
+
+        Up to the end of *turn*. Raises `Problem`.
+        """
+        hand_over(self._checkpoints.vault, store, self.session, copy, turn)
+
+    def _state_before(self, turn: int) -> int | None:
+        """Return the snapshot before the first call since *turn*, better one not taken back."""
+        calls = [call for call in self._calls() if call.turn >= turn]
+        standing = [call for call in calls if not call.is_undone]
+        return next((call.before for call in standing or calls), None)
+
+    def _calls(self) -> list[CallRecord]:
+        return self._ledger.calls(self.session)
+
+    def _end(self, call: CallRecord, after: Snapshot) -> None:
+        if call.before == after.id:
+            self._ledger.drop_call(call.id)
+        else:
+            changes = self._checkpoints.diff(call.before, after.id)
+            self._ledger.end_call(call.id, after.id, len(changes))
+
+    def _settle(self) -> None:
+        """Finish what a kill cut short: an undo half done, calls that never ended."""
+        if self._is_settled:
+            return
+        self._is_settled = True
+        if self._checkpoints.finish() is not None:
+            self._warnings.append(phrase("An undo that was cut short has been finished."))
+        lost = [c for c in self._calls() if c.after is None and c.call_id not in self._running]
+        if lost:
+            snapshot = self._without_leftovers(lost[0].before)
+            for call in lost:
+                self._end(call, snapshot)
+
+    def _without_leftovers(self, before: int) -> Snapshot:
+        """Remove temporary files of ours that came since *before*; return how things are then."""
+        snapshot = self._checkpoints.take()
+        changes = self._checkpoints.diff(before, snapshot.id)
+        ours = [c.path for c in changes if c.kind == "created" and LEFT_BEHIND.fullmatch(c.path)]
+        for path in ours:
+            with suppress(ToolError, Problem):
+                self._project.delete_file(path)
+        return self._checkpoints.take() if ours else snapshot
+
+    def _warn_of(self, snapshot: Snapshot) -> None:
+        """Say once what cannot be held, and again when that becomes more."""
+        new = [pair for pair in snapshot.refused if pair not in self._not_held]
+        self._not_held = snapshot.refused
+        if new:
+            others = len(snapshot.refused) - 1
+            self._warnings.append(
+                phrase(
+                    "Not held by checkpoints (too large, unreadable or no room), so it could not "
+                    "be brought back: {path}{more}",
+                    path=visible(new[0][0]),
+                    more=phrase(" and {n} more", n=others) if others else "",
+                )
+            )

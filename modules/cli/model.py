@@ -1,0 +1,64 @@
+"""Which model is asked: that of the settings, a server on this machine, or the practice model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from modules.cli.options import Options
+from modules.words import Words
+from utils.api_client import ApiClient
+
+Make = Callable[[str, str, str], ApiClient]
+"""Makes a client of an address, a key and the name of a model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """What the settings say; *is_usual* that the address is the one that wants a key.
+
+    *config* is the file to keep a key in.
+    """
+
+    url: str
+    key: str = field(repr=False)
+    model: str
+    is_usual: bool
+    config: Path
+
+
+def choose_model(
+    options: Options, access: Access, make: Make, words: Words, stack: ExitStack
+) -> tuple[ApiClient, bool]:
+    """Return the client of the model to use, and whether that is the practice model.
+
+    The practice model is served in this process until *stack* ends. Raises `Problem` when there
+    is no key for what needs one, and nobody to ask.
+    """
+    if options.offline:
+        return practice_model(make, stack), True
+    if access.key or not access.is_usual or options.is_command:
+        return make(access.url, access.key or "none", access.model), False
+    from modules.cli.key import ask_for_key, no_key
+
+    if options.task is not None:
+        raise no_key()
+    from modules.local_servers import LocalServer, check_tools, find_servers
+
+    chosen = ask_for_key(words, find_servers(), access.config)
+    if isinstance(chosen, LocalServer):
+        local = make(chosen.base_url, "none", chosen.model)
+        check_tools(local, chosen)
+        return local, False
+    if chosen == "practice":
+        return practice_model(make, stack), True
+    return make(access.url, chosen, access.model), False
+
+
+def practice_model(make: Make, stack: ExitStack) -> ApiClient:
+    from modules.practice.server import serve
+    from modules.practice.understanding import answer
+
+    return make(stack.enter_context(serve(answer)), "practice", "practice")

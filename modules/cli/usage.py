@@ -1,0 +1,106 @@
+"""What click says by itself, in the language of the person: the help, and what was misused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from modules.words import Words
+from utils.clean import visible
+from utils.fold import folded
+from utils.phrases import Phrase, Problem, Text, phrase
+
+_HELP_COLUMN = 34
+
+
+class Command(click.Command):
+    """A command that says its help in *words* and takes nothing but options."""
+
+    def __init__(self, name: str, words: Words, **more: Any) -> None:
+        super().__init__(name, add_help_option=False, **more)
+        self._words = words
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        usage = self._words.say(phrase("Usage: "))
+        formatter.write_usage(ctx.command_path, self._words.say(phrase("[OPTIONS]")), usage)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options as click does, but fold Chinese where it may be folded."""
+        formatter.write(f"\n{self._words.say(phrase('Options:'))}\n")
+        for option in self.get_params(ctx):
+            names, told = option.get_help_record(ctx) or ("", "")
+            head = f"  {names:{_HELP_COLUMN - 2}}"
+            if len(names) > _HELP_COLUMN - 4:
+                formatter.write(f"{head}\n")
+                head = " " * _HELP_COLUMN
+            for line in folded(told, formatter.width - _HELP_COLUMN):
+                formatter.write(f"{head}{line}\n")
+                head = " " * _HELP_COLUMN
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Raises `click.UsageError`, of which `misuse` says the reason, or `Problem`."""
+        ctx.allow_extra_args = True
+        super().parse_args(ctx, args)
+        if ctx.args:
+            what = visible(" ".join(ctx.args))
+            raise Problem(phrase("{what} is no option; a task comes after -p", what=what))
+        return []
+
+
+class OneOf(click.Choice[str]):
+    """A value that must be one of a few."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.choices:
+            raise _bad_value(param, value, ", ".join(self.choices))
+        return super().convert(value, param, ctx)
+
+
+class Whole(click.ParamType[int]):
+    """A whole number from *low* to *high*."""
+
+    name = "whole number"
+
+    def __init__(self, low: int, high: int) -> None:
+        self._low, self._high = low, high
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ARG002
+        digits = str(value)
+        if digits.isdecimal() and len(digits) < 10 and self._low <= int(digits) <= self._high:
+            return int(digits)
+        low, high = self._low, self._high
+        allowed = phrase("a whole number from {low} to {high}", low=low, high=high)
+        raise _bad_value(param, value, allowed)
+
+
+def _bad_value(option: click.Parameter | None, value: object, allowed: Text) -> Problem:
+    return Problem(
+        phrase(
+            "{option} cannot be {value}; allowed: {allowed}",
+            option=option.opts[0] if option else "",
+            value=visible(repr(value)),
+            allowed=allowed,
+        )
+    )
+
+
+def misuse(error: click.UsageError, command: click.Command) -> Phrase:
+    """Return what was wrong with the command line, without a full stop."""
+    match error:
+        case click.NoSuchOption(option_name=name, possibilities=[near, *_]):
+            return phrase(
+                "There is no option {name}. Did you mean {near}?", name=visible(name), near=near
+            )
+        case click.NoSuchOption(option_name=name):
+            return phrase("There is no option {name}", name=visible(name))
+        case click.BadOptionUsage(option_name=name):
+            if any(name in option.opts and _is_flag(option) for option in command.params):
+                return phrase("{name} takes no value", name=name)
+            return phrase("{name} needs a value", name=name)
+        case _:
+            return phrase("{why}", why=error.format_message())
+
+
+def _is_flag(option: click.Parameter) -> bool:
+    return isinstance(option, click.Option) and option.is_flag

@@ -1,0 +1,49 @@
+"""Beginning a session in another project folder, with what belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from core.messages import Record
+from core.store import SessionInfo
+from modules.annotations import Annotations
+from modules.data_folder import DataFolder
+from modules.project import Project
+from modules.sessions import Sessions
+
+HandOver = Callable[[Path, str, int], None]
+"""Gives the store in a folder the undo of the present session, as another one, up to a turn."""
+
+
+class Elsewhere:
+    """Keeps things about the project *folder* in *data*; close it after use.
+
+    Everything raises `Problem` when that cannot be done.
+    """
+
+    def __init__(self, data: Path, folder: Path) -> None:
+        self._data = data
+        self._folder = folder
+        self._place = DataFolder(data, folder)
+        self._sessions = Sessions(self._place.sessions)
+
+    def adopt(
+        self,
+        info: SessionInfo,
+        records: Sequence[tuple[int, Record]],
+        notes: Mapping[str, str],
+        hand_over: HandOver,
+    ) -> str:
+        """Keep a copy of a session, its *notes* by path and its undo; return its id there."""
+        session = self._sessions.adopt(info, records)
+        hand_over(self._place.checkpoints, session, max((turn for turn, _ in records), default=0))
+        project = Project(self._folder, hidden=[self._data])
+        try:
+            Annotations(project, self._place.notes).go_back({"notes": dict(notes)})
+        finally:
+            project.close()
+        return session
+
+    def close(self) -> None:
+        self._sessions.close()

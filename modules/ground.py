@@ -1,0 +1,51 @@
+"""What all terminals on one project share: the folder, and where things are kept about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from modules.data_folder import DataFolder
+from modules.project import Project
+from modules.sessions import Sessions
+from utils.logger import FailureLog
+from utils.phrases import Phrase, Problem, phrase
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A project with its data, opened."""
+
+    project: Project
+    data: DataFolder
+    store: Sessions
+    failures: FailureLog
+
+    @classmethod
+    def of(cls, folder: Path, data_dir: Path, secrets: Sequence[str]) -> Ground:
+        """Open the project *folder* and its part of *data_dir*; no log will tell *secrets*.
+
+        Raises `Problem` when one of the folders cannot be used.
+        """
+        project = Project(folder, hidden=[data_dir])
+        data = DataFolder(data_dir, project.root)
+        return cls(project, data, Sessions(data.sessions), FailureLog(data.log, secrets))
+
+
+def work_folder(said: str | None, own: Path, tell: Callable[[Phrase], None]) -> Path:
+    """Return the folder *said*, or the current one; instead of Onefold's *own* a part of that.
+
+    Raises `Problem` when there can be no such folder.
+    """
+    try:
+        folder = Path(said or ".").expanduser().resolve()
+        if folder != own:
+            return folder
+        folder = own / "workspace"
+        folder.mkdir(exist_ok=True)
+    except (OSError, RuntimeError, ValueError) as error:  # ValueError: a NUL in the name
+        why = str(error)
+        raise Problem(phrase("The project folder cannot be used: {why}.", why=why)) from None
+    tell(phrase("Working in {path}, not in Onefold itself.", path=str(folder)))
+    return folder

@@ -1,0 +1,233 @@
+"""What can be asked about the changes of a session: to look at, to accept and to take back."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from core.blinding import mapped
+from core.cards import Card
+from core.tools import ToolError
+from modules.checkpoints.accepted import mode_of
+from modules.checkpoints.entries import Entry
+from modules.checkpoints.family import UndoFamily
+from modules.checkpoints.review import Part, Review, Reviewed, View
+from modules.checkpoints.trees import Found
+from modules.project import Project
+from modules.web.refusal import Refused, bad, explained
+from modules.web.routes import route
+from modules.web.seat import Seat
+from modules.web.workspace import Workspace
+from utils.clean import visible
+from utils.codec import to_plain
+from utils.phrases import phrase
+
+MOST_FILES = 2_000
+"""Files that one answer names."""
+MOST_SHOWN = 60
+"""Files whose hunks are in the answer about all of them; those of others are asked for."""
+LARGEST = 400_000
+"""Characters of hunks after which the others are left to be asked for."""
+Plain = dict[str, Any]
+
+_ID = Annotated[str, "The id of the session."]
+_TURN = Annotated[int, "Only what changed since before this turn; 0: since the session began."]
+_SEEN = Annotated[int, "The `seen` of the answer that is acted upon."]
+_PATH = Annotated[str, "A changed file."]
+_HUNK = Annotated[int, "The place of a hunk among those of the file; -1: all of the file."]
+_OLD = Annotated[str, "With a hunk: the `old` of its file."]
+_COMMAND = Annotated[str, "An id of yours: the same twice is done once."]
+
+
+class ChangesDesk:
+    """Answers about what the sessions of *workspace* changed in *project*."""
+
+    def __init__(self, project: Project, workspace: Workspace) -> None:
+        self._project = project
+        self._workspace = workspace
+
+    @route("GET", "/api/sessions/{id}/changes", "What changed in a session and is to be reviewed.")
+    def changes(self, id: _ID, turn: _TURN = 0) -> Plain:  # noqa: A002 - its name in the address
+        seat = self._workspace.open(id)
+        undo = _undo_of(seat)
+        revision = undo.revision
+        turns = sorted({call.turn for call in undo.calls()})
+        with explained():
+            view = undo.view(turn)
+            found = undo.review.changes(view) if view else []
+            shown = _shown(undo.review, found[:MOST_FILES])
+            has_accepted, can_redo = undo.review.has_accepted(id), undo.can_redo
+        told = {"revision": revision, "turn": turn, "turns": turns}
+        told |= {"has_accepted": has_accepted, "can_redo": can_redo}
+        left_out = max(0, len(found) - MOST_FILES)
+        seen = view.now.id if view else 0
+        shown = mapped(shown, seat.terminal.blind)
+        return {**told, "seen": seen, "files": shown, "left_out": left_out}
+
+    @route("GET", "/api/sessions/{id}/changes/file", "The hunks of one changed file.")
+    def file(self, id: _ID, path: _PATH, seen: _SEEN, turn: _TURN = 0) -> Plain:  # noqa: A002
+        seat = self._workspace.open(id)
+        undo = _undo_of(seat)
+        with explained():
+            path = self._project.normal(path)
+            view = _the(undo.view(turn, seen))
+            for found in undo.review.changes(view):
+                if path == (found.change.new_path or found.change.path):
+                    return mapped(_plain(undo.review.reviewed(found)), seat.terminal.blind)
+        raise Refused("not_found", phrase("{path} has not changed since then.", path=visible(path)))
+
+    @route("GET", "/api/sessions/{id}/changes/calls", "The calls of a session that changed files.")
+    def calls(
+        self,
+        id: _ID,  # noqa: A002
+        since: Annotated[int, "The first turn that is wanted."] = 0,
+    ) -> Plain:
+        undo = _undo_of(self._workspace.open(id))
+        revision = undo.revision
+        calls = [
+            {
+                "call_id": call.call_id,
+                "number": call.number,
+                "turn": call.turn,
+                "files": call.visible,
+                "undone": bool(call.is_undone),
+            }
+            for call in undo.calls()
+            if call.turn >= since
+        ]
+        return {"revision": revision, "calls": calls}
+
+    @route("POST", "/api/sessions/{id}/changes/take-back", "Undo a hunk or a file.")
+    def take_back(
+        self,
+        id: _ID,  # noqa: A002
+        seen: _SEEN,
+        path: _PATH,
+        hunk: _HUNK = -1,
+        old: _OLD = "",
+        turn: _TURN = 0,
+        cmd: _COMMAND = "",
+    ) -> Plain:
+        def work(undo: UndoFamily) -> Card:
+            view = _the(undo.view(turn, seen))
+            return undo.take_back_part(view, self._part(path, hunk, old))
+
+        return self._done(id, cmd, "/undo", work)
+
+    @route("POST", "/api/sessions/{id}/changes/accept", "Show a hunk, a file or all no longer.")
+    def accept(
+        self,
+        id: _ID,  # noqa: A002
+        seen: _SEEN,
+        path: Annotated[str, "A changed file; empty: all of them."] = "",
+        hunk: _HUNK = -1,
+        old: _OLD = "",
+        turn: _TURN = 0,
+    ) -> Plain:
+        seat = self._workspace.open(id)
+        undo = _undo_of(seat)
+        with explained():
+            parts = [self._part(path, hunk, old)] if path else []
+            undo.accept(_the(undo.view(turn, seen)), parts)
+        seat.tell_state()
+        return {"revision": undo.revision}
+
+    @route("DELETE", "/api/sessions/{id}/changes/accepted", "Show what was accepted again.")
+    def show_again(self, id: _ID) -> Plain:  # noqa: A002
+        seat = self._workspace.open(id)
+        undo = _undo_of(seat)
+        with explained():
+            undo.forget_accepted()
+        seat.tell_state()
+        return {"revision": undo.revision}
+
+    @route("POST", "/api/sessions/{id}/changes/undo", "Undo or redo a turn or a call.")
+    def undo(
+        self,
+        id: _ID,  # noqa: A002
+        what: Annotated[str, "turn or call"] = "turn",
+        number: Annotated[int, "Of the turn, or of the call (see `calls`); 0: the last."] = 0,
+        again: Annotated[bool, "Redo it instead; with 0, take the last undo back."] = False,
+        cmd: _COMMAND = "",
+    ) -> Plain:
+        if what not in ("turn", "call") or number < 0:
+            raise bad("what must be turn or call, and number 0 or more")
+
+        def work(undo: UndoFamily) -> Any:
+            asked = f"{what} {number}" if number else "" if again else what
+            return undo.redo(asked) if again else undo.undo(asked)
+
+        return self._done(id, cmd, "/redo" if again else "/undo", work)
+
+    def _done(self, session: str, cmd: str, name: str, work: Callable[[UndoFamily], Any]) -> Plain:
+        """Do *work*, as the command *name* would, while no turn runs; all screens hear of it."""
+        seat = self._workspace.open(session)
+        undo = _undo_of(seat)
+        command = cmd or uuid.uuid4().hex
+
+        def done() -> Plain:
+            answer = seat.alone(lambda: seat.terminal.perform(name, lambda: work(undo)), command)
+            return {"revision": undo.revision, "card": to_plain(answer.card)}
+
+        return seat.once(command, done)
+
+    def _part(self, path: str, hunk: int, old: str) -> Part:
+        try:
+            return Part(self._project.normal(path), hunk, old)
+        except ToolError as error:
+            raise Refused("failed", error.what) from None
+
+
+def _undo_of(seat: Seat) -> UndoFamily:
+    for family in seat.terminal.families:
+        if isinstance(family, UndoFamily):
+            return family
+    raise Refused("unsupported", phrase("There are no checkpoints here."))
+
+
+def _the(view: View | None) -> View:
+    if view is None:
+        raise Refused("changed", phrase("Nothing has changed here any more. Look again."))
+    return view
+
+
+def _shown(review: Review, found: Sequence[Found]) -> list[Plain]:
+    """Return the files with their hunks, or `"hunks": null` and `"is_left": true` for some."""
+    shown: list[Plain] = []
+    size = 0
+    for one in found:
+        if len(shown) >= MOST_SHOWN or size > LARGEST:
+            shown.append({**_head(one), "is_left": True})
+            continue
+        plain = _plain(review.reviewed(one))
+        size += sum(len(hunk["diff"]) for hunk in plain["hunks"] or ())
+        shown.append(plain)
+    return shown
+
+
+def _plain(reviewed: Reviewed) -> Plain:
+    hunks = reviewed.hunks
+    return {
+        **_head(reviewed.found),
+        "note": to_plain(reviewed.note),
+        "is_divisible": reviewed.is_divisible,
+        "hunks": hunks
+        and [{"diff": h.diff, "added": h.added, "removed": h.removed} for h in hunks],
+        "is_left": False,
+    }
+
+
+def _head(found: Found) -> Plain:
+    change = found.change
+    path = visible(change.new_path or change.path)
+    is_folder = any(entry is not None and entry.is_folder for entry in (found.old, found.new))
+    was = visible(change.path) if change.new_path else ""
+    told = {"path": path, "was": was, "kind": change.kind, "is_folder": is_folder}
+    modes = [mode_of(entry) if entry else "" for entry in (found.old, found.new)]
+    return {**told, "old": _content(found.old), "new": _content(found.new), "modes": modes}
+
+
+def _content(entry: Entry | None) -> str:
+    """Return what tells one content from another; nothing for folders and what is not held."""
+    return entry.content if entry is not None and not entry.is_folder else ""

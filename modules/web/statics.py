@@ -1,0 +1,57 @@
+"""The page's own scripts and styles, under an address that changes whenever one of them does.
+
+So a browser may keep them for good, and a reload asks for none of them again. Their modules name
+each other relatively, which keeps them all under the address of the first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from flask import Flask, Response, send_from_directory
+
+FOR_GOOD = "private, max-age=31536000, immutable"
+
+
+class Statics:
+    """The files in *folder*."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stamps: set[str] = set()
+
+    def address(self) -> str:
+        """Return the address of the folder as it is now."""
+        stamp = stamp_of(self._folder)
+        self._stamps.add(stamp)
+        return f"/static/v-{stamp}"
+
+    def serve(self, stamp: str, name: str) -> Response:
+        """Answer with a file; under a stamp that we never named the browser asks every time."""
+        answer = send_from_directory(self._folder, name)
+        if stamp in self._stamps:
+            answer.headers["Cache-Control"] = FOR_GOOD
+        return answer
+
+    def add_to(self, app: Flask) -> None:
+        app.add_url_rule("/static/v-<stamp>/<path:name>", "kept static", self.serve)
+
+
+def stamp_of(folder: Path) -> str:
+    """Return a hash of what stands in *folder*: names, sizes and times, not the contents."""
+    told = hashlib.sha256()
+    for path, found in sorted(_files(str(folder))):
+        told.update(f"{path}\0{found.st_size}\0{found.st_mtime_ns}\0".encode())
+    return told.hexdigest()[:16]
+
+
+def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _files(entry.path)
+            else:
+                yield entry.path, entry.stat()

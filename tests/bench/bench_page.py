@@ -1,0 +1,251 @@
+"""Figures of the page in a real Chromium; by hand: `python3 -m tests.bench.bench_page`.
+
+For both async modes: a reload in mid-answer up to the full picture, the first paint and the scripts
+that come before it, a log of 3,000 events through a connection that breaks every 400 ms, and the
+longest task while a tree of 100,000 files is opened, walked, filtered and scrolled.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from modules.web.hub import AsyncMode
+from tests.bench.houses import (
+    MODES,
+    ROOT,
+    House,
+    fill_flat,
+    fill_spread,
+    house,
+    row,
+)
+
+CHROMIUM = "/usr/bin/chromium"
+TURNS = 30
+EVENTS = 3_000
+BREAK = 400
+"""Milliseconds between two broken connections."""
+END = "The end of the story."
+
+# Notes when all is there and the end is drawn, and when every reply is; each once it is painted.
+PAINTED = """
+(() => {
+  const painted = (name) => requestAnimationFrame(() => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => { window[name] = performance.now(); };
+    channel.port2.postMessage(0);
+  });
+  const strong = (reply) => reply?.querySelector("strong");
+  const noting = (name, isThere) => {
+    const look = () => isThere([...document.querySelectorAll(".reply")])
+      ? painted(name) : requestAnimationFrame(look);
+    requestAnimationFrame(look);
+  };
+  const isEnd = (reply) =>
+    reply && [...reply.querySelectorAll("strong")].at(-1)?.textContent === "story";
+  noting("picture", (replies) => isEnd(replies.at(-1)));
+  noting("all", (replies) => isEnd(replies.at(-1)) && replies.every(strong));
+})();
+"""
+
+LONG_TASKS = """
+window.longTasks = [];
+new PerformanceObserver((list) => longTasks.push(...list.getEntries().map((task) => task.duration)))
+  .observe({ entryTypes: ["longtask"] });
+"""
+
+# Follows a session with the page's own connection, which is broken again and again.
+BROKEN = """
+async ({ session, count, pause, base }) => {
+  const { Connection } = await import(`${base}/js/net/connection.js`);
+  const { loadSocket } = await import(`${base}/js/lib/vendor.js`);
+  const told = { numbers: [], breaks: 0, texts: "" };
+  let over;
+  const ended = new Promise((resolve) => { over = resolve; });
+  const connection = new Connection({
+    link: () => {}, state: () => {}, session: () => {}, files: () => {}, failed: () => {},
+    events: (_, events, { fresh }) => {
+      if (fresh) Object.assign(told, { texts: "" });
+      for (const event of events) {
+        if (event.seq) told.numbers.push(event.seq);
+        if (/^(Text|Thinking)Delta$/.test(event.type)) told.texts += event.text;
+        if (event.type === "TurnFinished") over();
+      }
+    },
+  });
+  const { io } = await loadSocket();
+  let socket;
+  connection.open((options) => (socket = io(options)));
+  connection.follow(session);
+  await connection.command("send", { session, text: `events ${count}` });
+  const breaking = setInterval(() => { told.breaks += 1; socket.io.engine?.close(); }, pause);
+  await ended;
+  clearInterval(breaking);
+  socket.close();
+  return told;
+}
+"""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield browser
+        browser.close()
+
+
+def opened(browser: Browser, served: House, *scripts: str, session: str = "") -> Page:
+    """Return the page, logged in, with *scripts* run before its own."""
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    for script in scripts:
+        page.add_init_script(script)
+    page.goto(json.loads(served.ask("POST", "/api/login-links", {}))["url"])
+    page.goto(f"{served.url}/{f's/{session}' if session else ''}?lang=en")
+    expect(page.locator(".dot")).to_have_attribute("data-link", "live", timeout=60_000)
+    return page
+
+
+def paints(mode: AsyncMode, browser: Browser) -> None:
+    with tempfile.TemporaryDirectory() as tmp, house(mode, Path(tmp)) as served:
+        page = browser.new_context().new_page()
+        page.goto(served.link)
+        row("first paint, nothing in any cache", mode, _first_paint(page), "ms", 1000)
+        page.context.close()
+        session = served.new_session()
+        for _ in range(TURNS):
+            served.say(session, "go")
+        served.say(session, "story", wait=False)
+        page = opened(browser, served, PAINTED, session=session)
+        took = [_reload(page) for _ in range(7)]
+        what = f"reload in mid-answer, {TURNS} turns before:"
+        row(f"{what} the picture", mode, min(picture for picture, _ in took), "ms", 300)
+        row(f"{what} every reply drawn", mode, min(drawn for _, drawn in took), "ms", None)
+        page.context.close()
+        served.ask("POST", f"/api/sessions/{session}/stop", {})
+
+
+def _first_paint(page: Page) -> float:
+    name = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    return float(page.evaluate(name))
+
+
+def _reload(page: Page) -> tuple[float, float]:
+    """Return the ms to the picture, and those until the replies further up are drawn as well."""
+    page.wait_for_timeout(1000)  # the browser has put the scripts into its cache
+    page.reload(wait_until="commit")
+    while (all_drawn := page.evaluate("window.all ?? null")) is None:
+        time.sleep(0.02)
+    return float(page.evaluate("window.picture")), float(all_drawn)
+
+
+def scripts() -> None:
+    """Weigh what main.js imports, each file packed by itself as a server would send it."""
+    seen: set[Path] = set()
+    _follow(ROOT / "static" / "js" / "main.js", seen)
+    seen.add(ROOT / "static" / "js" / "early.js")
+    size = sum(len(gzip.compress(path.read_bytes())) for path in seen)
+    row(f"scripts before the first paint ({len(seen)} files), gzip", "", size / 1000, "kB", 60)
+
+
+def _follow(script: Path, seen: set[Path]) -> None:
+    if script in seen:
+        return
+    seen.add(script)
+    text = script.read_text(encoding="utf-8")
+    for name in re.findall(r'^(?:import|export)\b[^;]*?from "([^"]+)"', text, re.M | re.S):
+        _follow((script.parent / name).resolve(), seen)
+
+
+def drops(mode: AsyncMode, browser: Browser) -> None:
+    with tempfile.TemporaryDirectory() as tmp, house(mode, Path(tmp)) as served:
+        page = opened(browser, served)
+        base = page.locator("script[type=module]").get_attribute("src")
+        assert base
+        session = served.new_session()
+        given = {
+            "session": session,
+            "count": EVENTS,
+            "pause": BREAK,
+            "base": base[: -len("/js/main.js")],
+        }
+        told = page.evaluate(BROKEN, given)
+        page.context.close()
+    came = [int(word) for word in told["texts"].split()]
+    what = f"{EVENTS:,} events, {told['breaks']} broken connections:"
+    row(f"{what} lost", mode, len(set(range(EVENTS)) - set(came)), "", 1)
+    row(f"{what} doubled", mode, len(came) - len(set(came)), "", 1)
+    row(f"{what} numbers doubled", mode, len(told["numbers"]) - len(set(told["numbers"])), "", 1)
+
+
+def tree(mode: AsyncMode, browser: Browser) -> None:
+    for fill, folder in ((fill_flat, "flat"), (fill_spread, "d0500")):
+        with tempfile.TemporaryDirectory() as tmp:
+            fill(Path(tmp, "project"))
+            with house(mode, Path(tmp)) as served:
+                page = opened(browser, served, LONG_TASKS)
+                for what, longest in _walk(page, folder):
+                    row(f"100,000 files ({folder}): longest task, {what}", mode, longest, "ms", 100)
+                page.context.close()
+
+
+def _walk(page: Page, folder: str) -> Iterator[tuple[str, float]]:
+    """Yield what was done with the tree, and the longest task in ms it took."""
+    rows = page.get_by_role("tree", name="Files")
+    expect(rows.get_by_role("treeitem").first).to_be_visible()
+    yield "opening the page", _longest(page)
+    rows.focus()
+    for _ in range(3):
+        page.keyboard.press("PageDown")
+    field = page.get_by_role("searchbox", name="Filter files")
+    for text in ("file", "e09", "9", "txt"):
+        field.fill(text)
+        expect(rows.get_by_role("treeitem").first).to_contain_text(text)
+    field.fill("file099999" if folder == "flat" else "file050042")
+    expect(rows.get_by_role("treeitem")).to_have_count(1)
+    yield "filtering", _longest(page)
+    rows.get_by_role("treeitem").click()
+    page.get_by_role("button", name="Reveal in the tree").click()
+    expect(rows.locator(".node.current")).to_be_in_viewport()
+    yield "opening a file and revealing it", _longest(page)
+    rows.focus()
+    for share in range(0, 101, 2):
+        page.locator(".tree").evaluate(
+            "(e, share) => e.scrollTop = e.scrollHeight * share / 100", share
+        )
+        page.wait_for_timeout(30)
+    page.keyboard.press("End")
+    expect(rows.locator(".node.current")).to_be_in_viewport()
+    page.keyboard.press("Home")
+    yield "scrolling from end to end", _longest(page)
+    rows.get_by_role("treeitem", name=folder, exact=True).click()
+    rows.get_by_role("treeitem", name=folder, exact=True).click()
+    page.wait_for_timeout(500)
+    yield "closing and opening the folder", _longest(page)
+
+
+def _longest(page: Page) -> float:
+    page.wait_for_timeout(200)
+    tasks: list[Any] = page.evaluate("longTasks.splice(0)")
+    return float(max(tasks, default=0))
+
+
+if __name__ == "__main__":
+    scripts()
+    with chromium() as shown:
+        for each in MODES:
+            paints(each, shown)
+            drops(each, shown)
+            tree(each, shown)

@@ -1,0 +1,144 @@
+"""A served project in a process of its own: `python -m tests.bench.web_house MODE FOLDER`.
+
+Prints its port, its token and a login link as one line of JSON and serves until its input ends.
+Its model does what the message says: "tokens SECONDS RATE" streams tokens that tell the monotonic
+time at which they were made, "events N" that many events no two of which can be joined, "story"
+a long answer that stays open, "search" looks through all files, anything else answers "ok".
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from core.messages import Wire
+from core.web_terminal import WebTerminal
+from modules.data_folder import DataFolder
+from modules.project import Project
+from modules.sessions import Sessions
+from modules.toolbox import Choices, families
+from modules.web.hub import AsyncMode
+from modules.web.place import Place
+from modules.web.server import WebHouse, WebServer
+from tests.scripted import USED, calls, say
+from utils.completion import Completion, Delta, Retry
+from utils.logger import FailureLog
+from utils.waiting import Stop
+
+CHOICES = Choices(
+    system_text="You are a benchmark.",
+    context_limit=1_000_000,
+    search_key="",
+    search_url="",
+    allow_unsandboxed=True,
+    checkpoint_file_bytes=1_000_000,
+    checkpoint_total_bytes=10_000_000,
+    checkpoint_days=1,
+)
+SEARCH = calls(
+    ("s1", "search_text", '{"pattern": "needle [0-9]+"}'),
+    ("s2", "find_files", '{"pattern": "**/*9.txt"}'),
+    ("s3", "list_files", '{"path": ".", "depth": 3}'),
+)
+ANSWER = "## Answer\n\n" + "Some **words** about `code`.\n\n" * 20 + "```python\nx = 1\n```\n"
+STORY = "".join(f"Paragraph {n} of a **long** answer with `code` in it.\n\n" for n in range(600))
+
+
+class Obedient:
+    """A model that does what the last message of the person says."""
+
+    model = "obedient"
+
+    def stream(
+        self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
+    ) -> Iterator[Delta | Retry | Completion]:
+        asked = [str(m["content"]) for m in messages if m["role"] == "user"][-1].split()
+        match asked:
+            case ["tokens", seconds, rate]:
+                yield from _tokens(int(seconds), int(rate), stop)
+            case ["events", number]:
+                yield from _events(int(number), stop)
+            case ["story"]:
+                yield Delta(f"{STORY}The end of the **story**.")
+                stop.wait(600)
+            case ["search"] if messages[-1]["role"] != "tool":
+                yield from cast("list[Completion]", SEARCH)
+                return
+            case _:
+                yield from cast("list[Delta]", say(ANSWER))
+                return
+        yield Completion("done", "", (), USED)
+
+
+def _tokens(seconds: int, rate: int, stop: Stop) -> Iterator[Delta]:
+    began = time.monotonic()
+    for number in range(1, seconds * rate + 1):
+        yield Delta(f"{time.monotonic():.6f} ")
+        stop.wait(max(0.0, began + number / rate - time.monotonic()))
+
+
+def _events(number: int, stop: Stop) -> Iterator[Delta]:
+    """Thinking and text in turn are never joined."""
+    for n in range(number):
+        yield Delta(text=f"{n} ") if n % 2 else Delta(thinking=f"{n} ")
+        stop.wait(0.002)
+
+
+def make_server(mode: AsyncMode, folder: Path) -> WebServer:
+    project = Project(folder / "project")
+    data = DataFolder(folder / "data", project.root)
+    store = Sessions(data.sessions)
+
+    def open_terminal(emit: Any) -> WebTerminal:
+        stop = Stop()
+        return WebTerminal(
+            model=Obedient(),
+            families=families(project, data, store, stop, CHOICES),
+            store=store,
+            project="project",
+            system_text=CHOICES.system_text,
+            files=project.files,
+            emit=emit,
+            stop=stop,
+        )
+
+    house = WebHouse(
+        project=project,
+        data=data,
+        store=store,
+        open_terminal=open_terminal,
+        version="bench",
+        language="en",
+        model="obedient",
+        is_practice=False,
+        log=FailureLog(data.log),
+    )
+    return WebServer(Place(port=0, async_mode=mode), house)
+
+
+def main(mode: AsyncMode, folder: str) -> None:
+    server = make_server(mode, Path(folder))
+    link = server.url + server.access.new_link()
+    token = server.access.token
+    told = {"port": server.port, "token": token, "link": link, "url": server.url}
+    sys.stdout.write(f"{json.dumps(told)}\n")
+    sys.stdout.flush()
+
+    def wait() -> None:
+        sys.stdin.read()
+        server.stop()
+
+    threading.Thread(target=wait, daemon=True).start()
+    gc.collect()
+    gc.freeze()
+    server.run()
+
+
+if __name__ == "__main__":
+    main(cast("AsyncMode", sys.argv[1]), sys.argv[2])

@@ -1,0 +1,107 @@
+"""What is entered while a turn runs outlives everything until it is sent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.messages import Record, Shift, User
+from modules.cli.queued import Queued
+from modules.data_folder import DataFolder
+from modules.sessions import Sessions
+from tests.assembly import house
+from tests.modules.cli.test_terminal import PROMPT, ROOT, Terminal
+from tests.scripted import run, say
+from tests.simulator import Call, Say, Simulator, Step
+
+
+def test_what_was_entered_is_there_after_another_start(tmp_path: Path) -> None:
+    with house(tmp_path, say("one")) as here:
+        run(here.main, "first")
+        queued = Queued(here.main)
+        queued.add("second")
+        queued.add("third\nline")
+        queued.add("")
+    with house(tmp_path) as here:
+        here.main.resume()
+        queued = Queued(here.main)
+        assert queued.texts == ["second", "third\nline"]
+        assert queued.restored() == b"\x1b[200~second\nthird\nline\x1b[201~"
+        queued.sent("second, changed")
+        assert queued.texts == []
+        assert queued.restored() == b""
+
+
+def test_each_line_waits_until_it_is_sent_itself(tmp_path: Path) -> None:
+    with house(tmp_path, say("one")) as here:
+        run(here.main, "first")
+        queued = Queued(here.main)
+        for line in ("second", "third", "second"):
+            queued.add(line)
+        queued.sent("first")
+        queued.sent("second")
+        assert queued.texts == ["third", "second"]
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    window = Terminal(f"onefold-queued-{os.getpid()}")
+    yield window
+    window.tmux("kill-server")
+
+
+def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Terminal) -> None:
+    project, data = tmp_path / "project", tmp_path / "data"
+    project.mkdir()
+    script: list[Step] = [Call("run_command", command="sleep 30"), Say("after all")]
+    with Simulator(script) as server:
+        settings = (
+            f"ONEFOLD_DATA_DIR={data} DEEPSEEK_API_KEY=sk-test DEEPSEEK_BASE_URL={server.url}"
+            " LANG=C.UTF-8 ONEFOLD_LANG=en"
+        )
+        program = f"{sys.executable} {ROOT / 'main.py'} --cli --approve all"
+        shell = "cd {}; env {} {}; echo EXIT $?; cat"
+        first = shell.format(project, settings, f"{program} & echo $! > {tmp_path}/pid; fg")
+        terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", f"set -m; {first}")
+        terminal.see(PROMPT)
+        terminal.press("begin", "Enter")
+        terminal.see("sleep 30")
+        terminal.press("do this next", "Enter")
+        terminal.see("› do this next")
+        terminal.wait(lambda _: "do this next" in str(queue_of(data, project)))
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+        terminal.see("EXIT 137")
+        again = shell.format(project, settings, f"{program} --resume")
+        terminal.tmux("respawn-pane", "-k", again)
+        terminal.see("never sent")
+        terminal.wait(lambda screen: "› do this next" in screen.split("never sent")[1])
+        assert said(data, project) == ["begin"]
+        terminal.press("Enter")
+        terminal.see("after all")
+        assert said(data, project) == ["begin", "do this next"]
+        assert queue_of(data, project) == []
+
+
+def records(data: Path, project: Path) -> list[Record]:
+    store = Sessions(DataFolder(data, project).sessions)
+    found = [record for _, record in store.load(store.find(""))]
+    store.close()
+    return found
+
+
+def said(data: Path, project: Path) -> list[str]:
+    return [record.text for record in records(data, project) if isinstance(record, User)]
+
+
+def queue_of(data: Path, project: Path) -> object:
+    kept = [
+        record.value
+        for record in records(data, project)
+        if isinstance(record, Shift) and record.name == "queue"
+    ]
+    return kept[-1] if kept else []

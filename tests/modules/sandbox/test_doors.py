@@ -1,0 +1,99 @@
+"""Doors that no wall of the kernel covers by itself."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from modules.sandbox import Limits, selftest
+from modules.sandbox.sockets import sockets_in
+from tests.modules.sandbox.house import House
+
+CONNECT = """
+import socket
+try:
+    line = socket.socket(socket.AF_UNIX)
+    line.connect({path!r})
+    print("connected")
+except OSError as error:
+    print(error.errno)
+"""
+
+
+@pytest.fixture
+def server(house: House) -> Iterator[Path]:
+    """A socket of a program of the person's, in the project."""
+    path = house.project / "run" / "app server.sock"
+    path.parent.mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        yield path
+
+
+def test_a_socket_in_the_project_cannot_be_reached(house: House, server: Path) -> None:
+    assert sockets_in(house.project) == (server,)
+    assert sockets_in(house.plain) == ()
+    moved = "import os\nos.rename('run', 'moved')\n"
+    refused = "111\n"
+    assert house.python(CONNECT.format(path=str(server))).output == refused
+    code = moved + CONNECT.format(path="moved/app server.sock")
+    assert house.python(code).output == refused
+    (house.project / "moved").rename(house.project / "run")
+    assert house.python("import os\nos.unlink('run/app server.sock')").exit_code == 1
+
+
+def test_a_socket_that_was_bound_by_a_short_name_is_found(house: House) -> None:
+    code = "import socket; s = socket.socket(socket.AF_UNIX); s.bind('x.sock'); s.listen(); input()"
+    with subprocess.Popen(
+        ["/usr/bin/python3", "-c", f"{code}"], cwd=house.project, stdin=subprocess.PIPE
+    ) as program:
+        while not (house.project / "x.sock").exists():
+            assert program.poll() is None
+        assert house.python(CONNECT.format(path="x.sock")).output == "111\n"
+        program.communicate(b"\n")
+
+
+def test_a_programs_own_sockets_work(house: House) -> None:
+    code = "import socket\ns = socket.socket(socket.AF_UNIX); s.bind('own.sock'); s.listen()\n"
+    assert house.python(code + CONNECT.format(path="own.sock")).output == "connected\n"
+
+
+def test_files_without_number_in_memory_are_not(house: House) -> None:
+    code = "import os\nfor n in range(10**7): os.close(os.open(f'/tmp/{n}', os.O_CREAT))"
+    result = house.python(code, Limits(seconds=60, temporary_files=5_000))
+    assert result.why == "files"
+
+
+def test_landlock_keeps_from_memory_shared_by_number(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    segment = libc.shmget(0, 4096, 0o600 | 0o1000)
+    try:
+        monkeypatch.setattr(selftest, "PLACES", ())
+        code = (
+            "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+            "libc.shmat.restype = ctypes.c_long\n"
+            f"libc.shmat({segment}, None, 0), ctypes.get_errno(), libc.shmctl({segment}, 0, None)"
+        )
+        assert house.python(code).output == "(-1, 1, -1)\n"
+    finally:
+        libc.shmctl(segment, 0, None)
+
+
+def test_landlock_counts_only_the_programs_own_processes(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit of the kernel counts all of the user's, so it has to be that much higher."""
+    monkeypatch.setattr(selftest, "PLACES", ())
+    monkeypatch.setattr("modules.sandbox.limits._processes_of_user", lambda: 1_000)
+    result = house.bash("ulimit -u", Limits(processes=50))
+    assert result.output == "1050\n"
+    assert os.getuid() == 0 or result.exit_code == 0

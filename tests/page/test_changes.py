@@ -1,0 +1,207 @@
+"""What changed in the files: seen, accepted, taken back, by hunk, file, call and turn."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.page.stage import Stage, replies, send
+from tests.page.test_views import faults
+from tests.scripted import call, say
+
+OLD = "".join(f"line {number}\n" for number in range(1, 41))
+NEW = OLD.replace("line 3\n", "line three\n").replace("line 38\n", "38\n")
+RUN = "mkdir docs && mv old.md docs/new.md && chmod +x tool.sh && printf '\\0\\2' > bin && rm gone"
+
+
+@pytest.fixture
+def stage(house: Stage) -> Stage:
+    """A project that the next two messages will change."""
+    (house.project / "f.py").write_text(OLD)
+    for name in ("old.md", "tool.sh", "gone"):
+        (house.project / name).write_text(f"# {name}\n")
+    (house.project / "bin").write_bytes(b"\0\1")
+    house.model.replies = [
+        call("modify_file", id="a", path="f.py", operation="replace", old="e 3\n", new="e three\n"),
+        call("create_file", id="b", path="new.py", content="print('hi')\n"),
+        say("one"),
+        call("modify_file", id="c", path="f.py", operation="replace", old="line 38\n", new="38\n"),
+        call("run_command", id="d", command=RUN),
+        say("two"),
+        say("three"),
+    ]
+    return house
+
+
+def play(page: Page, times: int = 2) -> None:
+    for number in range(1, times + 1):
+        send(page, "go")
+        expect(page.locator(".end")).to_have_count(number)
+        expect(act(page, "Stop").or_(act(page, "停止"))).to_be_hidden()
+
+
+def act(page: Page, name: str) -> Locator:
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def hunks(page: Page, name: str) -> Locator:
+    return page.get_by_role("region", name=name, exact=True).locator(".hunk")
+
+
+def text(stage: Stage) -> str:
+    return (stage.project / "f.py").read_text()
+
+
+def test_a_hunk_is_undone_and_another_accepted_by_keyboard(stage: Stage) -> None:
+    page = stage.open()
+    play(page)
+    expect(hunks(page, "f.py")).to_have_count(2)
+    expect(hunks(page, "f.py").first.locator("mark")).to_have_text(["3", "three"])
+    act(page, "Undo change 1 of 2 in f.py").focus()
+    page.keyboard.press("Enter")
+    expect(hunks(page, "f.py")).to_have_count(1)
+    assert text(stage) == NEW.replace("line three\n", "line 3\n")
+    expect(act(page, "Undo change 1 of 1 in f.py")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(hunks(page, "f.py")).to_have_count(0)
+    assert text(stage) == NEW.replace("line three\n", "line 3\n")
+    page.reload()
+    expect(page.locator(".changes .total")).to_have_text("5 files changed")
+    expect(hunks(page, "f.py")).to_have_count(0)
+    act(page, "Redo").click()
+    expect(hunks(page, "f.py")).to_have_count(1)
+    assert text(stage) == NEW
+
+
+def test_files_that_are_no_text_are_undone_and_accepted_whole(stage: Stage) -> None:
+    page = stage.open()
+    play(page)
+    files = page.locator(".file-changes .name")
+    expect(files).to_have_text(["bin", "new.md", "f.py", "gone", "new.py", "tool.sh"])
+    act(page, "Undo docs/new.md").click()
+    expect(files).to_have_text(["bin", "f.py", "gone", "new.py", "tool.sh"])
+    assert (stage.project / "old.md").exists()
+    act(page, "Undo tool.sh").click()
+    act(page, "Undo gone").click()
+    act(page, "Accept bin").click()
+    expect(files).to_have_text(["f.py", "new.py"])
+    act(page, "Undo new.py").click()
+    expect(files).to_have_text(["f.py"])
+    assert not (stage.project / "new.py").exists()
+    assert (stage.project / "gone").read_text() == "# gone\n"
+    act(page, "Accept all").click()
+    expect(page.locator(".changes")).to_contain_text("All changes are accepted or taken back.")
+    act(page, "Show accepted changes again").click()
+    expect(files).to_have_text(["bin", "f.py"])
+
+
+@pytest.mark.parametrize(("deed", "left"), [("undo", OLD), ("accept", NEW)])
+def test_quick_clicks_hit_the_hunks_they_were_meant_for(stage: Stage, deed: str, left: str) -> None:
+    page = stage.open()
+    play(page)
+    buttons = hunks(page, "f.py").locator(f"[data-act={deed}]")
+    expect(buttons).to_have_count(2)
+    buttons.evaluate_all("all => all.forEach((each) => each.click())")
+    expect(hunks(page, "f.py")).to_have_count(0)
+    assert text(stage) == left
+    expect(page.locator(".notice")).to_have_count(0)
+
+
+def test_a_conflict_is_said_and_both_are_kept(stage: Stage) -> None:
+    page = stage.open()
+    play(page, 1)
+    (stage.project / "f.py").write_text(OLD.replace("line 3\n", "mine\n"))
+    act(page, "Undo: Edit f.py").click()
+    said = "both kept · f.py · as you have it; the earlier one is f.py.undo-conflict"
+    expect(page.locator(".notice")).to_contain_text(said)
+    assert text(stage) == OLD.replace("line 3\n", "mine\n")
+    assert (stage.project / "f.py.undo-conflict").read_text() == OLD
+
+
+def test_changes_since_a_turn(stage: Stage) -> None:
+    page = stage.open()
+    play(page)
+    page.get_by_role("combobox", name="Show changes").select_option("since turn 2")
+    expect(hunks(page, "f.py")).to_have_count(1)
+    expect(page.locator(".file-changes .name", has_text="new.py")).to_have_count(0)
+
+
+def test_a_call_is_undone_and_redone_in_every_tab(stage: Stage) -> None:
+    page, other = stage.open(), stage.open()
+    play(page)
+    act(page, "Undo: Edit f.py").first.click()
+    expect(act(page, "Redo: Edit f.py")).to_be_visible()
+    assert text(stage) == OLD.replace("line 38\n", "38\n")
+    other.goto(page.url)
+    for tab in (page, other):
+        expect(act(tab, "Redo: Edit f.py")).to_have_count(1)
+        expect(tab.locator(".undone:visible")).to_have_text(["undone"])
+    other.reload()
+    act(other, "Redo: Edit f.py").click()
+    for tab in (page, other):
+        expect(tab.locator(".undone:visible")).to_have_count(0)
+    assert text(stage) == NEW
+
+
+def test_a_turn_is_undone_and_redone(stage: Stage) -> None:
+    page = stage.open()
+    play(page)
+    act(page, "Undo: turn 1").click()
+    expect(act(page, "Redo: turn 1")).to_be_visible()
+    expect(act(page, "Redo: Create new.py")).to_be_visible()
+    assert text(stage) == OLD.replace("line 38\n", "38\n")
+    act(page, "Redo: turn 1").click()
+    expect(act(page, "Undo: turn 1")).to_be_visible()
+    assert text(stage) == NEW
+    send(page, "go")
+    expect(replies(page).last).to_have_text("three")
+    expect(act(page, "Undo: turn 3")).to_have_count(0)
+
+
+def test_two_columns_where_there_is_room(stage: Stage) -> None:
+    page = stage.open()
+    play(page)
+    act(page, "Side by side").click()
+    row = hunks(page, "f.py").first.locator("tr", has_text="three")
+    expect(row.locator("td")).to_have_text(["3", "line 3", "3", "line three"])
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("tab", name="Changes").click()
+    expect(act(page, "Side by side")).to_be_hidden()
+    expect(hunks(page, "f.py").first.locator("tr", has_text="three").locator("td")).to_have_count(3)
+
+
+def test_many_changed_files_are_shown_when_unfolded(house: Stage) -> None:
+    command = "for i in $(seq 100 170); do echo text $i > f$i; done"
+    house.model.replies = [call("run_command", command=command), say("done")]
+    page = house.open()
+    play(page, 1)
+    expect(page.locator(".changes .total")).to_have_text("71 files changed")
+    last = page.get_by_role("region", name="f170", exact=True)
+    expect(last.locator(".diff")).to_have_count(0)
+    last.locator("summary").click()
+    expect(last.locator(".diff")).to_contain_text("text 170")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_the_changes_have_no_faults(stage: Stage, width: int, scheme: str, language: str) -> None:
+    page = stage.open(
+        language=language, width=width, color_scheme=scheme, reduced_motion="reduce", height=844
+    )
+    play(page)
+    page.locator(".call .undoing button:visible").first.click()
+    expect(page.locator(".undone:visible")).to_have_count(1)
+    assert faults(page) == []
+    if width == 390:
+        page.get_by_role("tab").nth(2).click()
+    elif width == 1024:
+        page.keyboard.press("Control+j")
+    expect(page.locator(".file-changes")).to_have_count(6)
+    assert faults(page) == []
+    if width > 390:
+        page.locator(".changes-head [aria-pressed]").click()
+        expect(page.locator(".diff.split").first).to_be_visible()
+        assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,134 @@
+"""Every view that is not in the way all the time: fit for everybody, and within the strict policy.
+
+Each is looked at in both schemes, at three widths and in both languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.stage import Stage, replies, send
+from tests.page.test_hostile import WATCHED
+from tests.page.test_views import faults, talk
+from tests.scripted import say
+
+Look = Callable[[str], None]
+
+
+@pytest.fixture(params=[1440, 1024, 390])
+def width(request: pytest.FixtureRequest) -> int:
+    wanted: int = request.param
+    return wanted
+
+
+@pytest.fixture(params=["en", "zh"])
+def language(request: pytest.FixtureRequest) -> str:
+    wanted: str = request.param
+    return wanted
+
+
+@pytest.fixture
+def page(house: Stage, width: int, language: str) -> Iterator[Page]:
+    talk(house)
+    house.model.replies.append(say("Once more."))
+    page = house.open(language=language, width=width, reduced_motion="reduce")
+    page.add_init_script(WATCHED)
+    page.reload()
+    expect(page.locator(".dot")).to_have_attribute("data-link", "live")
+    yield page
+    assert page.evaluate("window.violations") == []
+
+
+@pytest.fixture
+def look(page: Page, width: int) -> Look:
+    return lambda view: _look(page, view, width)
+
+
+def _look(page: Page, view: str, width: int) -> None:
+    """Fail with the name of the *view* if anything is wrong with it."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert (view, scheme, faults(page)) == (view, scheme, [])
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, view
+
+
+def test_what_opens_over_the_page(page: Page, look: Look) -> None:
+    look("welcome")
+    send(page, "go")
+    expect(page.locator(".end")).to_have_count(1)
+    look("conversation")
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog").locator(".session")).to_have_count(1)
+    look("sessions")
+    page.get_by_role("dialog").get_by_role("searchbox").fill("go")
+    expect(page.get_by_role("dialog").locator(".snippet").first).to_be_visible()
+    look("found in sessions")
+    _close(page)
+    page.keyboard.press("Control+p")
+    expect(page.get_by_role("dialog").get_by_role("option").first).to_be_visible()
+    look("palette")
+    _close(page)
+    page.locator(".log").focus()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    look("keys")
+    _close(page)
+    page.locator(".statusbar button, [role=status] button").last.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    look("status")
+
+
+def _close(page: Page) -> None:
+    page.get_by_role("dialog").locator(".dialog-head button").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_what_stands_beside_the_talk(page: Page, look: Look, house: Stage, width: int) -> None:
+    for name, text in (("t.csv", "a,b\n1,2\n"), ("t.md", "# T\n"), ("t.html", "<h1>T</h1>")):
+        (house.project / name).write_text(text)
+    (house.project / "t.bin").write_bytes(bytes(range(256)))
+    send(page, "go")
+    expect(page.locator(".end")).to_have_count(1)
+    tabs = page.get_by_role("tab") if width < 720 else None
+    if tabs:
+        tabs.nth(2).click()
+    elif not page.locator(".pane").is_visible():
+        page.keyboard.press("Control+j")
+    expect(page.locator(".pane")).to_be_visible()
+    expect(page.locator(".pane")).to_contain_text("a.py")
+    look("changes")
+    for name in ("a.py", "t.csv", "t.md", "t.html", "t.bin"):
+        if tabs:
+            tabs.nth(1).click()
+        page.get_by_role("treeitem", name=name).first.click()
+        expect(page.locator(".pane-tab.shown")).to_contain_text(name)
+        expect(page.locator(".loading-note:visible")).to_have_count(0)
+        look(name)
+    if tabs:
+        tabs.nth(1).click()
+    page.get_by_role("treeitem", name="a.py").first.click(button="right")
+    expect(page.get_by_role("menuitem").first).to_be_visible()
+    look("menu of a file")
+
+
+def test_pages_of_their_own(house: Stage, language: str, width: int, tmp_path: Path) -> None:
+    talk(house)
+    page = house.open(language=language, width=width, reduced_motion="reduce")
+    send(page, "go")
+    expect(replies(page).last).to_be_visible()
+    expect(page.locator(".end")).to_have_count(1)
+    session = page.url.rpartition("/s/")[2].partition("?")[0]
+    address = f"/api/sessions/{session}/export?format=html"
+    text: Any = page.evaluate("address => fetch(address).then(a => a.text())", address)
+    (tmp_path / "talk.html").write_text(text)
+    page.goto(f"{house.server.url}/api/docs")
+    expect(page.get_by_role("heading").first).to_be_visible()
+    _look(page, "description of the API", width)
+    page.goto((tmp_path / "talk.html").as_uri())
+    expect(page.get_by_role("heading", name="Done")).to_be_visible()
+    _look(page, "export", width)

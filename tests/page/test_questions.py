@@ -1,0 +1,157 @@
+"""Being asked: what is shown, what may be changed, whatever kind of question it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.page.stage import Stage, replies, send
+from tests.scripted import call, calls, say
+
+
+def question(page: Page) -> Locator:
+    return page.get_by_role("group", name="Approval")
+
+
+def ask(house: Stage, name: str, /, **arguments: Any) -> Page:
+    """Return a page on which the model's call waits for an answer."""
+    house.model.replies = [call(name, **arguments), say("Fine.")]
+    page = house.open()
+    page.get_by_label("Approval mode").select_option("ask")
+    send(page, "do it")
+    expect(question(page).get_by_role("button", name="Yes")).to_be_enabled()
+    return page
+
+
+def test_a_command_is_edited_and_runs_as_edited(house: Stage) -> None:
+    page = ask(house, "run_command", command="echo model > made.txt")
+    page.keyboard.press("e")
+    area = question(page).get_by_role("textbox", name="command")
+    expect(area).to_be_focused()
+    expect(area).to_have_value("echo model > made.txt")
+    area.fill("echo person > made.txt")
+    area.press("Control+Enter")
+    expect(replies(page).last).to_have_text("Fine.")
+    assert (house.project / "made.txt").read_text() == "person\n"
+    expect(page.locator(".call .revised")).to_have_text("changed by you")
+    expect(page.locator(".call .target")).to_have_text("echo person > made.txt")
+    told = house.model.requests[-1][-1]
+    assert "The person changed this call" in told["content"]
+    assert "command: echo person > made.txt" in told["content"]
+    sent = house.model.requests[-1][-2]["tool_calls"][0]["function"]["arguments"]
+    assert "echo model" in sent
+    page.reload()
+    expect(page.locator(".call .revised")).to_have_text("changed by you")
+
+
+def test_the_content_of_a_file_is_edited_in_its_question(house: Stage) -> None:
+    page = ask(house, "create_file", path="a.txt", content="one\n", overwrite=False)
+    expect(question(page).locator(".diff .added .text")).to_have_text("one")
+    question(page).get_by_role("button", name="Edit").click()
+    question(page).get_by_role("textbox", name="content").fill("two\n")
+    question(page).get_by_role("textbox", name="overwrite").fill("maybe")
+    question(page).get_by_role("button", name="Do this instead").click()
+    expect(question(page).get_by_role("alert")).to_contain_text("overwrite is not written as JSON")
+    question(page).get_by_role("textbox", name="overwrite").fill("3")
+    question(page).get_by_role("button", name="Do this instead").click()
+    expect(page.locator(".notice.bad")).to_contain_text("must be of type boolean")
+    expect(question(page).get_by_role("textbox", name="content")).to_have_value("two\n")
+    question(page).get_by_role("textbox", name="overwrite").fill("true")
+    question(page).get_by_role("button", name="Do this instead").click()
+    expect(replies(page).last).to_have_text("Fine.")
+    assert (house.project / "a.txt").read_text() == "two\n"
+
+
+def test_leaving_the_form_goes_back_to_the_question(house: Stage) -> None:
+    page = ask(house, "run_command", command="echo hi")
+    page.keyboard.press("e")
+    page.get_by_role("log").focus()
+    page.keyboard.press("n")  # answers nothing while the form is open
+    question(page).get_by_role("textbox", name="command").press("Escape")
+    expect(question(page).get_by_role("button", name="Edit")).to_be_focused()
+    expect(question(page).get_by_role("button", name="Always")).to_be_visible()
+    page.keyboard.press("y")
+    expect(replies(page).last).to_have_text("Fine.")
+
+
+def test_a_deletion_shows_the_lines_that_would_go(house: Stage) -> None:
+    (house.project / "old.txt").write_text("one\ntwo\n")
+    page = ask(house, "delete_file", path="old.txt")
+    expect(question(page).locator(".diff .removed .text")).to_have_text(["one", "two"])
+    expect(question(page)).to_contain_text("The file would be gone.")
+    question(page).get_by_role("button", name="No", exact=True).click()
+    expect(replies(page).last).to_have_text("Fine.")
+    assert (house.project / "old.txt").exists()
+
+
+def test_an_always_that_does_not_fit_is_told_and_can_be_mended(house: Stage) -> None:
+    page = ask(house, "run_command", command="echo one")
+    pattern = question(page).get_by_label("Pattern to allow from now on")
+    expect(pattern).to_have_value("run_command echo one *")
+    pattern.fill("run_command ls *")
+    question(page).get_by_role("button", name="Always").click()
+    expect(page.locator(".notice.bad")).to_contain_text("does not cover this call")
+    pattern.fill("run_command echo *")
+    pattern.press("Enter")
+    expect(replies(page).last).to_have_text("Fine.")
+    house.model.replies = [call("run_command", command="echo two"), say("Again.")]
+    send(page, "again")
+    expect(replies(page).last).to_have_text("Again.")
+    expect(question(page)).to_be_hidden()
+
+
+def test_a_task_in_circles_is_asked_about_in_words_of_its_own(house: Stage) -> None:
+    loop = [calls((f"c{n}", "run_command", '{"command": "echo same"}')) for n in range(9)]
+    house.model.replies = [*loop, say("Never.")]
+    page = house.open()
+    send(page, "go round")
+    expect(question(page)).to_contain_text("circles")
+    expect(question(page).get_by_role("button")).to_have_text(
+        ["Yes, let it go on", "No, stop here"]
+    )
+    question(page).get_by_role("button", name="No, stop here").click()
+    expect(page.locator(".end.step_limit")).to_be_visible()
+    expect(page.locator(".call[data-state=asked]")).to_have_count(0)
+
+
+def test_a_great_loss_is_shown_and_put_back(house: Stage) -> None:
+    for number in range(30):
+        (house.project / f"f{number}.txt").write_text("x")
+    house.model.replies = [call("run_command", command="rm f*.txt"), say("Fine.")]
+    page = house.open()
+    send(page, "clean up")
+    expect(question(page)).to_contain_text("It deleted 30 of 30 files")
+    expect(question(page).locator(".card-tree")).to_contain_text("f29.txt")
+    expect(question(page).get_by_role("button")).to_have_count(32)  # the names are links
+    question(page).get_by_role("button", name="No, put everything back").click()
+    expect(replies(page).last).to_have_text("Fine.")
+    assert len(list(house.project.glob("f*.txt"))) == 30
+
+
+def test_a_question_is_told_to_who_looks_elsewhere_once_they_wished_so(house: Stage) -> None:
+    house.model.replies = [call("run_command", command="echo hi"), say("Fine.")]
+    page = house.open(permissions=["notifications"])
+    page.evaluate(
+        """() => {
+            window.told = [];
+            window.Notification = class extends EventTarget {
+                static permission = "granted";
+                static requestPermission = async () => "granted";
+                constructor(title, options) { super(); told.push(`${title} ${options.body}`); }
+            };
+            Object.defineProperty(document, "hidden", { get: () => true });
+        }"""
+    )
+    page.get_by_label("Approval mode").select_option("ask")
+    send(page, "one")
+    expect(question(page).get_by_role("button", name="Yes")).to_be_enabled()
+    assert page.evaluate("told") == []
+    page.keyboard.press("y")
+    expect(replies(page).last).to_have_text("Fine.")
+    page.get_by_role("button", name="Notify me when I look elsewhere").click()
+    expect(page.get_by_role("button", name="Notifications: on")).to_be_visible()
+    house.model.replies = [call("run_command", command="echo hi"), say("Again.")]
+    send(page, "two")
+    expect(question(page).get_by_role("button", name="Yes")).to_be_enabled()
+    assert page.evaluate("told") == ["Your answer is needed. Run echo hi"]

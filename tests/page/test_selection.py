@@ -1,0 +1,96 @@
+"""Selected text, of a reply or of an open file: quoted, or noted on."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.page.stage import Stage, message, replies, send
+from tests.page.test_files import row
+from tests.scripted import say
+
+SELECT = """paragraph => {
+    const range = document.createRange();
+    range.selectNodeContents(paragraph);
+    const selection = getSelection();
+    selection.removeAllRanges();
+    selection.addRange(range);
+}"""
+
+
+def bar(page: Page) -> Locator:
+    return page.get_by_role("toolbar", name="Selected text")
+
+
+def test_a_part_of_a_reply_is_quoted(house: Stage) -> None:
+    house.model.replies = [say("First words.\n\nSecond words.")]
+    page = house.open()
+    send(page, "talk")
+    expect(replies(page)).to_contain_text("Second words.")
+    expect(page.locator(".end")).to_have_count(1)
+    replies(page).locator("p").last.evaluate(SELECT)
+    bar(page).get_by_role("button", name="Quote in message").click()
+    expect(message(page)).to_have_value("> Second words.\n\n")
+    expect(message(page)).to_be_focused()
+    expect(bar(page)).to_be_hidden()
+
+
+def test_a_note_on_a_reply_goes_with_its_words_into_the_message(house: Stage) -> None:
+    house.model.replies = [say("One claim."), say("Right.")]
+    page = house.open()
+    send(page, "talk")
+    expect(page.locator(".end")).to_have_count(1)
+    replies(page).locator("p").evaluate(SELECT)
+    expect(bar(page)).to_be_visible()
+    page.keyboard.press("Alt+m")
+    page.get_by_role("textbox", name="Note").fill("is wrong")
+    page.keyboard.press("Control+Enter")
+    expect(message(page)).to_have_value("> One claim.\n\nis wrong")
+    message(page).press("Enter")
+    expect(replies(page).last).to_have_text("Right.")
+    assert house.model.requests[-1][-1]["content"] == "> One claim.\n\nis wrong"
+
+
+def test_lines_of_a_file_are_noted_and_quoted(house: Stage) -> None:
+    (house.project / "a.py").write_text("one\ntwo\nthree\nfour\n")
+    page = house.open()
+    row(page, "a.py").click()
+    page.locator(".editor .cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("Shift+ArrowDown")
+    bar(page).get_by_role("button", name="Add note").click()
+    page.get_by_role("textbox", name="Note").fill("mind these")
+    page.get_by_role("form", name="Add note").get_by_role("button", name="Add note").click()
+    expect(page.locator(".notice").last).to_contain_text("Noted.")
+    expect(row(page, "a.py").locator(".mark, .icon")).not_to_have_count(0)
+    page.locator(".editor .cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Shift+End")
+    expect(bar(page)).to_be_visible()
+    page.keyboard.press("Alt+m")
+    page.get_by_role("textbox", name="Note").fill("the first")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".notice").last).to_contain_text("Noted.")
+    send(page, "/note a.py")
+    expect(page.locator(".command").last).to_contain_text("L2-3: mind these")
+    expect(page.locator(".command").last).to_contain_text("L1: the first")
+    page.locator(".editor .cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Shift+ArrowDown")
+    expect(bar(page)).to_be_visible()
+    page.keyboard.press("Alt+q")
+    expect(message(page)).to_have_value("In a.py, line 1:\n```\none\n```\n")
+
+
+def test_the_note_is_left_by_escape(house: Stage) -> None:
+    house.model.replies = [say("One claim.")]
+    page = house.open()
+    send(page, "talk")
+    expect(page.locator(".end")).to_have_count(1)
+    replies(page).locator("p").evaluate(SELECT)
+    expect(bar(page)).to_be_visible()
+    page.keyboard.press("Alt+m")
+    page.get_by_role("textbox", name="Note").press("Escape")
+    expect(bar(page)).to_be_hidden()
+    expect(message(page)).to_have_value("")

@@ -1,0 +1,174 @@
+"""Whatever happens to a file in the data folder, Onefold opens, says so and goes on."""
+
+from __future__ import annotations
+
+import atexit
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.events import CommandAnswered, ToolFinished, Warned
+from tests.assembly import House, house
+from tests.modules.checkpoints.folders import look
+from tests.scripted import Item, call, run, say
+
+LINES = (
+    "/status",
+    "/sessions",
+    "/history",
+    "/note",
+    "/memory",
+    "/diff",
+    "/search one",
+    "/undo",
+    "/redo",
+    "/rewind 2 files",
+    "/redo",
+    "/rewind 1",
+    "/diff 1",
+    "/undo call",
+)
+
+
+@cache
+def sample() -> Path:
+    """Return a folder with a project and the data of a session of some turns; not to be changed."""
+    base = Path(tempfile.mkdtemp(prefix="onefold-test-"))
+    atexit.register(shutil.rmtree, base, ignore_errors=True)
+    with house(base, *script(), say("ok")) as here:
+        (here.root / "old").mkdir()
+        for number in range(120):
+            (here.root / "old" / f"{number}.txt").write_text(f"old {number}\n" * number)
+        (here.root / "old" / "large").write_bytes(random.Random(1).randbytes(1 << 20) + b"end")
+        for line in ("one", "two", "three"):
+            run(here.main, line)
+        run(here.main, "/remember tabs")
+        run(here.main, "/search one")
+    return base
+
+
+def script() -> Iterator[list[Item]]:
+    for turn in "123":
+        name = f"file{turn}.txt"
+        yield call("create_file", id=f"a{turn}", path=name, content=f"content {turn}\n" * 50)
+        yield call("rename_file", id=f"b{turn}", path=f"old/{turn}.txt", new_path=f"new{turn}.txt")
+        yield call("delete_file", id=f"d{turn}", path=f"old/1{turn}.txt")
+        yield call("annotate_file", id=f"c{turn}", path=name, note=f"note {turn}")
+        yield say(f"did {turn}")
+
+
+@contextmanager
+def copied() -> Iterator[Path]:
+    """Give a copy of the sample whose paths are those of the original as far as data knows."""
+    with tempfile.TemporaryDirectory(prefix="onefold-test-") as folder:
+        base = Path(folder)
+        shutil.copytree(sample(), base, dirs_exist_ok=True, symlinks=True)
+        (old,) = (base / "data" / "projects").iterdir()
+        with house(base):
+            pass  # makes the data folder that belongs to this path
+        new = next(path for path in old.parent.iterdir() if path != old)
+        shutil.rmtree(new)
+        old.rename(new)
+        yield base
+
+
+def wound(path: Path, chance: random.Random) -> None:
+    """Cut the file, or overwrite places in it, or turn bits over."""
+    content = bytearray(path.read_bytes())
+    for _ in range(chance.randint(1, 6)):
+        at = chance.randint(0, len(content))
+        match chance.choice(["cut", "zeros", "bytes", "drop", "bits"]):
+            case "cut":
+                del content[max(at, 1) :]
+            case "zeros":
+                length = min(chance.randint(1, 9000), len(content) - at)
+                content[at : at + length] = bytes(length)
+            case "bytes":
+                content[at : at + 40] = chance.randbytes(min(40, len(content) - at))
+            case "drop":
+                del content[at : at + chance.randint(1, 5000)]
+            case "bits":
+                for _ in range(20):
+                    if content:
+                        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    path.write_bytes(content)
+
+
+def goes_on(here: House) -> None:
+    """Check that a call is held and can be taken back, to the byte."""
+    before = look(here.root)
+    events = run(here.main, "go on")
+    assert [e.state for e in events if isinstance(e, ToolFinished)] == ["done"]
+    assert (here.root / "later.txt").read_text() == "later\n"
+    (undone,) = run(here.main, "/undo call")
+    assert isinstance(undone, CommandAnswered)
+    assert undone.ok, undone.card
+    assert look(here.root) == before
+
+
+def replies() -> list[list[Item]]:
+    return [call("create_file", id="z", path="later.txt", content="later\n"), say("ok")]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 10**9), lines=st.lists(st.sampled_from(LINES), max_size=5))
+def test_a_damaged_file_stops_nothing(seed: int, lines: list[str]) -> None:
+    chance = random.Random(seed)
+    with copied() as base:
+        kept = sorted(
+            path for path in (base / "data").rglob("*") if path.is_file() and path.stat().st_size
+        )
+        stores = [path for path in kept if path.name == "checkpoints.db"]
+        for path in chance.choice([stores, stores, [chance.choice(kept)], kept]):
+            wound(path, chance)
+        with house(base, *replies()) as here:
+            for line in ["/resume", *lines]:
+                assert isinstance(run(here.main, line)[0], CommandAnswered)
+            (here.root / "later.txt").unlink(missing_ok=True)
+            goes_on(here)
+
+
+@pytest.mark.parametrize("what", ["cut", "empty", "nonsense", "inside"])
+def test_a_damaged_store_is_kept_aside_and_said(what: str) -> None:
+    with copied() as base:
+        (path,) = (base / "data").rglob("checkpoints.db")
+        content = path.read_bytes()
+        damaged = {
+            "cut": content[: len(content) // 2],
+            "empty": b"\0" * 5000,
+            "nonsense": b"no database at all " * 300,
+            "inside": content[:20_000] + bytes(9000) + content[29_000:],
+        }[what]
+        path.write_bytes(damaged)
+        with house(base, *replies()) as here:
+            here.main.resume()
+            told = [str(e.what) for e in run(here.main, "go on") if isinstance(e, Warned)]
+            assert [text for text in told if "checkpoints was damaged" in text]
+            assert path.with_name("checkpoints.broken-1.db").read_bytes() == damaged
+            run(here.main, "/undo")
+            assert not (here.root / "later.txt").exists()
+
+
+def test_what_a_damaged_store_still_holds_can_be_gone_back_to() -> None:
+    with copied() as base:
+        (path,) = (base / "data").rglob("checkpoints.db")
+        content = bytearray(path.read_bytes())
+        content[18:20] = b"\xff\xff"  # SQLite refuses the file; all rows are there
+        path.write_bytes(content)
+        with house(base) as here:
+            here.main.resume()
+            (answer,) = run(here.main, "/rewind 1 files")
+            assert isinstance(answer, CommandAnswered)
+            assert answer.ok
+            assert sorted(p.name for p in here.root.iterdir()) == ["old"]
+            for number in range(120):
+                expected = f"old {number}\n" * number
+                assert (here.root / "old" / f"{number}.txt").read_text() == expected

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from utils.logger import FailureLog
+
+
+class Hider:
+    def hide(self, text: str) -> str:
+        return text.replace("hunter2", "«SECRET:DB»")
+
+
+def test_neither_the_log_nor_the_person_reads_a_secret(tmp_path: Path) -> None:
+    log = FailureLog(tmp_path / "log", ("key-of-ours",))
+    hider = Hider()
+    log.hear(hider.hide)
+    error = ValueError("key-of-ours, hunter2, sk-abcdef0123456789, postgres://me:pw@db")
+    told = log.keep(error)
+    text = "…, «SECRET:DB», …, postgres://me:…@db"
+    assert told.values["what"] == f"ValueError: {text}"
+    assert f"ValueError: {text}" in (tmp_path / "log").read_text()
+    for secret in ("key-of-ours", "hunter2", "sk-abcdef", ":pw@"):
+        assert secret not in (tmp_path / "log").read_text()
+
+
+def test_one_who_is_gone_is_not_asked(tmp_path: Path) -> None:
+    log = FailureLog(tmp_path / "log")
+    for _ in range(3):
+        log.hear(Hider().hide)
+    assert log.keep(ValueError("hunter2")).values["what"] == "ValueError: hunter2"
+    assert len(log._hiders) == 1

@@ -1,0 +1,27 @@
+"""Breaking text into lines by the cells that it takes on a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from unicodedata import east_asian_width
+
+_UNIT = re.compile(r"(?:[^\s\u2e80-\uffef]+|.)[，。；：、）]*\s*")
+"""What is not parted at the end of a line: a word, or one Chinese character."""
+
+
+def folded(text: str, width: int) -> Iterator[str]:
+    """Yield *text* in lines of at most *width* cells of the terminal, longer words apart."""
+    line, cells = "", 0
+    for unit in _UNIT.findall(text):
+        wanted = _cells(unit.rstrip())
+        if line and cells + wanted > width:
+            yield line.rstrip()
+            line, cells = "", 0
+        line += unit
+        cells += _cells(unit)
+    yield line.rstrip()
+
+
+def _cells(text: str) -> int:
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from modules.read_only import in_memory, reader
+from modules.salvage import Buffer, mapped
 from modules.sqlite_errors import (
     code_of,
     damaged,
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 Migration = Callable[["Connection"], None]
 """Brings a file from one version to the next, within a transaction."""
+Fill = Callable[["Connection", Buffer, Buffer], None]
+"""Gets a connection to a new file, and the content of a broken one and of its log."""
 
 
 _NO_VERSION = 1_000
@@ -53,8 +58,7 @@ def rescued(method: Method) -> Method:
         try:
             return method(self, *values, **named)
         except Damaged:
-            if not self._rescue():
-                raise
+            self._rescue()  # if nobody else just has
             return method(self, *values, **named)
 
     return call  # type: ignore[return-value]
@@ -84,6 +88,9 @@ class Database:
         self._lock = threading.RLock()
         self._connection: Connection | None = None
         self._refusal: Phrase | None = None
+        self._identity = (0, 0)
+        self._lock_handle: int | None = None
+        self._is_locked = False
 
     def exists(self) -> bool:
         """Return whether anything was ever kept."""
@@ -97,8 +104,37 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Everything done inside is on disk together when this ends, or not at all."""
-        with self._lock, self._explained(), _transaction(self._writable()) as connection:
+        with (
+            self._lock,
+            self._explained(),
+            self._shared_with_others(fcntl.LOCK_SH),
+            _transaction(self._writable()) as connection,
+        ):
             yield connection
+
+    @contextmanager
+    def _shared_with_others(self, kind: int) -> Iterator[None]:
+        """Keep other processes from renewing the file, or, alone, from writing to it."""
+        handle = None if self._is_locked else self._lock_file()
+        if handle is None:
+            yield
+            return
+        fcntl.flock(handle, kind)
+        self._is_locked = True
+        try:
+            yield
+        finally:
+            self._is_locked = False
+            fcntl.flock(handle, fcntl.LOCK_UN)
+
+    def _lock_file(self) -> int | None:
+        """Return a descriptor of the file that is locked, None where none can be made."""
+        if self._lock_handle is None:
+            with suppress(OSError):
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+                self._lock_handle = os.open(self._with_end(".lock"), flags, 0o600)
+        return self._lock_handle
 
     @property
     def refusal(self) -> Phrase | None:
@@ -129,22 +165,54 @@ class Database:
         found = _columns(connection)
         return all(set(columns) == set(found.get(table, ())) for table, columns in wanted.items())
 
-    def set_aside(self) -> tuple[Path, Path]:
-        """Move the file to a name that is free; return that and the one of its log.
+    def renew(self, fill: Fill) -> Path | None:
+        """Put a new file in the place of a broken one; return where that is kept, as it was.
 
-        Others who have it open go on with it there.
+        *fill* writes to the new file what the broken one and its log hold. The new one takes the
+        name only when it is whole: after a kill or a failure all of this is done again. Nobody can
+        write meanwhile. None when the file is not broken (any more).
         """
-        self.close()
-        with self._lock, self._explained():
-            number = 1
-            while (aside := self._beside(f"broken-{number}")).exists():
-                number += 1
-            log, aside_log = self._with_end("-wal"), aside.with_name(f"{aside.name}-wal")
-            if log.exists():
-                log.rename(aside_log)
-            self._path.rename(aside)
-            self._with_end("-shm").unlink(missing_ok=True)
-            return aside, aside_log
+        with self._lock, self._explained(), self._shared_with_others(fcntl.LOCK_EX):
+            if self.is_whole():
+                return None
+            self.close()
+            fresh = Database(
+                self._beside("new"), self._schema, migrations=self._migrations, patience=0.0
+            )
+            fresh.delete()
+            fresh._is_locked = True  # nobody else knows of it
+            aside, log = self._kept_aside()
+            with mapped(aside) as data, mapped(log) as logged, fresh.writing() as connection:
+                fill(connection, data, logged)
+            fresh.close()
+            fresh._path.replace(self._path)
+            return aside
+
+    def _kept_aside(self) -> tuple[Path, Path]:
+        """Give the broken file another name beside its own, and its log that one alone."""
+        before = self.set_aside_before()
+        if before and before[-1].samefile(self._path):  # as far as a kill let us come
+            aside = before[-1]
+        else:
+            aside = self._beside(f"broken-{len(before) + 1}")
+            try:
+                aside.hardlink_to(self._path)
+            except OSError:  # a file system without such links
+                shutil.copy2(self._path, aside)
+        log, aside_log = self._with_end("-wal"), aside.with_name(f"{aside.name}-wal")
+        if log.exists() and not aside_log.exists():
+            log.rename(aside_log)
+        self._forget_log()
+        return aside, aside_log
+
+    def delete(self) -> None:
+        """Remove the file, if there is one."""
+        self._path.unlink(missing_ok=True)
+        self._forget_log()
+
+    def _forget_log(self) -> None:
+        for end in ("-wal", "-shm"):
+            self._with_end(end).unlink(missing_ok=True)
 
     def set_aside_before(self) -> list[Path]:
         """Return the files that were ever moved away, oldest first."""
@@ -162,10 +230,16 @@ class Database:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+            if self._lock_handle is not None and not self._is_locked:
+                os.close(self._lock_handle)
+                self._lock_handle = None
 
     def _opened(self) -> Connection:
+        if self._connection is not None and self._identity != _identity_of(self._path):
+            self.close()  # another process put a new file in its place
         if self._connection is None:
             self._connection = self._open()
+            self._identity = _identity_of(self._path)
         return self._connection
 
     def _writable(self) -> Connection:
@@ -288,6 +362,12 @@ def _transaction(connection: Connection) -> Iterator[Connection]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _identity_of(path: Path) -> tuple[int, int]:
+    """Return what tells the file from any other that gets its name."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def _columns(connection: Connection) -> dict[str, list[str]]:

@@ -139,7 +139,8 @@ def _remote(parts: SplitResult, cert: str) -> _Source:
     is_fetched = parts.scheme == "http" or bool(authorization) or host in _HERE
     if not is_fetched:
         origin = Origin("https", host, port) if port != 443 else Origin("https", host)
-        return _Source(parts.geturl(), "" if port != 443 else host, origin)
+        plain = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+        return _Source(plain.geturl(), "" if port != 443 else host, origin)
     inside = f"{_HERE_INSIDE if host in _HERE else host}:{port}"
     origin = Origin(
         "https" if parts.scheme == "https" else "http",
@@ -160,9 +161,9 @@ def _authorization(parts: SplitResult) -> str:
         with suppress(OSError, NetrcParseError, RuntimeError):
             if known := netrc().authenticators(str(parts.hostname)):
                 user, _, password = known
-    if not user:
+    if not user and not password:
         return ""
-    pair = f"{unquote(user)}:{unquote(password or '')}".encode()
+    pair = f"{unquote(user or '')}:{unquote(password or '')}".encode()
     return f"Basic {base64.b64encode(pair).decode()}"
 
 

@@ -139,3 +139,13 @@ def test_two_threads_may_begin_a_session_together(tmp_path: Path) -> None:
             for thread in threads:
                 thread.join()
             assert len(here.store.load(session)) == 2
+
+
+def test_nobody_begins_while_another_session_is_alone_in_the_folder(tmp_path: Path) -> None:
+    one, two = Work(tmp_path / "work"), Work(tmp_path / "work")
+    with one.alone("one"):
+        with pytest.raises(Problem, match="Session one is at work"):
+            two.begin("two")
+        one.begin("one")
+    two.begin("two")
+    two.end()

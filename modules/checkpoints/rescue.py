@@ -8,12 +8,16 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from modules.checkpoints.compression import unpack
 from modules.checkpoints.entries import digest
 from modules.database import Database, Migration
-from modules.salvage import Value, mapped, rows
+from modules.salvage import Buffer, Value, rows
 from utils.phrases import Phrase, phrase
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 _DIGEST = 32  # bytes
 _BATCH = 500
@@ -67,16 +71,20 @@ class StoreDatabase(Database):
         The broken one is kept as it is. Every content is checked before it is trusted again, and
         no file of the project is believed to be unchanged since it was last looked at.
         """
-        with self._alone():
-            if self.is_whole():
-                return False
-            aside, log = self.set_aside()
+        count = 0
+
+        def fill(connection: Connection, data: Buffer, log: Buffer) -> None:
+            nonlocal count
             count = 0
-            with mapped(aside) as data, mapped(log) as logged, self.writing() as connection:
-                for table, values in _batches(_saved(rows(data, logged), self._large)):
-                    connection.executemany(_TABLES[table], values)
-                    count += len(values) if table == "snapshot" else 0
-                connection.execute("UPDATE collected SET times=?", (int(time.time()),))
+            for table, values in _batches(_saved(rows(data, log), self._large)):
+                connection.executemany(_TABLES[table], values)
+                count += len(values) if table == "snapshot" else 0
+            connection.execute("UPDATE collected SET times=?", (int(time.time()),))
+
+        with self._alone():
+            aside = self.renew(fill)
+            if aside is None:
+                return False
             self.rescues += 1
             self.tell(
                 phrase(

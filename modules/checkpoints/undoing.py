@@ -25,13 +25,15 @@ class Undoing:
         """
         number = 0
         results: list[Undone] = []
+        done: list[int] = []
         try:
-            for before, after in joined(calls):
+            for (before, after), together in joined(calls):
                 results.append(self._checkpoints.undo(before, after))
+                done += together
         finally:
             if results or not calls:
                 spans = [(result.before, result.after) for result in results]
-                number = self._ledger.add_undo(session, [call.id for call in calls], spans)
+                number = self._ledger.add_undo(session, sorted(done), spans)
         return number, results
 
     def redo(self, undo: UndoRecord) -> list[Undone]:
@@ -42,9 +44,10 @@ class Undoing:
 
     def bring_again(self, calls: Sequence[CallRecord]) -> list[Undone]:
         """Let *calls*, which were taken back, have been again: their changes on top of what is."""
-        spans = reversed(joined(calls))
-        results = [self._checkpoints.undo(after, before) for before, after in spans]
-        self._ledger.mark_again([call.id for call in calls])
+        results: list[Undone] = []
+        for (before, after), together in reversed(joined(calls)):
+            results.append(self._checkpoints.undo(after, before))
+            self._ledger.mark_again(together)
         return results
 
     def undo_of(self, session: str, calls: Sequence[CallRecord]) -> UndoRecord | None:
@@ -57,13 +60,17 @@ class Undoing:
         return self._ledger.add_undo(session, [], [(result.before, result.after)])
 
 
-def joined(calls: Sequence[CallRecord]) -> list[Span]:
-    """Return the spans of *calls*, the last first; neighbours that meet become one."""
-    spans: list[Span] = []
+def joined(calls: Sequence[CallRecord]) -> list[tuple[Span, list[int]]]:
+    """Return the spans of *calls*, the last first, each with the ids of its calls.
+
+    Neighbours that meet become one.
+    """
+    spans: list[tuple[Span, list[int]]] = []
     for call in reversed(calls):
         assert call.after is not None  # noqa: S101 - only calls that ended are undone
-        if spans and spans[-1][0] == call.after:
-            spans[-1] = call.before, spans[-1][1]
+        if spans and spans[-1][0][0] == call.after:
+            (_, after), together = spans[-1]
+            spans[-1] = (call.before, after), [*together, call.id]
         else:
-            spans.append((call.before, call.after))
+            spans.append(((call.before, call.after), [call.id]))
     return spans

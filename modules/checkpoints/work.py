@@ -19,6 +19,7 @@ class _Lock:
 
     handle: int
     sessions: dict[Work, str] = field(default_factory=dict)
+    is_alone: bool = False
 
 
 _guard = threading.Lock()
@@ -47,6 +48,8 @@ class Work:
             lock = _locks.get(self._path)
             if lock is None:
                 lock = _locks[self._path] = _Lock(self._taken(session))
+            elif lock.is_alone and self not in lock.sessions:
+                raise _busy(lock)
             lock.sessions[self] = session
 
     @contextmanager
@@ -60,13 +63,8 @@ class Work:
             return
         with _guard:
             if lock := _locks.get(self._path):
-                raise Problem(
-                    phrase(
-                        "Session {session} is at work in this folder; wait for it, or stop it.",
-                        session=next(iter(lock.sessions.values())),
-                    )
-                )
-            _locks[self._path] = _Lock(self._taken(session), {self: session})
+                raise _busy(lock)
+            _locks[self._path] = _Lock(self._taken(session), {self: session}, is_alone=True)
         try:
             yield
         finally:
@@ -122,3 +120,13 @@ class Work:
             pid=pid,
             session=session,
         )
+
+
+def _busy(lock: _Lock) -> Problem:
+    session = next(iter(lock.sessions.values()))
+    return Problem(
+        phrase(
+            "Session {session} is at work in this folder; wait for it, or stop it.",
+            session=session,
+        )
+    )

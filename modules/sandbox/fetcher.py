@@ -90,7 +90,7 @@ def _headers(head: bytes, origin: Origin, path: str) -> Mapping[str, str]:
 def _lies_beside(path: str, folder: str) -> bool:
     """Return whether *path* is in *folder*, however a server may read it."""
     plain = unquote(unquote(path.partition("?")[0]))
-    if "\\" in plain or ".." in plain.split("/") or "//" in plain:
+    if any(sign in plain for sign in ("\\", ";", "//")) or ".." in plain.split("/"):
         return False
     return plain.startswith(f"{folder}/")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.messages import Shift
 from core.store import SessionInfo
 from modules.database import Database
-from modules.salvage import Buffer, mapped, rows
+from modules.salvage import Buffer, rows
 from modules.sessions.rows import count_turns, insert_event, insert_session, loaded
 from utils.phrases import Phrase, Problem, phrase
 
@@ -34,22 +34,24 @@ def rescue(database: Database) -> Phrase | None:
 
     The broken file is kept beside it, as it is. Returns what to tell the person.
     """
-    if database.is_whole():
-        return None
-    aside, log = database.set_aside()
-    with mapped(aside) as data, mapped(log) as logged:
-        sessions, events = sessions_in(data, logged)
-    names = sorted(sessions.keys() | events.keys())
-    lost = 0
-    with database.writing() as connection:
-        for name in names:
+    count = lost = 0
+
+    def fill(connection: Connection, data: Buffer, log: Buffer) -> None:
+        nonlocal count, lost
+        sessions, events = sessions_in(data, log)
+        count, lost = len(sessions.keys() | events.keys()), 0
+        for name in sorted(sessions.keys() | events.keys()):
             saved = sessions.get(name) or _unknown(name, events[name])
             lost += _put_back(connection, saved, events.get(name, {}))
+
+    aside = database.renew(fill)
+    if aside is None:
+        return None
     return phrase(
         "The file of the sessions was damaged; it is kept as {path}. Sessions saved: "
         "{count}; records of them that are lost: {lost}.",
         path=str(aside),
-        count=len(names),
+        count=count,
         lost=lost,
     )
 

@@ -17,8 +17,10 @@ CREATE VIRTUAL TABLE IF NOT EXISTS said_index
 USING fts5(body, content='said', content_rowid='id', tokenize='trigram')
 """
 
+# As bytes: damage may have left something that is no text.
 _FOUND = """
-SELECT session.id, session.title, event.turn, event.kind, said.body, event.ts
+SELECT session.id, CAST(session.title AS BLOB), event.turn, event.kind, CAST(said.body AS BLOB),
+    event.ts
 FROM said JOIN event ON event.id = said.id JOIN session ON session.id = event.session
 WHERE {} ORDER BY said.id DESC LIMIT ?
 """
@@ -51,7 +53,7 @@ class Search:
         with self._database.reading() as connection:
             rows = connection.execute(_FOUND.format(where), (*values, limit)).fetchall()
         return [
-            Found(session, title, turn, role, _snippet(body, wanted), when)
+            Found(session, _text(title), turn, role, _snippet(_text(body), wanted), when)
             for session, title, turn, role, body, when in rows
         ]
 
@@ -126,6 +128,10 @@ def _cases(text: str) -> Iterable[str]:
     if text.isascii():
         return (text,)
     return dict.fromkeys((text, text.lower(), text.upper(), text.title()))
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _snippet(body: str, wanted: str, around: int = 60) -> str:

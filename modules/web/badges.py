@@ -14,6 +14,8 @@ _COMMANDS = (
     ("diff-index", "--relative", "--cached", "--name-status", "--no-renames", "-z", "HEAD"),
     ("diff-files", "--relative", "--name-status", "--ignore-submodules", "-z"),
 )
+# `diff-files` believes a file's time, as the index last knew it; this one reads the content.
+_REALLY_CHANGED = ("ls-files", "-m", "-z")
 _NEW = ("ls-files", "-o", "--exclude-standard", "-z")
 _FILTERS = ("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
 
@@ -27,15 +29,33 @@ def badges(root: Path) -> dict[str, str]:
     if tree is None:
         return {}
     settings = HARMLESS | _without_filters(root, tree)
-    found: dict[str, str] = {}
-    for command in _COMMANDS:
-        words = _asked(command, root, tree, settings)
-        for letter, path in zip(words[::2], words[1::2], strict=False):
-            # Both lists may name a file; being new in the index outweighs a change after that.
-            if letter[:1] in "MADUT" and found.get(path) != "A":
-                found[path] = letter[:1].replace("T", "M")
+    staged, unstaged = (_letters(_asked(command, root, tree, settings)) for command in _COMMANDS)
+    if "M" in unstaged.values():
+        unstaged = _without_touched(unstaged, root, tree, settings)
+    # Both may name a file; being new in the index outweighs a change after that.
+    found = unstaged | {
+        path: letter for path, letter in staged.items() if letter == "A" or path not in unstaged
+    }
     found |= dict.fromkeys(_asked(_NEW, root, tree, settings), "?")
     return found
+
+
+def _letters(words: Sequence[str]) -> dict[str, str]:
+    """Return the letters by path of what `--name-status -z` prints; a changed type is an M."""
+    # A file in conflict is named twice, as such and as modified: sorted, the U is the last word.
+    pairs = sorted(zip(words[::2], words[1::2], strict=False))
+    return {path: letter[:1].replace("T", "M") for letter, path in pairs if letter[:1] in "MADUT"}
+
+
+def _without_touched(
+    letters: dict[str, str], root: Path, tree: Path, settings: Mapping[str, str]
+) -> dict[str, str]:
+    """Return *letters* without every M of a file whose content is as the index has it."""
+    changed = ask_git(_REALLY_CHANGED, folder=root, tree=tree, seconds=_SECONDS, settings=settings)
+    if changed is None:
+        return letters
+    really = set(changed)
+    return {path: letter for path, letter in letters.items() if letter != "M" or path in really}
 
 
 def _without_filters(root: Path, tree: Path) -> dict[str, str]:

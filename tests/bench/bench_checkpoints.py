@@ -41,6 +41,16 @@ def make(root: Path, count: int) -> int:
     return total
 
 
+def make_plain(root: Path, count: int) -> None:
+    """Do with *count* files what no undo can do without: make, fill, name and date them."""
+    for number in range(count):
+        folder = root / str(number // 25)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "new").write_bytes(b"x" * 800)
+        (folder / "new").rename(folder / str(number))
+        os.utime(folder / str(number), ns=(1, 1))
+
+
 def seconds(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
@@ -64,7 +74,10 @@ def many_files(root: Path, store: Path, count: int) -> None:
         after = points.take().id
         count = len(points.diff(before, after))
         say(f"telling its {count} changes", f"{seconds(lambda: points.diff(before, after)):.2f} s")
-        say("undoing it", f"{seconds(lambda: points.undo(before, after)):.2f} s")
+        undoing = seconds(lambda: points.undo(before, after))
+        plain = seconds(lambda: make_plain(root.parent / "plain", count))
+        say("undoing it", f"{undoing:.2f} s")
+        say(f"making {count} files in a plain loop", f"{plain:.2f} s")
         say("differences left", str(len(points.diff(before, points.take().id))))
 
 

@@ -64,6 +64,13 @@ def test_a_password_is_in_nothing_that_is_shown() -> None:
     assert (origin.authorization, origin.path) == (LETS_IN, "/repo")
 
 
+def test_a_token_without_a_user_is_in_nothing_that_is_shown() -> None:
+    network = network_of({"index-url": "https://:s3cret-token@pypi.example.org/simple"})
+    assert "s3cret-token" not in str(dict(network.variables))
+    (origin,) = network.origins
+    assert base64.b64decode(origin.authorization.split()[1]) == b":s3cret-token"
+
+
 def test_a_password_in_netrc_counts(tmp_path: Path) -> None:
     with lived_in(tmp_path) as house:
         (house.home / ".netrc").write_text(f"machine pip.example.org login me password {PASSWORD}")
@@ -272,6 +279,8 @@ def test_nothing_else_of_that_server_gets_the_password(house: House) -> None:
             ("GET", f"{inside}/repo/../admin"),
             ("GET", f"{inside}/repo/%2e%2e/admin"),
             ("GET", f"{inside}/repo/%252e%252e/admin"),
+            ("GET", f"{inside}/repo/..;/admin"),
+            ("GET", f"{inside}/repo/%2e%2e%3b/admin"),
             ("GET", f"{inside}/repo//admin"),
             ("GET", f"{inside}/repository"),
             ("POST", f"{inside}/repo/simple/"),
@@ -283,7 +292,7 @@ def test_nothing_else_of_that_server_gets_the_password(house: House) -> None:
             Program("python", ASK.format(asked=asked)), Limits(), Stop(), network
         )
         codes = [line[:3] for line in "".join(said).splitlines()]
-    assert codes == ["200", *["401"] * 6, *["403"] * 4]
+    assert codes == ["200", *["401"] * 8, *["403"] * 4]
     assert [sent for path, sent in index.asked if sent] == [LETS_IN]
 
 

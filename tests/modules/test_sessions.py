@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,7 +24,7 @@ from hypothesis import strategies as st
 
 from core.cards import TextCard
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User
-from modules.sessions import Sessions
+from modules.sessions import Sessions, rescue
 from modules.sessions import search as module
 from utils.phrases import Problem, phrase
 
@@ -196,8 +197,9 @@ def test_many_threads_may_append_at_once(store: Sessions) -> None:
 WRITER = """
 import sys
 from pathlib import Path
+from typing import Any
 from core.messages import User
-from modules.sessions import Sessions
+from modules.sessions import Sessions, rescue
 store = Sessions(Path(sys.argv[1]))
 session = store.create(model="m")
 for number in range(int(sys.argv[2])):
@@ -245,6 +247,52 @@ def test_a_damaged_file_is_kept_aside_and_a_fresh_one_begun(path: Path, store: S
     assert str(aside) in str(list(store.warnings()))
     assert store.warnings() == []
     assert str(aside) in str(list(store.status()))
+
+
+def broken_inside(path: Path) -> None:
+    """Damage an index of the file: SQLite reads most of it, and stumbles over the rest."""
+    with closing(sqlite3.connect(path)) as connection:
+        named = "SELECT rootpage FROM sqlite_master WHERE name = 'sqlite_autoindex_event_1'"
+        (page,) = connection.execute(named).fetchone()
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * 4096 : (page - 1) * 4096 + 100] = b"\xff" * 100
+    path.write_bytes(data)
+
+
+def test_a_rescue_that_was_killed_is_done_again(
+    path: Path, store: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = [said(store, f"{n} " + "x" * 3000) for n in range(5)]
+    store.close()
+    broken_inside(path)
+    put_back, count = rescue._put_back, iter(range(9))
+
+    def killed(*arguments: Any) -> int:
+        if next(count) == 3:
+            raise KeyboardInterrupt
+        return put_back(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rescue, "_put_back", killed)
+        with pytest.raises(KeyboardInterrupt):
+            store.load(sessions[0])
+    store.close()
+    again = Sessions(path)
+    assert [len(again.load(session)) for session in sessions] == [2] * 5
+    assert len(list(path.parent.glob("*broken*"))) == 1
+    again.close()
+
+
+def test_nobody_goes_on_in_the_file_that_was_set_aside(path: Path, store: Sessions) -> None:
+    session = said(store, "one")
+    other = Sessions(path)
+    assert other.load(session) == [(1, User("one"))]
+    store.close()
+    broken_inside(path)
+    store.load(session)
+    other.append(session, 2, User("two"))
+    assert store.load(session)[-1] == (2, User("two"))
+    other.close()
 
 
 def test_what_a_database_damaged_inside_still_holds_is_saved(path: Path, store: Sessions) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from core.cards import TableCard, TextCard
+from modules.checkpoints.checkpoints import Checkpoints, Undone
 from modules.checkpoints.family import UndoFamily
 from modules.checkpoints.work import Work
 from modules.project import Project
 from tests.modules.checkpoints.test_undo_family import call, family, project, root, rows
-from utils.phrases import Problem
+from utils.phrases import Problem, phrase
 
 __all__ = ["project", "root"]
 LINES = "".join(f"{number}\n" for number in range(1, 31))
@@ -197,3 +198,30 @@ def test_what_is_there_as_it_was_says_so(root: Path, undo: UndoFamily) -> None:
     (root / "f").write_text(LINES)
     undo.undo("call 3")
     assert rows(undo.undo("call 1")) == [["nothing was left to take back"]]
+
+
+def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
+    undo: UndoFamily, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def one_call(name: str) -> None:
+        undo.before(name, 7)
+        (project.root / name).write_text(name)
+        undo.after(name, 7)
+
+    one_call("early")
+    (project.root / "between").write_text("by the person")  # so the two are not undone in one go
+    one_call("late")
+    take_back, tries = Checkpoints.undo, iter([True, False])
+
+    def full(self: Checkpoints, before: int, after: int) -> Undone:
+        if not next(tries):
+            raise Problem(phrase("The disk is full."))
+        return take_back(self, before, after)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoints, "undo", full)
+        with pytest.raises(Problem, match="disk is full"):
+            undo.undo("turn 7")
+    assert [one.is_undone for one in undo.calls() if one.turn == 7] == [False, True]
+    undo.undo("turn 7")
+    assert not (project.root / "early").exists()

@@ -73,6 +73,29 @@ def test_a_folder_is_listed_with_what_there_is_to_know(served: Served) -> None:
     assert served.ask("GET", f"/api/files/text?path={quote(files[-1])}").status == 200
 
 
+def test_only_another_content_makes_a_file_modified_and_the_index_stays(served: Served) -> None:
+    root = served.project
+    git = ("git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@t")
+    (root / "sub").mkdir()
+    for name in ("touched.txt", "sub/touched.txt", "other.txt", "both.txt"):
+        (root / name).write_text("1")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "x")):
+        subprocess.run([*git, *command], check=True)
+    (root / "both.txt").write_text("2")
+    for command in (("checkout", "-qb", "two"), ("commit", "-qam", "2"), ("checkout", "-q", "-")):
+        subprocess.run([*git, *command], check=True)
+    (root / "both.txt").write_text("3")
+    subprocess.run([*git, "commit", "-qam", "3"], check=True)
+    assert subprocess.run([*git, "merge", "-q", "two"], capture_output=True).returncode == 1
+    (root / "other.txt").write_text("2")
+    for name in ("touched.txt", "sub/touched.txt", "other.txt"):
+        os.utime(root / name, (1_000_000_000, 1_000_000_000))
+    index = (root / ".git" / "index").read_bytes()
+    told = {name: entry["git"] for name, entry in entries(served).items()}
+    assert told == {"both.txt": "U", "other.txt": "M", "sub": "", "touched.txt": ""}
+    assert (root / ".git" / "index").read_bytes() == index
+
+
 def test_a_filter_of_a_foreign_repository_does_not_run(served: Served, tmp_path: Path) -> None:
     root = served.project
     git = ("git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@t")

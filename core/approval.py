@@ -25,6 +25,10 @@ _LAST_STAR = re.compile(r"( \\*)\*\Z")
 _WITH_NETWORK, _IN_GIT = "+network", "+git"
 
 
+class EachTime(Phrase):
+    """A reason to ask that no pattern answers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Leave:
     """The verdict on one call; *pattern* is what an "always" would cover."""
@@ -55,6 +59,8 @@ class Approval:
             return Leave("refuse", phrase("This session is read-only."))
         why = self._reason(tool, arguments)
         name = subject(tool.name, arguments)
+        if isinstance(why, EachTime):
+            return Leave("ask", why)
         if why is None or any(covers(pattern, name) for pattern in self.patterns):
             return Leave("allow")
         return Leave("ask", why, pattern_for(tool.name, arguments))

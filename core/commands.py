@@ -29,6 +29,12 @@ PARTS = {
     "talk": phrase("conversation"),
     "answers": phrase("tool answers"),
 }
+_SAID_MODES: Mapping[ApprovalMode, Phrase] = {
+    "guarded": phrase("guarded"),
+    "ask": phrase("ask"),
+    "read-only": phrase("read-only"),
+    "all": phrase("all"),
+}
 
 
 BESIDE = frozenset(
@@ -223,7 +229,7 @@ class Commands(Family):
                 for part, tokens in desk.parts().items()
             ),
             *self._cost_rows(),
-            (phrase("Approval"), desk.approval.mode, *desk.approval.patterns),
+            (phrase("Approval"), _SAID_MODES[desk.approval.mode], *desk.approval.patterns),
         ]
         if desk.held:
             rows.append((phrase("Only reading"), desk.held))

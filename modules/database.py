@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -184,9 +185,18 @@ class Database:
             aside, log = self._kept_aside()
             with mapped(aside) as data, mapped(log) as logged, fresh.writing() as connection:
                 fill(connection, data, logged)
-            fresh.close()
+            fresh._settle()
             fresh._path.replace(self._path)
             return aside
+
+    def _settle(self) -> None:
+        """Have all in the file itself and close it. Raises `Problem` when there is no room."""
+        with self.reading() as connection:
+            busy, logged, moved = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self.close()
+        log = self._with_end("-wal")
+        if busy or logged != moved or (log.exists() and log.stat().st_size):
+            raise Problem(unusable(self._name, os.strerror(errno.ENOSPC)))
 
     def _kept_aside(self) -> tuple[Path, Path]:
         """Give the broken file another name beside its own, and its log that one alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +26,7 @@ class Elsewhere:
     def __init__(self, data: Path, folder: Path) -> None:
         self._data = data
         self._folder = folder
+        self._is_new = not DataFolder.place(data, folder).exists()
         self._place = DataFolder(data, folder)
         self._sessions = Sessions(self._place.sessions)
 
@@ -35,7 +37,25 @@ class Elsewhere:
         notes: Mapping[str, str],
         hand_over: HandOver,
     ) -> str:
-        """Keep a copy of a session, its *notes* by path and its undo; return its id there."""
+        """Keep a copy of a session, its *notes* by path and its undo; return its id there.
+
+        When that cannot be done, nothing is kept of a folder that had nothing before.
+        """
+        try:
+            return self._adopt(info, records, notes, hand_over)
+        except BaseException:  # whatever it was, half of it is of no use
+            if self._is_new:
+                self.close()
+                shutil.rmtree(self._place.path, ignore_errors=True)
+            raise
+
+    def _adopt(
+        self,
+        info: SessionInfo,
+        records: Sequence[tuple[int, Record]],
+        notes: Mapping[str, str],
+        hand_over: HandOver,
+    ) -> str:
         session = self._sessions.adopt(info, records)
         hand_over(self._place.checkpoints, session, max((turn for turn, _ in records), default=0))
         project = Project(self._folder, hidden=[self._data])

@@ -44,6 +44,12 @@ def is_env_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
+def is_looked_at(path: str) -> bool:
+    """Return whether `env_files` would find the file *path*, relative to the project."""
+    *folders, name = path.split("/")
+    return is_env_name(name) and len(folders) < _DEEPEST and not _SKIPPED.intersection(folders)
+
+
 def env_files(root: Path) -> Iterator[Path]:
     """Yield the files of *root*, not too deep in it, whose names say that they hold secrets."""
     folders = [(os.fspath(root), 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
@@ -70,14 +71,11 @@ class Forking(Family):
     def _with_files(self, talk: Talk, turn: int) -> Card:
         target = self._free_beside()
         left = self._undo.twin(turn, target)
-        records = [one for one in self._store.load(talk.session) if one[0] <= turn]
-        there = Elsewhere(self._data, target)
         try:
-            session = there.adopt(
-                self._store.info(talk.session), records, _notes(records), self._undo.hand_over
-            )
-        finally:
-            there.close()
+            session = self._adopted(talk, turn, target)
+        except BaseException:  # whatever it was, a twin without its session is of no use
+            shutil.rmtree(target, ignore_errors=True)
+            raise
         rows: list[tuple[Text, ...]] = [
             (phrase("Folder"), str(target)),
             (phrase("Session"), session),
@@ -85,6 +83,17 @@ class Forking(Family):
         ]
         rows += [(phrase("not copied"), visible(one.path), one.why) for one in left]
         return TableCard(phrase("A twin of turn {turn}, with its files", turn=turn), tuple(rows))
+
+    def _adopted(self, talk: Talk, turn: int, target: Path) -> str:
+        """Keep the session up to the end of *turn* for the twin *target*; return its id there."""
+        records = [one for one in self._store.load(talk.session) if one[0] <= turn]
+        there = Elsewhere(self._data, target)
+        try:
+            return there.adopt(
+                self._store.info(talk.session), records, _notes(records), self._undo.hand_over
+            )
+        finally:
+            there.close()
 
     def _free_beside(self) -> Path:
         """Return a name for a folder beside ours that nothing has yet, nor had before."""

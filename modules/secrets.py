@@ -17,7 +17,14 @@ from typing import Any
 from core.blinding import mapped
 from core.cards import Card, TextCard
 from core.family import Family, Section, command
-from modules.env_files import env_files, is_env_name, read_env, secret_part, secrets_in
+from modules.env_files import (
+    env_files,
+    is_env_name,
+    is_looked_at,
+    read_env,
+    secret_part,
+    secrets_in,
+)
 from modules.secret_forms import SecretForms
 from utils.phrases import Phrase, Problem, Text, phrase
 
@@ -75,6 +82,8 @@ class Secrets(Family):
         A part is one line end, one hidden value, one name such as stands for a hidden value, or
         what lies between these.
         """
+        if self._looked < 0:
+            self.look()
         hidden = self._forms.found(text) if self._names and self.is_on else ()
         parts: list[tuple[str, str]] = []
         end = 0
@@ -92,12 +101,15 @@ class Secrets(Family):
         return self._forms.unsure(text) if self._names and self.is_on else 0
 
     def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
-        old, new = (str(arguments.get(name, "")) for name in ("path", "new_path"))
-        if tool != "rename_file" or not self.is_on or is_env_name(new.rpartition("/")[2]):
+        if tool != "rename_file" or not self.is_on:
             return None
-        if not is_env_name(old.rpartition("/")[2]):
+        old, new = (str(arguments.get(name, "")).strip("/") for name in ("path", "new_path"))
+        known = [path.relative_to(self._root).as_posix() for path in env_files(self._root)]
+        known += [old] if is_env_name(old.rpartition("/")[2]) else []
+        moved = [new + path[len(old) :] for path in known if f"{path}/".startswith(f"{old}/")]
+        if all(map(is_looked_at, moved)):
             return None
-        return phrase("Under another name, programs would see the secrets in {path}.", path=old)
+        return phrase("There, programs would see the secrets in {path}.", path=old)
 
     def reveal(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         name = str(arguments.get("path", "")).rpartition("/")[2]

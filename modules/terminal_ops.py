@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
+from core.approval import EachTime
 from core.cards import Change, RunCard
 from core.family import Family
 from core.tools import Outcome, Risk, Running, ToolError, tool
@@ -164,16 +165,17 @@ class TerminalOps(Family):
     def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
         if tool not in ("run_python", "run_command"):
             return None
+        if prefix := self._sandbox.other_python():
+            what = phrase(
+                "The project's environment names another Python than before: programs would be "
+                "able to read {path}.",
+                path=visible(str(prefix)),
+            )
+            return EachTime(what.template, what.values)
         if arguments.get("network"):
             hosts = ", ".join(self._network().names())
             return phrase(
                 "It may reach these hosts and send them what it reads: {hosts}", hosts=hosts
-            )
-        if prefix := self._sandbox.other_python():
-            return phrase(
-                "The project's environment names another Python than before: programs would be "
-                "able to read {path}.",
-                path=visible(str(prefix)),
             )
         return self.needs_leave()
 

@@ -12,9 +12,11 @@ import pytest
 from core.cards import TableCard
 from core.events import CommandAnswered
 from modules.annotations import Annotations
+from modules.checkpoints import handover
 from tests.assembly import House, house
 from tests.modules.checkpoints.folders import look
 from tests.scripted import call, run, say
+from utils.phrases import Problem, phrase
 
 
 def answer(here: House, line: str, *, ok: bool = True) -> CommandAnswered:
@@ -181,6 +183,36 @@ def test_a_fork_can_have_its_own_files(tmp_path: Path, turn: int) -> None:
     said = [record.text for _, record in store.load(session) if record.kind == "user"]
     assert said == ["do one", "do two"][:turn]
     store.close()
+
+
+def test_a_twin_whose_session_cannot_be_kept_is_not_left(tmp_path: Path) -> None:
+    from modules.data_folder import DataFolder
+
+    with house(tmp_path, *SCRIPT) as here:
+        run(here.main, "do one")
+        twin = tmp_path / "project-fork-1"
+        place = DataFolder.place(tmp_path / "data", twin)
+        place.symlink_to(tmp_path / "a disk that is not there")
+        answer(here, "/fork --with-files", ok=False)
+        assert not twin.exists()
+
+
+def test_a_twin_whose_undo_cannot_be_kept_is_not_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise Problem(phrase("The disk is full."))
+
+    with house(tmp_path, *SCRIPT) as here:
+        run(here.main, "do one")
+        kept = list(here.data.path.parent.iterdir())
+        with monkeypatch.context() as patched:
+            patched.setattr(handover, "_copy_contents", full)
+            answer(here, "/fork --with-files", ok=False)
+        assert list(here.data.path.parent.iterdir()) == kept
+        card = answer(here, "/fork --with-files").card
+        assert isinstance(card, TableCard)
+        assert str(card.rows[0][1]) == str(tmp_path / "project-fork-1")
 
 
 def test_states_that_are_too_old_are_let_go_of(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from utils.phrases import Problem, phrase
+
 _PIECE = re.compile(r"\*\*/|/\*\*$|\*\*|\*|\?|\[!?\]?[^\]]*\]|[{},]|\\.|.", re.DOTALL)
 _STAR = r"\[\^/\]\*"
 _ONE = (
@@ -21,13 +23,28 @@ _PLAIN = {
 }
 
 
+_STARS = re.compile(r"\*{3,}")
+_MOST = ((re.compile(r"\*\*"), 4), (re.compile(r"\{"), 10), (re.compile(r"\{[^{}]*\*"), 3))
+"""What a match may have to try again and again, and how often it may stand in a pattern."""
+
+
+class TooMuch(Problem):
+    """The pattern has more stars and braces than anybody means."""
+
+    def __init__(self) -> None:
+        super().__init__(phrase("That pattern has too many stars or braces; use a simpler one."))
+
+
 def glob_filter(pattern: str, *, ignore_case: bool = False) -> Callable[[str], bool]:
     """Return a test of '/'-separated relative paths by *pattern*.
 
     "*" and "?" stay within a name, "**" does not; "{a,b}" is either; "[a-z]" one of a set. A
     pattern without "/" is tried on the last name of a path, so that "*.py" finds them at any depth.
+    Raises `TooMuch` for one that could keep us busy.
     """
-    pattern = pattern.removeprefix("./")
+    pattern = _STARS.sub("**", pattern.removeprefix("./"))
+    if any(len(part.findall(pattern)) > most for part, most in _MOST):
+        raise TooMuch
     search = _compiled(pattern.lstrip("/"), ignore_case).fullmatch
     if "/" in pattern:
         return lambda path: search(path) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from core.cards import Change
 from modules.checkpoints.carry import Carrier
 from modules.checkpoints.collect import collect
 from modules.checkpoints.entries import BY_DESIGN, REASONS, Entry
-from modules.checkpoints.ledger import Ledger, Snapshot
+from modules.checkpoints.ledger import Ledger, Seen, Snapshot
 from modules.checkpoints.plan import Conflict, Left, Plan, plan_undo
 from modules.checkpoints.scan import Limits, Scan
 from modules.checkpoints.trees import Comparison, Digests, lookup, walk
@@ -84,19 +84,32 @@ class Checkpoints:
     def take(self) -> Snapshot:
         """Look at the folder and hold what changed since the last look.
 
-        A folder that did not change gives the same snapshot again, and costs no space.
+        A folder that did not change gives the same snapshot again, and costs no space. When the
+        store is found damaged meanwhile, it may not hold all of that: we look again.
         """
         with self.vault.alone():
-            self._catch_up()
-            began = time.time_ns()
-            root, refused = self._look_until_whole()
-            if self._last is not None and root == self._last.root:
-                self._last = self.ledger.seen_again(self._last, began)
-            else:
-                self._last = self.ledger.add_snapshot(root, began, refused)
-            self._checked_ns = began
+            while True:
+                rescues = self.vault.database.rescues
+                self._catch_up()
+                began = time.time_ns()
+                root, refused = self._look()
+                snapshot = self._noted(root, Seen(began, rescues), refused)
+                if self.vault.database.rescues == rescues:
+                    break
+            self._last, self._checked_ns = snapshot, began
             self.vault.remember_only(root)
-            return self._last
+            return snapshot
+
+    def begin_call(self, session: str, turn: int, call_id: str) -> Snapshot:
+        """Take a snapshot and note that a call begins with it; what it holds can be trusted."""
+        with self.vault.alone():
+            while True:
+                snapshot = self.take()
+                rescues = self.vault.database.rescues
+                number = self.ledger.begin_call(session, turn, call_id, snapshot.id)
+                if self.vault.database.rescues == rescues:
+                    return snapshot
+                self.ledger.drop_call(number)
 
     def newest(self) -> Snapshot:
         """Return the folder as it was last looked at, without looking again."""
@@ -146,17 +159,13 @@ class Checkpoints:
         """Do the same for the roots of two folders, of which the first need never have been."""
         with self.vault.alone():
             self.finish()
-            now = self.take()
-            plan = plan_undo(self.vault, before, after, now.root)
-            return self._carry_out(self.ledger.open_journal(now.id, plan), now, plan)
+            return self._go(lambda now: plan_undo(self.vault, before, after, now))
 
     def rewind(self, to: int) -> Undone:
         """Bring the folder back to a snapshot, whoever changed it since; that is held first."""
         with self.vault.alone():
             self.finish()
-            now = self.take()
-            plan = plan_undo(self.vault, self.root_of(to), now.root, now.root)
-            return self._carry_out(self.ledger.open_journal(now.id, plan), now, plan)
+            return self._go(lambda now: plan_undo(self.vault, self.root_of(to), now, now))
 
     def finish(self) -> Undone | None:
         """Finish an undo that was cut short by a kill; None when there is none."""
@@ -165,6 +174,7 @@ class Checkpoints:
             if found is None:
                 return None
             number, before, plan = found
+            self._probe(plan)
             Carrier(self.vault, self._root, number).clean(plan)
             return self._carry_out(number, self.ledger.snapshot(before), plan, is_resumed=True)
 
@@ -203,6 +213,25 @@ class Checkpoints:
         """Bytes that the store takes on disk, nearly."""
         return self.vault.size
 
+    def _go(self, planned: Callable[[Entry], Plan]) -> Undone:
+        """Carry out what is *planned* for the folder as it is, which is held first.
+
+        All that is needed of the database is read before anything is changed: what is overwritten
+        may be lost when that turns out to be damaged, and is held again then.
+        """
+        while True:
+            now = self.take()
+            rescues = self.vault.database.rescues
+            plan = planned(now.root)
+            self._probe(plan)
+            number = self.ledger.open_journal(now.id, plan)
+            if self.vault.database.rescues == rescues:
+                return self._carry_out(number, now, plan)
+            self.ledger.close_journal(number)
+
+    def _probe(self, plan: Plan) -> None:
+        self.vault.probe(step.new.content for step in plan.steps if step.new and step.new.is_file)
+
     def _carry_out(
         self, number: int, before: Snapshot, plan: Plan, *, is_resumed: bool = False
     ) -> Undone:
@@ -229,15 +258,6 @@ class Checkpoints:
                 return replace(left, why=words(limit))
         return left
 
-    def _look_until_whole(self) -> tuple[Entry, list[tuple[str, str]]]:
-        """Look, and again if the store was found damaged meanwhile: it may not hold all of that."""
-        while True:
-            rescues = self.vault.database.rescues
-            found = self._look()
-            if self.vault.database.rescues == rescues:
-                return found
-            self._catch_up()
-
     def warnings(self) -> list[Phrase]:
         """Return what the person should see and was not told yet."""
         return self.vault.database.warnings()
@@ -247,6 +267,11 @@ class Checkpoints:
         scan = Scan(self.vault, self._root, self._limits, known, self._checked_ns, self._ours)
         root = scan.run()
         return root, sorted(pair for pair in scan.not_held if pair[1] not in BY_DESIGN)
+
+    def _noted(self, root: Entry, seen: Seen, refused: list[tuple[str, str]]) -> Snapshot:
+        if self._last is not None and root == self._last.root:
+            return self.ledger.seen_again(self._last, seen)
+        return self.ledger.add_snapshot(root, seen, refused)
 
     def _catch_up(self) -> None:
         """Start from a snapshot that is whole in the store: another process may have collected."""

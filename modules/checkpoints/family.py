@@ -32,7 +32,7 @@ from modules.checkpoints.telling import (
 )
 from modules.project import Project
 from utils.clean import visible
-from utils.phrases import Problem, phrase
+from utils.phrases import Phrase, Problem, phrase
 from utils.text import read_number
 
 
@@ -148,7 +148,24 @@ class UndoFamily(Recording):
         results = [result] if result else []
         self._tell(told_rewind(number, what, results))
         effect: Literal["", "session"] = "" if what == "files" else "session"
-        return CommandAnswered("/rewind", undone_card(results, title), effect=effect)
+        beside = self._went_along(turn, result) if result else []
+        return CommandAnswered("/rewind", undone_card(results, title, beside), effect=effect)
+
+    def _went_along(self, turn: int, result: Undone) -> list[Phrase]:
+        """Say what was changed since *turn* by nobody of this session, and was taken back too."""
+        calls = [call for call in self._calls() if call.turn >= turn]
+        ends = [*(call.before for call in calls[1:]), result.before]
+        between = [(call.after, end) for call, end in zip(calls, ends, strict=True) if call.after]
+        changes = [c for after, end in between for c in self._checkpoints.diff(after, end)]
+        paths = sorted({visible(change.new_path or change.path) for change in changes})
+        if not paths:
+            return []
+        return [
+            phrase(
+                "Taken back too, though not done by this session: {paths}. /redo brings it again.",
+                paths=", ".join(paths[:_MOST_NAMED]) + (" …" if len(paths) > _MOST_NAMED else ""),
+            )
+        ]
 
     def view(self, turn: int = 0, seen: int | None = None) -> View | None:
         """Return what is to be reviewed of all since before *turn*; None when there is nothing.
@@ -261,3 +278,4 @@ class UndoFamily(Recording):
 _HERE = phrase("in this session")
 _SECTION = "taken back"
 _MOST_LINES = 12
+_MOST_NAMED = 8  # paths in one sentence

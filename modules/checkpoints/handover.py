@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from modules.checkpoints.collect import reachable
 from modules.checkpoints.entries import Entry
-from modules.checkpoints.rescue import is_entry
+from modules.checkpoints.rescue import are_spans, is_entry, is_list
+from modules.checkpoints.schema import go_on_above
 from modules.checkpoints.vault import Vault
 from utils.phrases import Problem, phrase
 
 _BATCH = 200
 
 Row = tuple[Any, ...]
+_TURN, _BEFORE, _AFTER, _IS_UNDONE = 2, 4, 5, 7
+"""Places in a row of a call."""
+_CALLS, _SPANS, _IS_REDONE = 2, 3, 4
+"""Places in a row of an undo."""
 
 
 def hand_over(vault: Vault, folder: Path, session: str, copy: str, turn: int) -> None:
@@ -37,25 +42,28 @@ def hand_over(vault: Vault, folder: Path, session: str, copy: str, turn: int) ->
 
 
 def _hand_over(vault: Vault, target: Vault, session: str, copy: str, turn: int) -> None:
-    calls = _rows(
-        vault, "SELECT * FROM call WHERE session=? AND turn<=? AND after IS NOT NULL", session, turn
-    )
-    undos = list(_undos(vault, session, {row[0] for row in calls}))
+    found = [row for row in _rows(vault, "SELECT * FROM snapshot") if is_entry(row[1])]
+    snapshots = {row[0]: row for row in found}
+    every = _calls(vault, session)
+    later = next((row for row in every if row[_TURN] > turn and not row[_IS_UNDONE]), None)
+    calls = [row for row in every if row[_TURN] <= turn and row[_AFTER] is not None]
+    calls, undos = _done_in_twin(calls, _undos(vault, session), later)
+    calls = [row for row in calls if {row[_BEFORE], row[_AFTER]} <= snapshots.keys()]
+    known = {row[0] for row in calls}
+    undos = [row for row in undos if known.issuperset(json.loads(row[_CALLS]))]
+    undos = [row for row in undos if _named_by(row) <= snapshots.keys()]
     accepted = _rows(vault, "SELECT base, root FROM accepted WHERE session=?", session)
-    numbers = {number for row in calls for number in row[4:6]}
-    numbers |= {number for row in undos for span in json.loads(row[3]) for number in span}
-    snapshots = [
-        row
-        for row in _rows(vault, "SELECT * FROM snapshot")
-        if row[0] in numbers and is_entry(row[1])
-    ]
-    roots = [row[1] for row in snapshots] + [root for row in accepted for root in row]
+    if later:
+        accepted = []  # it may be about files as they are not there; all shows again
+    needed = {row[place] for row in calls for place in (_BEFORE, _AFTER)}
+    needed = needed.union(*map(_named_by, undos))
+    roots = [snapshots[number][1] for number in needed] + [root for row in accepted for root in row]
     _copy_contents(vault, target, map(_entry, filter(is_entry, roots)))
     with target.database.writing() as connection:
         # Nothing in the twin is believed to be what it was when the origin was looked at.
         connection.executemany(
             "INSERT INTO snapshot VALUES (?, ?, ?, ?, 0, ?)",
-            [(*row[:4], row[5]) for row in snapshots],
+            [(*row[:4], row[5]) for row in map(snapshots.__getitem__, sorted(needed))],
         )
         connection.executemany(
             "INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -67,13 +75,63 @@ def _hand_over(vault: Vault, target: Vault, session: str, copy: str, turn: int) 
         connection.executemany(
             "INSERT INTO accepted VALUES (?, ?, ?)", [(copy, *row) for row in accepted]
         )
+        ((highest,),) = _rows(vault, "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence")
+        go_on_above(connection, highest)  # what is said of an undo here is not said of one there
 
 
-def _undos(vault: Vault, session: str, calls: set[int]) -> Iterator[Row]:
-    """Yield the undos that took back only what is handed over."""
-    for row in _rows(vault, "SELECT * FROM undo WHERE session=?", session):
-        if calls.issuperset(json.loads(row[2])):
-            yield row
+def _done_in_twin(
+    calls: Sequence[Row], undos: Sequence[Row], later: Row | None
+) -> tuple[list[Row], list[Row]]:
+    """Return *calls* and *undos* as the files of the twin show them.
+
+    Those are as they were before *later*, the first call after them that stands (see
+    `Recording.twin`): what was taken back after it is still done there.
+    """
+    newest = _newest_before(later, undos) if later else max((row[0] for row in undos), default=0)
+    still_done = {
+        call
+        for row in undos
+        if row[0] > newest and not row[_IS_REDONE]
+        for call in json.loads(row[_CALLS])
+    }
+    marked = [
+        (*row[:_IS_UNDONE], 0 if row[0] in still_done else row[_IS_UNDONE], *row[_IS_UNDONE + 1 :])
+        for row in calls
+    ]
+    return marked, [row for row in undos if row[0] <= newest]
+
+
+def _newest_before(call: Row, undos: Sequence[Row]) -> int:
+    """Return the number of the newest undo that was surely made before *call*, which stands.
+
+    Undos after it found the folder in a state newer than the one *call* made; those of the
+    conversation alone do not tell.
+    """
+    if call[_AFTER] is None:
+        return max((row[0] for row in undos), default=0)
+    spans = [(row[0], json.loads(row[_SPANS])) for row in undos]
+    return max((number for number, span in spans if span and span[0][0] < call[_AFTER]), default=0)
+
+
+def _calls(vault: Vault, session: str) -> list[Row]:
+    rows = _rows(vault, "SELECT * FROM call WHERE session=? ORDER BY id", session)
+    numbers = (_TURN, _BEFORE, _IS_UNDONE)
+    return [
+        row
+        for row in rows
+        if all(isinstance(row[place], int) for place in numbers)
+        and isinstance(row[_AFTER], int | None)
+    ]
+
+
+def _undos(vault: Vault, session: str) -> list[Row]:
+    rows = _rows(vault, "SELECT * FROM undo WHERE session=? ORDER BY id", session)
+    return [row for row in rows if is_list(row[_CALLS]) and are_spans(row[_SPANS])]
+
+
+def _named_by(undo: Row) -> set[int]:
+    """Return the numbers of the snapshots around each part of *undo*."""
+    return {number for span in json.loads(undo[_SPANS]) for number in span}
 
 
 def _copy_contents(vault: Vault, target: Vault, roots: Iterable[Entry]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from modules.checkpoints.entries import REASONS, Entry
 from modules.checkpoints.plan import Plan
-from modules.checkpoints.rescue import StoreDatabase, is_entry, is_list
+from modules.checkpoints.rescue import CUT_SHORT, StoreDatabase, are_spans, is_entry, is_list
 from modules.database import rescued
 from utils.phrases import Phrase, Problem, phrase
 
@@ -38,6 +38,17 @@ class Snapshot:
     def not_held(self) -> list[tuple[str, Phrase]]:
         """The paths whose content this snapshot could not keep, and why."""
         return [(path, REASONS[why]) for path, why in self.refused]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A look at the folder: when it began, and the store's count of rescues then.
+
+    It vouches only for what is in the file of that count.
+    """
+
+    began_ns: int
+    rescues: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +110,10 @@ class Ledger:
         return snapshot
 
     @rescued
-    def add_snapshot(
-        self, root: Entry, checked_ns: int, refused: Sequence[tuple[str, str]]
-    ) -> Snapshot:
+    def add_snapshot(self, root: Entry, seen: Seen, refused: Sequence[tuple[str, str]]) -> Snapshot:
         """Keep the snapshot, or find the one that is equal to it."""
+        is_same_file = self._database.rescues == seen.rescues
+        checked_ns = seen.began_ns if is_same_file else 0
         now = time.time()
         values = json.dumps(root), now, now, checked_ns, json.dumps(refused)
         with self._database.writing() as connection:
@@ -117,10 +128,10 @@ class Ledger:
             ).fetchone()
         return Snapshot(number, created, root, checked_ns, tuple(refused))
 
-    def seen_again(self, snapshot: Snapshot, checked_ns: int) -> Snapshot:
+    def seen_again(self, snapshot: Snapshot, seen: Seen) -> Snapshot:
         """Return *snapshot* as seen now; written down once in a while, for the collection."""
-        if checked_ns - snapshot.checked_ns > _REFRESH * 1e9:
-            return self.add_snapshot(snapshot.root, checked_ns, snapshot.refused)
+        if seen.began_ns - snapshot.checked_ns > _REFRESH * 1e9:
+            return self.add_snapshot(snapshot.root, seen, snapshot.refused)
         return snapshot
 
     def collections(self) -> int:
@@ -141,9 +152,7 @@ class Ledger:
                 return number, before, Plan.decode(plan)
             except (zlib.error, ValueError, TypeError, LookupError):
                 self.close_journal(number)
-                self._database.tell(
-                    phrase("An undo that was cut short is damaged, so it stays as far as it got.")
-                )
+                self._database.tell(CUT_SHORT)
         return None
 
     def begin_call(self, session: str, turn: int, call_id: str, before: int) -> int:
@@ -208,7 +217,7 @@ class Ledger:
             session,
         )
         for number, calls, spans in rows:
-            if not (is_list(calls) and is_list(spans)):
+            if not (is_list(calls) and are_spans(spans)):
                 continue
             pairs = tuple((before, after) for before, after in json.loads(spans))
             yield UndoRecord(number, tuple(json.loads(calls)), pairs)

@@ -69,9 +69,7 @@ class Recording(Family):
     def before(self, call_id: str, turn: int) -> None:
         self._checkpoints.work.begin(self.session)
         self._settle()
-        snapshot = self._checkpoints.take()
-        self._warn_of(snapshot)
-        self._ledger.begin_call(self.session, turn, call_id, snapshot.id)
+        self._warn_of(self._checkpoints.begin_call(self.session, turn, call_id))
         self._running.add(call_id)
 
     def after(self, call_id: str, turn: int) -> None:  # noqa: ARG002 - the turn was told before

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from modules.checkpoints.compression import unpack
 from modules.checkpoints.entries import digest
+from modules.checkpoints.schema import go_on_above
 from modules.database import Database, Migration
 from modules.salvage import Buffer, Value, rows
 from utils.phrases import Phrase, phrase
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 _DIGEST = 32  # bytes
 _BATCH = 500
+_LARGEST = 1 << 52
+"""No number of ours comes that far: what is above is what some damage left."""
 _TABLES = {
     "object": "INSERT OR IGNORE INTO object(digest, data) VALUES (?, ?)",
     "large": "INSERT OR IGNORE INTO large VALUES (?, ?)",
@@ -30,6 +33,7 @@ _TABLES = {
     "undo": "INSERT OR REPLACE INTO undo VALUES (?, ?, ?, ?, ?)",
     "accepted": "INSERT OR REPLACE INTO accepted VALUES (?, ?, ?)",
 }
+CUT_SHORT = phrase("An undo that was cut short is damaged, so it stays as far as it got.")
 Saved = tuple[str, Sequence[Value]]
 """The table of a row, and what to put into it."""
 
@@ -37,7 +41,8 @@ Saved = tuple[str, Sequence[Value]]
 class StoreDatabase(Database):
     """The database of a store, with all that a broken one holds put into a new one.
 
-    *alone* keeps other processes out meanwhile; *large* is the folder of the large contents.
+    *alone* keeps other processes out meanwhile; *large* is the folder of the large contents;
+    *forget* is called before: nothing that is known of the old file need be so in the new one.
     """
 
     def __init__(
@@ -48,10 +53,12 @@ class StoreDatabase(Database):
         migrations: Sequence[Migration],
         patience: float,
         alone: Callable[[], AbstractContextManager[None]],
+        forget: Callable[[], None],
         large: Path,
     ) -> None:
         super().__init__(path, schema, migrations=migrations, patience=patience)
         self._alone = alone
+        self._forget = forget
         self._large = large
         self.rescues = 0
         """How often another file was begun since this was opened."""
@@ -69,23 +76,32 @@ class StoreDatabase(Database):
         """Begin a new file with what a broken one holds; return whether it was broken.
 
         The broken one is kept as it is. Every content is checked before it is trusted again, and
-        no file of the project is believed to be unchanged since it was last looked at.
+        no file of the project is believed to be unchanged since it was last looked at. A call of
+        which a snapshot is lost is forgotten, and no number that was lost is given out again.
         """
-        count = 0
+        count = journals = 0
 
         def fill(connection: Connection, data: Buffer, log: Buffer) -> None:
-            nonlocal count
-            count = 0
+            nonlocal count, journals
+            named = [int(time.time())]  # higher than any number that was ever given out
             for table, values in _batches(_saved(rows(data, log), self._large)):
-                connection.executemany(_TABLES[table], values)
-                count += len(values) if table == "snapshot" else 0
-            connection.execute("UPDATE collected SET times=?", (int(time.time()),))
+                if table == "sqlite_sequence":
+                    named += [row[1] for row in values if isinstance(row[1], int)]
+                else:
+                    connection.executemany(_TABLES[table], values)
+            journals = _drop_unfounded(connection)
+            go_on_above(connection, max(named))
+            connection.execute("UPDATE collected SET times=?", (time.time_ns(),))
+            (count,) = connection.execute("SELECT COUNT(*) FROM snapshot").fetchone()
 
         with self._alone():
+            self._forget()
             aside = self.renew(fill)
             if aside is None:
                 return False
             self.rescues += 1
+            if journals:
+                self.tell(CUT_SHORT)
             self.tell(
                 phrase(
                     "The store of the checkpoints was damaged; it is kept as {path}. States of the "
@@ -96,6 +112,17 @@ class StoreDatabase(Database):
                 )
             )
             return True
+
+
+def _drop_unfounded(connection: Connection) -> int:
+    """Remove the calls, and the undos under way, of which a snapshot is lost; count the latter."""
+    connection.execute(
+        "DELETE FROM call WHERE before NOT IN (SELECT id FROM snapshot)"
+        " OR after NOT IN (SELECT id FROM snapshot)"
+    )
+    return connection.execute(
+        "DELETE FROM journal WHERE before NOT IN (SELECT id FROM snapshot)"
+    ).rowcount
 
 
 def _batches(saved: Iterable[Saved]) -> Iterator[tuple[str, list[Sequence[Value]]]]:
@@ -110,7 +137,10 @@ def _batches(saved: Iterable[Saved]) -> Iterator[tuple[str, list[Sequence[Value]
 
 def _saved(found: Iterable[tuple[int, list[Value]]], large: Path) -> Iterator[Saved]:
     for number, columns in found:
-        if saved := _content(columns, large) or _record(number, columns):
+        saved = _content(columns, large)
+        if saved is None and 0 < number < _LARGEST:
+            saved = _record(number, columns)
+        if saved is not None:
             yield saved
 
 
@@ -135,8 +165,10 @@ def _record(number: int, columns: list[Value]) -> Saved | None:
         case [None, str(), int(), str(), int(), None | int(), int(), int(), *_]:
             place = next((value for value in columns[8:] if isinstance(value, int)), 0)
             return "call", (number, *columns[1:8], place)
-        case [None, str(), str(calls), str(spans), int()] if is_list(calls) and is_list(spans):
+        case [None, str(), str(calls), str(spans), int()] if is_list(calls) and are_spans(spans):
             return "undo", (number, *columns[1:])
+        case [str(), int(last)] if 0 < last < _LARGEST:
+            return "sqlite_sequence", columns
         case [str(), str(base), str(root)] if is_entry(base) and is_entry(root):
             return "accepted", columns
         case _:
@@ -156,6 +188,14 @@ def is_list(text: object) -> bool:
         return isinstance(text, str) and isinstance(json.loads(text), list)
     except (ValueError, RecursionError):
         return False
+
+
+def are_spans(text: object) -> bool:
+    """Return whether *text* is the JSON of a list of pairs of numbers."""
+    return is_list(text) and all(
+        isinstance(pair, list) and list(map(type, pair)) == [int, int]
+        for pair in json.loads(str(text))
+    )
 
 
 def is_entry(text: object) -> bool:

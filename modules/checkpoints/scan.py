@@ -190,7 +190,9 @@ class Scan:
             os.close(inner)
 
     def _refuse(self, path: str, name: str, entries: Entries, why: str) -> bool:
-        entries[name] = entries[name]._replace(content="", why=why)
+        # What is ours changes while we look, and is nobody's to go back to.
+        mtime = 0 if why == "ours" else entries[name].mtime_ns
+        entries[name] = entries[name]._replace(content="", why=why, mtime_ns=mtime)
         self._say(path, name, why)
         return True
 

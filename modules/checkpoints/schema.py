@@ -43,3 +43,13 @@ def _number_calls(connection: Connection) -> None:
 
 
 MIGRATIONS = (_number_calls,)
+
+
+def go_on_above(connection: Connection, number: int) -> None:
+    """Let no new snapshot, undo under way, call or undo have *number*, or less."""
+    (highest,) = connection.execute("SELECT MAX(seq) FROM sqlite_sequence").fetchone()
+    connection.execute("DELETE FROM sqlite_sequence")
+    connection.executemany(
+        "INSERT INTO sqlite_sequence VALUES (?, ?)",
+        [(name, max(highest or 0, number)) for name in ("snapshot", "journal", "call", "undo")],
+    )

@@ -24,6 +24,7 @@ from utils.phrases import Problem, phrase
 LARGE = 1 << 20
 """Bytes; contents above this are kept as files of their own, the others in one database."""
 
+_PART = 200
 _PATIENCE = 60.0  # seconds to wait for another Onefold's first snapshot of a big folder
 
 
@@ -48,6 +49,7 @@ class Vault:
             migrations=MIGRATIONS,
             patience=_PATIENCE,
             alone=self.alone,
+            forget=self._forget,
             large=folder / "large",
         )
         self._lock = threading.RLock()
@@ -95,9 +97,11 @@ class Vault:
         return int((pages - free) * page + large)
 
     def _rescue(self) -> bool:
-        self._size = None
-        self.forget_folders()
         return self.database.rescue()
+
+    def _forget(self) -> None:
+        self.forget_size()
+        self.forget_folders()
 
     def forget_size(self) -> None:
         self._size = None
@@ -217,6 +221,25 @@ class Vault:
                 f"SELECT digest, data FROM object WHERE digest IN ({marks})",  # noqa: S608
                 list(map(bytes.fromhex, keys)),
             ).fetchall()
+
+    def probe(self, keys: Iterable[str]) -> None:
+        """Read what is kept under *keys* in the database, so that its damage is found now."""
+        wanted = sorted(set(keys))
+        for at in range(0, len(wanted), _PART):
+            part = wanted[at : at + _PART]
+            found = self._found(part)
+            if any(key not in found and not self.large(key).exists() for key in part):
+                self._is_mended()
+
+    @rescued
+    def _found(self, keys: Collection[str]) -> set[str]:
+        marks = ",".join("?" * len(keys))
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT digest, data FROM object WHERE digest IN ({marks})",  # noqa: S608
+                list(map(bytes.fromhex, keys)),
+            )
+            return {key.hex() for key, _ in rows}  # one content at a time is in memory
 
     @rescued
     def _object(self, key: str) -> bytes | None:

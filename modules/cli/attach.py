@@ -67,6 +67,7 @@ class Twin:
         self._heard: SimpleQueue[tuple[str, Packet]] = SimpleQueue()
         self._state: Packet = {"running": False, "asked": []}
         self._expected = ""
+        self._is_lost = self._was_lost = False
         self._answered = Stop()
         self._asks = ""
         self._asked: set[str] = set()
@@ -84,6 +85,7 @@ class Twin:
     def run(self) -> int:
         self._listen()
         while True:
+            self._tell_connection()
             if self._is_happening or self._expected:
                 self._follow()
                 continue
@@ -100,7 +102,17 @@ class Twin:
         if self._line is None:
             line = sys.stdin.readline()
             return line.rstrip("\n") if line else None
-        return self._line.read(lambda: self._is_happening)
+        return self._line.read(lambda: self._is_happening or self._is_lost != self._was_lost)
+
+    def _tell_connection(self) -> None:
+        """Say that the server went, or that it is back, once each."""
+        if self._is_lost == self._was_lost:
+            return
+        self._was_lost = self._is_lost
+        if self._is_lost:
+            self._screen.say(phrase("The connection broke; trying again."), "yellow")
+        else:
+            self._screen.say(phrase("Connected again."), "dim")
 
     def _send(self, text: str) -> None:
         command = new_id()
@@ -109,6 +121,8 @@ class Twin:
             answer = self._link.ask("POST", path, text=text, cmd=command, stream=False)
         except Problem as problem:
             self._screen.say(problem.what, "red")
+            if self._line:
+                self._line.draft = text
             return
         if session := answer.get("open"):
             self._session = session
@@ -142,13 +156,15 @@ class Twin:
             self._screen.recall(map(_event, last))
 
     def _hear(self, session: str, heard: SimpleQueue[tuple[str, Packet]]) -> None:
-        boot, after, is_lost = "", 0, False
+        boot, after = "", 0
         while heard is self._heard:
             with suppress(Lost):
                 for name, packet in self._link.events(session, boot, after):
                     if heard is not self._heard:
                         return
                     if name == "attached":
+                        if boot not in ("", packet["boot"]):
+                            self._expected = ""  # what it was to begin went with the old server
                         boot, after = packet["boot"], packet["head"]
                         self._note(packet["state"])
                         for event in packet["events"] if packet["mode"] == "replay" else ():
@@ -160,11 +176,16 @@ class Twin:
                     else:
                         self._note(packet)
                     heard.put((name, packet))
-                    is_lost = False
-            if not is_lost:
-                heard.put(("lost", {}))
-            is_lost = True
+                    self._set_lost(False)
+            self._set_lost(True)
+            heard.put(("lost", {}))
             time.sleep(AGAIN)
+
+    def _set_lost(self, is_lost: bool) -> None:
+        if self._is_lost != is_lost:
+            self._is_lost = is_lost
+            if self._line:
+                self._line.interrupt()
 
     def _count(self, event: Packet) -> None:
         """Note that a command was answered: it may be over before anybody sees it run."""
@@ -204,10 +225,9 @@ class Twin:
                 self._show(self._unshown.pop(0))
             while True:
                 name, packet = self._heard.get()
+                self._tell_connection()
                 if name == "ev":
                     self._show(packet)
-                elif name == "lost":
-                    self._screen.say(phrase("The connection broke; trying again."), "yellow")
                 elif name == "state" and not (
                     packet["running"] or self._expected or self._is_happening
                 ):
@@ -309,7 +329,7 @@ class _Line:
             enable_suspend=True,
             key_bindings=bindings(lambda event: event.app.exit(exception=EOFError)),
         )
-        self._draft = ""
+        self.draft = ""
         self._ahead = ahead
 
     def read(self, is_wanted_elsewhere: Callable[[], bool]) -> str | None:
@@ -324,12 +344,12 @@ class _Line:
                 self.interrupt()
 
         try:
-            text = self._session.prompt(default=self._draft, pre_run=look)
+            text = self._session.prompt(default=self.draft, pre_run=look)
         except (EOFError, KeyboardInterrupt):
             return None
         if text is None:
             return ""
-        self._draft = ""
+        self.draft = ""
         return text
 
     def interrupt(self) -> None:
@@ -340,7 +360,7 @@ class _Line:
             return
 
         def leave() -> None:
-            self._draft = self._session.default_buffer.text
+            self.draft = self._session.default_buffer.text
             if app.is_running and app.future and not app.future.done():
                 app.exit()
 

@@ -109,6 +109,9 @@ class Dialogue:
                 raise  # nothing can be said any more
             except Exception as error:  # noqa: BLE001 - ours; the one place of this screen to log it
                 screen.say(self._failures.keep(error), "red")
+        if self._terminal.stop.is_set() and self._ahead.hold():
+            self._queued.seen()
+            self._say_unsent()
 
     def _beside(self, screen: CliScreen) -> Beside:
         """Return what runs the commands that are typed while a turn runs and need not wait."""
@@ -136,9 +139,12 @@ class Dialogue:
     def _restore_queued(self) -> None:
         """Put what was entered during a turn, and never sent, before the person again."""
         if sys.stdin.isatty() and (typed := self._queued.restored()):
-            waiting = phrase("Typed while a task ran, and never sent: Enter sends it now.")
-            self._make_screen().say(waiting, "yellow")
+            self._say_unsent()
             self._ahead.add(typed)
+
+    def _say_unsent(self) -> None:
+        waiting = phrase("Typed while a task ran, and never sent: Enter sends it now.")
+        self._make_screen().say(waiting, "yellow")
 
     def _recall(self) -> None:
         """Show the last turn of the session that goes on."""

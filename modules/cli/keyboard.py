@@ -17,8 +17,10 @@ from utils.waiting import Stop
 CTRL_C = "\x03"
 ESCAPE = "\x1b"
 POLL_SECONDS = 0.1
-PAUSE_SECONDS = 0.3
-"""Who has pressed no key for so long is not in the middle of a word."""
+PAUSE_SECONDS = 1.0
+"""Who has pressed no key for so long is not in the middle of a word,"""
+LONG_PAUSE_SECONDS = 3.0
+"""and who has begun a line, for so long, not in the middle of that."""
 
 
 @contextmanager
@@ -50,6 +52,11 @@ def quiet(descriptor: int) -> Iterator[None]:
     finally:
         signal.signal(signal.SIGTSTP, old)
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def pasted(text: bytes) -> bytes:
+    """Return what a terminal sends for *text* that is pasted: put into the line and not sent."""
+    return b"\x1b[200~" + text + b"\x1b[201~"
 
 
 class TypedAhead:
@@ -85,11 +92,22 @@ class TypedAhead:
         """Keep *typed* no longer, if that is the end of what is kept."""
         self._typed = self._typed.removesuffix(typed)
 
+    def hold(self) -> bool:
+        """Let the lines that were entered stand in the prompt unsent; return whether there are."""
+        with self._lock:
+            lines = self._typed.replace(b"\r", b"\n").rstrip(b"\n")
+            if lines in (b"", self._typed):
+                return False
+            self._typed = pasted(lines)
+            return True
+
     def collect(self, descriptor: int, stop: Stop) -> None:
         """Keep what was typed; who is still typing is waited for until they pause."""
         is_typing = True
         while is_typing and not stop.is_set():
-            patience = max(self._heard_at + PAUSE_SECONDS - time.monotonic(), 0.0)
+            is_begun = not self._typed.endswith((b"\r", b"\n"))
+            pause = LONG_PAUSE_SECONDS if self._typed and is_begun else PAUSE_SECONDS
+            patience = max(self._heard_at + pause - time.monotonic(), 0.0)
             is_typing = bool(self.hear(descriptor, patience, lambda: True))
 
     def take(self) -> bytes:

@@ -23,23 +23,21 @@ class Lost(Exception):
 
 
 class Link:
-    """Talks to the server that *file* tells of. Raises `Problem` when there is none."""
+    """Talks to the server that *file* tells of at that moment, be it another than before."""
 
     def __init__(self, file: Path, port: int) -> None:
-        try:
-            about = json.loads(file.read_bytes())
-            self._server = urlsplit(about["url"])
-            self._token: str = about["token"]
-        except (OSError, ValueError, KeyError):
-            raise _nobody(port) from None
+        self._file = file
         self._port = port
 
     def ask(self, method: str, path: str, **body: Any) -> Packet:
-        """Make one request and return the answer. Raises `Problem` when it is refused."""
+        """Make one request and return the answer.
+
+        Raises `Problem` when it is refused, or when there is no server.
+        """
         try:
             answer = self._request(method, path, body if method != "GET" else None)
             told: Packet = json.loads(answer.read() or b"{}")
-        except (OSError, HTTPException, ValueError):
+        except (OSError, HTTPException, ValueError, KeyError):
             raise _nobody(self._port) from None
         if answer.status >= 400:
             raise Problem(_reason(told))
@@ -58,14 +56,18 @@ class Link:
                 name = value if key == "event" else name
                 if key == "data":
                     yield name, json.loads(value)
-        except (OSError, HTTPException, ValueError):
+        except (OSError, HTTPException, ValueError, KeyError):
             pass
         raise Lost
 
     def _request(self, method: str, path: str, body: Packet | None) -> HTTPResponse:
-        host, port = self._server.hostname or "", self._server.port
-        connection = HTTPConnection(host, port, timeout=SILENCE)
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        about = json.loads(self._file.read_bytes())
+        server = urlsplit(about["url"])
+        connection = HTTPConnection(server.hostname or "", server.port, timeout=SILENCE)
+        headers = {
+            "Authorization": f"Bearer {about['token']}",
+            "Content-Type": "application/json",
+        }
         sent = None if body is None else json.dumps(body)
         connection.request(method, path, sent, headers | {"Connection": "close"})
         return connection.getresponse()

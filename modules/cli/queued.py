@@ -7,12 +7,11 @@ from contextlib import suppress
 
 from core.main_terminal import MainTerminal
 from core.messages import Shift
+from modules.cli.keyboard import pasted
 from utils.phrases import Problem
 
 _QUEUE = "queue"
 """The state that the browser keeps its queue in as well: a list of {"id", "text"}."""
-_PASTED = "\x1b[200~{}\x1b[201~"
-"""What a terminal sends for text that is pasted: it is put into the line and not sent."""
 
 
 class Queued:
@@ -37,8 +36,12 @@ class Queued:
 
     def restored(self) -> bytes:
         """Return what puts the lines of an earlier start into the prompt, b"" for none."""
+        self.seen()
+        return pasted("\n".join(self.texts).encode()) if self.texts else b""
+
+    def seen(self) -> None:
+        """Take note that the person has the lines before them again."""
         self._is_restored = bool(self.texts)
-        return _PASTED.format("\n".join(self.texts)).encode() if self.texts else b""
 
     def sent(self, line: str) -> None:
         """Take note that *line* is on disk as a message, or was run."""

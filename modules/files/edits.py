@@ -181,13 +181,13 @@ def _nearest(lines: Sequence[str], old: str) -> Phrase:
             count=len(lines),
         )
     block = lines[near.start : near.stop]
+    first = near.start + 1
+    where = phrase("are lines {first}-{last}", first=first, last=near.stop)
     return phrase(
-        "old does not occur. The nearest are lines {first}-{last}:\n{block}\n"
-        "The first difference:\n{difference}",
-        first=near.start + 1,
-        last=near.stop,
-        block=numbered(block[:_SHOWN_LINES], near.start + 1),
-        difference=_first_difference(wanted, block, near.start + 1),
+        "old does not occur. The nearest {where}:\n{block}\nThe first difference:\n{difference}",
+        where=where if len(near) > 1 else phrase("is line {first}", first=first),
+        block=numbered(block[:_SHOWN_LINES], first),
+        difference=_first_difference(wanted, block, first),
     )
 
 

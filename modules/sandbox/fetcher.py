@@ -7,6 +7,7 @@ and a password only for what lies beside the index that it is for.
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -99,7 +100,10 @@ def _answer(answer: HTTPResponse, origin: Origin, method: str) -> Iterator[bytes
     page = b""
     is_page = method == "GET" and re.search(r"html|json", answer.getheader("Content-Type", ""))
     if is_page:
-        page = _inside(answer.read(_LARGEST_PAGE), origin)
+        whole = answer.read(_LARGEST_PAGE + 1)
+        if answer.length or len(whole) > _LARGEST_PAGE:
+            raise OSError(errno.EPIPE, "the page broke off, or is too large")
+        page = _inside(whole, origin)
     lines = [f"HTTP/1.1 {answer.status} {answer.reason}", "Connection: close"]
     for name, value in answer.getheaders():
         if name.lower() in _PASSED_BACK:

@@ -67,12 +67,14 @@ class Group:
             (folder / self._name / "cgroup.procs").write_text(str(process), encoding="ascii")
 
     def members(self) -> set[int]:
+        """Return the processes in the group, but for those that have no number here."""
         found: set[int] = set()
         for folder in self._place.folders():
             with suppress(OSError):
                 text = (folder / self._name / "cgroup.procs").read_text(encoding="ascii")
                 found |= set(map(int, text.split()))
-        return found
+        # The kernel names one of another pid namespace 0; a signal to 0 is one to ourselves.
+        return found - {0}
 
     def memory_kills(self) -> int:
         """Return how many processes the kernel has killed for want of memory in the group."""

@@ -100,12 +100,14 @@ class Proxy:
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
+        from http.client import HTTPException
+
         with client:
             try:
                 if self._keep(client):
                     client.settimeout(_SECONDS)
                     self._answer(client)
-            except OSError:  # either side went away
+            except (OSError, HTTPException):  # either side went away
                 return
             finally:
                 with self._lock:

@@ -42,7 +42,7 @@ def make_app(
 
     A login leads to the session *start*, or where the page was last.
     """
-    app = Flask("onefold", static_folder=str(STATIC), template_folder=str(ROOT / "templates"))
+    app = Flask("onefold", static_folder=None, template_folder=str(ROOT / "templates"))
     app.config["MAX_FORM_MEMORY_SIZE"] = 0
     for route in routes:
         _add(app, route, hub, failed)

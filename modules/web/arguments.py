@@ -18,6 +18,8 @@ _NAMES = {
     list: "array",
     dict: "object",
 }
+_INTEGERS = range(-(2**63), 2**63)
+"""What a database can hold."""
 _WORDS = {"0": False, "false": False, "": False, "1": True, "true": True}
 
 
@@ -53,6 +55,8 @@ class Parameter:
             is_right = all(isinstance(item, str) for item in value)
         if not is_right:
             raise bad(f"{self.name} must be of type {_NAMES[self.kind]}")
+        if self.kind is int and value not in _INTEGERS:
+            raise bad(f"{self.name} must have at most 64 bits")
         return value
 
     def read_text(self, text: str) -> Any:

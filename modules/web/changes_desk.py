@@ -173,6 +173,8 @@ class ChangesDesk:
         return seat.once(command, done)
 
     def _part(self, path: str, hunk: int, old: str) -> Part:
+        if hunk < -1:
+            raise bad("hunk must be -1 or more")
         try:
             return Part(self._project.normal(path), hunk, old)
         except ToolError as error:

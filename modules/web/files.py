@@ -77,7 +77,7 @@ class Files:
         self._veil.look()
         seen = self._veil.hidden(whole)
         more = {} if seen == text else {"text": seen}
-        return {"path": visible(path), "hash": digest(data), **more}
+        return {"path": visible(path), "hash": digest(data), "size": len(data), **more}
 
     def upload(self, folder: str, name: str, data: bytes, *, replace: bool) -> dict[str, Any]:
         """Keep *data* as a file in *folder*; the name is made harmless first."""

@@ -9,20 +9,20 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Literal
 
 from core.cards import TextCard
 from core.commands import BESIDE, has_to_wait
 from core.events import CommandAnswered, Reply
-from core.messages import Shift
 from core.store import SessionInfo
 from core.web_terminal import Gone, Packet, WebTerminal
 from modules.checkpoints.family import UndoFamily
 from modules.focus import Focus
+from modules.web.queue import Item, Queue
 from modules.web.refusal import Refused, bad, explained
 from utils.codec import to_plain
 from utils.phrases import Phrase, Problem, phrase
+from utils.text import without_halves
 
 Emit = Callable[[Packet], None]
 Opener = Callable[[Emit], WebTerminal]
@@ -36,19 +36,9 @@ Failed = Callable[[BaseException], Phrase]
 ELSEWHERE = ("/new", "/resume", "/fork")
 """The commands that lead to another session, which here is another seat."""
 CHANGE_FILES = ("/undo", "/redo", "/rewind")
-SENT = 8
-"""Ids of messages that are kept with the session, so that none is taken twice."""
 REMEMBERED = 500
 LONGEST = 1_000_000
 """Characters of one message."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A line that waits; *id* is that of the command it was sent with."""
-
-    id: str
-    text: str
 
 
 class Seat:
@@ -64,7 +54,7 @@ class Seat:
         self._row = row
         self._failed = failed
         self._lock = threading.Lock()
-        self._queue: list[Item] = []
+        self._queue = Queue(self.terminal)
         self._is_working = False
         self._taken_back: deque[str] = deque(maxlen=64)
         self._is_stopping = False
@@ -79,13 +69,16 @@ class Seat:
     def enter(self, session: str) -> None:
         """Take *session* up where it was left. Raises `Problem` when somebody else runs it."""
         self.terminal.resume(session)
-        state = self.terminal.history.state
-        self._queue = [Item(item["id"], item["text"]) for item in state.get("queue", [])]
-        for sent in state.get("sent", []):
-            self._answers[sent] = Future()
-            self._answers[sent].set_result({"queued": False})
+        self._take_note()
         with suppress(Problem, Refused):
             self._title = self._row(session)["title"]
+
+    def _take_note(self) -> None:
+        """Read what waits in the session and what was sent to it."""
+        for sent in self._queue.enter():
+            if sent not in self._answers:
+                self._answers[sent] = Future()
+                self._answers[sent].set_result({"queued": False})
 
     def close(self) -> None:
         self.terminal.close()
@@ -128,6 +121,7 @@ class Seat:
             if is_needed or mark != self._seen_of_held:
                 self._seen_of_held = mark
                 self.terminal.look_again()
+                self._take_note()
 
     def state(self) -> Packet:
         """Return all that is true of the session besides its talk.
@@ -150,7 +144,7 @@ class Seat:
             "running": self._is_working,
             "stopping": self._is_stopping,
             "asked": list(terminal.asked),
-            "queue": [to_plain(item) for item in list(self._queue)],
+            "queue": [to_plain(item) for item in self._queue.items],
             "paused": bool(self._queue) and not self._is_working,
             "mode": terminal.mode,
             "approval": terminal.approval.mode,
@@ -206,13 +200,12 @@ class Seat:
         self._look_again(is_needed=True)
         if self.terminal.held:
             raise Refused("held", self.terminal.held)
-        self._note_sent(command)
-        with self._lock:
+        with self._lock, explained():
             is_queued = self._is_working
             is_next = now or self._is_stopping
-            self._queue.insert(0 if is_next else len(self._queue), Item(command, text))
+            self._queue.add(Item(command, without_halves(text)), is_next=is_next)
         if is_queued:
-            self._keep_queue()
+            self.tell_state()
         if is_queued and is_next:
             self._stop_and_go_on()
         self._work()
@@ -225,7 +218,7 @@ class Seat:
     def is_awaited(self, command: str) -> bool:
         """Return whether the line sent as *command* is yet to be run, or runs."""
         with self._lock:
-            return command == self._current or any(item.id == command for item in self._queue)
+            return command == self._current or command in self._queue
 
     def has_taken_back(self, command: str) -> bool:
         """Return whether the line sent as *command* was lately taken out of the queue unrun."""
@@ -248,18 +241,18 @@ class Seat:
 
     def rearrange(self, operation: str, item_id: str, to: int) -> str:
         """Drop, move or bring forward what is queued; return its text."""
+        if operation not in ("drop", "move", "now"):
+            raise bad("op must be drop, move or now")
         with self._lock:
-            item = next((item for item in self._queue if item.id == item_id), None)
+            if operation == "drop":
+                item = self._queue.drop(item_id)
+            else:
+                item = self._queue.move(item_id, 0 if operation == "now" else to)
             if item is None:
                 raise Refused("not_found", phrase("That message is no longer queued."))
-            if operation not in ("drop", "move", "now"):
-                raise bad("op must be drop, move or now")
-            self._queue.remove(item)
             if operation == "drop":
                 self._taken_back.append(item_id)
-            else:
-                self._queue.insert(0 if operation == "now" else max(to, 0), item)
-        self._keep_queue()
+        self.tell_state()
         if operation == "now":
             if self._is_working:
                 self._stop_and_go_on()
@@ -334,10 +327,10 @@ class Seat:
                 self._is_working = self._is_stopping = self._goes_on = False
                 self._current, self._last_end = "", "done"
                 return None
-            item = self._queue.pop(0)
-            self._current = item.id
+            item = self._queue.take()
+            self._current = item.id if item else ""
             self._is_stopping = self._goes_on = False
-        self._keep_queue()
+        self.tell_state()
         return item
 
     def _run(self, item: Item) -> None:
@@ -345,25 +338,23 @@ class Seat:
         try:
             self.terminal.handle(item.text, item.id)
         except Problem as problem:
-            self.terminal.give_up(problem.what)
+            self._give_up(item, problem.what)
         except Exception as error:  # noqa: BLE001 - the one place where our failures in a turn end
-            self.terminal.give_up(self._failed(error))
+            self._give_up(item, self._failed(error))
+        else:
+            self._queue.begun()
+
+    def _give_up(self, item: Item, why: Phrase) -> None:
+        """Tell *why*; a message that the talk does not have yet waits again."""
+        if item.text.startswith("/"):  # nobody knows how far it came
+            self._queue.begun()
+        else:
+            self._queue.put_back()
+        self.terminal.give_up(why)
 
     def _stop_and_go_on(self) -> None:
         if self.stop():
             self._goes_on = True
-
-    def _keep_queue(self) -> None:
-        """Keep what is queued with the session, if that is another than was kept."""
-        queue = [to_plain(item) for item in list(self._queue)]
-        if queue != self.terminal.history.state.get("queue", []):
-            with suppress(Problem, Refused):  # a full disk will be told of by the turn
-                self.terminal.record(Shift("queue", queue))
-        self.tell_state()
-
-    def _note_sent(self, command: str) -> None:
-        sent = [*self.terminal.history.state.get("sent", []), command][-SENT:]
-        self.terminal.record(Shift("sent", sent))
 
     # --- what is told ----------------------------------------------------------------------------
 
@@ -372,6 +363,7 @@ class Seat:
         self._tell("ev", self.session, {"boot": self.terminal.boot, **packet})
         match packet["type"]:
             case "TurnStarted":
+                self._queue.begun()
                 if self._is_stopping:
                     self.terminal.stop.set()  # it was asked for before there was a turn to stop
                 self._tell_row()
@@ -382,6 +374,8 @@ class Seat:
                 if packet["changes"]:
                     self.tell_files("agent", packet["changes"])
             case "CommandAnswered":
+                if packet.get("cmd") == self._current:
+                    self._queue.begun()
                 if packet["command"] in CHANGE_FILES:
                     self.tell_files("agent", [])
                 self.tell_state()

@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
+from mimetypes import guess_type
 from pathlib import Path
 
-from flask import Flask, Response, send_from_directory
+from flask import Flask, Response, abort, request
+from werkzeug.security import safe_join
 
 FOR_GOOD = "private, max-age=31536000, immutable"
 
@@ -31,12 +33,24 @@ class Statics:
 
     def serve(self, stamp: str, name: str) -> Response:
         """Answer with a file; under a stamp that we never named the browser asks every time."""
-        answer = send_from_directory(self._folder, name)
+        answer = self.plain(name)
         if stamp in self._stamps:
             answer.headers["Cache-Control"] = FOR_GOOD
         return answer
 
+    def plain(self, name: str) -> Response:
+        """Answer with a file, whole: one that is streamed stays open when its reader goes away."""
+        path = safe_join(str(self._folder), name)
+        if path is None or not Path(path).is_file():
+            abort(404)
+        data = Path(path).read_bytes()
+        answer = Response(data, mimetype=guess_type(name)[0] or "application/octet-stream")
+        answer.cache_control.no_cache = True
+        answer.set_etag(hashlib.sha256(data).hexdigest()[:32])
+        return answer.make_conditional(request)  # type: ignore[return-value]
+
     def add_to(self, app: Flask) -> None:
+        app.add_url_rule("/static/<path:name>", "static", self.plain)
         app.add_url_rule("/static/v-<stamp>/<path:name>", "kept static", self.serve)
 
 

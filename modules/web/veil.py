@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import chain
 
+from modules.checkpoints.merge import common
 from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
 from modules.secrets import Secrets
 
 Part = tuple[str, str]
 """A part of a text as it may be seen, and as it is."""
+MANY_LINES = 1_000
+"""Differing lines from which on frequent ones are not compared with each other."""
+MOST_LINES = 40_000
+"""Differing lines that are compared at all; in more a name takes its values by their order."""
+LARGEST = 4_000_000
+"""Pairs of characters that are compared for the names in a block of lines."""
 
 
 class Veil:
@@ -55,23 +63,30 @@ class Veil:
 
     def _put_back(self, old: list[Part], new: list[Part]) -> Iterator[str]:
         old_lines, new_lines = list(_lines(old)), list(_lines(new))
-        matcher = SequenceMatcher(None, _seen(old_lines), _seen(new_lines), autojunk=False)
-        for kind, old_start, old_end, start, end in matcher.get_opcodes():
-            if kind == "equal":
-                for before, after in zip(
-                    old_lines[old_start:old_end], new_lines[start:end], strict=True
-                ):
-                    yield from map(_kept, before, after)
-                continue
-            known = _values([part for line in old_lines[old_start:old_end] for part in line])
-            for line in new_lines[start:end]:
-                yield from (self._real(part, known) for part in line)
+        for is_equal, was, now in _blocks(old_lines, new_lines):
+            if is_equal and not any(map(_is_typed, now)):
+                yield from (real for _, real in was)
+            else:
+                yield from self._real(was, now)
 
-    def _real(self, part: Part, known: dict[str, list[str]]) -> str:
-        seen, real = part
-        if not _is_name(seen) or seen != real:  # the latter is a value that the person typed
-            return real
-        return known[seen].pop(0) if known[seen] else self._value(seen)
+    def _real(self, was: list[Part], now: list[Part]) -> Iterator[str]:
+        """Yield the parts of what is *now* where *was* stood, each name as what it hid there."""
+        old, new = (was, now) if _is_large(was, now) else (_tokens(was), _tokens(now))
+        left: dict[str, list[str]] = defaultdict(list)
+        known: dict[int, str] = {}
+        places = _pairs(old, new)
+        for place, (seen, real) in enumerate(old):
+            if place in places:
+                known[places[place]] = real
+            elif _is_name(seen):
+                left[seen].append(real)
+        for place, (seen, real) in enumerate(new):
+            if not _is_name(seen) or seen != real:  # the latter is a value that the person typed
+                yield real
+            elif place in known:
+                yield known[place]
+            else:
+                yield left[seen].pop(0) if left[seen] else self._value(seen)
 
     def _value(self, name: str) -> str:
         with self._lock:
@@ -82,9 +97,9 @@ class Veil:
             return self._secrets.pieces(text) if self._secrets else [(text, text)]
 
 
-def _kept(before: Part, after: Part) -> str:
-    """Return what a part is that looks as before: what it hid, unless the person typed a value."""
-    return before[1] if after[0] == after[1] else after[1]
+def _is_typed(part: Part) -> bool:
+    """Return whether the person wrote a value where a name would show."""
+    return part[0] != part[1]
 
 
 def _is_name(seen: str) -> bool:
@@ -103,14 +118,61 @@ def _lines(parts: Iterable[Part]) -> Iterator[list[Part]]:
         yield line
 
 
+def _blocks(
+    old: list[list[Part]], new: list[list[Part]]
+) -> Iterator[tuple[bool, list[Part], list[Part]]]:
+    """Yield lines that look as they did one by one, and others by the block: is it so, old, new."""
+    was, now = _seen(old), _seen(new)
+    head = common(was, now)
+    tail = common(was[head:][::-1], now[head:][::-1])
+    old_end, end = len(was) - tail, len(now) - tail
+    for at in range(head):
+        yield True, old[at], new[at]
+    for kind, a, b, c, d in _changes(was[head:old_end], now[head:end]):
+        before, after = old[head + a : head + b], new[head + c : head + d]
+        if kind == "equal":
+            yield from ((True, *pair) for pair in zip(before, after, strict=True))
+        else:
+            yield False, list(chain.from_iterable(before)), list(chain.from_iterable(after))
+    for at in range(tail):
+        yield True, old[old_end + at], new[end + at]
+
+
+def _changes(was: list[str], now: list[str]) -> Sequence[tuple[str, int, int, int, int]]:
+    """Return how *was* became *now*, as `SequenceMatcher.get_opcodes` does; roughly if long."""
+    if len(was) + len(now) > MOST_LINES:
+        return [("replace", 0, len(was), 0, len(now))]
+    is_long = len(was) + len(now) > MANY_LINES
+    return SequenceMatcher(None, was, now, autojunk=is_long).get_opcodes()
+
+
+def _is_large(was: list[Part], now: list[Part]) -> bool:
+    """Return whether there is too much to compare it by the character."""
+    was_size, size = (sum(len(seen) for seen, _ in parts) for parts in (was, now))
+    return was_size * size > LARGEST
+
+
+def _tokens(parts: list[Part]) -> list[Part]:
+    """Return *parts* with names in one piece, and what is beside them by the character."""
+    tokens: list[Part] = []
+    for part in parts:
+        tokens += [part] if _is_name(part[0]) else zip(*part, strict=True)
+    return tokens
+
+
+def _pairs(old: list[Part], new: list[Part]) -> dict[int, int]:
+    """Return which name of *new*, by its place, is which one of *old*."""
+    was, now = [seen for seen, _ in old], [seen for seen, _ in new]
+    if not any(map(_is_name, was)) or _is_large(old, new):
+        return {}
+    matcher = SequenceMatcher(None, was, now, autojunk=False)
+    return {
+        a + n: b + n
+        for a, b, size in matcher.get_matching_blocks()
+        for n in range(size)
+        if _is_name(was[a + n])
+    }
+
+
 def _seen(lines: Iterable[list[Part]]) -> list[str]:
     return ["".join(seen for seen, _ in line) for line in lines]
-
-
-def _values(parts: Iterable[Part]) -> dict[str, list[str]]:
-    """Return what each name in *parts* hides, in the order it stands there."""
-    values: dict[str, list[str]] = defaultdict(list)
-    for seen, real in parts:
-        if _is_name(seen):
-            values[seen].append(real)
-    return values

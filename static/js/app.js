@@ -270,6 +270,7 @@ export class App {
     this.attempt(async () => {
       const row = await api.forkSession(this.known.session, turn - 1);
       this.openSession(row.id);
+      this.notice(t("You are in a new session now; the one before stays as it is."));
       if (text) await this.send(text);
     });
 

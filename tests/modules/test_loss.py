@@ -110,3 +110,14 @@ def test_a_repository_inside_outlives_the_folder_it_is_in(tmp_path: Path) -> Non
         assert "gone" in answers[1]
         drive(made.main.ask("/undo turn 1"), lambda event: None)
         assert (made.root / "vendor/lib/a.c").read_text() == "int a;\n"
+
+
+def test_who_wants_never_to_be_asked_is_not(tmp_path: Path) -> None:
+    replies = [call("run_python", code=CLEAR), say("ok")]
+    with house(tmp_path, *replies, approval_mode="all") as made:
+        fill(made.root, 30)
+        events: list[Event] = []
+        drive(made.main.ask("clear it"), events.append)
+        finished = next(event for event in events if isinstance(event, ToolFinished))
+        assert finished.state == "done"
+        assert not (made.root / "data").exists()

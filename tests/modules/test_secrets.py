@@ -104,11 +104,21 @@ def test_a_link_hides_what_it_leads_to(root: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "asks"),
-    [(".env", "notes.txt", True), ("a/.env", "b/.env.old", False), ("a.py", "b.py", False)],
+    [
+        (".env", "notes.txt", True),
+        ("a/.env", "b/.env.old", False),
+        ("a.py", "b.py", False),
+        (".env", "a/b/c/.env", True),
+        (".env", "node_modules/.env", True),
+        ("conf", "a/b/c/conf", True),
+        ("conf", "config", False),
+    ],
 )
 def test_a_file_of_secrets_loses_its_name_only_with_leave(
     root: Path, old: str, new: str, asks: bool
 ) -> None:
+    (root / "conf").mkdir()
+    (root / "conf/.env").write_text(ENV)
     concern = family(root).concern("rename_file", {"path": old, "new_path": new})
     assert (concern is not None) is asks
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.page.stage import Stage, replies, send
 from tests.page.test_views import faults
@@ -127,6 +127,23 @@ def test_changes_since_a_turn(stage: Stage) -> None:
     expect(page.locator(".file-changes .name", has_text="new.py")).to_have_count(0)
 
 
+def test_what_is_shown_is_undone_and_not_what_was_chosen_meanwhile(stage: Stage) -> None:
+    page = stage.open()
+    play(page)
+    expect(hunks(page, "f.py")).to_have_count(2)
+    held: list[Route] = []
+    page.route("**/changes?turn=2", lambda route: held.append(route))
+    with page.expect_request("**/changes?turn=2"):
+        page.get_by_role("combobox", name="Show changes").select_option("since turn 2")
+    with page.expect_response("**/take-back") as answer:
+        act(page, "Undo f.py").click()
+    assert answer.value.ok
+    assert text(stage) == OLD
+    for route in held:
+        route.continue_()
+    expect(hunks(page, "f.py")).to_have_count(1)  # against how turn 2 found it
+
+
 def test_a_call_is_undone_and_redone_in_every_tab(stage: Stage) -> None:
     page, other = stage.open(), stage.open()
     play(page)
@@ -200,7 +217,7 @@ def test_the_changes_have_no_faults(stage: Stage, width: int, scheme: str, langu
         page.keyboard.press("Control+j")
     expect(page.locator(".file-changes")).to_have_count(6)
     assert faults(page) == []
-    if width > 390:
+    if width == 1440:
         page.locator(".changes-head [aria-pressed]").click()
         expect(page.locator(".diff.split").first).to_be_visible()
         assert faults(page) == []

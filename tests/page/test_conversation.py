@@ -13,7 +13,8 @@ from tests.page import stage as stages
 from tests.page.stage import Gate, Stage, message, replies, send
 from tests.scripted import USED, call, say
 from tests.tavily_double import TavilyDouble
-from utils.completion import Completion, Delta
+from utils.completion import Completion, Delta, ModelError
+from utils.phrases import phrase
 
 HOSTILE = """<img src=x onerror="document.title='pwned'"> <script>document.title='pwned'</script>
 
@@ -33,8 +34,44 @@ def test_a_reply_is_markdown_with_coloured_code(house: Stage) -> None:
     page = house.open()
     send(page, "hi")
     expect(page.get_by_role("log", name="Conversation")).to_contain_text("hi")
-    expect(replies(page).get_by_role("heading", name="Hello")).to_be_visible()
+    expect(replies(page).get_by_role("heading", name="Hello", level=2)).to_be_visible()
     expect(replies(page).locator("code .hljs-keyword")).to_have_text("import")
+
+
+def test_markup_in_a_reply_is_shown_as_the_text_it_is(house: Stage) -> None:
+    said = "$E$ and <script>alert(1) && c</script> and ~~gone~~ vector<int> a<sub>1</sub>"
+    house.model.replies = [say(said + "\n\n<div id='x'>\n  *one*\n</div>\n\nafter")]
+    (house.project / "a.md").write_text("<p align='center'>from the file</p>\n")
+    page = house.open()
+    send(page, "hi")
+    expect(replies(page).locator("p").first).to_have_text(
+        "$E$ and <script>alert(1) && c</script> and gone vector<int> a1"
+    )
+    expect(replies(page).locator(".code pre")).to_have_text("<div id='x'>\n  *one*\n</div>\n")
+    expect(replies(page).locator("sub")).to_have_text("1")
+    page.get_by_role("treeitem", name="a.md").click()
+    page.get_by_role("button", name="Preview", exact=True).click()
+    expect(page.locator(".preview")).to_have_text("from the file")
+
+
+def test_a_table_breaks_no_word_while_there_is_room(house: Stage) -> None:
+    rows = "| `notes.txt` | 12 | a sentence that is quite long and may break where it likes to |\n"
+    house.model.replies = [say("| name | lines | what stands in it |\n|---|---|---|\n" + rows * 3)]
+    page = house.open()
+    send(page, "hi")
+    head = replies(page).locator("th")
+    expect(head).to_have_count(3)
+    heights = (
+        replies(page)
+        .locator("th, td code")
+        .evaluate_all("all => all.map(e => e.getBoundingClientRect().height < 40)")
+    )
+    assert heights == [True] * 6
+    send(page, "/status")
+    lines = page.locator(".card-table tr")
+    expect(lines.first).to_be_visible()
+    ends = lines.evaluate_all("all => all.map(e => e.lastChild.getBoundingClientRect().right)")
+    assert len(set(ends)) == 1
 
 
 def test_hostile_markup_runs_nothing_and_covers_nothing(house: Stage) -> None:
@@ -79,6 +116,26 @@ def test_a_lost_line_comes_back_without_a_gap(house: Stage) -> None:
     page.context.set_offline(False)
     expect(replies(page)).to_contain_text("49")
     assert replies(page).inner_text().split() == text.split()
+
+
+def test_what_failed_can_be_tried_again_and_a_stop_is_said_once(house: Stage) -> None:
+    gate = Gate()
+    empty = ModelError("balance", phrase("The balance is used up."))
+    house.model.replies = [
+        [empty],
+        [Delta("half"), gate, Completion("half", "", (), USED)],
+        say("Done."),
+    ]
+    page = house.open()
+    send(page, "do it")
+    end = page.locator(".end.error")
+    expect(end).to_contain_text("The balance is used up.")
+    end.get_by_role("button", name="Try again").click()
+    expect(replies(page).last).to_contain_text("half")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.locator(".end.stopped p")).to_have_text("Stopped")
+    page.locator(".end.stopped").get_by_role("button", name="Continue").click()
+    expect(replies(page).last).to_have_text("Done.")
 
 
 def test_an_undone_turn_is_gone_from_the_picture(house: Stage) -> None:

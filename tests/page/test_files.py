@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, Response, Route, expect
 
-from tests.page.stage import Stage, send
+from tests.page.stage import Stage, message, send
 from tests.scripted import call, say
 
 
@@ -86,6 +86,8 @@ def test_changes_on_both_sides_merge(page: Page, house: Stage) -> None:
     expect(page.locator(".file-notice")).to_contain_text("both changes are in the text")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".notice").last).to_contain_text("Saved.")
+    expect(page.locator(".file-notice")).to_have_count(0)
+    expect(page.locator(".file-bar .facts")).to_have_text("29 B")
     assert file.read_text() == "zero\none\ntwo\nthree\nfour\nFIVE\n"
 
 
@@ -169,10 +171,11 @@ def test_a_note_and_the_focus_are_a_click_away(page: Page, house: Stage) -> None
 
 
 def test_files_can_be_uploaded(page: Page, house: Stage, tmp_path: Path) -> None:
-    given = tmp_path / "报告.txt"
+    given, spaced = tmp_path / "报告.txt", tmp_path / "up load.txt"
     given.write_text("数据", encoding="utf-8")
-    page.locator("input[type=file]").set_input_files(given)
-    expect(page.get_by_role("textbox", name="Message")).to_have_value("@报告.txt ")
+    spaced.write_text("x")
+    page.locator("input[type=file]").set_input_files([given, spaced])
+    expect(message(page)).to_have_value('@报告.txt @"up load.txt" ')
     assert (house.project / "报告.txt").read_text(encoding="utf-8") == "数据"
 
 

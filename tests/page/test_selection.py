@@ -43,7 +43,7 @@ def test_a_note_on_a_reply_goes_with_its_words_into_the_message(house: Stage) ->
     expect(bar(page)).to_be_visible()
     page.keyboard.press("Alt+m")
     page.get_by_role("textbox", name="Note").fill("is wrong")
-    page.keyboard.press("Control+Enter")
+    page.keyboard.press("Enter")
     expect(message(page)).to_have_value("> One claim.\n\nis wrong")
     message(page).press("Enter")
     expect(replies(page).last).to_have_text("Right.")

@@ -89,6 +89,44 @@ def test_the_phone_has_three_tabs(house: Stage) -> None:
     expect(message(page)).to_be_hidden()
 
 
+def test_a_file_on_the_phone_belongs_to_the_files_and_changes_show_changes(house: Stage) -> None:
+    (house.project / "a.py").write_text("one = 1\n")
+    page = house.open(width=390, height=844)
+    page.get_by_role("tab", name="Files").click()
+    page.get_by_role("treeitem", name="a.py").click()
+    expect(page.locator(".editor .cm-content")).to_be_visible()
+    expect(page.get_by_role("tab", selected=True)).to_have_text("Files")
+    page.get_by_role("tab", name="Changes").click()
+    expect(page.get_by_role("tab", selected=True)).to_have_text("Changes")
+    expect(page.locator(".pane .changes")).to_be_visible()
+
+
+def test_a_file_on_a_small_screen_stands_beside_the_talk(house: Stage) -> None:
+    (house.project / "a.py").write_text("one = 1\n")
+    page = house.open(width=1024)
+    page.get_by_role("treeitem", name="a.py").click()
+    expect(page.locator(".editor .cm-content")).to_be_visible()
+    page.get_by_label("Approval mode").select_option("ask")
+    house.model.replies = [call("run_command", command="echo hello"), say("ok")]
+    send(page, "run it")
+    expect(page.get_by_role("button", name="Yes")).to_be_enabled()
+    left = page.locator(".pane").evaluate("pane => pane.getBoundingClientRect().left")
+    ends = page.locator(".below button:visible").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect().right)"
+    )
+    assert max(ends) <= left
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_dialog_of_files_holds_all_that_is_in_it(house: Stage, width: int) -> None:
+    (house.project / "a.py").write_text("one = 1\n")
+    page = house.open(width=width)
+    page.keyboard.press("Control+p")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("option")).to_have_count(1)
+    assert dialog.evaluate("dialog => dialog.scrollWidth - dialog.clientWidth") == 0
+
+
 def test_the_question_has_no_faults(house: Stage) -> None:
     house.model.replies = [call("run_command", command="echo hello"), say("ok")]
     page = house.open(reduced_motion="reduce")
@@ -97,7 +135,7 @@ def test_the_question_has_no_faults(house: Stage) -> None:
     expect(page.get_by_role("button", name="Yes")).to_be_enabled()
     assert faults(page) == []
     page.keyboard.press("e")
-    expect(page.get_by_role("textbox", name="What to run instead")).to_be_focused()
+    expect(page.get_by_role("textbox", name="command")).to_be_focused()
     assert faults(page) == []
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.globs import decided, glob_filter
+from utils.globs import TooMuch, decided, glob_filter
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,16 @@ def test_deciding_early_changes_no_match(pieces: list[str], path: str) -> None:
 @pytest.mark.parametrize("piece", ["*a", "*?", "*[a]", "*?[!b]"])
 def test_a_pattern_of_many_stars_comes_to_an_end(piece: str) -> None:
     assert not glob_filter(piece * 30 + "*b")("a" * 200)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["**a" * 15 + "b", "**/*a" * 6 + "b", "{*a,*b}" * 6 + "c", "{a,aa}" * 30 + "b"]
+)
+def test_a_pattern_that_nobody_means_is_refused(pattern: str) -> None:
+    with pytest.raises(TooMuch):
+        glob_filter(pattern)
+
+
+def test_a_row_of_stars_is_two() -> None:
+    assert not glob_filter("*" * 30 + "b")("a" * 100)
+    assert glob_filter("***/b")("a/c/b")

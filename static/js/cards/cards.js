@@ -22,6 +22,7 @@ const DRAWN = {
 };
 
 const LONG_TITLE = 100; // characters that a head may cut
+const SHORT = 24; // characters of a cell that stay on one line
 const REMARK = 50; // characters of a body that may stand in a head
 
 /** The kinds of all cards the page knows. */
@@ -96,7 +97,7 @@ function runCard(card, host) {
   const facts = [
     card.exit_code === null ? t("killed") : t("exit {code}", { code: card.exit_code }),
     duration(card.seconds),
-    card.tier,
+    card.tier && say({ template: card.tier }),
     say(card.why),
   ].filter(Boolean);
   return h(
@@ -196,16 +197,18 @@ function treeCard(card, host) {
 }
 
 function tableCard(card) {
-  const cell = (tag, text) => h(tag, {}, say(text));
   const width = Math.max(card.columns.length, ...card.rows.map((row) => row.length));
   const body = card.rows.map((row) =>
     h(
       "tr",
       {},
-      ...row.map((text, index) =>
-        index === 0 && !card.columns.length ? h("th", { scope: "row" }, say(text)) : cell("td", text),
-      ),
-      row.length < width && h("td", { colspan: width - row.length }),
+      ...row.map((text, index) => {
+        const isLast = index === row.length - 1;
+        const colspan = isLast && index < width - 1 && width - index;
+        return index === 0 && !card.columns.length
+          ? h("th", { scope: "row", colspan }, say(text))
+          : h("td", { colspan, class: !isLast && say(text).length <= SHORT && "short" }, say(text));
+      }),
     ),
   );
   return h(

@@ -77,14 +77,37 @@ const LONGEST = 200_000; // characters of code that are still coloured
 
 let loading;
 
-/** Fetches what is needed, once. @returns {Promise<(markdown: string) => DocumentFragment>} */
+/**
+ * Fetches what is needed, once. Markup in a file is a part of it; in what the model says it is shown
+ * as the text it is, or a sentence about `<script>` would lose its words.
+ * @returns {Promise<(markdown: string, isFile?: boolean) => DocumentFragment>}
+ */
 export function markdownReady() {
   loading ??= Promise.all([loadMarked(), loadPurify()]).then(([{ Marked }, { default: purify }]) => {
     purify.addHook("afterSanitizeAttributes", tame);
-    const marked = new Marked({ gfm: true, breaks: false });
-    return (markdown) => purify.sanitize(/** @type {string} */ (marked.parse(markdown)), OPTIONS);
+    const file = new Marked({ gfm: true });
+    const talk = new Marked({ gfm: true, renderer: { html: shownMarkup }, walkTokens: fit });
+    return (markdown, isFile) =>
+      purify.sanitize(/** @type {string} */ ((isFile ? file : talk).parse(markdown)), OPTIONS);
   });
   return loading;
+}
+
+const NOT_SAID = /<(?!\/?(?:br|details|kbd|sub|summary|sup)\b)/i;
+
+function shownMarkup({ text, block }) {
+  if (!NOT_SAID.test(text)) return text;
+  const escaped = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+  return block ? `<pre><code class="language-html">${escaped}</code></pre>` : escaped;
+}
+
+/**
+ * The title of the session is the one heading of the first level. And marked would leave the text
+ * between `<script>` and its end as it is.
+ */
+function fit(token) {
+  if (token.type === "heading") token.depth = Math.min(token.depth + 1, 6);
+  if (token.type === "text") token.escaped = false;
 }
 
 /** Links leave in a new tab or open a file of the project; pictures come from the project only. */

@@ -41,12 +41,13 @@ export class MarkdownWriter {
   /** @type {{node: Text, length: number} | null} the code of an open fence */
   #fence = null;
 
-  constructor() {
+  /** @param {boolean} [isFile] whether it is a file: markup in it means what it says */
+  constructor(isFile = false) {
     this.open = h("div", { class: "block" });
     this.element = h("div", { class: "prose" }, this.open);
     markdownReady().then((render) =>
       soon(() => {
-        this.#render = render;
+        this.#render = (markdown) => render(markdown, isFile);
         this.#draw();
       }),
     );

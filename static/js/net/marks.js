@@ -19,8 +19,9 @@ export function followMarks(app) {
       const { calls } = await api.changedCalls(session, picture.firstTurn);
       known = wanted;
       app.marked(session, calls);
-    } catch {
-      setTimeout(look, 2000); // the server is away: until it is back the old marks stay
+    } catch (refusal) {
+      if (refusal.status) known = wanted; // nothing to be had until this is another one
+      else setTimeout(look, 2000); // the server is away: until it is back the old marks stay
     } finally {
       isAsking = false;
     }

@@ -12,3 +12,6 @@ export function wordAt(text, cursor) {
   const at = /(?:^|\s)@([^\s@]*)$/.exec(before);
   return at ? { kind: "file", word: at[1], start: cursor - at[1].length - 1 } : null;
 }
+
+/** How a message names the file at *path*: in quotes if nobody could tell where it ends. @param {string} path */
+export const mention = (path) => (/\s/.test(path) ? `@"${path}" ` : `@${path} `);

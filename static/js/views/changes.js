@@ -34,7 +34,7 @@ class ChangesView {
       { class: "pane-empty" },
       icon("changes"),
       (this.emptyWords = h("p", {})),
-      h("p", { class: "muted", text: t("Choose a file on the left to read or edit it.") }),
+      h("p", { class: "muted", text: t("Choose a file to read or edit it.") }),
       this.emptyTools = h("div", { class: "buttons" }),
     );
     this.more = h("p", { class: "muted more-files", hidden: true });
@@ -137,7 +137,9 @@ class ChangesView {
       answer?.has_accepted
         ? t("All changes are accepted or taken back.")
         : answer?.turns.length
-          ? t("Nothing has changed since then.")
+          ? this.source.turn
+            ? t("Nothing has changed since then.")
+            : t("No change of this session is left.")
           : t("What the agent changes shows here."),
     );
     const again = button(

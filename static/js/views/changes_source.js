@@ -51,12 +51,14 @@ export class ChangesSource {
   }
 
   /**
-   * Does *work* of ours after what was asked for before, then asks how things are.
+   * Does *work* of ours after what was asked for before, then asks how things are. Nothing is done
+   * if by then another session is shown, or its changes since another turn.
    * @param {(source: ChangesSource) => Promise<any>} work
    */
   act(work) {
+    const shown = this.#shown;
     this.#acting = this.#acting.then(async () => {
-      await this.app.attempt(() => work(this));
+      if (shown === this.#shown) await this.app.attempt(() => work(this));
       this.#known = "";
       await this.#ask();
     });
@@ -78,7 +80,7 @@ export class ChangesSource {
   async load(path) {
     const { answer } = this;
     const whole = await this.app.attempt(() =>
-      api.changedFile(this.#session, this.turn, answer.seen, path),
+      api.changedFile(this.#session, answer.turn, answer.seen, path),
     );
     if (!whole || answer !== this.answer) return;
     const files = answer.files.map((file) => (file.path === path ? whole : file));
@@ -88,7 +90,8 @@ export class ChangesSource {
 
   /** Says where *part* is by now: a hunk gets another place when one above it goes. */
   #placed({ path, diff }) {
-    const about = { turn: this.turn, seen: this.answer.seen, path };
+    const { turn, seen } = this.answer; // what is shown; another turn may be chosen by now
+    const about = { turn, seen, path };
     if (diff === undefined) return about;
     const file = this.answer.files.find((each) => each.path === path);
     const found = (file?.hunks ?? [])
@@ -107,6 +110,10 @@ export class ChangesSource {
       this.changed();
     }
     if (isReady && state?.session === session) this.#look();
+  }
+
+  get #shown() {
+    return `${this.#session} ${this.answer?.turn}`;
   }
 
   get #wanted() {

@@ -4,7 +4,7 @@ import { h } from "../lib/dom.js";
 import { visible } from "../lib/format.js";
 import { api } from "../net/api.js";
 import { matching } from "../state/matching.js";
-import { wordAt } from "../state/typing.js";
+import { mention, wordAt } from "../state/typing.js";
 import { say, t } from "../lib/words.js";
 
 const MOST = 8;
@@ -71,7 +71,7 @@ export class Completion {
   async #fileChoices(word) {
     this.#files ??= (await api.files().catch(() => ({ files: [] }))).files;
     const found = word ? matching(this.#files, word, MOST) : this.#files.slice(0, MOST);
-    return found.map((path) => ({ insert: `@${path} `, label: visible(path), help: "" }));
+    return found.map((path) => ({ insert: mention(path), label: visible(path), help: "" }));
   }
 
   close() {

@@ -5,6 +5,7 @@ import { icon } from "../lib/icons.js";
 import { visible } from "../lib/format.js";
 import { remember, remembered } from "../lib/memory.js";
 import { say, t } from "../lib/words.js";
+import { mention } from "../state/typing.js";
 import { Completion } from "./completion.js";
 import { upload } from "./upload.js";
 
@@ -115,7 +116,7 @@ export function composer(app) {
   });
   files.addEventListener("change", async () => {
     const paths = await upload(app, "", [...files.files]);
-    if (paths.length) take(paths.map((path) => `@${path} `).join(""));
+    if (paths.length) take(paths.map(mention).join(""));
     files.value = "";
   });
   area.addEventListener("paste", async (event) => {
@@ -123,14 +124,14 @@ export function composer(app) {
     if (!pasted.length) return;
     event.preventDefault();
     const paths = await upload(app, "", pasted);
-    if (paths.length) take(paths.map((path) => `@${path} `).join(""));
+    if (paths.length) take(paths.map(mention).join(""));
   });
   app.on("starting", () => {
     [left, session, area.value] = [session, "", ""];
     resize();
   });
   app.on("draft", take);
-  app.on("mention", (path) => take(`@${path} `));
+  app.on("mention", (path) => take(mention(path)));
   app.on("compose", () => area.focus());
   return { element: form, area, focus: () => area.focus(), take };
 }
@@ -182,7 +183,10 @@ function queueView(app) {
   };
   const move = (id, by) => app.queue("move", id, Math.max(0, queue.findIndex((item) => item.id === id) + by));
   const act = (name, words, work) =>
-    button({ class: "quiet tiny", title: words, "aria-label": words, on: { click: work } }, icon(name));
+    button(
+      { class: "quiet tiny", title: words, "aria-label": words, data: { act: name }, on: { click: work } },
+      icon(name),
+    );
   const chips = keyed(
     element,
     ({ id }) => id,

@@ -226,6 +226,9 @@ export class FileView {
       this.#base = { text: saved.text ?? text, hash: saved.hash };
       // What was just typed may be a secret now: only its name is shown from here on.
       if (saved.text !== undefined && this.#editor.text === text) this.#editor.replace(saved.text);
+      this.file.size = saved.size;
+      this.#drawFacts();
+      this.#notice?.remove();
       this.#edited();
       this.app.notice(t("Saved."));
     } catch (refusal) {
@@ -289,8 +292,12 @@ export class FileView {
       h("span", { text: words }),
       close,
     );
-    this.notices.querySelector(".file-notice")?.remove();
+    this.#notice?.remove();
     this.notices.prepend(note);
+  }
+
+  get #notice() {
+    return this.notices.querySelector(".file-notice");
   }
 
   #drawConflicts() {

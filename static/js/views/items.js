@@ -297,10 +297,14 @@ function endView(item, host) {
       update,
     };
   }
+  const hasFailed = item.why === "error";
   const goOn =
-    host.send && ["step_limit", "budget", "interrupted", "stopped"].includes(item.why)
-      ? button({ class: "small", on: { click: () => host.send(t("Go on.")) } }, icon("play"), t("Continue"))
-      : null;
+    host.send &&
+    button(
+      { class: "small", on: { click: () => host.send(t("Go on.")) } },
+      icon(hasFailed ? "refresh" : "play"),
+      hasFailed ? t("Try again") : t("Continue"),
+    );
   return {
     element: h(
       "footer",
@@ -310,7 +314,7 @@ function endView(item, host) {
         {},
         icon(item.why === "stopped" ? "stop" : "alert"),
         h("b", { text: WHYS[item.why]?.() ?? item.why }),
-        item.detail ? ` ${say(item.detail)}` : "",
+        item.detail && item.why !== "stopped" ? ` ${say(item.detail)}` : "",
       ),
       h("div", { class: "buttons" }, goOn, forkButton(item, host), undo.element),
     ),

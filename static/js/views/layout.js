@@ -6,7 +6,8 @@ import { remember, remembered } from "../lib/memory.js";
 import { t } from "../lib/words.js";
 
 const PHONE = matchMedia("(max-width: 720px)");
-const NARROW = matchMedia("(max-width: 1024px)");
+const OVERLAID = matchMedia("(max-width: 900px)"); // the pane lies over the conversation
+const NARROW = matchMedia("(max-width: 1024px)"); // it is closed until it is asked for
 
 /**
  * @param {import("../app.js").App} app
@@ -22,17 +23,18 @@ export function layout(app, parts) {
   let isSideOpen = remembered("side") !== "0";
   let isPaneOpen = remembered("pane") !== "0" && !NARROW.matches;
   let shown = "chat";
+  let paneTab = "changes"; // or "files", while the pane shows one
 
   function draw() {
     const phone = PHONE.matches;
     element.classList.toggle("no-side", !phone && !isSideOpen);
     element.classList.toggle("no-pane", !phone && !isPaneOpen);
     attribute(element, "data-shown", phone ? shown : null);
-    tabs.update(shown);
+    tabs.update(shown === "changes" ? paneTab : shown);
     for (const [name, part] of Object.entries({ files: side, chat, changes: pane })) {
       part.inert = phone && shown !== name;
       attribute(part, "role", phone ? "tabpanel" : null);
-      attribute(part, "aria-labelledby", phone ? `tab-${name}` : null);
+      attribute(part, "aria-labelledby", phone ? `tab-${name === "changes" ? paneTab : name}` : null);
     }
   }
   app.on("side", (open) => {
@@ -48,6 +50,11 @@ export function layout(app, parts) {
   });
   app.on("tab", (name) => {
     shown = name;
+    if (name === "changes") app.tell("changes");
+    draw();
+  });
+  app.on("shown", (path) => {
+    paneTab = path ? "files" : "changes";
     draw();
   });
   app.on("reveal", () => {
@@ -56,7 +63,7 @@ export function layout(app, parts) {
     draw();
   });
   app.on("asked", () => {
-    if (PHONE.matches || !NARROW.matches || !isPaneOpen) return;
+    if (PHONE.matches || !OVERLAID.matches || !isPaneOpen) return;
     if (pane.contains(document.activeElement)) app.notice(t("Your answer is needed."));
     else app.tell("pane", false);
   });
@@ -68,12 +75,13 @@ export function layout(app, parts) {
       }
     });
   PHONE.addEventListener("change", draw);
-  NARROW.addEventListener("change", () => {
-    isPaneOpen = !NARROW.matches && remembered("pane") !== "0";
-    draw();
-  });
+  for (const width of [NARROW, OVERLAID])
+    width.addEventListener("change", () => {
+      isPaneOpen = !NARROW.matches && remembered("pane") !== "0";
+      draw();
+    });
   draw();
-  return { element, isPhone: () => PHONE.matches, isOverlay: () => NARROW.matches && isPaneOpen };
+  return { element, isPhone: () => PHONE.matches, isOverlay: () => OVERLAID.matches && isPaneOpen };
 }
 
 function phoneTabs(app) {

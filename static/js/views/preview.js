@@ -47,7 +47,7 @@ export function preview(kind, path, text) {
 }
 
 function markdown(text) {
-  const writer = new MarkdownWriter();
+  const writer = new MarkdownWriter(true);
   writer.write(text, true);
   return h("div", { class: "preview padded" }, writer.element);
 }

@@ -124,7 +124,7 @@ export function selection(app, found) {
           keydown: (event) => {
             if (event.isComposing || event.keyCode === 229) return;
             if (event.key === "Escape") close();
-            else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) keep();
+            else if (event.key === "Enter" && !event.shiftKey) keep();
             else return;
             event.preventDefault();
             event.stopPropagation();

@@ -100,7 +100,9 @@ def test_rewind_restores_the_state_before_a_turn(root: Path, undo: UndoFamily) -
     call(undo, 2, "b", root / "f", "two\n")
     (root / "mine").write_text("mine")
     call(undo, 3, "c", root / "f", "three\n")
-    undo.rewind("2")
+    told = str(undo.rewind("2").card)
+    assert "though not done by this session" in told
+    assert "values={'paths': 'mine'}" in told
     assert look(root) == was
     undo.redo("")
     assert (root / "mine").read_text() == "mine"

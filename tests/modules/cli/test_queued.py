@@ -87,6 +87,32 @@ def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Te
         assert queue_of(data, project) == []
 
 
+def test_a_stop_holds_the_line_that_waits(tmp_path: Path, terminal: Terminal) -> None:
+    project, data = tmp_path / "project", tmp_path / "data"
+    project.mkdir()
+    script: list[Step] = [Call("run_command", command="sleep 30"), Say("after all")]
+    with Simulator(script) as server:
+        settings = (
+            f"ONEFOLD_DATA_DIR={data} DEEPSEEK_API_KEY=sk-test DEEPSEEK_BASE_URL={server.url}"
+            " LANG=C.UTF-8 ONEFOLD_LANG=en"
+        )
+        program = f"{sys.executable} {ROOT / 'main.py'} --cli --approve all"
+        shell = f"cd {project}; env {settings} {program}; cat"
+        terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", shell)
+        terminal.see(PROMPT)
+        terminal.press("begin", "Enter")
+        terminal.see("sleep 30")
+        terminal.press("do this next", "Enter")
+        terminal.wait(lambda _: "do this next" in str(queue_of(data, project)))
+        terminal.press("C-c")
+        terminal.see("never sent")
+        terminal.wait(lambda screen: "› do this next" in screen.split("never sent")[1])
+        assert said(data, project) == ["begin"]
+        terminal.press("Enter")
+        terminal.see("after all")
+        assert queue_of(data, project) == []
+
+
 def records(data: Path, project: Path) -> list[Record]:
     store = Sessions(DataFolder(data, project).sessions)
     found = [record for _, record in store.load(store.find(""))]

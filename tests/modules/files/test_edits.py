@@ -46,6 +46,7 @@ def test_white_space_is_forgiven_where_it_is_clear(
             "a\nb",
             "old does not occur. The nearest are lines 1-2:\n1│  a\n2│    b\n",
         ),
+        ("a b\n", "a c\n", "old does not occur. The nearest is line 1:\n1│a b\n"),
         ("one two\n", "1│one two\n", "old carries line numbers (12│); leave them out."),
         (
             "one\n",

@@ -106,3 +106,18 @@ def test_version_two_has_one_folder_with_all_limits(tmp_path: Path) -> None:
     (tmp_path / "ours/memory.events").write_text("low 0\noom 4\noom_kill 2\n")
     (tmp_path / "ours/pids.events").write_text("max 5\n")
     assert (group.members(), group.memory_kills(), group.refusals()) == ({1234567890}, 2, 5)
+
+
+def test_a_process_without_a_number_here_is_no_order_to_kill_ourselves(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom modules.sandbox import Limits\n"
+        "from modules.sandbox.group import Group, Place\n"
+        "here = Path(sys.argv[1])\ngroup = Group(Place(here, here), 'g', Limits())\n"
+        "(here / 'g' / 'cgroup.procs').write_text('0\\n')\n"
+        "print(group.members(), group.remove())"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "set() False\n")

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import io
 import shutil
+import socket
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import pytest
 
 from modules.cli.attach import attach
 from modules.web.access import announced, server_file
+from modules.web.hub import AsyncMode
 from modules.words import Words
 from tests.modules.cli.test_terminal import ROOT, Terminal
 from tests.modules.cli.test_terminal import terminal as terminal  # the fixture
 from tests.modules.web.serving import Served
+from tests.modules.web.test_serve import started
 from tests.scripted import call, say
 from utils.completion import Delta
 from utils.phrases import Problem
@@ -58,10 +62,14 @@ def test_without_a_server_it_says_what_to_do(
 
 def join(terminal: Terminal, served: Served) -> None:
     """Start a terminal that is attached to the last session of *served*."""
+    attach_to(terminal, served.data, served.server.port)
+
+
+def attach_to(terminal: Terminal, data: Path, port: int) -> None:
     script = (
         "from pathlib import Path; from modules.cli.attach import attach; "
         "from modules.words import Words; "
-        f"attach(Path('{served.data}'), {served.server.port}, Words.of('en'))"
+        f"attach(Path('{data}'), {port}, Words.of('en'))"
     )
     program = f'cd {ROOT} && {sys.executable} -c "{script}"; cat'
     terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", program)
@@ -92,6 +100,29 @@ def test_what_is_typed_in_the_attached_terminal_meanwhile_is_answered_or_queued(
             gate.set()
             terminal.see_prompt_after("more")
             assert page.wait_for("TurnStarted", text="one more")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_the_attached_terminal_outlives_a_restart_of_the_server(
+    tmp_path: Path, terminal: Terminal, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONEFOLD_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("ONEFOLD_BOOTSTRAP", "0")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = ("--port", str(port), "--async-mode", mode)
+    with started(tmp_path, *options):
+        attach_to(terminal, tmp_path / "data", port)
+        terminal.see("›")
+        terminal.press("make a.txt with one", "Enter")
+        terminal.see_prompt_after("a.txt is made")
+    terminal.see("The connection broke; trying again.")
+    terminal.press("make b.txt with two", "Enter")
+    terminal.see("No Onefold serves on port")
+    with started(tmp_path, *options):
+        terminal.see("Connected again.")
+        terminal.press("Enter")  # what could not be sent stands there again
+        terminal.see_prompt_after("b.txt is made")
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")

@@ -107,6 +107,24 @@ def test_what_changed_is_shown_by_hunk(talk: Talk) -> None:
     assert talk.ask("GET", f"/file?path=h&seen={shown['seen']}").status == 404
 
 
+@pytest.mark.parametrize("hunk", [-2, -99])
+def test_a_hunk_before_the_first_is_none_and_not_the_whole_file(talk: Talk, hunk: int) -> None:
+    for deed in ("take-back", "accept"):
+        assert talk.ask("POST", f"/{deed}", talk.part("f", hunk)).status == 400
+    assert talk.text() == NEW
+    assert len(talk.file("f")["hunks"]) == 2
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1])
+def test_a_number_that_nothing_can_hold_is_refused(talk: Talk, number: int) -> None:
+    asked = [
+        ("take-back", {**talk.part("f", 0), "seen": number}),
+        ("accept", {**talk.part("f", 0), "turn": number}),
+        ("undo", {"what": "turn", "number": number}),
+    ]
+    assert [talk.ask("POST", f"/{deed}", body).status for deed, body in asked] == [400, 400, 400]
+
+
 def test_a_hunk_is_taken_back_and_every_screen_hears_of_it(talk: Talk) -> None:
     with talk.served.page() as other:
         revision = other.attach(talk.session)["state"]["changes"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import difflib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,6 +89,38 @@ def test_a_value_in_another_spelling_comes_back_in_that_spelling(desk: Desk) -> 
     assert desk.saved("deploy.yaml", both) == text.replace("token:", "secret:").replace(
         ": x", ": y"
     )
+
+
+def test_a_changed_line_keeps_its_spelling_when_the_one_above_goes(desk: Desk) -> None:
+    desk.write("deploy.yaml", f"A={VALUE}\nB={ENCODED}\nz\n")
+    lines = desk.files.text("deploy.yaml")["text"].splitlines(keepends=True)
+    assert desk.saved("deploy.yaml", f"C{lines[1]}{lines[2]}") == f"CB={ENCODED}\nz\n"
+
+
+def test_a_name_that_was_left_open_costs_no_line_its_end(desk: Desk) -> None:
+    text = f"«SECRET:a {VALUE} y {VALUE} tail\nb\n"
+    desk.write("a.txt", text)
+    seen = desk.files.text("a.txt")["text"]
+    assert desk.saved("a.txt", seen.replace("\nb", "\nB")) == text.replace("\nb", "\nB")
+
+
+def test_a_long_text_of_like_lines_is_compared_where_it_differs(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[int] = []
+
+    class Counted(difflib.SequenceMatcher[str]):
+        def __init__(self, *given: Any, **options: Any) -> None:
+            compared.append(len(given[1]) + len(given[2]))
+            super().__init__(*given, **options)
+
+    monkeypatch.setattr("modules.web.veil.SequenceMatcher", Counted)
+    text = "".join(f'{{\n  "id": {i},\n  "on": true\n}},\n' for i in range(2_000)) + f"{VALUE}\n"
+    desk.write("long.json", text)
+    seen = desk.files.text("long.json")["text"]
+    changed = desk.saved("long.json", seen.replace('"id": 5,', '"id": 55,'))
+    assert changed == text.replace('"id": 5,', '"id": 55,')
+    assert compared == [2]
 
 
 def test_a_name_that_the_person_writes_elsewhere_becomes_its_value(desk: Desk) -> None:

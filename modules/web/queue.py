@@ -1,0 +1,140 @@
+"""The lines that wait in a session: each is kept with it until what came of it is kept."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from core.history import History
+from core.messages import Shift, User
+from core.web_terminal import WebTerminal
+from utils.phrases import Problem
+
+SENT = 8
+"""Ids of messages that are kept with the session, so that none is taken twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A line that waits; *id* is that of the command it was sent with."""
+
+    id: str
+    text: str
+
+
+class Queue:
+    """What waits in the session of *terminal*. May be used from several threads.
+
+    What `take` gives stays kept until `begun`: after a crash it waits again, in sight. Nothing here
+    asks for a lock of the terminal or the seat, so it may be called while one is held.
+    """
+
+    def __init__(self, terminal: WebTerminal) -> None:
+        self._terminal = terminal
+        self._lock = threading.Lock()
+        self._items: list[Item] = []
+        self._taken: Item | None = None
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __contains__(self, item_id: str) -> bool:
+        return any(item.id == item_id for item in self.items)
+
+    @property
+    def items(self) -> list[Item]:
+        """What waits and was not taken yet, the next first."""
+        return list(self._items)
+
+    def enter(self) -> list[str]:
+        """Read what the session keeps; return the ids that were sent to it, the oldest first."""
+        history = self._terminal.history
+        with self._lock:
+            self._taken, self._items = None, self._kept()
+            if self._items and _has_begun(self._items[0], history):
+                del self._items[0]
+            return [*history.state.get("sent", []), *(item.id for item in self._items)]
+
+    def add(self, item: Item, *, is_next: bool) -> None:
+        """Let *item* wait; it is on disk on return. Raises `Problem`, and then it does not wait.
+
+        That its id was sent is kept after the item itself: a crash between the two loses nothing,
+        as a waiting id is a known one too.
+        """
+        with self._lock:
+            self._items.insert(0 if is_next else len(self._items), item)
+            try:
+                self._keep()
+            except Problem:
+                self._items.remove(item)
+                raise
+            with suppress(Problem):  # it waits, and so nothing may say that it was not taken
+                sent = [*self._terminal.history.state.get("sent", []), item.id]
+                self._terminal.record(Shift("sent", sent[-SENT:]))
+
+    def take(self) -> Item | None:
+        """Return what is next, which `begun` or `put_back` must follow; None if nothing waits."""
+        with self._lock:
+            self._taken = self._items.pop(0) if self._items else None
+            return self._taken
+
+    def begun(self) -> None:
+        """Keep what was taken no longer: what came of it is kept."""
+        with self._lock:
+            self._taken = None
+            with suppress(Problem):  # a full disk is told of by the turn
+                self._keep()
+
+    def put_back(self) -> None:
+        """Let what was taken wait again, unless it has begun."""
+        with self._lock:
+            taken, self._taken = self._taken, None
+            if taken:
+                self._items.insert(0, taken)
+
+    def drop(self, item_id: str) -> Item | None:
+        """Let the item *item_id* wait no longer and return it; None if it does not wait."""
+        return self._rearrange(item_id, None)
+
+    def move(self, item_id: str, to: int) -> Item | None:
+        """Put the item *item_id* at the place *to* and return it; None if it does not wait."""
+        return self._rearrange(item_id, max(to, 0))
+
+    def _rearrange(self, item_id: str, to: int | None) -> Item | None:
+        with self._lock:
+            item = next((item for item in self._items if item.id == item_id), None)
+            if item is not None:
+                self._items.remove(item)
+                if to is not None:
+                    self._items.insert(to, item)
+                with suppress(Problem):  # a full disk is told of by the turn
+                    self._keep()
+            return item
+
+    def _keep(self) -> None:
+        """Keep what waits and what was taken, if that is another than was kept."""
+        items = [*([self._taken] if self._taken else []), *self._items]
+        if [item.id for item in items] != [item.id for item in self._kept()]:
+            session = self._terminal.session
+            value = [{"id": item.id, "text": item.text, "session": session} for item in items]
+            self._terminal.record(Shift("queue", value))
+
+    def _kept(self) -> list[Item]:
+        """Return what the session keeps; a fork does not own what waited where it comes from."""
+        session = self._terminal.session
+        kept: list[dict[str, Any]] = self._terminal.history.state.get("queue", [])
+        own = (item for item in kept if item.get("session", session) == session)
+        return [Item(item["id"], item["text"]) for item in own]
+
+
+def _has_begun(item: Item, history: History) -> bool:
+    """Return whether the talk has *item*, the first that is kept: a crash came in between."""
+    said = ""
+    for _, record in reversed(history.log):
+        if isinstance(record, User):
+            said = record.text
+        elif isinstance(record, Shift) and record.name == "queue":
+            break
+    return said == item.text

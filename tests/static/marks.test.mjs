@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { followMarks } from "../../static/js/net/marks.js";
+
+/** Follows the marks of a session while the server answers with *status*. */
+async function following(status) {
+  const told = { asked: 0, marked: 0 };
+  mock.method(globalThis, "fetch", async () => {
+    told.asked += 1;
+    return new Response(JSON.stringify({ calls: [] }), { status });
+  });
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const known = {
+    session: "s",
+    state: { session: "s", boot: "b", changes: 1 },
+    isReady: true,
+    picture: { firstTurn: 1 },
+  };
+  const pass = async () => {
+    for (let n = 0; n < 5; n += 1) {
+      await new Promise(setImmediate);
+      mock.timers.tick(2_000);
+    }
+  };
+  let look;
+  followMarks({ known, show: (then) => (look = then), marked: () => (told.marked += 1) });
+  return { told, known, look: () => (look(), pass()) };
+}
+
+test("a refusal is asked about again only when there is something else to ask", async (context) => {
+  context.after(() => mock.reset());
+  context.after(() => mock.timers.reset());
+  const { told, known, look } = await following(422);
+  context.after(() => (known.isReady = false)); // or it would ask on if this fails
+  await look();
+  await look();
+  assert.deepEqual(told, { asked: 1, marked: 0 });
+  known.state.changes = 2;
+  await look();
+  assert.deepEqual(told, { asked: 2, marked: 0 });
+});
+
+test("the marks are asked for once", async (context) => {
+  context.after(() => mock.reset());
+  context.after(() => mock.timers.reset());
+  const { told, look } = await following(200);
+  await look();
+  await look();
+  assert.deepEqual(told, { asked: 1, marked: 1 });
+});

@@ -230,7 +230,8 @@ class Checkpoints:
             self.ledger.close_journal(number)
 
     def _probe(self, plan: Plan) -> None:
-        self.vault.probe(step.new.content for step in plan.steps if step.new and step.new.is_file)
+        new = [step.new for step in plan.steps if step.new is not None]
+        self.vault.probe(entry.content for entry in new if entry.is_file)
 
     def _carry_out(
         self, number: int, before: Snapshot, plan: Plan, *, is_resumed: bool = False

@@ -106,9 +106,9 @@ def test_a_client_that_does_not_read_is_dropped(
 ) -> None:
     monkeypatch.setattr("modules.web.sockets.BEHIND", 20)
     reply: list[Any] = []
-    for _ in range(300):  # more than what two sockets hold on their way
+    for _ in range(150):  # more than what two sockets hold on their way
         reply += [Delta("x" * 60_000), lambda stop: stop.wait(0.005) and None]
-    done = Completion("x" * 18_000_000, "", (), USED)
+    done = Completion("x" * 9_000_000, "", (), USED)
     with serve([*reply, done]) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)

@@ -149,6 +149,12 @@ class ThreadingServer:
         class Handler(Strict, WSGIRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def parse_request(self) -> bool:
+                understood = super().parse_request()
+                if understood and self.headers["Upgrade"] is not None:
+                    self.close_connection = True  # no request comes behind a WebSocket
+                return understood
+
             def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - as the base
                 """Say nothing: the terminal is for the person."""
 

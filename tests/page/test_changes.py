@@ -200,9 +200,13 @@ def test_many_changed_files_are_shown_when_unfolded(house: Stage) -> None:
     expect(last.locator(".diff")).to_contain_text("text 170")
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 1024, 390])
+@pytest.mark.parametrize(
+    ("width", "scheme", "language"),
+    [
+        *((1440, "light", "en"), (1440, "dark", "zh"), (1024, "dark", "en"), (1024, "light", "zh")),
+        *((390, "light", "en"), (390, "dark", "zh")),
+    ],
+)
 def test_the_changes_have_no_faults(stage: Stage, width: int, scheme: str, language: str) -> None:
     page = stage.open(
         language=language, width=width, color_scheme=scheme, reduced_motion="reduce", height=844

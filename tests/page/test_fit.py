@@ -20,16 +20,20 @@ from tests.scripted import say
 Look = Callable[[str], None]
 
 
-@pytest.fixture(params=[1440, 1024, 390])
-def width(request: pytest.FixtureRequest) -> int:
-    wanted: int = request.param
+@pytest.fixture(params=[(1440, "en"), (1024, "zh"), (390, "en"), (390, "zh")], ids=str)
+def screen(request: pytest.FixtureRequest) -> tuple[int, str]:
+    wanted: tuple[int, str] = request.param
     return wanted
 
 
-@pytest.fixture(params=["en", "zh"])
-def language(request: pytest.FixtureRequest) -> str:
-    wanted: str = request.param
-    return wanted
+@pytest.fixture
+def width(screen: tuple[int, str]) -> int:
+    return screen[0]
+
+
+@pytest.fixture
+def language(screen: tuple[int, str]) -> str:
+    return screen[1]
 
 
 @pytest.fixture

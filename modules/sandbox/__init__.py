@@ -55,7 +55,7 @@ class Sandbox:
         self._allow_limits_only = allow_limits_only
         self._spare = Spare(self._viewer.ghosts, project_root.resolve(), cache)
         self._wants_spare = False
-        weakref.finalize(self, self._spare.close)
+        weakref.finalize(self, self._spare.abandon).atexit = False  # it dies with us
         self._lock = threading.Lock()
         self._found: Found | None = None
         self._groups: Groups | None = None

@@ -7,6 +7,7 @@ is only when it was started. While it waits nothing of the project's runs in it 
 
 from __future__ import annotations
 
+import _thread
 import itertools
 import os
 import threading
@@ -131,9 +132,18 @@ class Spare:
         self._thread.start()
 
     def close(self) -> None:
-        """End for good; from any thread, ours included, for the garbage collector runs in all."""
+        """End for good."""
         self._is_over = True
         self.discard()
+
+    def abandon(self) -> None:
+        """End for good, without waiting for it.
+
+        For the garbage collector, which runs in any thread at any moment: also in those that
+        `close` waits for, and while the locks of `threading` are held.
+        """
+        self._is_over = True
+        _thread.start_new_thread(self.discard, ())
 
     def discard(self) -> None:
         self.pause()

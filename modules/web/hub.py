@@ -8,18 +8,20 @@ no such place, and everything is simply called.
 
 from __future__ import annotations
 
+import os
 import queue
 import socket
 import threading
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
 AsyncMode = Literal["eventlet", "threading"]
 Empty = queue.Empty
+_NO_RESOLVER = "EVENTLET_NO_GREENDNS"
 
 
 class Queue(Protocol):
@@ -75,12 +77,27 @@ def load_eventlet() -> None:
     (It imports a second copy of `threading`, which takes the thread that it is imported in for the
     main one.) Its warning that it is near retirement is left out: we use what is safe of it.
     """
+    # What eventlet is the first to import keeps eventlet's sockets, locks and clock inside, for
+    # every thread of this process: `http.server` brings all of those that are not eventlet's own.
+    import http.server
     import warnings
 
-    with warnings.catch_warnings():
+    real = http.server
+    with warnings.catch_warnings(), _without_its_resolver():
         warnings.simplefilter("ignore")
         import eventlet.tpool
         import eventlet.wsgi  # noqa: F401
+    http.server = real  # eventlet leaves a copy of its own in the package
+
+
+@contextmanager
+def _without_its_resolver() -> Iterator[None]:
+    """Have eventlet leave dnspython alone: the hub looks up no names, and it takes 0.1 s."""
+    os.environ[_NO_RESOLVER] = "yes"
+    try:
+        yield
+    finally:
+        del os.environ[_NO_RESOLVER]
 
 
 class EventletHub:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -208,6 +210,18 @@ def test_none_is_left_when_onefold_ends(house: House, ends_by: str) -> None:
     Warm(house.sandbox(house.plain)).warm("pass")
     parked = [path.name.split("-")[1] for path in (house.data / "sandbox").glob("parked-*")]
     assert str(owner.pid) not in parked
+
+
+def test_one_that_is_dropped_ends_and_holds_nobody_up(house: House) -> None:
+    """The collector may come where a thread is begun, or in one that the spare waits for."""
+    owned = [house.sandbox()]
+    finish(owned[0], Program("python", "pass"), QUICK)
+    assert until(lambda: has_spare(owned[0]))
+    spare = owned[0]._spare
+    with threading._active_limbo_lock:  # type: ignore[attr-defined]
+        owned.clear()
+        gc.collect()
+    assert until(lambda: spare._call is None)
 
 
 def test_secrets_of_the_process_are_in_no_spare(

@@ -1,0 +1,39 @@
+"""Eventlet beside ordinary threads: what is not its own stays as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+LOOKS = """
+import json, os, sys, types
+from modules.web.hub import load_eventlet
+
+load_eventlet()
+import dns.resolver, http.client, http.server, queue, socketserver, tempfile
+
+REAL = ("http.server", "os", "queue", "select", "socket", "ssl", "subprocess", "threading", "time")
+others = []
+for name, module in list(sys.modules.items()):
+    if name.startswith(("eventlet", "__patched_module_", "__original_module_")):
+        continue
+    for value in list(vars(module).values()) if module else ():
+        is_module = isinstance(value, types.ModuleType)
+        maker = value.__name__ if is_module else getattr(value, "__module__", None)
+        if isinstance(maker, str) and maker.startswith("eventlet"):
+            others.append(f"{name}: {value!r}")
+        elif maker in REAL and is_module and sys.modules[maker] is not value:
+            others.append(f"{name}: another {maker}")
+print(json.dumps([others, "EVENTLET_NO_GREENDNS" in os.environ]))
+"""
+
+
+def test_no_other_module_gets_sockets_locks_or_a_clock_of_eventlet() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", LOOKS], cwd=ROOT, env=os.environ, capture_output=True, check=True
+    )
+    assert json.loads(told.stdout) == [[], False]

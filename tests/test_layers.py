@@ -30,8 +30,8 @@ AT_HOME = {
     "asyncio": (),
 }
 """Where each of these may be imported, by the beginning of the path."""
-READS_THE_ENVIRONMENT = {"config.py", "utils/bootstrap.py"}
-"""The bootstrap runs before there are settings."""
+READS_THE_ENVIRONMENT = {"config.py", "utils/bootstrap.py", "modules/web/hub.py"}
+"""The bootstrap runs before there are settings; the hub tells eventlet something by it."""
 
 
 def name_of(path: Path) -> str:

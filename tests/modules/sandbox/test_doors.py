@@ -29,7 +29,7 @@ except OSError as error:
 @pytest.fixture
 def server(house: House) -> Iterator[Path]:
     """A socket of a program of the person's, in the project."""
-    path = house.project / "run" / "app server.sock"
+    path = house.project / "run" / "a b.sock"
     path.parent.mkdir()
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -37,16 +37,16 @@ def server(house: House) -> Iterator[Path]:
         yield path
 
 
-def test_a_socket_in_the_project_cannot_be_reached(house: House, server: Path) -> None:
+def test_a_socket_of_the_person_is_shut(house: House, server: Path) -> None:
     assert sockets_in(house.project) == (server,)
     assert sockets_in(house.plain) == ()
     moved = "import os\nos.rename('run', 'moved')\n"
     refused = "111\n"
     assert house.python(CONNECT.format(path=str(server))).output == refused
-    code = moved + CONNECT.format(path="moved/app server.sock")
+    code = moved + CONNECT.format(path="moved/a b.sock")
     assert house.python(code).output == refused
     (house.project / "moved").rename(house.project / "run")
-    assert house.python("import os\nos.unlink('run/app server.sock')").exit_code == 1
+    assert house.python("import os\nos.unlink('run/a b.sock')").exit_code == 1
 
 
 def test_a_socket_that_was_bound_by_a_short_name_is_found(house: House) -> None:

@@ -37,7 +37,7 @@ def server(house: House) -> Iterator[Path]:
         yield path
 
 
-def test_a_socket_of_the_person_is_shut(house: House, server: Path) -> None:
+def test_a_foreign_socket(house: House, server: Path) -> None:
     assert sockets_in(house.project) == (server,)
     assert sockets_in(house.plain) == ()
     moved = "import os\nos.rename('run', 'moved')\n"

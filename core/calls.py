@@ -22,15 +22,24 @@ from utils.waiting import Stopped
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """How a call ended; *revised* is what the person put in the place of its arguments.
-
-    *waited* is how many seconds it took the person to give leave.
-    """
+    """How a call ended; *revised* is what the person put in the place of its arguments."""
 
     state: AnswerState
     outcome: Outcome
     revised: dict[str, Any] | None = None
-    waited: float = 0.0
+
+
+class _Wait:
+    """Asks the person, and counts the *seconds* that this takes: they are none of the call's."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def ask(self, question: ApprovalAsked) -> Generator[Event, Reply | None, Reply | None]:
+        began = time.monotonic()
+        reply = yield question
+        self.seconds += time.monotonic() - began
+        return reply
 
 
 def run_call(
@@ -40,7 +49,7 @@ def run_call(
 
     Returns the answer, and whether files changed.
     """
-    began = time.monotonic()
+    began, wait = time.monotonic(), _Wait()
     try:
         tool = host.tools.find(call.name)
         arguments = tool.arguments(call)
@@ -49,8 +58,8 @@ def run_call(
         done = _Done("failed", failed(error.what))
     else:
         yield ToolStarted(call.id, call.name, arguments)
-        done = yield from _with_leave(host, tool, call.id, arguments)
-    seconds = time.monotonic() - began - done.waited
+        done = yield from _with_leave(host, tool, call.id, arguments, wait)
+    seconds = time.monotonic() - began - wait.seconds
     state, outcome = done.state, done.outcome
     answer = ToolAnswer(
         call.id, call.name, outcome.text, state, outcome.card, seconds, done.revised
@@ -62,7 +71,7 @@ def run_call(
 
 
 def _with_leave(
-    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any]
+    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any], wait: _Wait
 ) -> Generator[Event, Reply | None, _Done]:
     """Run the tool if it may run; a stop and a refusal are outcomes too."""
     if host.stop.is_set():
@@ -70,45 +79,50 @@ def _with_leave(
     leave = host.approval.judge(tool, arguments)
     reply: Reply | None = None
     ran = arguments
-    waited = -time.monotonic()
     if leave.verdict == "ask":
-        reply, ran = yield from _ask(host, tool, call_id, arguments, leave)
+        reply, ran = yield from _ask(host, tool, call_id, arguments, leave, wait)
         if host.stop.is_set():
             return _Done("stopped", _stopped())
-    waited += time.monotonic()
     if leave.verdict == "refuse" or (leave.verdict == "ask" and not (reply and reply.yes)):
-        return _Done("refused", refusal(leave, reply), waited=waited)
+        return _Done("refused", refusal(leave, reply))
     if reply and reply.always:
         host.approval.always(reply.pattern or pattern_for(tool.name, ran))
     if ran is arguments:
-        state, outcome = yield from _run(host, tool, call_id, arguments)
-        return _Done(state, outcome, waited=waited)
+        return _Done(*(yield from _run(host, tool, call_id, arguments, wait)))
     revised = mapped(dict(ran), host.blind)
     yield ToolStarted(call_id, tool.name, revised, is_revised=True)
-    state, outcome = yield from _run(host, tool, call_id, ran)
-    return _Done(state, told_of_change(outcome, arguments, revised), revised, waited)
+    state, outcome = yield from _run(host, tool, call_id, ran, wait)
+    return _Done(state, told_of_change(outcome, arguments, revised), revised)
 
 
 def _ask(
-    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any], leave: Leave
+    host: Host,
+    tool: Tool,
+    call_id: str,
+    arguments: Mapping[str, Any],
+    leave: Leave,
+    wait: _Wait,
 ) -> Generator[Event, Reply | None, tuple[Reply | None, Mapping[str, Any]]]:
     """Ask the person until the answer is one that can be; return it and what is to be run."""
     why = leave.why
     while True:
         card = host.preview(tool, arguments)
-        reply = yield ApprovalAsked(
+        question = ApprovalAsked(
             call_id, tool.name, str(tool.risk), why, leave.pattern, card, bool(arguments)
         )
+        reply = yield from wait.ask(question)
         if reply is None or not reply.yes or host.stop.is_set():
             return reply, arguments
         try:
+            if reply.always and not leave.pattern:
+                raise Problem(phrase("This is asked about each time; yes is for this call alone."))
             return reply, agreed(reply, tool, arguments)
         except (ToolError, Problem) as error:
             why = phrase("{problem}", problem=error.what)
 
 
 def _run(
-    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any]
+    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any], wait: _Wait
 ) -> Generator[Event, Reply | None, tuple[AnswerState, Outcome]]:
     try:
         host.before(tool, call_id)
@@ -129,8 +143,9 @@ def _run(
         running.close()
     if rest := stream.end():
         yield ToolOutput(call_id, rest)
-    kept = yield from _settle(host, tool, call_id, outcome)
-    yield from map(Warned, host.warnings())
+    kept = yield from _settle(host, tool, call_id, outcome, wait)
+    for warning in host.warnings():
+        yield Warned(warning)
     if kept is not outcome:
         return "refused", mapped(kept, host.blind)
     outcome = mapped(outcome, host.blind)
@@ -140,7 +155,7 @@ def _run(
 
 
 def _settle(
-    host: Host, tool: Tool, call_id: str, outcome: Outcome
+    host: Host, tool: Tool, call_id: str, outcome: Outcome, wait: _Wait
 ) -> Generator[Event, Reply | None, Outcome]:
     """Let the house know what a call did, and the person decide about it where there is doubt.
 
@@ -151,7 +166,7 @@ def _settle(
         doubt = None if host.approval.mode == "all" else host.doubt(tool, call_id)
         if doubt:
             question = ApprovalAsked(call_id, tool.name, "loss", doubt.why, "", doubt.card)
-            reply = yield question
+            reply = yield from wait.ask(question)
             if reply is None or not reply.yes:
                 outcome = yield from _put_back(doubt, outcome, reply)
         host.follow(outcome)

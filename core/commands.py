@@ -119,7 +119,8 @@ class Commands(Family):
                     rows.append((str(turn), phrase("you"), _first_line(text)))
                 case Assistant(text, calls=calls) if text or calls:
                     names = ", ".join(call.name for call in calls)
-                    rows.append((str(turn), "Onefold", _first_line(text) or f"→ {names}"))
+                    said = [_first_line(text), f"→ {names}" if calls else ""]
+                    rows.append((str(turn), "Onefold", " ".join(filter(None, said))))
         return TableCard(phrase("History"), tuple(rows))
 
     @command("/sessions", "List the sessions of this project.")
@@ -156,7 +157,8 @@ class Commands(Family):
             (found.session, _when(found.when), found.role, found.snippet)
             for found in self._desk.store.search(rest)
         )
-        return TableCard(phrase("Found in the sessions: {n}", n=len(rows)), rows)
+        title = phrase("“{text}” in the sessions, found: {n}", text=_first_line(rest), n=len(rows))
+        return TableCard(title, rows)
 
     @command("/compact", "Sum up all turns but the last, to make room.")
     def compact(self, _: str) -> Card:

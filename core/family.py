@@ -37,6 +37,9 @@ class Talk(Protocol):
     def fork(self, turn: int) -> str:
         """Begin a session with all up to the end of *turn*; return its id."""
 
+    def blind(self, text: str) -> str:
+        """Return *text* without what nobody may see."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

@@ -25,7 +25,6 @@ from core.store import Store
 from core.thinking import Mode
 from core.tools import Outcome, Risk, Tool, Toolbox, ToolError
 from core.transcript import ended
-from core.turn import run_turn
 from core.window import Window
 from utils.completion import Usage
 from utils.phrases import Phrase, Problem, phrase
@@ -90,6 +89,8 @@ class MainTerminal:
 
     def ask(self, line: str) -> Turn:
         """Put *line* to the model, or run it when it is a slash command; yield all that follows."""
+        from core.turn import run_turn  # a prompt is there sooner without it
+
         self.stop.clear()
         line = without_halves(line)
         if line.startswith("/"):
@@ -103,7 +104,8 @@ class MainTerminal:
         self._tell()
         self.record(User(line))
         yield TurnStarted(line, self.history.turn)
-        yield from map(Warned, self.store.warnings())
+        for warning in self.store.warnings():
+            yield Warned(warning)
         self.is_in_turn = True
         try:
             yield from run_turn(self)
@@ -140,7 +142,9 @@ class MainTerminal:
         return mapped(answer, self.blind)
 
     def _unknown(self, name: str) -> Phrase:
-        near = get_close_matches(name, self.commands, n=1, cutoff=0.0)
+        near = get_close_matches(name, self.commands, n=1)
+        if not near:
+            return phrase("There is no command {name}; /help lists all.", name=name)
         return phrase(
             "There is no command {name}. Did you mean {near}? /help lists all.",
             name=name,

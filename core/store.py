@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,7 +12,10 @@ from utils.phrases import Phrase, Text
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A line of the session list; times are seconds since the epoch."""
+    """A line of the session list; times are seconds since the epoch.
+
+    *updated* is when somebody last worked in it; opening it is no work.
+    """
 
     id: str
     title: str
@@ -50,6 +53,9 @@ class Store(Protocol):
 
     def load(self, session: str) -> list[tuple[int, Record]]:
         """Return (turn, record) in order. Raises `Problem` when there is no such session."""
+
+    def seconds(self, session: str) -> Mapping[int, float]:
+        """Return how long each turn of *session* took, as far as it was kept."""
 
     def claim(self, session: str) -> None:
         """Take *session* for this process. Raises `Problem` when another one is running it."""

@@ -48,9 +48,12 @@ class Transcript:
     """The events of a session, folded as they come: applied in order to an empty picture, they
     lead to the same one as all events that ever were. Not safe to use from several threads."""
 
-    def __init__(self, records: Sequence[Numbered] = ()) -> None:
+    def __init__(
+        self, records: Sequence[Numbered] = (), seconds: Mapping[int, float] | None = None
+    ) -> None:
+        """*seconds* is how long turns took whose records do not tell it."""
         self._turns: list[tuple[int, list[Packet]]] = [(0, [])]
-        for event in retold(records):
+        for event in retold(records, seconds):
             self.add(to_json(event))
 
     def add(self, packet: Mapping[str, Any]) -> None:
@@ -166,14 +169,20 @@ class _Turn:
         return TurnFinished(self.why, self.detail, self.usage, self.seconds)
 
 
-def retold(records: Iterable[Numbered]) -> Iterator[Event]:
-    """Yield the events that kept *records* tell of, each turn with its end."""
+def retold(
+    records: Iterable[Numbered], seconds: Mapping[int, float] | None = None
+) -> Iterator[Event]:
+    """Yield the events that kept *records* tell of, each turn with its end.
+
+    *seconds* is how long turns took whose records do not tell it.
+    """
+    took = seconds or {}
     turn: _Turn | None = None
     for number, record in records:
         if isinstance(record, User):
             if turn:
                 yield turn.end()
-            turn = _Turn(number)
+            turn = _Turn(number, seconds=took.get(number, 0.0))
             yield TurnStarted(record.text, number)
         elif turn:
             yield from turn.tell(record)

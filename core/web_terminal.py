@@ -221,10 +221,14 @@ class WebTerminal(MainTerminal):
         if isinstance(event, TurnStarted | CommandAnswered) and self._command:
             packet["cmd"], self._command = self._command, ""
         if isinstance(event, CommandAnswered) and event.effect == "session":
-            self._transcript = Transcript(self.history.records)
+            self._transcript = self._kept_talk()
         self._transcript.add(packet)
         self._keep_packet(packet, _size(event, packet))
         self.emit(packet)
+
+    def _kept_talk(self) -> Transcript:
+        seconds = self.store.seconds(self.session) if self.session else {}
+        return Transcript(self.history.records, seconds)
 
     def _keep_packet(self, packet: Packet, size: int) -> None:
         self._log.append(packet)
@@ -237,7 +241,7 @@ class WebTerminal(MainTerminal):
     def _retell(self) -> None:
         """Begin another run of numbers: the talk is another one now."""
         with self._changed:
-            self._transcript = Transcript(self.history.records)
+            self._transcript = self._kept_talk()
             self.boot = secrets.token_hex(8)
             self._log.clear()
             self._packet_sizes.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 import os
 import re
@@ -20,10 +21,18 @@ _SKIPPED = frozenset(
 _NAME = re.compile(
     r"(\.env(\.(?!(example|sample|template|dist|defaults?)$)[\w.-]+)?|[\w.-]+\.env|\.envrc)"
 )
-_LINE = re.compile(
-    r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_][\w.]*)[ \t]*=[ \t]*
-    (?: "((?:[^"\\]|\\.)*)" | '([^']*)' | ([^\n\#][^\n]*)? )""",
-    re.MULTILINE | re.VERBOSE,
+_LINE = re.compile(  # one that is commented out as well: it was in use, or will be
+    r"""^[ \t]*(?:\#+[ \t]*)?(?:(?:export|set|readonly|declare|typeset)[ \t]+(?:-\w+[ \t]+)*)?
+    ([A-Za-z_][\w.-]*)[ \t]*(?:=|:(?=[ \t]))[ \t]*
+    (?: \"{3}(.*?)\"{3} | '{3}(.*?)'{3} | "((?:[^"\\]|\\.)*)" | '([^']*)' | `([^`]*)`
+      | ([^\n\#][^\n]*)? )""",
+    re.MULTILINE | re.VERBOSE | re.DOTALL,
+)
+_BESIDE = re.compile(r"""(?:^|(?<=[\s;]))([A-Za-z_][\w.-]*)=["']?([^\s;"']+)""")
+_PRIVATE_KEY = re.compile(
+    r"(?:([A-Za-z_][\w.-]*)[ \t]*[=:][ \t]*[\"'`|]*\s*)?"
+    r"(-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))",
+    re.DOTALL,
 )
 _TELLING = re.compile(r"KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|AUTH|PRIVATE|SALT|DSN|SIGNATURE", re.I)
 _TOKEN = re.compile(r"(sk|pk|rk|gh[pousr]|xox[abprs]|glpat|npm|hf|pypi)[-_]|AKIA|eyJ")
@@ -88,21 +97,35 @@ def read_env(path: Path) -> str | None:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return None
         data = file.read(_LARGEST + 1)
-    return data.decode("utf-8", "surrogateescape") if len(data) <= _LARGEST else None
+    if len(data) > _LARGEST:
+        return None
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # by an editor of Windows
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8", "surrogateescape")
 
 
 def secrets_in(text: str) -> Iterator[tuple[str, str]]:
     """Yield name and value of each secret in the *text* of such a file, quotes taken off."""
-    for match in _LINE.finditer(text.replace("\r\n", "\n")):
-        name, double, single, plain = match.groups()
-        value = (double or single or _uncommented(plain or "")).strip()
+    for name, value in _settings(text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")):
         if secret := secret_part(name, value):
             yield name, secret
 
 
-def _uncommented(value: str) -> str:
-    ends = [end for mark in (" #", "\t#") if (end := value.find(mark)) >= 0]
-    return value[: min(ends, default=None)].lstrip("\"'")  # one that nothing closes
+def _settings(text: str) -> Iterator[tuple[str, str]]:
+    for match in _PRIVATE_KEY.finditer(text):
+        yield match[1] or "PRIVATE_KEY", match[2]
+    for match in _LINE.finditer(text):
+        name, *quoted, plain = match.groups(default="")
+        yield name, ("".join(quoted) or _ended(plain, " #", "\t#")).strip()
+        if "=" in plain or ";" in plain:
+            yield name, _ended(plain, " #", "\t#", ";", " ").strip()
+            yield from ((inner[1], inner[2]) for inner in _BESIDE.finditer(plain))
+
+
+def _ended(value: str, *marks: str) -> str:
+    """Return *value* up to the first of *marks*, without quotes that nothing closes."""
+    ends = [end for mark in marks if (end := value.find(mark)) >= 0]
+    return value[: min(ends, default=None)].lstrip("\"'")
 
 
 def secret_part(name: str, value: str) -> str:
@@ -110,6 +133,8 @@ def secret_part(name: str, value: str) -> str:
 
     Of an address with a password in it, that is the password alone.
     """
+    if re.search(r"PRIVATE KEY-----.", value, re.DOTALL):
+        return value
     if (match := _PASSWORD.match(value)) and len(match[1]) >= SHORTEST:
         return match[1]
     if len(value) < SHORTEST or value.lower() in _COMMON:

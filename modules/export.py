@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, assert_never
 
+from core.blinding import mapped
 from core.cards import Card, TextCard
-from core.family import Family, command
+from core.family import Family, Talk, command
+from core.history import mended
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User, Wire
 from core.store import SessionInfo, Store
 from utils.codec import to_plain
@@ -25,6 +27,10 @@ class Export(Family):
         self._folder = folder
         self._system = system
         self._session = ""
+        self._talk: Talk | None = None
+
+    def meet(self, talk: Talk) -> None:
+        self._talk = talk
 
     def enter(self, session: str) -> None:
         self._session = session
@@ -35,8 +41,10 @@ class Export(Family):
             raise Problem(phrase("Say where to: /export talk.md, or /export talk.json"))
         if not self._session:
             raise Problem(phrase("There is nothing to export yet."))
-        records = [record for _, record in self._store.load(self._session)]
+        records = [record for _, record in mended(self._store.load(self._session))]
         info = self._store.info(self._session)
+        if self._talk:  # a secret may have become one only after it was said
+            records, info = mapped((records, info), self._talk.blind)
         try:
             path = self._folder / Path(rest).expanduser()
         except RuntimeError as error:  # "~somebody" whom the system does not know

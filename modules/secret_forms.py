@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from urllib.parse import quote, unquote
@@ -11,6 +12,12 @@ from urllib.parse import quote, unquote
 from modules.env_files import SHORTEST
 
 _PIECE = 512  # characters that are looked for in one piece
+# What is repeated is bounded, and begins where a word does: else long words would take forever.
+_WRAPPED = re.compile(
+    r"(?<![\w+/-])(?:[A-Za-z0-9+/_-]{40,128}\r?\n[ \t]*)+[A-Za-z0-9+/_-]+"
+    r"|(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}[ :,\r\n]{1,3}){7,}[0-9A-Fa-f]{2}(?![0-9A-Fa-f])"
+)
+"""Base64 or hex in several lines, or byte by byte."""
 
 
 class SecretForms:
@@ -45,9 +52,27 @@ class SecretForms:
 
     def found(self, text: str) -> Iterator[tuple[int, str, str]]:
         """Yield where each form begins in *text*, itself, and its name, from left to right."""
-        heads = self._by_head
-        if not heads:
+        if not self._by_head:
             return
+        hits = list(self._plain(text))
+        if wrapped := list(self._wrapped(text)):
+            hits = sorted((*hits, *wrapped), key=lambda hit: (hit[0], -len(hit[1])))
+        end = 0
+        for start, form, name in hits:
+            if start >= end:
+                yield start, form, name
+                end = start + len(form)
+
+    def _wrapped(self, text: str) -> Iterator[tuple[int, str, str]]:
+        """Yield the forms that line ends, or blanks between bytes, go through."""
+        for region in _WRAPPED.finditer(text):
+            places = [at for at in range(*region.span()) if text[at] not in " \t\r\n:,"]
+            for start, form, name in self._plain("".join(text[at] for at in places)):
+                first, last = places[start], places[start + len(form) - 1]
+                yield first, text[first : last + 1], name
+
+    def _plain(self, text: str) -> Iterator[tuple[int, str, str]]:
+        heads = self._by_head
         ends = range(SHORTEST, len(text) + 1)
         starts = [end - SHORTEST for end in ends if text[end - SHORTEST : end] in heads]
         position = 0
@@ -81,7 +106,7 @@ def _forms_of(value: str) -> Iterator[str]:
     """Yield what may be seen of *value* in a text, each at least as long as the shortest secret."""
     pieces = [value[at : at + _PIECE] for at in range(0, len(value), _PIECE)]
     if "\n" in value:
-        pieces += value.splitlines()
+        pieces += (line for line in value.splitlines() if not line.startswith("-----"))
     for piece in pieces:
         data = piece.encode("utf-8", "surrogateescape")
         forms = [

@@ -62,6 +62,11 @@ class Secrets(Family):
                 self._learn(name, value)
 
     @property
+    def known(self) -> int:
+        """How many values were ever learned."""
+        return len(self._names)
+
+    @property
     def is_on(self) -> bool:
         return self._is_wanted and not self._switch.exists()
 

@@ -13,11 +13,12 @@ from core.tools import Outcome, Risk, Running, ToolError, tool
 from modules.package_index import network_of, pip_settings
 from modules.sandbox import Limits, Network, Program, Report, Result, Sandbox
 from modules.sandbox.effects import Effects, Snapshot, effects, look
+from modules.sandbox.terms import LONGEST
 from utils.clean import clean, visible
 from utils.phrases import Phrase, Problem, Text, phrase
 from utils.waiting import Stop
 
-_SHORTEST, _LONGEST = 1, 600  # seconds
+_SHORTEST = 1  # seconds
 _MOST_NAMED = 30  # paths in one list for the model
 _MOST_GUARDED = 200  # repositories inside the project
 _TOO_BIG_A_FILE = 128 + 25  # the exit code of a program ended by SIGXFSZ
@@ -89,7 +90,7 @@ class TerminalOps(Family):
         return (yield from self._run(Program("bash", command), timeout, network))
 
     def _run(self, program: Program, timeout: int, with_network: bool) -> Running:
-        seconds = min(max(timeout, _SHORTEST), _LONGEST)
+        seconds = min(max(timeout, _SHORTEST), LONGEST)
         report, limits = self._report(), Limits(seconds=seconds)
         before = look(self._root)
         self._guard(before)
@@ -98,7 +99,7 @@ class TerminalOps(Family):
         done = effects(before, look(self._root))
         told = [_ending(result, limits)]
         if seconds != timeout:
-            told.append(f"(timeout set to {seconds} s; {_SHORTEST} to {_LONGEST} are allowed)")
+            told.append(f"(timeout set to {seconds} s; {_SHORTEST} to {LONGEST} are allowed)")
         told += [str(note) for note in result.notes]
         text = clean(result.whole).strip("\n")
         told += [self._outputs.fit(text) if text else "(no output)", *_in_words(done)]
@@ -204,7 +205,7 @@ def _ending(result: Result, limits: Limits) -> str:
             return f"exit code {result.exit_code} ({seconds}){over}"
         case "timed out":
             return (
-                f"Killed after {limits.seconds:g} s, the timeout; a longer one (up to {_LONGEST}) "
+                f"Killed after {limits.seconds:g} s, the timeout; a longer one (up to {LONGEST}) "
                 "can be asked for."
             )
         case "stopped":

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.judge import Noted, verdict
+
+NOTING = Path(__file__).parent / "noting"
 
 
 @pytest.fixture(autouse=True)
@@ -28,21 +33,35 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.fixture(scope="session")
+def noted(tmp_path_factory: pytest.TempPathFactory) -> Noted:
+    return Noted(tmp_path_factory.mktemp("noted"))
+
+
 @pytest.fixture(autouse=True)
-def _judged(monkeypatch: pytest.MonkeyPatch) -> Generator[None, None, None]:
-    """Let DeepSeek's validator judge every request that our client writes, wherever it goes."""
-    from tests.judge import verdict
+def _judged(monkeypatch: pytest.MonkeyPatch, noted: Noted) -> Generator[None, None, None]:
+    """Let DeepSeek's validator judge every request that our client writes, wherever it goes.
+
+    In this process as it is written, in those that a test starts by what they note.
+    """
     from utils.request import RequestWriter
 
     write = RequestWriter.write
     refused: list[tuple[str, bytes]] = []
 
-    def judged(self: RequestWriter, *args: Any, **kwargs: Any) -> bytes:
-        body = write(self, *args, **kwargs)
+    def judge(body: bytes) -> None:
         if error := verdict(body):
             refused.append((error, body[:2000]))
+
+    def judged(self: RequestWriter, *args: Any, **kwargs: Any) -> bytes:
+        body = write(self, *args, **kwargs)
+        judge(body)
         return body
 
     monkeypatch.setattr(RequestWriter, "write", judged)
+    monkeypatch.setenv("PYTHONPATH", str(NOTING), prepend=os.pathsep)
+    monkeypatch.setenv("NOTED_REQUESTS", str(noted.folder))
     yield
+    for body in noted.new():
+        judge(body)
     assert not refused

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-MODELS = {"deepseek-flash": "DeepseekV41Flash", "deepseek-v4-pro": "DeepseekV4Pro"}
+MODELS = {
+    "deepseek-flash": "DeepseekV41Flash",
+    "deepseek-v4-pro": "DeepseekV4Pro",
+    "practice": "DeepseekV41Flash",  # the practice model is asked in the same words
+}
 
 
 @cache
 def options() -> Any:
-    """Return the strictest options there are, for the models the API serves."""
+    """Return the strictest options there are, for the models the API serves and ours."""
     import deepseek_recipe as recipe
 
     strict = recipe.ConversionOptions(
@@ -33,3 +38,23 @@ def verdict(body: bytes) -> str | None:
     except ValueError as error:  # the body cannot be read as a request at all
         return str(error)
     return None
+
+
+class Noted:
+    """The requests that programs in other processes note in *folder* (tests/noting)."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._read: dict[Path, int] = {}
+
+    def new(self) -> list[bytes]:
+        """Return what was noted since the last time; a line that a kill cut off is no request."""
+        bodies: list[bytes] = []
+        for file in self.folder.iterdir():
+            read = self._read.get(file, 0)
+            with file.open("rb") as noted:
+                noted.seek(read)
+                text, end, _ = noted.read().rpartition(b"\n")
+            bodies += text.splitlines()
+            self._read[file] = read + len(text + end)
+        return bodies

@@ -89,6 +89,9 @@ class MemoryStore:
     def load(self, session: str) -> list[tuple[int, Record]]:
         return list(self.records[session])
 
+    def seconds(self, session: str) -> dict[int, float]:  # noqa: ARG002
+        return {}
+
     def claim(self, session: str) -> None: ...
     def release(self, session: str) -> None: ...
 

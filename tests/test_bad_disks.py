@@ -229,3 +229,13 @@ def test_a_file_that_does_not_fit_is_not_half_written(tmp_path: Path) -> None:
         result = program(tmp_path, server.url, "-p", "write", limit=SMALL)
         assert "Traceback" not in result.stderr
         assert list((tmp_path / "project").iterdir()) == []
+
+
+def test_the_status_does_not_promise_undo_where_nothing_can_be_held(tmp_path: Path) -> None:
+    script: list[Step] = [Call("create_file", path="a.txt", content="a"), Say("first")]
+    with Simulator(script) as server:
+        program(tmp_path, server.url, "-p", "one")
+    result = confined(tmp_path, "", read_only(tmp_path), "--resume", "-p", "/status")
+    assert result.returncode == 0
+    assert "nothing more can be held: " in result.stdout
+    assert "every change can be undone" not in result.stdout

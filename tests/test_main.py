@@ -108,6 +108,23 @@ def test_bad_usage_is_told_in_chinese(onefold: Run, argv: list[str], told: str) 
     assert result.returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["--web", "-p", "hi"], "--web and -p exclude each other"),
+        (["--cli", "--web"], "--web and --cli exclude each other"),
+        (["--web", "--attach"], "--web and --cli exclude each other"),
+        (["--attach", "-p", "hi"], "--attach and -p exclude each other"),
+    ],
+)
+def test_options_that_want_different_things_are_bad_usage(
+    onefold: Run, argv: list[str], told: str
+) -> None:
+    result = onefold(*argv)
+    assert one_line(result) == f"Onefold: {told} (--help lists the options)"
+    assert result.returncode == 2
+
+
 def test_a_misspelt_setting_is_told_once_and_changes_nothing(onefold: Run) -> None:
     result = onefold("-p", "/status", "--output", "json", ONEFOLD_MODEL_NAME="x")
     assert result.returncode == 0

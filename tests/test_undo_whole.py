@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.cards import TableCard
+from core.cards import TableCard, TextCard
 from core.events import CommandAnswered
 from modules.annotations import Annotations
 from modules.checkpoints import handover
@@ -112,7 +112,9 @@ def test_the_files_alone_or_the_talk_alone(tmp_path: Path) -> None:
         assert not (here.root / "b.txt").exists()
         assert here.main.history.turns == [1, 2]
         answer(here, "/redo")
-        answer(here, "/rewind 2 talk")
+        card = answer(here, "/rewind 2 talk").card
+        assert isinstance(card, TextCard)
+        assert str(card.title).startswith("The conversation is as before turn 2")
         assert (here.root / "b.txt").exists()
         assert here.main.history.turns == [1]
         answer(here, "/redo")

@@ -7,10 +7,10 @@ import gc
 import random
 import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from utils.completion import (
@@ -23,18 +23,14 @@ from utils.completion import (
     Usage,
     Wire,
 )
-from utils.draft import Draft, ErrorInStream
 from utils.failures import Again, Failed, Server, unfit_key
 from utils.prices import PriceList
 from utils.request import RequestWriter
-from utils.sse import EventReader
 from utils.waiting import Stop, Stopped
 
 if TYPE_CHECKING:
-    import httpx2
-    import openai
-
-    from utils.line import Line
+    from utils.draft import Draft
+    from utils.endpoint import Endpoint
 
 __all__ = [
     "ApiClient",
@@ -48,7 +44,6 @@ __all__ = [
     "Wire",
 ]
 
-CONNECT_SECONDS = 10.0
 LONGEST_WAIT_SECONDS = 60.0
 """A server that asks for a longer wait between two tries than this gets this."""
 
@@ -101,7 +96,7 @@ class ApiClient:
         }
         self._server = Server(urlsplit(base_url).netloc or base_url, self._key)
         self._lock = threading.Lock()
-        self._ready: tuple[openai.OpenAI, Line] | None = None
+        self._endpoint: Endpoint | None = None
 
     def warm(self) -> None:
         """Import the SDK and build its client: half a second, better spent before the first call.
@@ -119,9 +114,9 @@ class ApiClient:
     def close(self) -> None:
         """Close the connections that are kept open."""
         with self._lock:
-            ready, self._ready = self._ready, None
-        if ready:
-            ready[0].close()
+            endpoint, self._endpoint = self._endpoint, None
+        if endpoint:
+            endpoint.close()
 
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
@@ -131,6 +126,8 @@ class ApiClient:
         A try that fails and may be made again is announced with a `Retry`. Raises `ModelError`
         when there is no reply to be had, and `Stopped` at once on *stop*, whatever it waits for.
         """
+        from utils.draft import Draft
+
         if not self._key.isascii() or not self._key.isprintable():
             raise unfit_key().error
         spent = Usage()
@@ -138,10 +135,11 @@ class ApiClient:
         while True:
             if stop.is_set():
                 raise Stopped
+            endpoint = self._opened(stop)
             draft = Draft()
             body = self._writer.write(self.model, messages, tools, think=think)
             try:
-                yield from self._try(draft, body, stop)
+                yield from endpoint.ask(self.model, body, draft, stop)
                 completion = draft.completion(spent + self._usage(draft, body))
             except Failed as failed:
                 if draft.usage:
@@ -173,106 +171,29 @@ class ApiClient:
             seconds = min(seconds * random.uniform(1.0, 1.5), _LONGEST_BACKOFF_SECONDS)  # noqa: S311 - spreads load
         return Retry(failed.error.what, sum(failures.values()), seconds)
 
-    def _try(self, draft: Draft, body: bytes, stop: Stop) -> Generator[Delta, None, None]:
-        """Send one request and let *draft* grow by its reply. Raises `Failed`, `Stopped`."""
-        client, line = self._opened(stop)
-        from utils.line import Use
-
-        use = Use(stop)
-        with stop.calling(use.cut), self._failing(draft, stop):
-            with line.used_by(use):
-                response = self._post(client, body)
-            try:
-                if "html" in response.headers.get("content-type", ""):
-                    raise self._server.no_api(response.status_code)
-                yield from _read(response, draft)
-            finally:
-                response.close()
-        if rest := draft.close():
-            yield rest
-
-    def _post(self, client: openai.OpenAI, body: bytes) -> httpx2.Response:
-        import httpx2
-        import openai
-
-        # `chat.completions.create` would walk the whole conversation at every step to convert it,
-        # and build an object of every token; this sends and receives bytes.
-        response: object = client.post(
-            "/chat/completions",
-            cast_to=httpx2.Response,
-            content=body,
-            options={"headers": {"Accept": "text/event-stream"}},
-            stream=True,
-            stream_cls=openai.Stream[Any],
-        )
-        return cast("httpx2.Response", response)
-
-    @contextmanager
-    def _failing(self, draft: Draft, stop: Stop) -> Iterator[None]:
-        """Turn what the SDK, the line and the stream raise into `Failed`, or `Stopped`.
-
-        What breaks after the finish reason came breaks nothing: the reply is whole.
-        """
-        from http.client import HTTPException
-
-        import httpx2
-        import openai
-
-        from utils.line import Insecure, Unreachable
-
-        try:
-            yield
-        except openai.APIStatusError as error:
-            reply = error.response
-            raise self._server.refused(
-                reply.status_code, reply.text, reply.headers, model=self.model
-            ) from None
-        except ErrorInStream as error:
-            raise self._server.broke_in(error.error, model=self.model) from None
-        except Unreachable as error:
-            raise self._server.unreachable(str(error)) from None
-        except Insecure as error:
-            raise self._server.insecure(str(error)) from None
-        except (OSError, HTTPException, httpx2.HTTPError, openai.OpenAIError) as error:
-            if stop.is_set():
-                raise Stopped from None
-            if draft.finish_reason:
-                return
-            if isinstance(error.__cause__ or error, TimeoutError):
-                raise self._server.kept_silent(self._idle_seconds) from None
-            raise self._server.went_away() from None
-
-    def _opened(self, stop: Stop | None = None) -> tuple[openai.OpenAI, Line]:
-        """Return the SDK's client and its line; raise `Stopped` on *stop* while `warm` is at it."""
+    def _opened(self, stop: Stop | None = None) -> Endpoint:
+        """Return the way to the server; raise `Stopped` on *stop* while `warm` is at it."""
         while not self._lock.acquire(timeout=_GLANCE_SECONDS):
             if stop and stop.is_set():
                 raise Stopped
         try:
-            if self._ready is None:
-                self._ready = self._open()
-            return self._ready
+            if self._endpoint is None:
+                self._endpoint = self._open()
+            return self._endpoint
         finally:
             self._lock.release()
 
-    def _open(self) -> tuple[openai.OpenAI, Line]:
+    def _open(self) -> Endpoint:
         with _without_collection():  # an eighth faster: what the import makes all stays
-            import httpx2
-            import openai
+            from utils.endpoint import Endpoint
 
-            from utils.line import Line
-
-        line = Line(
-            self._base_url, connect_seconds=CONNECT_SECONDS, idle_seconds=self._idle_seconds
+        return Endpoint(
+            self._base_url,
+            self._key,
+            self._server,
+            user_agent=self._user_agent,
+            idle_seconds=self._idle_seconds,
         )
-        client = openai.OpenAI(
-            base_url=self._base_url,
-            api_key=self._key or "none",
-            max_retries=0,
-            default_headers={"User-Agent": self._user_agent},
-            http_client=httpx2.Client(transport=line, timeout=None),
-        )
-        client.organization = client.project = None  # not this server's business
-        return client, line
 
     def _usage(self, draft: Draft, body: bytes) -> Usage:
         model = draft.model if self._prices.knows(draft.model) else self.model
@@ -297,27 +218,6 @@ def _without_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-def _read(response: httpx2.Response, draft: Draft) -> Iterator[Delta]:
-    """Feed *draft* and yield what there is to show, a piece for each read of the network."""
-    kind = response.headers.get("content-type", "")
-    if "json" in kind:  # a server that does not stream
-        draft.add(response.read())
-    else:
-        events = EventReader()
-        for data in response.iter_bytes():
-            for event in events.feed(data):
-                draft.add(event)
-            if delta := draft.take():
-                yield delta
-            if draft.is_done:
-                return
-        if not draft.finish_reason:
-            for event in events.close():
-                draft.add(event)
-    if delta := draft.take():
-        yield delta
 
 
 def _counted(usage: dict[str, Any]) -> Usage:

@@ -13,17 +13,26 @@ _KEY = re.compile(
 _PASSWORD_IN_ADDRESS = re.compile(
     r"(\b[a-z][a-z0-9+.-]{0,20}://[^/\s:@]{0,200}:)[^@\s/]{1,999}(?=@)", re.I
 )
+_WORD = r"(?:password|passwd|passphrase|secret|token|api[_-]?key|private[_-]?key|credential)"
+_VALUE = r"""(?:"[^"\n]{4,999}"|'[^'\n]{4,999}'|["']?[^\s"',;)}\]]{6,999})"""
 _NAMED = re.compile(
-    r"(\b[\w.-]{0,60}(?:password|passwd|secret|token|api[_-]?key|credential)[\w.-]{0,60}[\"']?\s*[=:]\s*"
-    r"(?:bearer\s+)?[\"']?)[^\s\"',;)}\]]{6,}",
+    rf"(\b[\w.-]{{0,60}}{_WORD}[\w.-]{{0,60}}[\"']?\s{{0,9}}[=:]\s{{0,9}}(?:bearer\s)?){_VALUE}",
+    re.I,
+)
+_OPTION = re.compile(
+    rf"((?<![\w-])--?(?:\w{{1,30}}[_-]){{0,5}}{_WORD}[ \t]{{1,9}}){_VALUE}"
+    r"|((?<![\w-])(?:-u|--user)[ \t]{1,9}[\w.@-]{1,99}:)\S{4,999}",
     re.I,
 )
 _BEARER = re.compile(r"(\b(?:bearer|basic)\s+)[\w.~+/=-]{12,}", re.I)
+_BLOCK = re.compile(
+    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", re.S
+)
 
 
 def without_keys(text: str) -> str:
     """Return *text* with a dot in the place of whatever looks like a key or a password."""
-    text = _KEY.sub(BLOT, text)
-    for pattern in (_PASSWORD_IN_ADDRESS, _BEARER, _NAMED):
-        text = pattern.sub(rf"\1{BLOT}", text)
+    text = _KEY.sub(BLOT, _BLOCK.sub(BLOT, text))
+    for pattern in (_PASSWORD_IN_ADDRESS, _BEARER, _NAMED, _OPTION):
+        text = pattern.sub(lambda match: f"{next(filter(None, match.groups()))}{BLOT}", text)
     return text

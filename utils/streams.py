@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from typing import TextIO
 
@@ -63,6 +63,12 @@ def complete() -> None:
         sys.stdout, line_buffering=sys.stdout.isatty()
     )
     sys.stderr = sys.__stderr__ = _output(sys.stderr, line_buffering=True)  # type: ignore[misc]
+
+
+def print_error(text: str) -> None:
+    """Say *text* in the program's name on standard error, for whoever listens there."""
+    with suppress(OutputLost):
+        sys.stderr.write(f"Onefold: {text}\n")
 
 
 def _output(stream: TextIO, *, line_buffering: bool) -> Output:

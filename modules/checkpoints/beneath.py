@@ -46,6 +46,18 @@ def open_file(handle: int, name: str) -> tuple[int, os.stat_result]:
     return file, status
 
 
+def open_locked(handle: int, name: str) -> tuple[int, os.stat_result]:
+    """Do as `open_file` with a file of ours that its mode does not let us read, and leave that."""
+    status = os.stat(name, dir_fd=handle, follow_symlinks=False)
+    mode = stat.S_IMODE(status.st_mode)
+    set_mode(handle, name, mode | stat.S_IRUSR)
+    try:
+        file, _ = open_file(handle, name)
+    finally:
+        set_mode(handle, name, mode)
+    return file, os.fstat(file)
+
+
 def read(file: int, size: int) -> bytes:
     """Read at most *size* bytes, and less only at the end of *file*."""
     data = os.read(file, size)
@@ -86,12 +98,22 @@ def set_mode(handle: int, name: str, mode: int) -> None:
     if os.chmod in os.supports_follow_symlinks:
         os.chmod(name, mode, dir_fd=handle, follow_symlinks=False)
         return
-    held = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=handle)
+    with held(handle, name) as path:
+        if not stat.S_ISLNK(os.stat(name, dir_fd=handle, follow_symlinks=False).st_mode):
+            Path(path).chmod(mode)
+
+
+@contextmanager
+def held(handle: int, name: str) -> Iterator[str]:
+    """Give a path that leads to *name* itself, be it unreadable, and to nothing put in its place.
+
+    It goes by way of the kernel's list of what is open, which is Linux's.
+    """
+    file = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=handle)
     try:
-        if not stat.S_ISLNK(os.fstat(held).st_mode):
-            Path(f"/proc/self/fd/{held}").chmod(mode)
+        yield f"/proc/self/fd/{file}"
     finally:
-        os.close(held)
+        os.close(file)
 
 
 def set_mtime(handle: int, name: str, mtime_ns: int) -> None:

@@ -10,11 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from modules.checkpoints import beneath
-from modules.checkpoints.deeds import PHASES, Act, NotEmpty, is_folder
+from modules.checkpoints.deeds import PHASES, Act, NotEmpty, is_folder, needs_putting
 from modules.checkpoints.entries import Entry, parent_of, same, same_content
 from modules.checkpoints.placing import Changed, Placer
 from modules.checkpoints.plan import Left, Plan, Step
-from modules.checkpoints.trees import Move, lookup
+from modules.checkpoints.trees import Move, lookup, parents
 from modules.checkpoints.vault import Damaged, Vault
 from modules.files.kernel import rename_to_new
 from utils.phrases import phrase
@@ -47,13 +47,13 @@ class Carrier:
     def carry(self, steps: list[Step], now: Entry) -> None:
         """Do *steps* where the folder, which is *now* (root entry), is as they expect it."""
         due = list(self._due(steps, now))
-        linked = {step.new.identity for step in steps if step.new and step.new.links > 1}
         first = self._placers[0]
-        first.find_twins(linked, now)
+        first.twins.find(self.vault, now, *_linked(steps, due))
         try:
-            self._unlock({parent_of(step.path) for step, _ in due if step.path})
+            # A folder that only gets its times back needs nothing of the one it is in.
+            self._unlock({parent_of(step.path) for step, _ in due if step.old != step.new})
             for phase in PHASES:
-                jobs = [(step, current) for step, current in due if phase.takes(step.new, current)]
+                jobs = [job for job in due if phase.takes(job[0].new, self._known_as(*job))]
                 if phase.is_apart:
                     self._work_through(phase.act, jobs)
                 else:
@@ -63,6 +63,13 @@ class Carrier:
             for placer in self._placers:
                 placer.close()
         self.left.sort(key=lambda left: left.path)
+
+    def _known_as(self, step: Step, current: Entry | None) -> Entry | None:
+        """Return *current*, as what is to be if it has all its other names already."""
+        if step.new and current and self._placers[0].twins.are_joined(step.new, current):
+            new = step.new
+            return current._replace(inode=new.inode, device=new.device, links=new.links)
+        return current
 
     def _work_through(self, act: Act, jobs: list[Job]) -> None:
         """Do *jobs*, several at a time when they are many; several names of a file one by one."""
@@ -116,7 +123,8 @@ class Carrier:
             except Damaged as error:
                 self._leave(step.path, error)
                 continue
-            if same(current, step.new) and not is_folder(step.new):
+            is_linking = same(step.old, step.new)
+            if same(current, step.new) and not is_folder(step.new) and not is_linking:
                 continue
             if _is_as_expected(step, current):
                 yield step, current
@@ -138,11 +146,12 @@ class Carrier:
         self.left.append(Left(path, why))
 
     def _move(self, move: Move) -> None:
+        # A folder that gets another parent must itself be writable.
+        self._unlock({parent_of(move.old), parent_of(move.new), move.old})
         with beneath.place(self.root, move.old) as (source, name):
             if beneath.status_of(source, name) is None:
                 return  # done before a kill
             self._make_parents(move.new)
-            self._unlock({parent_of(move.old), parent_of(move.new)})
             with beneath.place(self.root, move.new) as (target, new_name):
                 rename_to_new(source, name, target, new_name)
 
@@ -154,14 +163,31 @@ class Carrier:
             done = f"{done}/{name}" if done else name
 
     def _unlock(self, folders: set[str]) -> None:
-        """Make *folders* writable for us; their own steps give them their modes back."""
-        for path in sorted(folders):
+        """Make *folders* writable for us, and the way to them passable.
+
+        Their own steps give them their modes back.
+        """
+        on_the_way = {above for folder in folders for above in parents(folder)}
+        for path in sorted(folders | on_the_way):
+            needed = 0o700 if path in folders else 0o500
             with suppress(OSError), beneath.place(self.root, path) as (handle, name):
                 status = beneath.status_of(handle, name or ".")
                 if status is not None and stat.S_ISDIR(status.st_mode):
                     mode = stat.S_IMODE(status.st_mode)
-                    if mode & 0o700 != 0o700:
-                        beneath.set_mode(handle, name or ".", mode | 0o700)
+                    if mode & needed != needed:
+                        beneath.set_mode(handle, name or ".", mode | needed)
+
+
+def _linked(steps: list[Step], due: list[Job]) -> tuple[dict[str, Entry], set[str]]:
+    """Return the files of *steps* with several names, and the paths that will not stay as files."""
+    wanted = {step.path: step.new for step in steps if step.new and step.new.links > 1}
+    return wanted, {step.path for step, current in due if _goes(step.new, current)}
+
+
+def _goes(new: Entry | None, current: Entry | None) -> bool:
+    if new is None or current is None:
+        return current is not None
+    return new.identity != current.identity or needs_putting(new, current)
 
 
 def _is_as_expected(step: Step, current: Entry | None) -> bool:

@@ -41,9 +41,10 @@ class Checkpoints:
 
     Everything is held, hidden and ignored files too, but for what is inside `.git` (never entered,
     never touched), files above *file_cap* bytes and, once the store has *total_cap* bytes, new
-    content; a snapshot says what it could not hold. Owners, extended attributes and access times
-    are not kept. Symbolic links are never followed. *keep_days* is how long a state can be gone
-    back to after it was last seen. *protected* folders are left out, as the store itself is.
+    content; a snapshot says what it could not hold. Owners and attributes are put back as far as
+    the system lets us; access times are not kept. Symbolic links are never followed. *keep_days* is
+    how long a state can be gone back to after it was last seen. *protected* folders are left out,
+    as the store itself is.
 
     The folder is held open: what is later put in its place is not touched. Threads and processes
     may share a store; they wait for each other. Everything raises `Problem` when the store cannot
@@ -129,7 +130,7 @@ class Checkpoints:
         Raises `Damaged` when the store does not have what it should have.
         """
         entry = lookup(self.vault, self.root_of(snapshot), path)
-        if entry is None or entry.is_folder or entry.why:
+        if entry is None or entry.is_folder or entry.is_pipe or entry.why:
             return None
         if entry.is_link:
             return entry.content.encode(errors="surrogateescape")
@@ -258,6 +259,11 @@ class Checkpoints:
             if left.why == REASONS[reason]:
                 return replace(left, why=words(limit))
         return left
+
+    @property
+    def refusal(self) -> Phrase | None:
+        """Why nothing more can be held, as far as is known without trying; None where it can."""
+        return self.vault.refusal
 
     def warnings(self) -> list[Phrase]:
         """Return what the person should see and was not told yet."""

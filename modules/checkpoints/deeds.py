@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -82,26 +83,28 @@ def set_folder(placer: Placer, step: Step, _: Entry | None) -> None:
 
 
 def is_folder(entry: Entry | None) -> bool:
-    return entry is not None and entry.is_folder
+    """Return whether it is a folder, be what is in it known or not."""
+    return entry is not None and stat.S_ISDIR(entry.mode)
 
 
 def _only_attributes(new: Entry | None, now: Entry | None) -> bool:
     """Return whether a file has its content and no other name that must not change with it."""
-    if new is None or now is None or new.is_folder or not same_content(new, now):
+    if new is None or now is None or is_folder(new) or not same_content(new, now):
         return False
-    are_same_names = now.identity == new.identity and now.links == new.links
-    return now.links == 1 or are_same_names or not now.is_file
+    if not now.is_file or now.links == new.links == 1:
+        return True
+    return now.identity == new.identity and now.links <= new.links
 
 
-def _needs_putting(new: Entry | None, now: Entry | None) -> bool:
+def needs_putting(new: Entry | None, now: Entry | None) -> bool:
     is_other = not is_folder(now) and not _only_attributes(new, now)
-    return new is not None and not new.is_folder and is_other
+    return new is not None and not is_folder(new) and is_other
 
 
 # A file may have several names: its attributes come last, when no step expects the old ones.
 PHASES = (
     Phase(lambda new, now: is_folder(new) and not is_folder(now), make_folder),
-    Phase(_needs_putting, put, is_apart=True),
+    Phase(needs_putting, put, is_apart=True),
     Phase(lambda new, now: new is None and not is_folder(now), remove, is_apart=True),
     Phase(lambda new, now: not is_folder(new) and is_folder(now), remove_folder, True),
     Phase(_only_attributes, set_file),

@@ -23,6 +23,7 @@ class Entry(NamedTuple):
     *content* is the SHA-256 of a file, the target of a link, the digest of a folder's entries. It
     is empty where *why* (a key of `REASONS`) says why the content is not held. *links* counts the
     names of a file. Folders have no size and no ctime here: neither tells what is in them.
+    *extras* are its owner and attributes; see `extras`.
     """
 
     mode: int
@@ -34,6 +35,7 @@ class Entry(NamedTuple):
     content: str = ""
     why: str = ""
     links: int = 1
+    extras: str = ""
 
     @property
     def is_folder(self) -> bool:
@@ -49,6 +51,15 @@ class Entry(NamedTuple):
         return stat.S_ISLNK(self.mode)
 
     @property
+    def is_pipe(self) -> bool:
+        return stat.S_ISFIFO(self.mode)
+
+    @property
+    def plain(self) -> tuple[object, ...]:
+        """What is kept of it: what `Entry` takes again, without extras where there are none."""
+        return self if self.extras else self[:-1]
+
+    @property
     def identity(self) -> tuple[int, int]:
         return self.device, self.inode
 
@@ -58,7 +69,7 @@ REASONS: dict[str, Phrase] = {
     "full": phrase("the space for checkpoints is used up"),
     "unreadable": phrase("cannot be read"),
     "unsteady": phrase("kept changing while it was read"),
-    "special": phrase("a pipe, socket or device"),
+    "special": phrase("a socket or device"),
     "deep": phrase("nested too deep"),
     "git": phrase("git's own data is never touched"),
     "ours": phrase("Onefold's own data is never touched"),
@@ -72,7 +83,7 @@ def same(one: Entry | None, other: Entry | None) -> bool:
     """Return whether nothing that an undo would restore differs between the two."""
     if one is None or other is None:
         return one is other
-    if one.mode != other.mode or not same_content(one, other):
+    if one.mode != other.mode or one.extras != other.extras or not same_content(one, other):
         return False
     return one.mtime_ns == other.mtime_ns
 
@@ -90,6 +101,11 @@ def same_content(one: Entry, other: Entry) -> bool:
     return one.is_folder or one.content == other.content
 
 
+def is_relinked(one: Entry, other: Entry) -> bool:
+    """Return whether two files, alike for the rest, may be names of different files."""
+    return one.is_file and one.identity != other.identity and max(one.links, other.links) > 1
+
+
 def join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
@@ -105,8 +121,8 @@ def encode(entries: Entries) -> list[bytes]:
     """
     names = sorted(entries)
     if len(names) <= _LONG_FOLDER:
-        return [_dump([[name, *entries[name]] for name in names])]
-    parts = [_dump([[name, *entries[name]] for name in part]) for part in _parts(names)]
+        return [_dump([[name, *entries[name].plain] for name in names])]
+    parts = [_dump([[name, *entries[name].plain] for name in part]) for part in _parts(names)]
     return [*parts, _dump({"parts": [digest(part) for part in parts]})]
 
 

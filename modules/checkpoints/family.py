@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 from core.cards import Card, TextCard
 from core.events import CommandAnswered
@@ -14,7 +15,6 @@ from modules.beside import Beside
 from modules.checkpoints.asked import Asked
 from modules.checkpoints.checkpoints import Checkpoints, Undone
 from modules.checkpoints.recording import Recording
-from modules.checkpoints.review import Part, Review, View
 from modules.checkpoints.show import (
     calls_card,
     changes_card,
@@ -35,6 +35,9 @@ from utils.clean import visible
 from utils.phrases import Phrase, Problem, phrase
 from utils.text import read_number
 
+if TYPE_CHECKING:
+    from modules.checkpoints.review import Part, Review, View
+
 
 class UndoFamily(Recording):
     """The undo of a session: by turn and call, back to a turn, and by parts at the page.
@@ -47,9 +50,15 @@ class UndoFamily(Recording):
     ) -> None:
         super().__init__(project, checkpoints)
         self._beside = beside or Beside({})
-        self.review = Review(checkpoints)
         self._talk: Talk | None = None
         self._taken_back = ""
+
+    @cached_property
+    def review(self) -> Review:
+        """What changed in the files, part by part; loaded when the page first asks."""
+        from modules.checkpoints.review import Review
+
+        return Review(self._checkpoints)
 
     def meet(self, talk: Talk) -> None:
         self._talk = talk
@@ -145,11 +154,12 @@ class UndoFamily(Recording):
         number = self._newest_undo() if result else self._ledger.add_undo(self.session, [], [])
         if self._talk is not None and what != "files":
             self._talk.rewind(turn, number)
-        results = [result] if result else []
-        self._tell(told_rewind(number, what, results))
+        self._tell(told_rewind(number, what, [result] if result else []))
         effect: Literal["", "session"] = "" if what == "files" else "session"
-        beside = self._went_along(turn, result) if result else []
-        return CommandAnswered("/rewind", undone_card(results, title, beside), effect=effect)
+        card: Card = TextCard(title)  # where files were not looked at, there is no more to say
+        if result:
+            card = undone_card([result], title, self._went_along(turn, result))
+        return CommandAnswered("/rewind", card, effect=effect)
 
     def _went_along(self, turn: int, result: Undone) -> list[Phrase]:
         """Say what was changed since *turn* by nobody of this session, and was taken back too."""

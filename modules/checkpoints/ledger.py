@@ -115,7 +115,7 @@ class Ledger:
         is_same_file = self._database.rescues == seen.rescues
         checked_ns = seen.began_ns if is_same_file else 0
         now = time.time()
-        values = json.dumps(root), now, now, checked_ns, json.dumps(refused)
+        values = json.dumps(root.plain), now, now, checked_ns, json.dumps(refused)
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO snapshot(root, created, used, checked_ns, not_held)"
@@ -246,7 +246,7 @@ class Ledger:
     def accept(self, session: str, base: Entry, root: Entry) -> None:
         self._write(
             "INSERT OR REPLACE INTO accepted VALUES (?, ?, ?)",
-            session, json.dumps(base), json.dumps(root),
+            session, json.dumps(base.plain), json.dumps(root.plain),
         )  # fmt: skip
 
     def forget_accepted(self, session: str) -> None:

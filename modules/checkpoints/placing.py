@@ -14,15 +14,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
 
-from modules.checkpoints import beneath
+from modules.checkpoints import beneath, extras
 from modules.checkpoints.entries import Entry
+from modules.checkpoints.linking import Twins
 from modules.checkpoints.plan import names_beside
-from modules.checkpoints.trees import walk
-from modules.checkpoints.vault import Damaged, Vault
+from modules.checkpoints.vault import Vault
 from modules.files.kernel import exchange, rename_to_new
-
-Twin = tuple[tuple[int, int], str]
-"""The identity and content of a file that had several names."""
 
 
 class Changed(Exception):
@@ -39,18 +36,9 @@ class Placer:
     vault: Vault
     root: int
     temporary: str
-    _twins: dict[Twin, str] = field(default_factory=dict)
+    twins: Twins = field(default_factory=Twins)
     _open: tuple[str, int] | None = None
     _contents: dict[str, bytes] = field(default_factory=dict)
-
-    def find_twins(self, wanted: set[tuple[int, int]], now: Entry) -> None:
-        """Remember which files of *wanted* identities are still there, to link to."""
-        if not wanted:
-            return
-        with suppress(Damaged):
-            for path, entry in walk(self.vault, now):
-                if entry.is_file and entry.identity in wanted:
-                    self._twins[entry.identity, entry.content] = path
 
     def fetch(self, entries: Iterable[Entry]) -> None:
         """Have the contents of these files at hand, as far as they are small."""
@@ -94,7 +82,10 @@ class Placer:
         """Make the temporary file or link with everything it is to have."""
         if new.is_link:
             os.symlink(new.content, self.temporary, dir_fd=handle)
-            beneath.set_mtime(handle, self.temporary, new.mtime_ns)
+            set_attributes(handle, self.temporary, new)
+        elif new.is_pipe:
+            os.mkfifo(self.temporary, 0o600, dir_fd=handle)
+            set_attributes(handle, self.temporary, new)
         elif not self._link_twin(handle, path, new):
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             file = os.open(self.temporary, flags, 0o600, dir_fd=handle)
@@ -102,8 +93,11 @@ class Placer:
                 for chunk in self._chunks(new.content):
                     _write(file, chunk)
                 out.truncate()
+                extras.set_owner(handle, self.temporary, new.extras)
+                extras.set_attributes(file, new.extras)
                 os.fchmod(file, stat.S_IMODE(new.mode))
                 os.utime(file, ns=(time.time_ns(), new.mtime_ns))
+            self.twins.note(path, new)
 
     def _chunks(self, content: str) -> Iterable[bytes]:
         known = self._contents.get(content)
@@ -111,21 +105,17 @@ class Placer:
 
     def _link_twin(self, handle: int, path: str, new: Entry) -> bool:
         """Link to another name of the same file, if it had and has one; return whether."""
-        if new.links < 2:
+        if (found := self.twins.of(new)) is None or found[0] == path:
             return False
-        key = new.identity, new.content
-        twin = self._twins.setdefault(key, path)
-        if twin == path:
-            return False
+        twin, known = found
         with suppress(OSError), beneath.place(self.root, twin) as (other, name):
             status = beneath.status_of(other, name)
-            if status is not None and is_like(status, new):
+            if status is not None and is_like(status, known):
                 os.link(
                     name, self.temporary, src_dir_fd=other, dst_dir_fd=handle,
                     follow_symlinks=False,
                 )  # fmt: skip
                 return True
-        self._twins[key] = path
         return False
 
     def _put_in_place(self, handle: int, name: str, current: Entry | None) -> None:
@@ -168,7 +158,11 @@ class Placer:
         except Changed:
             self._give_back(handle, name)
             raise
-        os.unlink(self.temporary, dir_fd=handle)
+        try:
+            os.unlink(self.temporary, dir_fd=handle)
+        except OSError:
+            self._give_back(handle, name)
+            raise
 
 
 def expect(status: os.stat_result | None, entry: Entry) -> None:
@@ -183,6 +177,11 @@ def is_like(status: os.stat_result, entry: Entry) -> bool:
 
 
 def set_attributes(handle: int, name: str, entry: Entry) -> None:
+    """Give *name* itself in the folder *handle* all that *entry* has but content."""
+    extras.set_owner(handle, name, entry.extras)
+    if not entry.is_link and extras.HAS_ATTRIBUTES:
+        with beneath.held(handle, name) as path:
+            extras.set_attributes(path, entry.extras)
     if not entry.is_link:
         beneath.set_mode(handle, name, stat.S_IMODE(entry.mode))
     beneath.set_mtime(handle, name, entry.mtime_ns)

@@ -15,9 +15,26 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from modules.checkpoints.entries import REASONS, Entry, join, parent_of, same, same_content
+from modules.checkpoints.entries import (
+    REASONS,
+    Entry,
+    is_relinked,
+    join,
+    parent_of,
+    same,
+    same_content,
+)
+from modules.checkpoints.linking import Names, rejoined
 from modules.checkpoints.merge import merged
-from modules.checkpoints.trees import Comparison, Move, find_moves, lookup, shift, shifted_path
+from modules.checkpoints.trees import (
+    Comparison,
+    Move,
+    find_moves,
+    lookup,
+    parents,
+    shift,
+    shifted_path,
+)
 from modules.checkpoints.vault import LARGE, Damaged, Vault
 from utils.codec import from_plain, to_plain
 from utils.phrases import Phrase, phrase
@@ -30,7 +47,8 @@ _MERGED_SIZE = 4 * LARGE  # bytes; larger texts are not merged but put side by s
 class Step:
     """*path* is to become *new* if it still is *old*; None is for nothing being there.
 
-    Equal sides mean a folder whose times the other steps disturb and which gets them back.
+    Sides that look alike mean a folder whose times the other steps disturb and which gets them
+    back, or a file that is to be joined with its other names, or parted from those it has.
     """
 
     path: str
@@ -95,7 +113,8 @@ class _Planner:
         change = Comparison(vault).compare(after, before)
         person = Comparison(vault).compare(after, now)
         self._vault = vault
-        self._now_root = now
+        self._before_root, self._now_root = before, now
+        self._relinked = change.relinked
         self._after, self._before = change.side(0), change.side(1)
         self._now = {**self._after, **person.side(1)}
         for path, (_, new) in person.pairs.items():
@@ -104,6 +123,7 @@ class _Planner:
         self._plan = Plan()
         self._disturbed: set[str] = set()
         self._redirected: list[Move] = []
+        self._followed: list[Move] = []
         for path in [*change.damaged, *person.damaged]:
             self._leave(path, phrase("what was held of this folder is damaged"))
         for move in find_moves(person.side(0), person.side(1)):
@@ -113,6 +133,7 @@ class _Planner:
         self._plan_moves()
         for path in sorted(self._after.keys() | self._before.keys()):
             self._plan_path(path)
+        self._plan_links()
         self._plan_disturbed()
         return self._plan
 
@@ -121,6 +142,7 @@ class _Planner:
         if move.new not in self._before and move.new not in self._after:
             shift(self._after, move)
             shift(self._before, move)
+            self._followed.append(move)
 
     def _plan_moves(self) -> None:
         """Plan to move back what the change moved, as far as it is there and its place is free."""
@@ -133,6 +155,8 @@ class _Planner:
             self._plan.moves.append(move)
             self._disturbed = {shifted_path(path, move) for path in self._disturbed}
             self._disturbed |= {parent_of(move.old), parent_of(move.new)}
+            if here.is_folder:
+                self._disturbed.add(move.new)
             shift(self._after, move)
             shift(self._now, move)
 
@@ -148,6 +172,8 @@ class _Planner:
     def _plan_path(self, path: str) -> None:
         after, before = self._after.get(path), self._before.get(path)
         now = self._now.get(path)
+        if after and before and same(after, before) and is_relinked(after, before):
+            self._relinked.add(path)
         if same(after, before) or same(now, before):
             return
         for move in self._redirected:
@@ -234,11 +260,33 @@ class _Planner:
     def _leave(self, path: str, why: Phrase, *, is_gone: bool = False) -> None:
         self._plan.left.append(Left(path, why, is_gone))
 
+    def _plan_links(self) -> None:
+        """Plan to join again the names of one file that are names of several now, and to part
+        those that the change joined."""
+        steps = {step.path: step for step in self._plan.steps}
+        made = {step.new.identity for step in steps.values() if step.new and _is_joined(step)}
+        if not made and not self._relinked:
+            return
+        before = Names.of(self._vault, self._before_root, self._followed)
+        now = Names.of(self._vault, self._now_root, self._plan.moves)
+        pairs = rejoined(before, now, made, self._relinked, steps.keys())
+        for path, (here, was) in sorted(pairs.items()):
+            self._plan.steps.append(Step(path, here, was))
+            self._disturbed.add(parent_of(path))
+
     def _plan_disturbed(self) -> None:
-        """Plan to give back the times of folders that would only change by our own doing."""
-        for path in sorted(self._disturbed - {step.path for step in self._plan.steps}):
+        """Plan to give back what of folders would only change by our own doing.
+
+        That is the times of those in which something is done, and the modes of those that must be
+        unlocked on the way there.
+        """
+        done = {step.path for step in self._plan.steps}
+        on_the_way = {above for path in done | self._disturbed for above in parents(path)}
+        for path in sorted((self._disturbed | on_the_way) - done):
             entry = self._now.get(path) or self._known_now(path)
-            if entry is not None and entry.is_folder:
+            if entry is None or not entry.is_folder:
+                continue
+            if path in self._disturbed or entry.mode & 0o500 != 0o500:
                 self._plan.steps.append(Step(path, entry, entry))
 
     def _known_now(self, path: str) -> Entry | None:
@@ -248,12 +296,20 @@ class _Planner:
             return None
 
 
+def _is_joined(step: Step) -> bool:
+    """Return whether a file with several names is to be made, rather than given a mode or time."""
+    if step.new is None or not step.new.is_file or step.new.links < 2:
+        return False
+    return step.old is None or step.old.identity != step.new.identity
+
+
 def _with_attributes(of: Entry, after: Entry, before: Entry, now: Entry) -> Entry:
     """Return *of* with the mode and time that the undo and the person's changes make together."""
     permissions = stat.S_IMODE(before.mode if now.mode == after.mode else now.mode)
     return of._replace(
         mode=stat.S_IFMT(of.mode) | permissions,
         mtime_ns=before.mtime_ns if now.mtime_ns == after.mtime_ns else now.mtime_ns,
+        extras=before.extras if now.extras == after.extras else now.extras,
     )
 
 

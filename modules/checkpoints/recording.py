@@ -41,6 +41,7 @@ class Recording(Family):
         self._is_tidy = False
         self._not_held: tuple[tuple[str, str], ...] = ()
         self._warnings: list[Phrase] = []
+        self._trouble: Phrase | None = None  # why the last call could not be held
         self.session = ""
 
     def enter(self, session: str) -> None:
@@ -69,7 +70,12 @@ class Recording(Family):
     def before(self, call_id: str, turn: int) -> None:
         self._checkpoints.work.begin(self.session)
         self._settle()
-        self._warn_of(self._checkpoints.begin_call(self.session, turn, call_id))
+        try:
+            self._warn_of(self._checkpoints.begin_call(self.session, turn, call_id))
+        except Problem as problem:
+            self._trouble = problem.what
+            raise
+        self._trouble = None
         self._running.add(call_id)
 
     def after(self, call_id: str, turn: int) -> None:  # noqa: ARG002 - the turn was told before
@@ -122,7 +128,9 @@ class Recording(Family):
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         size = size_in_words(self._checkpoints.size)
-        if self._not_held:
+        if why := self._checkpoints.refusal or self._trouble:
+            held = phrase("{size} kept; nothing more can be held: {why}", size=size, why=why)
+        elif self._not_held:
             held = phrase("{size} kept; not held: {count}", size=size, count=len(self._not_held))
         else:
             held = phrase("{size} kept; every change can be undone", size=size)

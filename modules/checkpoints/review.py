@@ -103,6 +103,8 @@ class Review:
             return Reviewed(found, key, (), _joined([*notes, phrase("folder")]), False)
         if old is not None and new is not None and same_content(old, new):
             return Reviewed(found, key, (), _joined(notes), False)
+        if any(entry is not None and entry.is_pipe for entry in (old, new)):
+            return Reviewed(found, key, None, _joined([*notes, phrase("a pipe")]), False)
         try:
             parts = self._hunks(old, new)
         except NotText as error:

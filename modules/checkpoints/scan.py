@@ -6,13 +6,14 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 
 from modules.checkpoints import beneath
 from modules.checkpoints.compression import Unreadable
 from modules.checkpoints.entries import BY_DESIGN, Entries, Entry, join
+from modules.checkpoints.extras import extras_of, owner_of
 from modules.checkpoints.packing import BATCH, Packing
 from modules.checkpoints.vault import LARGE, Damaged, Vault
 
@@ -43,6 +44,7 @@ class _Pending:
     folder: str
     entries: Entries
     name: str
+    may_unlock: bool
 
 
 @dataclass(slots=True)
@@ -61,6 +63,9 @@ class Scan:
     *previous* is the root entry of the last look, None at the first; *previous_ns* is the time
     that one began: what was written so late before it that more may have been written in the same
     tick of the clock is read again. *ours* are folders that are never entered.
+
+    What was made unreadable since the last look, and is ours, is read all the same: its mode lets
+    us for the while. What was so before is left alone and said.
     """
 
     vault: Vault
@@ -72,13 +77,17 @@ class Scan:
     not_held: list[tuple[str, str]] = field(default_factory=list)
     _pending: list[_Pending] = field(default_factory=list)
     _drafts: list[_Draft] = field(default_factory=list)
+    _unlocked: list[tuple[str, int]] = field(default_factory=list)
 
     def run(self) -> Entry:
         """Return the root's entry; everything it leads to is in the vault then."""
         top: Entries = {}
-        with beneath.folder(self.root, "") as handle:
-            self._look(handle, "", "", top, self.previous, 0)
-        self._read_pending()
+        try:
+            with beneath.folder(self.root, "") as handle:
+                self._look(handle, "", "", top, self.previous, 0)
+            self._read_pending()
+        finally:
+            self._lock_again()
         lists: list[tuple[str, bytes]] = []
         for draft in self._drafts:
             entry = draft.parent[draft.name]
@@ -104,7 +113,8 @@ class Scan:
             self._inner(handle, path, inner, entries, known_inner.get(inner), depth)
             for inner in folders
         ]
-        entry = _folder_entry(os.fstat(handle))
+        status = os.fstat(handle)
+        entry = _folder_entry(status)._replace(extras=extras_of(handle, status))
         if old is not None and not any(changed) and _is_same(entries, old):
             assert known is not None  # noqa: S101 - old came from it
             parent[name] = entry._replace(content=known.content)
@@ -141,13 +151,16 @@ class Scan:
                     self._say(path, name, known.why)
             else:
                 entries[name] = _entry(status)
-                self._pending.append(_Pending(path, entries, name))
+                self._pending.append(_Pending(path, entries, name, self._may_unlock(known)))
         elif stat.S_ISDIR(mode):
             entries[name] = _folder_entry(status)
             folders.append(name)
         elif stat.S_ISLNK(mode):
-            entries[name] = _entry(status)  # its target is read with the folder open: see _inner
+            # Its target is read with the folder open: see _inner.
+            entries[name] = _entry(status)._replace(extras=owner_of(status))
             folders.append(name)
+        elif stat.S_ISFIFO(mode):
+            entries[name] = _entry(status)._replace(extras=owner_of(status))
         else:
             entries[name] = _entry(status, why="special")
             self._say(path, name, "special")
@@ -176,18 +189,46 @@ class Scan:
                 return entries[name] != known
             if why := "ours" if entry.identity in self.ours else "deep" * (depth >= _DEEPEST):
                 return self._refuse(path, name, entries, why)
-            inner = beneath.open_inner(handle, name)
+            return self._look_inside(handle, path, name, entries, known, depth)
         except FileNotFoundError:
             del entries[name]
             return True
+        except PermissionError:
+            if not self._may_unlock(known):
+                return self._refuse(path, name, entries, "unreadable")
         except OSError:
             return self._refuse(path, name, entries, "unreadable")
         try:
-            return self._look(inner, join(path, name), name, entries, known, depth + 1)
+            self._unlock(handle, path, entry, name)
+            has_changed = self._look_inside(handle, path, name, entries, known, depth)
         except OSError:
             return self._refuse(path, name, entries, "unreadable")
+        entries[name] = entries[name]._replace(mode=entry.mode)
+        return has_changed
+
+    def _look_inside(
+        self, handle: int, path: str, name: str, entries: Entries, known: Entry | None, depth: int
+    ) -> bool:
+        inner = beneath.open_inner(handle, name)
+        try:
+            return self._look(inner, join(path, name), name, entries, known, depth + 1)
         finally:
             os.close(inner)
+
+    def _may_unlock(self, known: Entry | None) -> bool:
+        return self.previous is not None and not (known and known.why)
+
+    def _unlock(self, handle: int, path: str, folder: Entry, name: str) -> None:
+        """Let us into a folder until all is read. Raises `OSError` if it is not ours."""
+        mode = stat.S_IMODE(folder.mode)
+        beneath.set_mode(handle, name, mode | 0o500)
+        self._unlocked.append((join(path, name), mode))
+
+    def _lock_again(self) -> None:
+        while self._unlocked:
+            path, mode = self._unlocked.pop()
+            with suppress(FileNotFoundError), beneath.place(self.root, path) as (handle, name):
+                beneath.set_mode(handle, name, mode)
 
     def _refuse(self, path: str, name: str, entries: Entries, why: str) -> bool:
         # What is ours changes while we look, and is nobody's to go back to.
@@ -232,7 +273,7 @@ class Scan:
     def _read_file(self, handle: int, pending: _Pending, packing: Packing) -> None:
         entries, name = pending.entries, pending.name
         try:
-            entry = self._contents(handle, name, packing)
+            entry = self._contents(handle, name, packing, pending.may_unlock)
         except FileNotFoundError:
             del entries[name]
             return
@@ -242,23 +283,24 @@ class Scan:
         if entry.why:
             self._say(pending.folder, name, entry.why)
 
-    def _contents(self, handle: int, name: str, packing: Packing) -> Entry:
+    def _contents(self, handle: int, name: str, packing: Packing, may_unlock: bool) -> Entry:
         """Read a file that may be written to meanwhile; the entry tells of what was read."""
         for _ in range(_TRIES):
-            file, before = beneath.open_file(handle, name)
+            file, before = _opened(handle, name, may_unlock)
             try:
                 if why := self._too_much(before.st_size):
                     return _entry(before, why=why)
                 content, size = self._keep(file, before.st_size, packing)
                 after = os.fstat(file)
+                extras = extras_of(file, after)
             finally:
                 os.close(file)
             if _stamp(before) == _stamp(after) and size == after.st_size:
-                return _entry(after, content=content)
+                return _entry(after, content=content)._replace(extras=extras)
             time.sleep(0.01)
         # Such a file is written to all the time: what was read last is held, and read anew the
         # next time because its times are so fresh.
-        return _entry(after, content=content)._replace(size=size)
+        return _entry(after, content=content)._replace(size=size, extras=extras)
 
     def _keep(self, file: int, size: int, packing: Packing) -> tuple[str, int]:
         """Keep the content of *file*, about *size* bytes; return its digest and true size."""
@@ -272,6 +314,15 @@ class Scan:
         if size > self.limits.file_cap:
             return "large"
         return "full" if self.vault.size + size > self.limits.total_cap else ""
+
+
+def _opened(handle: int, name: str, may_unlock: bool) -> tuple[int, os.stat_result]:
+    try:
+        return beneath.open_file(handle, name)
+    except PermissionError:
+        if not may_unlock:
+            raise
+        return beneath.open_locked(handle, name)
 
 
 def _known_inner(entries: Entries, folders: list[str], old: Entries) -> Entries:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
 
 from core.cards import Change
-from modules.checkpoints.entries import Entries, Entry, join, parent_of, same, same_content
+from modules.checkpoints.entries import (
+    Entries,
+    Entry,
+    is_relinked,
+    join,
+    parent_of,
+    same,
+    same_content,
+)
 from modules.checkpoints.vault import Damaged, Vault
 
 Pair = tuple[Entry | None, Entry | None]
@@ -78,10 +86,14 @@ def _said(entry: Entry) -> str:
 
 @dataclass(slots=True)
 class Comparison:
-    """What differs, by path, between two root entries; *damaged* folders could not be compared."""
+    """What differs, by path, between two root entries; *damaged* folders could not be compared.
+
+    *relinked* are files that are alike, but may share their names with others than before.
+    """
 
     vault: Vault
     pairs: dict[str, Pair] = field(default_factory=dict)
+    relinked: set[str] = field(default_factory=set)
     damaged: list[str] = field(default_factory=list)
 
     def compare(self, old: Entry | None, new: Entry | None, path: str = "") -> Comparison:
@@ -90,8 +102,12 @@ class Comparison:
             return self
         if not same(old, new):
             self.pairs[path] = (old, new)
+        elif old and new and is_relinked(old, new):
+            self.relinked.add(path)
         if old and new and old.is_folder and new.is_folder and old.content == new.content:
             return self
+        if old and new and _are_folders(old, new) and (old.why or new.why):
+            return self  # what is in it is not known on one side: that is no reason to lose it
         try:
             inner_old, inner_new = self._inner(old), self._inner(new)
         except Damaged:
@@ -135,10 +151,14 @@ class Comparison:
         ]
         places = [found.change.path for found in told]
         places += [path for move in moves for path in (move.old, move.new)]
-        filled = {parent for path in places for parent in _parents(path)}
+        filled = {parent for path in places for parent in parents(path)}
         return renamed + [
             f for f in told if f.change.kind == "modified" or f.change.path not in filled
         ]
+
+
+def _are_folders(*entries: Entry) -> bool:
+    return all(stat.S_ISDIR(entry.mode) for entry in entries)
 
 
 def find_moves(old: Entries, new: Entries) -> list[Move]:
@@ -222,6 +242,12 @@ def shifted_path(path: str, move: Move) -> str:
     return path
 
 
+def path_after(path: str, moves: Sequence[Move]) -> str:
+    for move in moves:
+        path = shifted_path(path, move)
+    return path
+
+
 def _path_before(path: str, moves: list[Move]) -> str:
     for move in reversed(moves):
         path = shifted_path(path, Move(move.new, move.old))
@@ -232,7 +258,8 @@ def _children(entries: Entries, folder: str) -> Entries:
     return {p.rpartition("/")[2]: e for p, e in entries.items() if p and parent_of(p) == folder}
 
 
-def _parents(path: str) -> Iterator[str]:
+def parents(path: str) -> Iterator[str]:
+    """Yield the folders that *path* is in, the nearest first; not the root, which is above all."""
     while path := parent_of(path):
         yield path
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from modules.checkpoints import beneath
+from modules.checkpoints import beneath, extras
 from modules.checkpoints.entries import REASONS, Entry
 from modules.checkpoints.placing import is_like
 from modules.checkpoints.plan import Left
@@ -57,6 +57,9 @@ class Twin:
         if entry.is_link:
             target.symlink_to(entry.content)
             os.utime(target, ns=(entry.mtime_ns, entry.mtime_ns), follow_symlinks=False)
+        elif entry.is_pipe:
+            os.mkfifo(target, 0o600)
+            self._set(target, entry)
         elif not stat.S_ISREG(entry.mode):
             self.left.append(Left(path, REASONS.get(entry.why, REASONS["special"])))
         elif self._copy_same(path, entry) or self._write_held(path, entry):
@@ -116,5 +119,6 @@ class Twin:
 
     def _set(self, target: Path, entry: Entry) -> None:
         with suppress(OSError):
+            extras.set_attributes(str(target), entry.extras)
             target.chmod(stat.S_IMODE(entry.mode))
             os.utime(target, ns=(entry.mtime_ns, entry.mtime_ns))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import tempfile
@@ -19,7 +20,7 @@ from modules.checkpoints.entries import Entries, Entry, decode, digest, encode
 from modules.checkpoints.rescue import StoreDatabase
 from modules.checkpoints.schema import MIGRATIONS, SCHEMA
 from modules.database import rescued
-from utils.phrases import Problem, phrase
+from utils.phrases import Phrase, Problem, phrase
 
 LARGE = 1 << 20
 """Bytes; contents above this are kept as files of their own, the others in one database."""
@@ -76,6 +77,13 @@ class Vault:
             finally:
                 os.close(self._held)
                 self._held = None
+
+    @property
+    def refusal(self) -> Phrase | None:
+        """Why nothing can be kept, as far as is known without trying; None where it can."""
+        if self.database.refusal is None and not os.access(self.folder, os.W_OK):
+            return _unusable(self.folder, os.strerror(errno.EROFS))
+        return self.database.refusal
 
     @property
     def size(self) -> int:
@@ -326,7 +334,8 @@ def _explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        why = error.strerror or str(error)
-        raise Problem(
-            phrase("Checkpoints cannot be kept in {path}: {why}.", path=str(folder), why=why)
-        ) from error
+        raise Problem(_unusable(folder, error.strerror or str(error))) from error
+
+
+def _unusable(folder: Path, why: str) -> Phrase:
+    return phrase("Checkpoints cannot be kept in {path}: {why}.", path=str(folder), why=why)

@@ -6,7 +6,7 @@ import json
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from core.events import ApprovalAsked, Reply
 from modules.cli import keyboard
@@ -14,6 +14,9 @@ from modules.words import Words
 from utils.clean import visible
 from utils.phrases import Phrase, phrase
 from utils.waiting import Stop
+
+if TYPE_CHECKING:
+    from prompt_toolkit.key_binding import KeyPressEvent
 
 EDITED = ("command", "code", "content", "new")
 """Names of the argument that is edited alone where there is one; else all are, as JSON."""
@@ -27,6 +30,9 @@ class Asker(Protocol):
 
     def key(self) -> str | None:
         """Wait for a key and return what it sends; None when there will be none."""
+
+    def keep(self, typed: str) -> None:
+        """Keep *typed*, and what follows until they pause, for the next prompt."""
 
     def reason(self) -> str:
         """Ask why not; "" when no reason is given."""
@@ -42,13 +48,15 @@ class Asker(Protocol):
 class Question:
     """A question on the screen: *open* shows what can be answered, *close* takes that away.
 
-    *show_all* prints what is asked for in full; None when nothing of it was cut.
+    *wait* shows in its place that it waits for the person to end what they type. *show_all* prints
+    what is asked for in full; None when nothing of it was cut.
     """
 
     event: ApprovalAsked
     arguments: Mapping[str, Any]
     open: Callable[[], None]
     close: Callable[[], None]
+    wait: Callable[[], None]
     show_all: Callable[[], object] | None
 
 
@@ -71,7 +79,10 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
 
 
 def wait_for_reply(asker: Asker, question: Question) -> Reply | None:
-    """Wait for one of the keys offered; the question is closed while the keyboard is for text."""
+    """Wait for one of the keys offered; the question is closed while the keyboard is for text.
+
+    Any other letter begins a line that somebody types: nothing of that is an answer.
+    """
     asker.settle()
     question.open()
     while (key := asker.key()) is not None:
@@ -81,10 +92,24 @@ def wait_for_reply(asker: Asker, question: Question) -> Reply | None:
             case keyboard.CTRL_C:
                 asker.stop()
                 return None
-            case plain:
+            case "":
+                pass
+            case plain if plain in _keys(question.event):
                 if reply := _reply(asker, question, plain):
                     return reply
+            case plain if plain[0].isprintable():
+                question.wait()
+                asker.keep(key)
+                question.open()
     return None
+
+
+def _keys(event: ApprovalAsked) -> set[str]:
+    """Return what answers the question, spelt out or not."""
+    keys = {"y", "yes", "n", "no", keyboard.ESCAPE}
+    if event.pattern:
+        keys |= {"a", "always", "p"}
+    return keys | {"e"} if event.may_revise else keys
 
 
 def _reply(asker: Asker, question: Question, key: str) -> Reply | None:
@@ -92,17 +117,17 @@ def _reply(asker: Asker, question: Question, key: str) -> Reply | None:
     match key:
         case "y" | "yes":
             return Reply(yes=True)
-        case "a" | "always" if event.pattern:
+        case "a" | "always":
             return Reply(yes=True, always=True, pattern=event.pattern)
         case "n" | "no" | keyboard.ESCAPE:
             question.close()
             return Reply(yes=False, reason=asker.reason())
-        case "p" if event.pattern:
+        case "p":
             question.close()
             if pattern := asker.edit(phrase("Allow from now on"), event.pattern):
                 return Reply(yes=True, always=True, pattern=pattern.strip())
             question.open()
-        case "e" if event.may_revise:
+        case "e":
             question.close()
             if arguments := _revised(asker, question.arguments):
                 return Reply(yes=True, arguments=arguments)
@@ -155,6 +180,10 @@ class Keyboard:
     def key(self) -> str | None:
         return keyboard.read_key(self._descriptor, self._stop)
 
+    def keep(self, typed: str) -> None:
+        self._ahead.add(typed.encode())
+        self.settle()
+
     def reason(self) -> str:
         return (self._prompt(phrase("Why not? (Enter: no reason)"), "") or "").strip()
 
@@ -168,7 +197,11 @@ class Keyboard:
 
         from modules.cli.prompt import bindings, without_typeahead
 
-        keys = bindings(lambda event: event.app.exit(exception=KeyboardInterrupt))
+        def leave(event: KeyPressEvent) -> None:
+            event.app.exit(exception=KeyboardInterrupt)
+
+        keys = bindings(leave)
+        keys.add("escape")(leave)
         try:
             with without_typeahead():
                 return prompt(

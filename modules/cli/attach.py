@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, get_args
 
 from core.events import ApprovalAsked, CommandAnswered, Event, Reply, TurnStarted
-from core.family import Command
 from modules.cli.asking import Keyboard
 from modules.cli.beside import Beside
 from modules.cli.interrupts import stopping
 from modules.cli.keyboard import TypedAhead, quiet
-from modules.cli.link import Link, Lost, Packet, new_id
+from modules.cli.link import Link, Packet, new_id
+from modules.cli.listening import Listener
 from modules.cli.look import make_console
 from modules.cli.screen import CliScreen
 from modules.words import Words
 from utils.clean import clean
 from utils.codec import from_plain, to_plain
-from utils.phrases import Phrase, Problem, phrase
+from utils.phrases import Problem, phrase
 from utils.waiting import Stop
 
 if TYPE_CHECKING:
-    from prompt_toolkit import PromptSession
+    from modules.cli.attached_line import AttachedLine
 
 EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
-AGAIN = 1.0
-"""Seconds between two tries to reach a server that is gone."""
 LEAVING = ("exit", "quit", "/exit")
 
 
@@ -46,6 +41,8 @@ def attach(data: Path, port: int, words: Words, *, session: str | None = None) -
         return twin.run()
     except KeyboardInterrupt:
         return 130
+    finally:
+        twin.close()
 
 
 def _chosen(link: Link, start: str) -> str:
@@ -64,7 +61,6 @@ class Twin:
         self._link = link
         self._session = session
         self._words = words
-        self._heard: SimpleQueue[tuple[str, Packet]] = SimpleQueue()
         self._state: Packet = {"running": False, "asked": []}
         self._expected = ""
         self._is_lost = self._was_lost = False
@@ -80,10 +76,15 @@ class Twin:
         self._screen = CliScreen(
             make_console(), words, asker=hand, is_practice=lambda: self._state["practice"]
         )
-        self._line = _Line(link, words, ahead) if self._is_terminal else None
+        self._line = _line(link, words, ahead, lambda: self._state) if hand else None
+        self._listener = self._listen()
+
+    def close(self) -> None:
+        """Hear nothing more of the session."""
+        self._listener.close()
 
     def run(self) -> int:
-        self._listen()
+        self._arrive()
         while True:
             self._tell_connection()
             if self._is_happening or self._expected:
@@ -102,7 +103,7 @@ class Twin:
         if self._line is None:
             line = sys.stdin.readline()
             return line.rstrip("\n") if line else None
-        return self._line.read(lambda: self._is_happening or self._is_lost != self._was_lost)
+        return self._line.read_until(lambda: self._is_happening or self._is_lost != self._was_lost)
 
     def _tell_connection(self) -> None:
         """Say that the server went, or that it is back, once each."""
@@ -125,8 +126,7 @@ class Twin:
                 self._line.draft = text
             return
         if session := answer.get("open"):
-            self._session = session
-            self._listen()
+            self._move(session)
         else:
             self._expected = command
 
@@ -136,15 +136,20 @@ class Twin:
 
     # --- in --------------------------------------------------------------------------------------
 
-    def _listen(self) -> None:
-        """Follow the session from now on, and show where it stands."""
-        self._heard = SimpleQueue()
+    def _listen(self) -> Listener:
+        return Listener(self._link, self._session, tell=self._hear, tell_lost=self._set_lost)
+
+    def _move(self, session: str) -> None:
+        """Follow *session* from now on in the place of the other."""
+        self.close()
+        self._session = session
         self._answers_heard = self._answers_shown = 0
-        heard = self._heard
-        threading.Thread(
-            target=self._hear, args=(self._session, heard), name="events", daemon=True
-        ).start()
-        name, arrival = heard.get()
+        self._listener = self._listen()
+        self._arrive()
+
+    def _arrive(self) -> None:
+        """Show where the session stands."""
+        name, arrival = self._listener.heard.get()
         if name != "attached":
             raise Problem(phrase("The server does not answer."))
         last = list(_last_turn(arrival["events"]))
@@ -155,31 +160,15 @@ class Twin:
         else:
             self._screen.recall(map(_event, last))
 
-    def _hear(self, session: str, heard: SimpleQueue[tuple[str, Packet]]) -> None:
-        boot, after = "", 0
-        while heard is self._heard:
-            with suppress(Lost):
-                for name, packet in self._link.events(session, boot, after):
-                    if heard is not self._heard:
-                        return
-                    if name == "attached":
-                        if boot not in ("", packet["boot"]):
-                            self._expected = ""  # what it was to begin went with the old server
-                        boot, after = packet["boot"], packet["head"]
-                        self._note(packet["state"])
-                        for event in packet["events"] if packet["mode"] == "replay" else ():
-                            self._count(event)
-                            heard.put(("ev", event))
-                    elif name == "ev":
-                        after = packet["seq"]
-                        self._count(packet)
-                    else:
-                        self._note(packet)
-                    heard.put((name, packet))
-                    self._set_lost(False)
-            self._set_lost(True)
-            heard.put(("lost", {}))
-            time.sleep(AGAIN)
+    def _hear(self, name: str, packet: Packet) -> None:
+        """Take note of what happens; from the listening thread."""
+        match name:
+            case "restarted":
+                self._expected = ""  # what it was to begin went with the old server
+            case "ev":
+                self._count(packet)
+            case _:
+                self._note(packet)
 
     def _set_lost(self, is_lost: bool) -> None:
         if self._is_lost != is_lost:
@@ -196,13 +185,15 @@ class Twin:
         return bool(self._state["running"]) or self._answers_heard > self._answers_shown
 
     def _note(self, state: Packet) -> None:
-        """Take note of what is true now; from the listening thread."""
+        """Take note of what is true now."""
         self._state = state
         self._asked.update(state["asked"])
         if self._is_closed(self._asks):
             self._answered.set()
-        if state["running"] and self._line:
-            self._line.interrupt()
+        if self._line:
+            self._line.refresh()
+            if state["running"]:
+                self._line.interrupt()
 
     def _is_closed(self, call_id: str) -> bool:
         """Return whether the question was answered; it is told of before it counts as asked."""
@@ -224,7 +215,7 @@ class Twin:
             while self._unshown:
                 self._show(self._unshown.pop(0))
             while True:
-                name, packet = self._heard.get()
+                name, packet = self._listener.heard.get()
                 self._tell_connection()
                 if name == "ev":
                     self._show(packet)
@@ -304,67 +295,10 @@ class _Hand(Keyboard):
         self._ask_stop()
 
 
-class _Line:
-    """The line to type in, which gives way when something happens and comes back as it was."""
+def _line(link: Link, words: Words, ahead: TypedAhead, state: Callable[[], Packet]) -> AttachedLine:
+    from modules.cli.attached_line import AttachedLine
 
-    def __init__(self, link: Link, words: Words, ahead: TypedAhead) -> None:
-        from prompt_toolkit import PromptSession
-
-        from modules.cli.complete import LineCompleter
-        from modules.cli.prompt import bindings
-
-        commands = {
-            told["name"]: Command(
-                told["name"], told["usage"], from_plain(Phrase, told["help"]), str
-            )
-            for told in link.ask("GET", "/api/commands")["commands"]
-        }
-        self._session: PromptSession[str] = PromptSession(
-            "› ",
-            multiline=True,
-            completer=LineCompleter(
-                commands, lambda: link.ask("GET", "/api/files/list")["files"], words
-            ),
-            complete_in_thread=True,
-            enable_suspend=True,
-            key_bindings=bindings(lambda event: event.app.exit(exception=EOFError)),
-        )
-        self.draft = ""
-        self._ahead = ahead
-
-    def read(self, is_wanted_elsewhere: Callable[[], bool]) -> str | None:
-        """Return the line; "" when interrupted, None when the person leaves."""
-
-        from modules.cli.prompt import give
-
-        give(self._session.input, self._ahead.take())
-
-        def look() -> None:
-            if is_wanted_elsewhere():
-                self.interrupt()
-
-        try:
-            text = self._session.prompt(default=self.draft, pre_run=look)
-        except (EOFError, KeyboardInterrupt):
-            return None
-        if text is None:
-            return ""
-        self.draft = ""
-        return text
-
-    def interrupt(self) -> None:
-        """Make `read` return; from any thread."""
-        app = self._session.app
-        loop = app.loop
-        if loop is None or not app.is_running:
-            return
-
-        def leave() -> None:
-            self.draft = self._session.default_buffer.text
-            if app.is_running and app.future and not app.future.done():
-                app.exit()
-
-        loop.call_soon_threadsafe(leave)
+    return AttachedLine(link, words, ahead, state)
 
 
 def _event(packet: Packet) -> Event:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from core.events import CommandAnswered, Event, Reply, TurnStarted
 from core.main_terminal import MainTerminal
-from core.turn import drive
 from modules.cli.beside import Beside
 from modules.cli.interrupts import stopping
 from modules.cli.keyboard import TypedAhead, quiet
@@ -90,6 +89,8 @@ class Dialogue:
 
     def _turn(self, text: str) -> None:
         """Put *text* to the terminal and show what follows; an error ends this turn only."""
+        from core.turn import drive
+
         screen = self._make_screen()
         self._effect = ""
         self._line = text
@@ -204,7 +205,10 @@ def _typed(
     warm: Callable[[], None],
 ) -> Iterator[str]:
     """Yield what the person types until they leave."""
+    from modules.cli.complete import LineCompleter
     from modules.cli.prompt import Prompt
+    from modules.cli.standing import standing_of
+    from modules.cli.typed_before import typed_before
 
     def warm_up() -> None:
         import rich.syntax  # noqa: F401
@@ -216,6 +220,13 @@ def _typed(
     def in_background() -> None:
         threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
 
-    prompt = Prompt(terminal, words, history_file, ahead=ahead, when_shown=in_background)
+    prompt = Prompt(
+        words,
+        LineCompleter(terminal.commands, terminal.files, words),
+        lambda: standing_of(terminal, words),
+        typed_before(history_file, terminal.blind),
+        ahead=ahead,
+        when_shown=in_background,
+    )
     while (text := prompt.read()) is not None:
         yield text

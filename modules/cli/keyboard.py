@@ -86,6 +86,7 @@ class TypedAhead:
     def add(self, typed: bytes) -> None:
         """Keep *typed* as if it had been typed now."""
         with self._lock:
+            self._heard_at = time.monotonic()
             self._typed += typed
 
     def drop(self, typed: bytes) -> None:

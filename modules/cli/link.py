@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from pathlib import Path
+from socket import SHUT_RDWR, socket
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from utils.codec import from_plain
 from utils.phrases import Phrase, Problem, phrase
+from utils.waiting import Stop
 
 Packet = dict[str, Any]
 SILENCE = 30.0
@@ -35,42 +38,66 @@ class Link:
         Raises `Problem` when it is refused, or when there is no server.
         """
         try:
-            answer = self._request(method, path, body if method != "GET" else None)
-            told: Packet = json.loads(answer.read() or b"{}")
+            sent = body if method != "GET" else None
+            with self._answer(method, path, sent, Stop()) as answer:
+                told: Packet = json.loads(answer.read() or b"{}")
         except (OSError, HTTPException, ValueError, KeyError):
             raise _nobody(self._port) from None
         if answer.status >= 400:
             raise Problem(_reason(told))
         return told
 
-    def events(self, session: str, boot: str, after: int) -> Iterator[tuple[str, Packet]]:
-        """Yield what happens, "attached" first; end never, but by raising `Lost`."""
+    def events(
+        self, session: str, boot: str, after: int, stop: Stop
+    ) -> Iterator[tuple[str, Packet]]:
+        """Yield what happens, "attached" first; end never, but by raising `Lost`.
+
+        *stop* ends the connection at once, whatever it waits for.
+        """
         where = urlencode({"session": session, "boot": boot, "after": after})
         try:
-            answer = self._request("GET", f"/events?{where}", None)
-            if answer.status != 200:
-                raise Lost
-            name = ""
-            while line := answer.readline():
-                key, _, value = line.decode().rstrip("\n").partition(": ")
-                name = value if key == "event" else name
-                if key == "data":
-                    yield name, json.loads(value)
+            with self._answer("GET", f"/events?{where}", None, stop) as answer:
+                if answer.status == 200:
+                    yield from _read(answer)
         except (OSError, HTTPException, ValueError, KeyError):
             pass
         raise Lost
 
-    def _request(self, method: str, path: str, body: Packet | None) -> HTTPResponse:
+    @contextmanager
+    def _answer(
+        self, method: str, path: str, body: Packet | None, stop: Stop
+    ) -> Iterator[HTTPResponse]:
+        """Make one request, and keep its connection until this ends."""
         about = json.loads(self._file.read_bytes())
         server = urlsplit(about["url"])
-        connection = HTTPConnection(server.hostname or "", server.port, timeout=SILENCE)
         headers = {
             "Authorization": f"Bearer {about['token']}",
             "Content-Type": "application/json",
+            "Connection": "close",
         }
         sent = None if body is None else json.dumps(body)
-        connection.request(method, path, sent, headers | {"Connection": "close"})
-        return connection.getresponse()
+        with closing(HTTPConnection(server.hostname or "", server.port, timeout=SILENCE)) as line:
+            line.connect()
+            connected = line.sock  # which the line forgets as soon as the answer begins
+            with stop.calling(lambda: _cut(connected)):
+                line.request(method, path, sent, headers)
+                with closing(line.getresponse()) as answer:
+                    yield answer
+
+
+def _read(answer: HTTPResponse) -> Iterator[tuple[str, Packet]]:
+    """Yield the events of a stream, by name, until it ends."""
+    name = ""
+    while line := answer.readline():
+        key, _, value = line.decode().rstrip("\n").partition(": ")
+        name = value if key == "event" else name
+        if key == "data":
+            yield name, json.loads(value)
+
+
+def _cut(connected: socket) -> None:
+    with suppress(OSError):
+        connected.shutdown(SHUT_RDWR)
 
 
 def new_id() -> str:

@@ -50,7 +50,7 @@ def parse(argv: Sequence[str], words: Words, *, version: str) -> Options | int:
         "onefold",
         words,
         params=[*_screens(option), *_work(option), *_service(option), *_answers(option, version)],
-        callback=lambda **said: Options(**said),
+        callback=lambda **said: _checked(Options(**said)),
         help=words.say(phrase("An agent that works inside one project folder.")),
     )
     try:
@@ -65,6 +65,21 @@ def parse(argv: Sequence[str], words: Words, *, version: str) -> Options | int:
     except click.Abort:  # what click makes of Ctrl-C
         raise KeyboardInterrupt from None
     return result
+
+
+def _checked(options: Options) -> Options:
+    """Return *options*. Raises `Problem` when two of them want different things."""
+    screens = {
+        "--web": options.web,
+        "--cli": options.cli or options.attach,
+        "-p": options.task is not None,
+    }
+    said = [name for name, is_said in screens.items() if is_said]
+    if "--web" in said and len(said) > 1:
+        raise Problem(phrase("{one} and {other} exclude each other", one=said[0], other=said[1]))
+    if options.attach and options.task is not None:
+        raise Problem(phrase("{one} and {other} exclude each other", one="--attach", other="-p"))
+    return options
 
 
 Option = Callable[..., click.Option]

@@ -6,15 +6,14 @@ import select
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
-from pathlib import Path
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app_session
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import CompleteEvent, get_common_complete_suffix
+from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
 from prompt_toolkit.filters import has_focus, to_filter
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.history import History
 from prompt_toolkit.input import Input, create_input
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
@@ -24,11 +23,8 @@ from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
-from core.main_terminal import MainTerminal
-from modules.cli.complete import LineCompleter
 from modules.cli.keyboard import TypedAhead
 from modules.words import Words
-from utils.keys import without_keys
 from utils.phrases import phrase
 
 MENU_ROWS = 8
@@ -50,27 +46,27 @@ STYLE = Style.from_dict(
 
 
 class Prompt:
-    """Reads what the person types; what is sent is kept in *history_file*.
+    """Reads what the person types; below it stands what *standing* returns.
 
-    What was typed *ahead* comes first. *when_shown* is called once, when the person can begin to
-    type.
+    What was typed *ahead* comes first; *history* is what was typed before. *when_shown* is called
+    once, when the person can begin to type.
     """
 
     def __init__(
         self,
-        terminal: MainTerminal,
         words: Words,
-        history_file: Path,
+        completer: Completer,
+        standing: Callable[[], StyleAndTextTuples],
+        history: History,
         *,
         ahead: TypedAhead,
         when_shown: Callable[[], None] = lambda: None,
     ) -> None:
-        self._terminal = terminal
         self._words = words
         self._ahead = ahead
         self._is_leaving = False
-        self._facts = [""]
-        completer = LineCompleter(terminal.commands, terminal.files, words)
+        self._standing = standing
+        self._stands: StyleAndTextTuples = []
         self._session: PromptSession[str] = PromptSession(
             [("class:prompt", "› ")],
             multiline=True,
@@ -78,7 +74,7 @@ class Prompt:
             completer=completer,
             complete_in_thread=True,
             enable_suspend=True,
-            history=_history(history_file, terminal.blind),
+            history=history,
             key_bindings=bindings(self._interrupt),
             bottom_toolbar=self._toolbar,
             input_processors=[TabsProcessor(char1=" ", char2=" ")],
@@ -95,11 +91,14 @@ class Prompt:
 
     def read(self) -> str | None:
         """Return the text typed, or None when the person leaves."""
+        return self._read("", lambda: None)
+
+    def _read(self, draft: str, when_run: Callable[[], None]) -> str | None:
         self._is_leaving = False
-        self._facts = self._collect_facts()
+        self._stands = self._standing()
         give(self._session.input, self._ahead.take())
         try:
-            return self._session.prompt()
+            return self._session.prompt(default=draft, pre_run=when_run)
         except (EOFError, KeyboardInterrupt):
             return None
 
@@ -126,26 +125,11 @@ class Prompt:
         is_open = self._session.default_buffer.complete_state is not None
         self._session.reserve_space_for_menu = MENU_ROWS if is_open else 0
 
-    def _collect_facts(self) -> list[str]:
-        terminal, say = self._terminal, self._words.say
-        used, limit = terminal.context_used
-        practice = say(phrase("practice model, no AI"))
-        return [  # what matters most comes first: a narrow window cuts the end
-            practice if terminal.is_practice else terminal.model.model,
-            say(phrase("thinks once") if terminal.mode == "think" else phrase("fast")),
-            terminal.project,
-            terminal.approval.mode,
-            say(phrase("context {percent} %", percent=round(100 * used / limit))),
-            f"${terminal.usage.cost_usd:.4f}",
-        ]
-
     def _toolbar(self) -> StyleAndTextTuples:
         if self._is_leaving:
             again = self._words.say(phrase("Ctrl-C again leaves"))
             return [("class:bottom-toolbar.warning", f"  {again}")]
-        model, *others = self._facts
-        style = "class:bottom-toolbar.warning" if self._terminal.is_practice else ""
-        return [("", "  "), (style, model), ("", "".join(f" · {fact}" for fact in others))]
+        return self._stands
 
 
 def bindings(interrupt: Callable[[KeyPressEvent], None]) -> KeyBindings:
@@ -264,24 +248,3 @@ def _output() -> Output:
     output = create_output()
     output.get_rows_below_cursor_position = lambda: 1  # type: ignore[method-assign]
     return output
-
-
-def _history(path: Path, blind: Callable[[str], str]) -> History:
-    """Return what was typed before; a file that cannot be used is done without."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-    except OSError:
-        return InMemoryHistory()
-    return _BlindHistory(path, blind)
-
-
-class _BlindHistory(FileHistory):
-    """Keeps what was typed, but no secret: neither one that is known nor what looks like one."""
-
-    def __init__(self, path: Path, blind: Callable[[str], str]) -> None:
-        super().__init__(path)
-        self._blind = blind
-
-    def store_string(self, string: str) -> None:
-        super().store_string(without_keys(self._blind(string)))

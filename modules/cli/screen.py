@@ -50,6 +50,7 @@ BEAT_SECONDS = 0.1
 DRAFT_ROWS = 40
 """Rows of what is asked for; a key shows the rest."""
 PRACTICE = phrase("practice model, no AI")
+_KEPT = phrase("What you type waits for the next prompt; the question comes back when you pause.")
 
 
 class CliScreen:
@@ -275,7 +276,8 @@ class CliScreen:
             return None
         show_all = partial(self._print_draft, event, sys.maxsize) if is_cut else None
         open_it = partial(self._open_question, choices(event, is_cut=is_cut))
-        question = Question(event, arguments, open_it, self._close_question, show_all)
+        wait = partial(self._open_question, [_KEPT])
+        question = Question(event, arguments, open_it, self._close_question, wait, show_all)
         self.is_asking = True
         reply = wait_for_reply(self._asker, question)
         self.is_asking = False

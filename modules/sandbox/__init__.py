@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from modules.sandbox.advice import advice_for
 from modules.sandbox.approved import Approved
 from modules.sandbox.call import Call, Immortal, NotStarted
 from modules.sandbox.groups import Groups, find_groups
-from modules.sandbox.kept_git import KeptGit
+from modules.sandbox.kept_git import KeptGit, Restored
 from modules.sandbox.process import Order
 from modules.sandbox.proxy import Proxy
 from modules.sandbox.selftest import Found, SelfTest
@@ -99,19 +99,20 @@ class Sandbox:
         nothing may run here, or if the sandbox does not start.
         """
         self._check_allowed()
+        if self._groups and not (program.language == "python" and self._spare.is_there):
+            self._groups.hurry()
         self._spare.pause()
-        view = self._viewer.view()
-        self._approved.keep(view.interpreter)
         tier = self._best().tier
+        view = self._viewer.view(with_mounts=tier.name in ("A", "B"))
+        self._approved.keep(view.interpreter)
         if network and tier.name in ("C", "M"):
             raise Problem(phrase("In this sandbox there is no way to the network; see /status."))
-        kept = KeptGit(view.project) if tier.name in ("C", "D") else None
+        kept = KeptGit(view.project, _gits(view) if tier.name in ("C", "D") else ())
         with ExitStack() as stack:
             if network and tier.name in ("A", "B"):
                 proxy = stack.enter_context(Proxy(network.hosts, network.origins))
                 view = self._viewer.with_network(view, network, proxy.path)
-            needed = view.ghosts if tier.name in ("A", "B") else ()
-            life = stack.enter_context(self._viewer.ghosts.held(needed))
+            life = stack.enter_context(self._viewer.ghosts.held(view.ghosts))
             call = self._begun(tier, view, program, limits, life)
             try:
                 with stop.calling(call.stop):
@@ -119,9 +120,9 @@ class Sandbox:
             finally:
                 call.stop()
                 result = self._result(call)
-                changed = kept.restore() if kept else ()
+                restored = kept.restore()
         self._prepare(tier, limits)
-        return replace(result, notes=(*result.notes, *_put_back(changed)))
+        return replace(result, notes=(*result.notes, *_put_back(restored)))
 
     def _begun(
         self, tier: Tier, view: View, program: Program, limits: Limits, life: int | None
@@ -143,7 +144,7 @@ class Sandbox:
         viewer, groups = self._viewer, self._groups
 
         def wanted() -> tuple[Fit, Callable[[], Order]]:
-            view = viewer.view()
+            view = viewer.view(with_mounts=tier.name in ("A", "B"))
 
             def order() -> Order:
                 made = tier.order(view, Program("python", ""), waits=True)
@@ -158,6 +159,11 @@ class Sandbox:
         try:
             return call.result()
         except NotStarted as failure:
+            if (said := str(failure)).startswith("bwrap: execvp "):
+                said = said.removeprefix("bwrap: execvp ")
+                raise Problem(
+                    phrase("The program could not be started: {said}.", said=said[:300])
+                ) from failure
             self._self_test.forget()
             raise Problem(
                 phrase(
@@ -201,8 +207,18 @@ class Sandbox:
             return self._found
 
 
-def _put_back(changed: Sequence[str]) -> tuple[Phrase, ...]:
-    if changed == (".git",):
-        return (phrase("The run put another .git in its place: look at it before you use git."),)
-    names = ", ".join(changed)
-    return (phrase("The run changed what git obeys; put back: {names}", names=names),) * bool(names)
+def _gits(view: View) -> Sequence[Path]:
+    """Return the repositories in the project that are to stay as they are, there or not."""
+    inner = (path for path in view.repository if view.project in path.parents)
+    return tuple(dict.fromkeys((view.project / ".git", *inner)))
+
+
+def _put_back(restored: Restored) -> Iterator[Phrase]:
+    if restored.folders:
+        yield phrase(
+            "The run replaced or removed {names}: look there before you use git.",
+            names=", ".join(restored.folders),
+        )
+    if restored.files:
+        names = ", ".join(restored.files)
+        yield phrase("The run changed what git obeys; put back: {names}", names=names)

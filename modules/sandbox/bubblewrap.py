@@ -3,6 +3,8 @@
 The reasons for what looks odd:
 - bubblewrap's own environment can be read in the sandbox, so it is started with a clean one too;
 - as root, /proc/sys stays writable unless all of /proc is read-only, capabilities or not;
+- the first process inside is bubblewrap itself: its /proc/1/exe is the machine's own file, past all
+  mounts, and whoever owns it could change its permissions;
 - all of `.git` is a read-only mount: of single files in it, the folder around could be renamed;
 - every tmpfs has a size, and those that cannot have one are made read-only: they are memory;
 - a user namespace inside is refused, by a limit where the system lets us set it, and by the filter.
@@ -57,7 +59,7 @@ class Bubblewrap:
             *self._namespaces(),
             *_environment(view),
             *_system(view),
-            *self._kernel(),
+            *self._kernel(view),
             *_scratch(view),
             *_shown(view),
             *_project(view),
@@ -76,12 +78,15 @@ class Bubblewrap:
         yield from ("--die-with-parent", "--new-session", "--hostname", "sandbox")
         yield from ("--cap-drop", "ALL")
 
-    def _kernel(self) -> Iterator[str]:
+    def _kernel(self, view: View) -> Iterator[str]:
         yield from ("--dev", "/dev")
         if self.has_proc:
             yield from ("--proc", "/proc")
             yield from _proc_covers()
+            yield from _covered(Path("/proc/1"))
             yield from ("--remount-ro", "/proc")
+        for node in view.nodes:
+            yield from ("--dev-bind", str(node), f"/dev/{node.name}")
         yield from _tmpfs("/dev/shm", 64, "1777")  # noqa: S108
         yield from ("--remount-ro", "/dev")
 
@@ -158,21 +163,26 @@ def _shown(view: View) -> Iterator[str]:
 
 def _project(view: View) -> Iterator[str]:
     yield from ("--bind", str(view.project), str(view.project))
-    for path in _above(view.covered, view.project):
+    for path in _above((*view.covered, *view.repository), view.project):
         yield from ("--bind", str(path), str(path))  # what is mounted cannot be moved away
     for path in view.repository:
         yield from ("--ro-bind", str(path), str(path))
     for path, shown in view.masked:
         yield from ("--ro-bind", str(shown), str(path))
     for path in view.covered:
-        yield from ("--perms", "0555", "--size", "4096", "--tmpfs", str(path))
-        yield from ("--remount-ro", str(path))
+        yield from _covered(path)
     yield from ("--remount-ro", "/")
 
 
-def _above(covered: Sequence[Path], project: Path) -> Sequence[Path]:
-    """Return the folders between *project* and what is *covered*, from above downwards."""
-    folders = {folder for path in covered for folder in path.parents if project in folder.parents}
+def _covered(path: Path) -> Iterator[str]:
+    """Put an empty folder that nobody can write to over *path*."""
+    yield from ("--perms", "0555", "--size", "4096", "--tmpfs", str(path))
+    yield from ("--remount-ro", str(path))
+
+
+def _above(kept: Sequence[Path], project: Path) -> Sequence[Path]:
+    """Return the folders between *project* and what is *kept*, from above downwards."""
+    folders = {folder for path in kept for folder in path.parents if project in folder.parents}
     return sorted(folders)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.cards import Change
+from modules.sandbox.folders import entries_of
 
 MOST_ENTRIES = 50_000
 """In a larger folder, effects are not followed: looking would take longer than most runs."""
@@ -22,11 +23,13 @@ _RUNS_LATER = re.compile(
     r"(^|/)("
     r"\.git/.*|\.git|\.gitattributes|\.gitmodules|\.husky/.*|\.githooks/.*"
     r"|\.pre-commit-config\.yaml|\.?lefthook\.ya?ml"
-    r"|\.vscode/(tasks|settings|launch)\.json|\.idea/.*|\.zed/.*|\.devcontainer/.*"
-    r"|\.devcontainer\.json|\.exrc|\.nvimrc|\.nvim\.lua|\.vimrc|\.dir-locals\.el|\.gdbinit"
-    r"|\.mcp\.json|\.claude/.*|\.cursor/.*|\.envrc|\.npmrc|\.yarnrc(\.yml)?"
-    r"|\.github/workflows/.*|\.gitlab-ci\.yml"
-    r"|[^/]*\.pth|(site|user)customize\.py|conftest\.py"
+    r"|\.vscode/(tasks|settings|launch|mcp)\.json|[^/]*\.code-workspace|\.idea/.*|\.zed/.*"
+    r"|\.devcontainer/.*|\.devcontainer\.json|\.exrc|\.nvimrc|\.nvim\.lua|\.vimrc|\.dir-locals\.el"
+    r"|\.gdbinit|\.lldbinit|\.pdbrc|\.Rprofile|\.mcp\.json|\.claude/.*|\.cursor/.*|\.gemini/.*"
+    r"|\.envrc|\.?mise\.toml|\.npmrc|\.yarnrc(\.yml)?|\.pnpmfile\.cjs|\.cargo/config(\.toml)?"
+    r"|\.mvn/.*|\.github/workflows/.*|\.gitlab-ci\.yml|\.circleci/.*"
+    r"|[^/]*\.pth|(site|user)customize\.py|conftest\.py|pyvenv\.cfg"
+    r"|bin/(activate[^/]*|python[\d.]*)"
     r")$"
 )
 _GIT_RUNS = ("config", "config.worktree", "commondir", "hooks", "info", "HEAD")
@@ -41,6 +44,8 @@ class Snapshot:
 
     files: dict[str, Mark]
     folders: frozenset[str]
+    locked: frozenset[str] = frozenset()
+    """Those of the folders that could not be looked into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,8 @@ def look(root: Path) -> Snapshot | None:
     """Return what is in *root* now, None if that is more than `MOST_ENTRIES`."""
     files: dict[str, Mark] = {}
     folders: set[str] = set()
-    start = len(os.fspath(root)) + 1
-    for entry in _entries(os.fspath(root)):
-        path = entry.path[start:]
+    locked: set[str] = set()
+    for path, entry in _entries(os.fspath(root), locked):
         if entry.is_dir(follow_symlinks=False):
             if path != ".git" or not _is_empty_folder(entry.path):  # our own mount point
                 folders.add(path)
@@ -71,24 +75,25 @@ def look(root: Path) -> Snapshot | None:
             )
         if len(files) + len(folders) > MOST_ENTRIES:
             return None
-    return Snapshot(files, frozenset(folders))
+    return Snapshot(files, frozenset(folders), frozenset(locked))
 
 
-def _entries(root: str) -> Iterator[os.DirEntry[str]]:
-    waiting = [root]
+def _entries(root: str, locked: set[str]) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield what is below *root* with its path from there; add what is closed to us to *locked*."""
+    waiting = [""]
     while waiting:
         folder = waiting.pop()
-        try:
-            with os.scandir(folder) as found:
-                entries = list(found)
-        except OSError:  # gone, or not for us to see
+        entries = entries_of(f"{root}/{folder}" if folder else root)
+        if entries is None:
+            locked.add(folder)
             continue
         if folder.endswith("/.git"):
             entries = [entry for entry in entries if entry.name in _GIT_RUNS]
         for entry in entries:
-            yield entry
-            if entry.is_dir(follow_symlinks=False) and entry.path != f"{root}/.git":
-                waiting.append(entry.path)
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            yield path, entry
+            if entry.is_dir(follow_symlinks=False) and path != ".git":
+                waiting.append(path)
 
 
 def _is_empty_folder(path: str) -> bool:
@@ -110,18 +115,26 @@ def effects(before: Snapshot | None, after: Snapshot | None) -> Effects:
     """Return what happened between two looks."""
     if before is None or after is None:
         return Effects(are_known=False)
-    gone = before.files.keys() - after.files.keys()
-    new = after.files.keys() - before.files.keys()
+    gone = _seen(before.files.keys() - after.files.keys(), after.locked)
+    new = _seen(after.files.keys() - before.files.keys(), before.locked)
     renamed = _renamed(before, after, gone, new)
     changes = [Change("renamed", old, path) for old, path in renamed.items()]
     changes += [Change("deleted", path) for path in gone - renamed.keys()]
     changes += [Change("created", path) for path in new - set(renamed.values())]
     kept = before.files.keys() & after.files.keys()
     changes += [Change("modified", p) for p in kept if before.files[p] != after.files[p]]
-    changes += [Change("created", p) for p in _empty(after.folders - before.folders, new)]
-    changes += [Change("deleted", p) for p in _empty(before.folders - after.folders, gone)]
+    made = _seen(after.folders - before.folders, before.locked)
+    lost = _seen(before.folders - after.folders, after.locked)
+    changes += [Change("created", p) for p in _empty(made, new)]
+    changes += [Change("deleted", p) for p in _empty(lost, gone)]
+    changes += [Change("modified", p) for p in (after.locked - before.locked) & before.folders]
     changes.sort(key=lambda change: change.path)
     return Effects(tuple(changes), _run_later(changes, after))
+
+
+def _seen(paths: set[str] | frozenset[str], locked: frozenset[str]) -> set[str]:
+    """Return those of *paths* that are not below a folder that was locked: of these, who knows."""
+    return {path for path in paths if not locked or locked.isdisjoint(_parents(path))}
 
 
 def _renamed(before: Snapshot, after: Snapshot, gone: set[str], new: set[str]) -> dict[str, str]:
@@ -139,7 +152,7 @@ def _identity(mark: Mark) -> tuple[int, ...]:
     return stat.S_IFMT(mode), inode, size, modified
 
 
-def _empty(folders: frozenset[str], files: set[str]) -> list[str]:
+def _empty(folders: set[str], files: set[str]) -> list[str]:
     """Return the *folders* that none of *files* or of the others makes known already."""
     told = {parent for path in (*files, *folders) for parent in _parents(path)}
     return [folder for folder in folders if folder not in told]
@@ -154,7 +167,7 @@ def _parents(path: str) -> Iterator[str]:
 def _run_later(changes: Sequence[Change], after: Snapshot) -> tuple[str, ...]:
     paths = {change.new_path or change.path for change in changes if change.kind != "deleted"}
     hits = {_shortened(path) for path in paths if _RUNS_LATER.search(path)}
-    hits |= {path for path in paths if _is_bare_repository(path, after)}
+    hits |= {path for path in _heads(paths) if _is_bare_repository(path, after)}
     return tuple(sorted(hits))
 
 
@@ -166,8 +179,15 @@ def _shortened(path: str) -> str:
     return f"{head}/.git"
 
 
+def _heads(paths: set[str]) -> set[str]:
+    """Return where the HEAD would be of repositories that have one of *paths* at their top."""
+    tops = {path.rpartition("/")[0] for path in paths}
+    return {f"{top}/HEAD".lstrip("/") for top in tops}
+
+
 def _is_bare_repository(path: str, after: Snapshot) -> bool:
     """Return whether *path* is the HEAD of a folder that git would take for a repository."""
     folder, _, name = path.rpartition("/")
     beside = f"{folder}/" if folder else ""
-    return name == "HEAD" and {f"{beside}objects", f"{beside}refs"} <= after.folders
+    is_whole = {f"{beside}objects", f"{beside}refs"} <= after.folders
+    return name == "HEAD" and path in after.files and is_whole

@@ -35,7 +35,7 @@ class Ghosts:
             name
             for name in names
             if not os.path.lexists(self._project / name)
-            or (name in ours and _is_empty_folder(self._project / name))
+            or (name in ours and is_empty_folder(self._project / name))
         )
 
     @contextmanager
@@ -101,7 +101,8 @@ class Ghosts:
         return set(self._file.read_text(encoding="utf-8").split("\n")) - {""}
 
 
-def _is_empty_folder(path: Path) -> bool:
+def is_empty_folder(path: Path) -> bool:
+    """Return whether *path* is a folder, no link to one, in which we see nothing."""
     try:
         return not path.is_symlink() and not any(path.iterdir())
     except OSError:

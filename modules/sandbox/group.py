@@ -32,22 +32,25 @@ class Place:
 
 
 class Group:
-    """The group *name* in *place*, made with *limits*. Raises `OSError` if it cannot be.
+    """The group *name* in *place*. Raises `OSError` if it cannot be made.
 
     Whoever makes it removes it.
     """
 
-    def __init__(self, place: Place, name: str, limits: Limits) -> None:
+    def __init__(self, place: Place, name: str) -> None:
         self._place = place
         self._name = name
         try:
             for folder in place.folders():
                 (folder / name).mkdir()
-            for file, value in self._settings(limits).items():
-                file.write_text(str(value), encoding="ascii")
         except OSError:
             self.remove()
             raise
+
+    def limit(self, limits: Limits) -> None:
+        """Raises `OSError` if that cannot be done."""
+        for file, value in self._settings(limits).items():
+            file.write_text(str(value), encoding="ascii")
 
     def _settings(self, limits: Limits) -> Mapping[Path, int]:
         """Return what is to be written where, in this order; what may be missing only if there."""

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,19 +32,37 @@ class Groups:
 
     def __init__(self, place: Place) -> None:
         self.place = place
+        self._ready: list[Group] = []
         self._left: list[Group] = []
+
+    def hurry(self) -> None:
+        """Make the next use of `made` and `Group.take` fast, without waiting for it.
+
+        The kernel waits many milliseconds before the first move of a process, and not again for a
+        while: so we move ourselves to where we are, while the sandbox is being set up. It makes no
+        group in the meantime, hence that comes first.
+        """
+        with suppress(OSError):  # then `made` will say so
+            self._ready.append(self._new())
+            threading.Thread(
+                target=_stay, args=(self.place,), name="sandbox-group", daemon=True
+            ).start()
 
     @contextmanager
     def made(self, limits: Limits) -> Iterator[Group]:
         """Have a group as long as the block lasts. Raises `OSError` if it cannot be made."""
-        self._left = [group for group in self._left if not group.remove()]
-        name = f"onefold-{os.getpid()}-{started_at(os.getpid()) or 0}-{next(_NUMBERS)}"
-        group = Group(self.place, name, limits)
+        group = self._ready.pop() if self._ready else self._new()
         try:
+            group.limit(limits)
             yield group
         finally:
             if not group.remove():
                 self._left.append(group)
+
+    def _new(self) -> Group:
+        self._left = [group for group in self._left if not group.remove()]
+        name = f"onefold-{os.getpid()}-{started_at(os.getpid()) or 0}-{next(_NUMBERS)}"
+        return Group(self.place, name)
 
     def tidy(self) -> None:
         """Remove the groups of those who were killed."""
@@ -117,6 +136,16 @@ def _around(mount: Path, own: str) -> Iterator[Path]:
             return
         if folder.is_dir() and os.access(folder, os.W_OK):
             yield folder
+
+
+def _stay(place: Place) -> None:
+    """Move this process to the group it is in, in the tree of *place*."""
+    controller = "" if place.is_second_version else "memory"
+    mounts, own = _mounts(), _own_groups()
+    if controller in mounts and controller in own:
+        folder = mounts[controller] / own[controller].lstrip("/")
+        with suppress(OSError):  # then the move of the program will take its time
+            (folder / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
 
 
 def _own_groups() -> dict[str, str]:

@@ -38,7 +38,8 @@ def find_interpreter(project: Path, home: Path, hidden: tuple[Path, ...]) -> Int
     system = _system_interpreter(project, home, hidden)
     for name in _ENVIRONMENTS:
         environment = project / name
-        if not (environment / "pyvenv.cfg").is_file() or environment.is_symlink():
+        # Not by pathlib, which raises where a program has locked a folder.
+        if os.path.islink(environment) or not os.path.isfile(environment / "pyvenv.cfg"):  # noqa: PTH113, PTH114
             continue
         for python in (environment / "bin/python3", environment / "bin/python"):
             if os.path.lexists(python):
@@ -101,7 +102,11 @@ def _aliases(prefix: Path) -> tuple[Path, ...]:
         beside = sorted(prefix.parent.iterdir())
     except OSError:
         return ()
-    return tuple(path for path in beside if path.is_symlink() and path.resolve() == prefix)[:8]
+    return tuple(path for path in beside if path.is_symlink() and _real(path) == prefix)[:8]
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))  # unlike `resolve`, it puts up with a circle
 
 
 def _is_within(path: Path, folder: Path) -> bool:

@@ -28,6 +28,11 @@ _HEAD = 8_192  # bytes of a request
 _SECONDS = 20.0
 _MOST_LINES = 64
 
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_UNICAST = ipaddress.IPv6Network("2000::/3")  # all that has been given out; the rest is special
+_BOOKS = ipaddress.IPv6Network("3fff::/20")  # RFC 9637
+_OF_CLOUDS = ("168.63.129.16",)  # looks public, but is the service of Azure for its machines
+
 Address = tuple[str, int]
 Resolve = Callable[[str, int], Sequence[str]]
 Connect = Callable[[Address], socket.socket]
@@ -170,9 +175,10 @@ def is_public(address: str) -> bool:
         inner = found.ipv4_mapped or found.sixtofour or (found.teredo and found.teredo[1])
         if inner:
             return is_public(str(inner))
-        if found in ipaddress.ip_network("64:ff9b::/96"):  # NAT64: an IPv4 address in disguise
+        if found in _NAT64:  # an IPv4 address in disguise
             return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
-    return found.is_global and not found.is_multicast
+        return found in _UNICAST and found.is_global and found not in _BOOKS
+    return found.is_global and not found.is_multicast and address not in _OF_CLOUDS
 
 
 def _head(client: socket.socket) -> bytes:

@@ -2,7 +2,8 @@
 
 `RUNNER` is the program text given to `python3 -c`. It takes the code from an open descriptor, so
 that there is no file, runs it as `__main__`, shows the value of a last expression, and shows
-tracebacks that begin with the code's own lines. It imports nothing before the code runs.
+tracebacks that begin with the code's own lines. It imports nothing before the code runs. Its input
+is the sandbox's own /dev/null: by ours, the machine's could be given other permissions.
 
 One that waits is started without the project's environment (of which the start-up files are the
 project's: nothing of a program's may run between two calls) and enters it when it is let go.
@@ -17,8 +18,12 @@ NAME = "[run_python]"
 
 _TEXT = """\
 def _run_python(descriptor, name, line, python, environment):
+    import posix
     import sys
 
+    null = posix.open("/dev/null", 0)
+    posix.dup2(null, 0)
+    posix.close(null)
     if line is not None:
         with open(line, "r+b", buffering=0) as line:
             line.write(b"!")

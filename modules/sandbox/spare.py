@@ -18,15 +18,14 @@ from pathlib import Path
 
 from modules.files.kernel import rename_to_new
 from modules.sandbox.call import Call
-from modules.sandbox.ghosts import Ghosts
+from modules.sandbox.ghosts import Ghosts, is_empty_folder
 from modules.sandbox.process import Order
-from modules.sandbox.terms import Limits
+from modules.sandbox.terms import LONGEST, Limits
 from modules.sandbox.view import View
 from utils.phrases import Problem
 
 _IDLE = 0.1  # seconds without a call after which a spare is started
 _STARTING = 5.0  # seconds that it may take
-_LONGEST = 600.0  # seconds that a call may ever take
 
 Mark = tuple[int, int] | None
 
@@ -48,7 +47,7 @@ class Fit:
             paths += [found.python, found.python.resolve()]
         ghosts = {view.project / name for name in view.ghosts}
         marks = tuple(_mark(path) for path in paths if path not in ghosts)
-        return cls(tier, view, replace(limits, seconds=_LONGEST), marks)
+        return cls(tier, view, replace(limits, seconds=LONGEST), marks)
 
 
 Wanted = tuple[Fit, Callable[[], Order]]
@@ -67,9 +66,13 @@ class Parking:
     parked: dict[str, Path] = field(default_factory=dict)
 
     def park(self, names: Sequence[str]) -> None:
+        """Raises `OSError` if it cannot be done, or if one has become somebody's own by now."""
         for name in filter(lambda name: os.path.lexists(self.project / name), names):
             place = self.folder / f"parked-{os.getpid()}-{next(_NUMBERS)}"
             _rename(self.project / name, place)
+            if not is_empty_folder(place):  # made by the person while the spare was starting
+                _rename(place, self.project / name)
+                raise FileExistsError(name)
             self.parked[name] = place
 
     def bring_back(self) -> None:
@@ -99,6 +102,10 @@ class Spare:
         self._thread: threading.Thread | None = None
         self._busy = threading.Event()
         self._is_over = False
+
+    @property
+    def is_there(self) -> bool:
+        return self._call is not None
 
     def pause(self) -> None:
         """Start nothing from now on; a start under way is waited for."""

@@ -10,6 +10,8 @@ from typing import Literal
 from utils.phrases import Phrase
 
 MEBIBYTE = 1 << 20
+LONGEST = 600
+"""Seconds that a call may ever take."""
 CERTIFICATES = Path("/run/certificates.pem")
 """Where a program finds the certificates that the person's own tools believe."""
 

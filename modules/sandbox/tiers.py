@@ -20,15 +20,14 @@ from modules.sandbox.proxy import INSIDE, PORT
 from modules.sandbox.python_runner import runner
 from modules.sandbox.seatbelt import arguments as seatbelt
 from modules.sandbox.seccomp import filter_program
-from modules.sandbox.terms import Limits, Program, TierName
+from modules.sandbox.terms import LONGEST, Limits, Program, TierName
 from modules.sandbox.view import View
 from utils.phrases import Phrase, Problem, phrase
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _RELAY = Path(__file__).with_name("relay.py")
 # `read` and `eval` are built in: the command needs no file and no second process.
-_LONGEST = 600.0  # seconds that a call may ever take
-_BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&-; eval "unset -v code; $code"'
+_BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&- </dev/null; eval "unset -v code; $code"'
 
 
 class Tier(Protocol):
@@ -101,7 +100,7 @@ class Launched:
             "gate": descriptors.gate,
             "filter": descriptors.filter,
             "confine": self.name == "C",
-            "limits": inner_limits(Limits(seconds=_LONGEST)),
+            "limits": inner_limits(Limits(seconds=LONGEST)),
             "folder": str(view.project),
             "environment": {
                 **environment_of(view),

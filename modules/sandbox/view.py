@@ -12,6 +12,7 @@ from modules.sandbox.etc import PreparedEtc, account_home
 from modules.sandbox.ghosts import Ghosts
 from modules.sandbox.git_guard import readable_repository
 from modules.sandbox.interpreter import Interpreter, find_interpreter
+from modules.sandbox.nodes import Nodes
 from modules.sandbox.sockets import sockets_in
 from modules.sandbox.terms import CERTIFICATES, Network
 from utils.files import write_atomically
@@ -45,6 +46,8 @@ class View:
     """What is added to the environment."""
     shown: tuple[tuple[Path, Path], ...] = ()
     """What else is shown read-only, and where."""
+    nodes: tuple[Path, ...] = ()
+    """Device nodes to show in /dev in the place of the machine's."""
 
 
 class Viewer:
@@ -64,14 +67,28 @@ class Viewer:
         self._hidden = tuple(path.resolve() for path in hidden)
         self._home = _visible_home()
         self._etc = PreparedEtc(cache_folder, self._home)
+        self._nodes = Nodes(cache_folder)
         self.ghosts = Ghosts(self._project, cache_folder)
         self._kept: tuple[Path, ...] = ()
 
-    def view(self) -> View:
+    def view(self, *, with_mounts: bool = True) -> View:
+        """Return what a program sees now; without mounts, no name is kept free in the project."""
+        try:
+            return self._view(with_mounts)
+        except PermissionError as error:
+            raise Problem(
+                phrase(
+                    "Programs cannot run here: {path} is locked. Give yourself the right to read "
+                    "it (chmod u+rwx).",
+                    path=str(error.filename or self._project),
+                )
+            ) from error
+
+    def _view(self, with_mounts: bool) -> View:
         project = self._project
         self._check()
         interpreter = self.interpreter()
-        ghosts = self._ghosts_needed()
+        ghosts = self._ghosts_needed() if with_mounts else ()
         shown = [Path("/usr"), project]
         if interpreter and interpreter.prefix:
             shown.append(interpreter.prefix)
@@ -86,6 +103,7 @@ class Viewer:
             tuple(dict.fromkeys((*covered, *(project / name for name in ghosts)))),
             ghosts,
             (*self._masked(), *((path, _NOTHING) for path in sockets_in(project))),
+            nodes=self._nodes.ready(),
         )
 
     def guard(self, folders: Iterable[str]) -> None:
@@ -93,7 +111,8 @@ class Viewer:
         self._kept = tuple(self._project / folder for folder in folders)
 
     def _guarded(self) -> Iterator[Path]:
-        return (path for path in self._kept if path.is_dir() and path.resolve() == path)
+        """Yield what to keep. Raises `PermissionError` where it cannot be told: it may be there."""
+        return (path for path in self._kept if path.is_dir() and _real(path) == path)
 
     def with_network(self, view: View, network: Network, socket: Path) -> View:
         """Return *view* with the way to *network* through *socket*."""
@@ -172,6 +191,10 @@ def _visible_home() -> Path:
     if not home.is_absolute() or home in (Path("/"), Path("/home"), Path("/tmp")):  # noqa: S108
         return _NO_HOME
     return _NO_HOME if any(_is_within(home, Path(path)) for path in unfit) else home
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))  # unlike `resolve`, it puts up with a circle
 
 
 def _is_within(path: Path, folder: Path) -> bool:

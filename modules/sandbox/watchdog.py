@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from modules.sandbox.folders import entries_of
 from modules.sandbox.group import Group
 from modules.sandbox.terms import Limits, Why
 
@@ -62,7 +63,7 @@ class Watchdog:
         lost = max(
             before - _free(folder) for before, folder in zip(self._free, self._folders, strict=True)
         )
-        if lost > self._limits.disk_growth and self._growth() > self._limits.disk_growth:
+        if lost > self._limits.disk_growth and self._growth(lost) > self._limits.disk_growth:
             return "disk"
         return None
 
@@ -124,23 +125,29 @@ class Watchdog:
             return sum(names) > self._limits.temporary_files
         return False
 
-    def _growth(self) -> int:
-        """Return the bytes on disk of what was changed since the start, deleted files too."""
-        total = 0
+    def _growth(self, lost: int) -> int:
+        """Return the bytes on disk of what was changed since the start, deleted files too.
+
+        Where a folder cannot be looked into, that is taken for all that was *lost*.
+        """
+        total, is_hidden = 0, False
         folders = [os.fspath(folder) for folder in self._folders]
         while folders:
-            for entry in _entries(folders.pop()):
+            folder = folders.pop()
+            entries = entries_of(folder)
+            is_hidden |= entries is None
+            for entry in entries or ():
                 if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
+                    folders.append(f"{folder}/{entry.name}")
                 elif (found := _stat(entry)) and found.st_ctime >= self._started - 1:
                     total += found.st_blocks * _BLOCK
-        return total + self._held_open()
+        return max(total + self._held_open(), lost if is_hidden else 0)
 
     def _held_open(self) -> int:
         files: dict[int, int] = {}
         devices = {folder.stat().st_dev for folder in self._folders}
         for process, _ in self._tree():
-            for entry in _entries(f"/proc/{process}/fd"):
+            for entry in entries_of(f"/proc/{process}/fd") or ():
                 try:
                     found = entry.stat()
                 except OSError:
@@ -214,14 +221,6 @@ def _names(root: str, place: Path) -> int:
     except OSError:
         return 0
     return found.f_files - found.f_ffree
-
-
-def _entries(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:
-        return []
 
 
 def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:

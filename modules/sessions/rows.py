@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Container
+from itertools import count
 from typing import TYPE_CHECKING
 
-from core.messages import Assistant, Record, ToolAnswer, User
+from core.messages import Assistant, Context, Record, Shift, ToolAnswer, User
 from core.store import SessionInfo
 from utils.codec import from_plain, to_plain
 from utils.phrases import Problem, phrase
@@ -89,6 +92,26 @@ def words(record: Record) -> str:
 def flat(text: str) -> str:
     """Return *text* on one line, every run of white space as one blank, fit for SQLite."""
     return " ".join(text.replace("\0", " ").split()).encode("utf-8", "replace").decode()
+
+
+_ACTS = frozenset({"ended", "given_back", "queue", "rewound"})
+"""The names of the `Shift`s that somebody brings about by working in a session."""
+_NUMBERED = re.compile(r" \(\d{1,6}\)$")
+
+
+def is_activity(record: Record) -> bool:
+    """Return whether *record* tells of work in a session, and not only of what was found there."""
+    match record:
+        case Shift(name):
+            return name in _ACTS
+        case _:
+            return not isinstance(record, Context)
+
+
+def fork_title(title: str, taken: Container[str]) -> str:
+    """Return what a fork of the session *title* is called: the same, with the next number."""
+    base = _NUMBERED.sub("", title)
+    return next(name for n in count(2) if (name := f"{base} ({n})") not in taken) if base else ""
 
 
 def title(record: Record) -> str:

@@ -18,8 +18,10 @@ from modules.sessions.rescue import rescue
 from modules.sessions.rows import (
     count_turns,
     flat,
+    fork_title,
     insert_event,
     insert_session,
+    is_activity,
     loaded,
     next_seq,
     title,
@@ -83,9 +85,10 @@ class Sessions(Store):
             seq = next_seq(connection, session)
             insert_event(connection, session, seq, now, turn, record)
             connection.execute(
-                "UPDATE session SET updated = ?, turns = turns + ?,"
-                " title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
-                (now, isinstance(record, User), title(record), session),
+                "UPDATE session SET updated = CASE WHEN ? THEN ? ELSE updated END,"
+                " turns = turns + ?, title = CASE title WHEN '' THEN ? ELSE title END"
+                " WHERE id = ?",
+                (is_activity(record), now, isinstance(record, User), title(record), session),
             )
         self._unwritten.pop(session, None)
 
@@ -105,7 +108,7 @@ class Sessions(Store):
     def fork(self, session: str, turn: int) -> str:
         """Begin a session with what *session* holds up to the end of *turn*; return its id.
 
-        Raises `Problem` when there is no such session.
+        Its title has a number behind it. Raises `Problem` when there is no such session.
         """
         origin = self.info(session)
         copy = self.create(model=origin.model, parent=session)
@@ -117,7 +120,8 @@ class Sessions(Store):
             ).fetchall()
             for seq, (when, number, data) in enumerate(rows, 1):
                 insert_event(connection, copy, seq, when, number, loaded(data, session))
-            _name(connection, copy, origin.title if turn > 0 else "")
+            titles = {name for (name,) in connection.execute("SELECT title FROM session")}
+            _name(connection, copy, fork_title(origin.title, titles) if turn > 0 else "")
         self._unwritten.pop(copy, None)
         return copy
 
@@ -150,6 +154,17 @@ class Sessions(Store):
         if not rows:
             self.info(session)
         return [(turn, loaded(data, session)) for turn, data in rows]
+
+    @rescued
+    def seconds(self, session: str) -> dict[int, float]:
+        """Return how long each turn of *session* took, as far as it was kept."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT turn, max(ts) - min(ts) FROM event WHERE session = ?"
+                " AND kind IN ('user', 'assistant', 'tool') GROUP BY turn",
+                (session,),
+            ).fetchall()
+        return dict(rows)
 
     @rescued
     def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:

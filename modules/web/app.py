@@ -12,12 +12,13 @@ from werkzeug.exceptions import HTTPException
 
 from modules.web.access import Access
 from modules.web.arguments import arguments
+from modules.web.guard import is_for_eyes, page_saying
 from modules.web.hub import Hub
 from modules.web.openapi import describe
 from modules.web.refusal import STATUS, Refused, bad
 from modules.web.routes import Events, Route, Sent
-from modules.web.seat import Failed
 from modules.web.statics import Statics
+from modules.web.telling import Failed
 from utils.phrases import phrase
 
 ROOT = Path(__file__).parents[2]
@@ -192,22 +193,35 @@ def _add_login(app: Flask, access: Access, leads_to: str) -> None:
 
 
 def _plain(text: str, status: int) -> Response:
+    if is_for_eyes(request.environ):
+        return Response(page_saying(text), status, mimetype="text/html")
     return Response(f"{text}\n", status, mimetype="text/plain")
 
 
 def _add_description(app: Flask, description: Mapping[str, Any]) -> None:
     def docs() -> str:
-        return render_template("api.html", api=description, body=_body_schema)
+        return render_template("api.html", api=description, body=_properties, required=_required)
 
     app.add_url_rule("/api/openapi.json", "openapi", lambda: _json(description, 200))
     app.add_url_rule("/api/docs", "docs", docs)
 
 
-def _body_schema(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+def _properties(operation: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the properties of the JSON body of *operation*, none if it takes no such body."""
-    content = operation.get("requestBody", {}).get("content", {})
-    properties: Mapping[str, Any] = content.get(_JSON, {}).get("schema", {}).get("properties", {})
+    properties: Mapping[str, Any] = _schema(operation).get("properties", {})
     return properties
+
+
+def _required(operation: Mapping[str, Any]) -> Sequence[str]:
+    """Return the names of those properties that must be there."""
+    names: Sequence[str] = _schema(operation).get("required", ())
+    return names
+
+
+def _schema(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    content = operation.get("requestBody", {}).get("content", {})
+    schema: Mapping[str, Any] = content.get(_JSON, {}).get("schema", {})
+    return schema
 
 
 def replay_page(app: Flask) -> Callable[[str, list[dict[str, Any]]], str]:

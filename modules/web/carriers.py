@@ -17,8 +17,18 @@ LARGEST = 1_000_000
 
 
 def install(engine: Any, mode: AsyncMode) -> None:
-    """Make the Engine.IO server *engine* use our WebSockets."""
-    engine._async = {**engine._async, "websocket": _carrier(mode)}
+    """Make the Engine.IO server *engine* use our WebSockets, and sleep so that it can be woken."""
+    over = engine._async["event"]()
+    engine.over = over
+    engine._async = {**engine._async, "websocket": _carrier(mode), "sleep": over.wait}
+
+
+def end(engine: Any) -> None:
+    """Let every client of *engine* go, and end what it does by itself."""
+    for connection in list(engine.sockets.values()):
+        let_go(connection)
+    engine.over.set()
+    engine.shutdown()
 
 
 def _carrier(mode: AsyncMode) -> Any:
@@ -59,14 +69,29 @@ def _eventlet_carrier() -> Any:
 
 def _threading_carrier() -> Any:
     from engineio.async_drivers._websocket_wsgi import SimpleWebSocketWSGI
+    from simple_websocket import Server
+
+    class Socket(Server):  # type: ignore[misc]
+        def _thread(self) -> None:
+            """Read what comes, and wake who waits for it *after* it is known that no more will.
+
+            For a message that is too large the base does it the other way round.
+            """
+            try:
+                super()._thread()
+            finally:
+                self.connected = False
+                self.event.set()
 
     class ThreadingCarrier(SimpleWebSocketWSGI):  # type: ignore[misc]
         def __init__(self, handler: Any, server: Any) -> None:
-            super().__init__(handler, server, max_message_size=LARGEST, receive_bytes=65_536)
+            super().__init__(handler, server)
             handler.__self__.carrier = self
 
-        def __call__(self, environ: Any, start_response: Any) -> Any:
-            return super().__call__(_uncompressed(environ), start_response)
+        def __call__(self, environ: Any, start_response: Any) -> Any:  # noqa: ARG002
+            self.ws = Socket(_uncompressed(environ), max_message_size=LARGEST, receive_bytes=65_536)
+            self.app(self)
+            raise ConnectionError  # so Werkzeug learns that the connection is used up
 
         def cut(self) -> None:
             cut(self.ws.sock)

@@ -130,7 +130,7 @@ class ChangesDesk:
         with explained():
             parts = [self._part(path, hunk, old)] if path else []
             undo.accept(_the(undo.view(turn, seen)), parts)
-        seat.tell_state()
+        seat.telling.state()
         return {"revision": undo.revision}
 
     @route("DELETE", "/api/sessions/{id}/changes/accepted", "Show what was accepted again.")
@@ -139,7 +139,7 @@ class ChangesDesk:
         undo = _undo_of(seat)
         with explained():
             undo.forget_accepted()
-        seat.tell_state()
+        seat.telling.state()
         return {"revision": undo.revision}
 
     @route("POST", "/api/sessions/{id}/changes/undo", "Undo or redo a turn or a call.")
@@ -170,7 +170,7 @@ class ChangesDesk:
             answer = seat.alone(lambda: seat.terminal.perform(name, lambda: work(undo)), command)
             return {"revision": undo.revision, "card": to_plain(answer.card)}
 
-        return seat.once(command, done)
+        return seat.once.do(command, done)
 
     def _part(self, path: str, hunk: int, old: str) -> Part:
         if hunk < -1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Annotated, Any
 
@@ -14,7 +14,8 @@ from core.history import mended
 from core.web_terminal import Packet
 from modules.export import to_json, to_markdown
 from modules.web.file_desk import attachment
-from modules.web.outlet import Listener, Outlet
+from modules.web.following import following, to_the_end, turn_of, with_numbers
+from modules.web.outlet import Outlet
 from modules.web.refusal import Refused, bad, explained
 from modules.web.routes import Events, Sent, route
 from modules.web.seat import Seat
@@ -59,7 +60,7 @@ class SessionDesk:
     @route("GET", "/api/sessions/{id}", "One session and its state.")
     def session(self, id: _ID) -> Packet:  # noqa: A002 - its name in the address
         seat = self._workspace.open(id)
-        return {**self._workspace.row(id), "state": seat.state()}
+        return {**self._workspace.row(id), "state": seat.picture.state()}
 
     @route("PATCH", "/api/sessions/{id}", "Rename or archive a session.")
     def change(self, id: _ID, title: str | None = None, archived: bool | None = None) -> Packet:  # noqa: A002
@@ -76,7 +77,7 @@ class SessionDesk:
     @route("GET", "/api/sessions/{id}/transcript", "Older turns of a session.")
     def transcript(self, id: _ID, before: int = 2**31, turns: int = TURNS) -> Packet:  # noqa: A002
         seat = self._workspace.open(id)
-        first, events = seat.terminal.earlier(before, _within(turns, MOST))
+        first, events = seat.picture.earlier(before, _within(turns, MOST))
         return {"first_turn": first, "events": events}
 
     @route("POST", "/api/sessions/{id}/fork", "Begin a session from an earlier turn.", status=201)
@@ -88,6 +89,8 @@ class SessionDesk:
         with explained():
             info = self._workspace.store.info(id)
             numbered = mended(self._workspace.store.load(id))
+        self._veil.look()
+        info = mapped(info, self._veil.hidden)
         records = [mapped(record, self._veil.hidden) for _, record in numbered]
         match format:
             case "md":
@@ -96,7 +99,7 @@ class SessionDesk:
                 text = json.dumps(to_json(records, info), indent=1)
                 return _file(f"{id}.json", text, "application/json")
             case "html":
-                _, events = self._workspace.open(id).terminal.earlier(2**31, 2**31)
+                _, events = self._workspace.open(id).picture.earlier(2**31, 2**31)
                 return _file(f"{id}.html", self._replay(info.title or id, events), "text/html")
             case _:
                 raise bad("format must be md, json or html")
@@ -104,6 +107,7 @@ class SessionDesk:
     @route("GET", "/api/search", "Search what was said in all sessions.")
     def search(self, text: str, limit: int = 20) -> Packet:
         found = self._workspace.search(text, _within(limit, 200))
+        self._veil.look()
         return {"found": [to_plain(mapped(one, self._veil.hidden)) for one in found]}
 
     @route(
@@ -121,20 +125,20 @@ class SessionDesk:
         if not stream:
             return {**self.send(id, command, text, now), "cmd": command}
         seat = self._workspace.open(id)
-        is_known = seat.knows(command)
+        is_known = command in seat.once
         with ExitStack() as stack:
             listener = stack.enter_context(self._outlet.listening(id))
             answer = self.send(id, command, text, now)
             if "open" in answer:
-                raise bad("this command opens another session; use stream=false")
+                return Events(iter([("open", None, {**answer, "cmd": command})]))
             is_over = is_known and not seat.is_awaited(command)
             here = {"session": id, "boot": seat.terminal.boot}
             told = [{**here, **packet} for packet in seat.terminal.since_command(command)]
             kept = stack.pop_all()
         if is_over:
             kept.close()
-            return Events(_with_numbers(_to_the_end(told, command)))
-        return Events(_turn(listener, command, kept, seat, told))
+            return Events(with_numbers(to_the_end(told, command)))
+        return Events(turn_of(command, seat, listener, kept, told))
 
     @route("POST", "/api/sessions/{id}/confirm", "Answer a question; the first answer wins.")
     def confirm(
@@ -176,7 +180,7 @@ class SessionDesk:
             listener = stack.enter_context(self._outlet.listening(session))
             arrival = seat.arrive(boot, after, _within(turns, MOST))
             kept = stack.pop_all()
-        return Events(_following(listener, arrival, kept))
+        return Events(following(listener, arrival, kept))
 
     # --- over both -------------------------------------------------------------------------------
 
@@ -185,7 +189,7 @@ class SessionDesk:
 
     def send(self, session: str, cmd: str, text: str, now: bool = False) -> Packet:
         seat = self._workspace.open(session)
-        return seat.once(cmd, lambda: self._sent(seat, cmd, text, now))
+        return seat.once.do(cmd, lambda: self._sent(seat, cmd, text, now))
 
     def answer(
         self,
@@ -200,19 +204,19 @@ class SessionDesk:
     ) -> Packet:
         seat = self._workspace.open(session)
         reply = Reply(yes, always and yes, pattern, reason, arguments if yes else None)
-        return seat.once(cmd, lambda: {"won": seat.answer(call_id, reply)})
+        return seat.once.do(cmd, lambda: {"won": seat.answer(call_id, reply)})
 
     def stop(self, session: str, cmd: str) -> Packet:
         seat = self._workspace.open(session)
-        return seat.once(cmd, lambda: {"running": seat.stop()})
+        return seat.once.do(cmd, lambda: {"running": seat.stop()})
 
     def queue(self, session: str, cmd: str, op: str, id: str, to: int = 0) -> Packet:  # noqa: A002
         seat = self._workspace.open(session)
-        return seat.once(cmd, lambda: {"text": seat.rearrange(op, id, to)})
+        return seat.once.do(cmd, lambda: {"text": seat.rearrange(op, id, to)})
 
     def command(self, session: str, cmd: str, line: str) -> Packet:
         seat = self._workspace.open(session)
-        return seat.once(cmd, lambda: seat.command(line))
+        return seat.once.do(cmd, lambda: seat.command(line))
 
     def _sent(self, seat: Seat, command: str, text: str, now: bool) -> Packet:
         name, _, rest = text.partition(" ")
@@ -240,64 +244,3 @@ def _within(number: int, most: int) -> int:
 
 def _file(name: str, text: str, kind: str) -> Sent:
     return attachment(name, text.encode("utf-8", "replace"), f"{kind}; charset=utf-8")
-
-
-Item = tuple[str, int | None, dict[str, Any]]
-
-
-def _following(listener: Listener, arrival: Packet, kept: ExitStack) -> Iterator[Item | None]:
-    """Yield what leads to the picture of now, then what happens."""
-    with kept:
-        yield "attached", None, arrival
-        for message in listener.messages():
-            if message is None:
-                yield None
-            elif message[0] == "state":
-                yield "state", None, message[1]
-            elif message[1]["seq"] > arrival["head"]:
-                yield "ev", message[1]["seq"], message[1]
-
-
-def _turn(
-    listener: Listener, command: str, kept: ExitStack, seat: Seat, told: Sequence[Packet]
-) -> Iterator[Item | None]:
-    """Yield the events of the turn that *command* began, once it has begun, to its end.
-
-    *told* are those that are over.
-    """
-    with kept:
-        told = _to_the_end(told, command)
-        yield from _with_numbers(told)
-        has_begun, head = bool(told), max((packet["seq"] for packet in told), default=0)
-        if has_begun and _is_end(told[-1], command):
-            return
-        for message in listener.messages():
-            if message is None:
-                yield None
-            elif message[0] == "state" and not has_begun:
-                # No other state says that it will not begin: one may be older than the sending.
-                if seat.has_taken_back(command):
-                    return
-            elif message[0] == "ev" and message[1]["seq"] > head:
-                has_begun = has_begun or message[1].get("cmd") == command
-                if has_begun:
-                    yield "ev", message[1]["seq"], message[1]
-                if has_begun and _is_end(message[1], command):
-                    return
-
-
-def _to_the_end(packets: Sequence[Packet], command: str) -> Sequence[Packet]:
-    """Return the *packets* up to the last of what *command* began."""
-    ends = (place for place, packet in enumerate(packets, 1) if _is_end(packet, command))
-    return packets[: next(ends, len(packets))]
-
-
-def _with_numbers(packets: Sequence[Packet]) -> Iterator[Item]:
-    for packet in packets:
-        yield "ev", packet["seq"], packet
-
-
-def _is_end(packet: Packet, command: str) -> bool:
-    """Return whether *packet* is the last of what *command* began."""
-    is_answer = packet["type"] == "CommandAnswered" and packet.get("cmd") == command
-    return is_answer or packet["type"] == "TurnFinished"

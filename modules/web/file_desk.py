@@ -41,7 +41,7 @@ class FileDesk:
         hidden: Annotated[bool, "Also what is ignored or has a dot in front."] = True,
         around: Annotated[str, "A name that is to be in the part."] = "",
     ) -> dict[str, Any]:
-        focus = self._workspace.open(session).focus() if session else []
+        focus = self._workspace.open(session).picture.focus() if session else []
         focused = [one["path"] for one in focus]
         told = self._listing.folder(
             path, focused, start=start, count=count, hidden=hidden, around=around
@@ -102,7 +102,7 @@ class FileDesk:
         answer = seat.command(f"{'/focus' if on else '/unfocus'} {path}")
         if not answer["done"]:
             raise Refused("failed", from_plain(Text, answer["card"]["title"]))
-        return {"focus": seat.focus()}
+        return {"focus": seat.picture.focus()}
 
 
 def attachment(name: str, data: bytes, kind: str = "application/octet-stream") -> Sent:

@@ -14,6 +14,7 @@ from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
 from modules.project import Changed, Missing, Project
 from modules.web import file_names
 from modules.web.refusal import Refused, explained
+from modules.web.stamps import Stamps, stamp_of
 from modules.web.veil import Veil
 from utils.clean import visible
 from utils.phrases import phrase
@@ -32,7 +33,11 @@ class Files:
     *veil* lets it be seen; hashes and sizes are those of the bytes on the disk.
     """
 
-    def __init__(self, project: Project, notes: Annotations, told: Told, veil: Veil) -> None:
+    def __init__(
+        self, project: Project, notes: Annotations, told: Told, veil: Veil, stamps: Stamps
+    ) -> None:
+        """*stamps* takes note of the state in which a text was read."""
+        self._stamps = stamps
         self._project = project
         self._notes = notes
         self._told = told
@@ -42,6 +47,7 @@ class Files:
         """Return the text file *path*, and the hash of its bytes to write it back with."""
         with explained():
             path = self._project.normal(path)
+            self._stamps.tell(visible(path), stamp_of(self._project.stat(path)))
             data = self._bytes(path, LARGEST_TEXT)
             file = _text(path, data)
             self._veil.look()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Iterable, Mapping
+from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -95,7 +96,7 @@ class Guard:
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         start_response = _hanging_up(environ, start_response)
         if refusal := self._refusal(environ):
-            return _refuse(start_response, *refusal)
+            return _refuse(start_response, *refusal, for_eyes=is_for_eyes(environ))
         for name in [name for name in environ if name.startswith(FORWARDED)]:
             del environ[name]
         return self._application(environ, _with_headers(start_response))
@@ -147,12 +148,29 @@ def _changes(environ: Mapping[str, Any]) -> bool:
     return is_socket or environ["REQUEST_METHOD"] not in HARMLESS
 
 
-def _refuse(start_response: StartResponse, status: str, why: str) -> Iterable[bytes]:
-    body = f"{why}\n".encode()
+def is_for_eyes(environ: Mapping[str, Any]) -> bool:
+    """Return whether a browser will show the answer as a page."""
+    return "text/html" in environ.get("HTTP_ACCEPT", "")
+
+
+def page_saying(why: str) -> str:
+    """Return a page that needs nothing else of the server."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<title>Onefold</title>\n'
+        f"<main><h1>Onefold</h1><p>{escape(why)}</p></main>\n</html>\n"
+    )
+
+
+def _refuse(
+    start_response: StartResponse, status: str, why: str, *, for_eyes: bool
+) -> Iterable[bytes]:
+    body = (page_saying(why) if for_eyes else f"{why}\n").encode()
     start_response(
         status,
         [
-            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Content-Type", f"text/{'html' if for_eyes else 'plain'}; charset=utf-8"),
             ("Content-Length", str(len(body))),
             ("Connection", "close"),
             *HEADERS.items(),

@@ -161,3 +161,15 @@ class EventletHub:
         self._ear.close()
         self._bell.close()
         tpool.killall()
+        _end_hub()
+
+
+def _end_hub() -> None:
+    """End what serves this thread's sockets, with the descriptor that it waits on."""
+    from eventlet import hubs
+
+    hub = hubs.get_hub()
+    hub.abort(wait=True)
+    hubs.use_hub()  # another one, should this thread ever need it
+    if close := getattr(getattr(hub, "poll", None), "close", None):
+        close()

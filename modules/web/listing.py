@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import stat
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any, TypeVar
 
 from core.tools import ToolError
 from modules.annotations import Annotations
 from modules.project import Item, Project
 from modules.web.refusal import explained
+from modules.web.stamps import Stamp, Stamps, stamp_of
 from modules.web.survey import Survey, Surveyor
 from utils.clean import visible
 
@@ -28,19 +30,11 @@ WIDEST = 5_000
 _LARGE = 1_000
 """Entries from which on a folder is kept in order for the next window."""
 _KEPT = 8
-_REMEMBERED = 5_000
 _LOOKED = 200
 """Folders that are looked into for a file before one counts as holding some."""
 
 
-Stamp = tuple[int, int, int]
-"""The state of a file or folder: inode, time of its last change in nanoseconds, size."""
 Value = TypeVar("Value")
-
-
-def stamp_of(found: os.stat_result | None) -> Stamp:
-    """Return the state of what was *found*; all zeros for nothing."""
-    return (found.st_ino, found.st_mtime_ns, found.st_size) if found else (0, 0, 0)
 
 
 def _put(kept: OrderedDict[str, Value], path: str, value: Value, most: int) -> None:
@@ -66,37 +60,49 @@ class Ordered:
     shown: Sequence[str]
     ignored: frozenset[str]
 
+    @cached_property
+    def marks(self) -> tuple[str, str]:
+        """What tells one order of names from another: of all of them, and of those shown."""
+        return _mark(self.names), _mark(self.shown)
+
 
 class Listing:
     """Lists the folders of *project*. May be used from any thread; may block.
 
-    *changed* is called when what was told before turns out to be no longer true.
+    *changed* is called when what was told before turns out to be no longer true, and *failed* with
+    an error that nobody waits for.
     """
 
     def __init__(
-        self, project: Project, notes: Annotations, changed: Callable[[], None] = lambda: None
+        self,
+        project: Project,
+        notes: Annotations,
+        changed: Callable[[], None] = lambda: None,
+        failed: Callable[[BaseException], object] = lambda _: None,
+        stamps: Stamps | None = None,
     ) -> None:
         self._project = project
         self._notes = notes
-        self._surveyor = Surveyor(project, changed)
+        self._surveyor = Surveyor(project, changed, failed)
         self._ordered: OrderedDict[str, Ordered] = OrderedDict()
         self._lock = threading.Lock()
         self._written: dict[str, float] = {}
-        self._told: OrderedDict[str, Stamp] = OrderedDict()
-
-    def told(self, path: str) -> Stamp | None:
-        """Return the state in which the folder *path* was when it was last listed, if lately."""
-        return self._told.get(path)
+        self.stamps = stamps or Stamps()
 
     def outdated(self) -> None:
         """Take note that something changed."""
         self._surveyor.outdated()
 
+    def notes(self) -> Mapping[str, str]:
+        """Return the notes by path, as they are told with the files."""
+        return self._notes.all_notes()
+
     def close(self) -> None:
         self._surveyor.close()
 
     def written(self, paths: Iterable[str]) -> None:
-        """Take note that the agent just wrote *paths*."""
+        """Take note that the agent just wrote *paths*; their notes go, or come back, with them."""
+        self._notes.sync()
         now = time.monotonic()
         self._written = {p: at for p, at in self._written.items() if now - at < GLOW}
         self._written |= dict.fromkeys(paths, now)
@@ -125,14 +131,14 @@ class Listing:
         with explained():
             path = self._project.normal(path)
             ordered = self._order(path)
-            notes = self._notes.all_notes()
             names = ordered.names if hidden else ordered.shown
             count = max(1, min(count, WIDEST))
             start = _place(names, around) // count * count if around else max(start, 0)
-            told = _Told(path, ordered, notes, frozenset(focus), self._written)
+            told = _Told(path, ordered, self.notes(), frozenset(focus), self._written)
             items = (self._item(path, name) for name in names[start : start + count])
             entries = [told.entry(item) for item in items if item]
-        return {"path": visible(path), "start": start, "total": len(names), "entries": entries}
+        about = {"path": visible(path), "start": start, "total": len(names)}
+        return {**about, "order": ordered.marks[not hidden], "entries": entries}
 
     def _item(self, folder: str, name: str) -> Item | None:
         """Return *name* as it is now, None if it is gone."""
@@ -144,16 +150,16 @@ class Listing:
     def _order(self, path: str) -> Ordered:
         """Return the folder *path* in order, from memory if nothing changed."""
         stamp = stamp_of(self._project.stat(path))
+        is_settled = self.stamps.tell(path, stamp)
         survey = self._surveyor.now(max(stamp[1], self._rules_changed(path)))
         with self._lock:
             kept = self._ordered.get(path)
-            _put(self._told, path, stamp, _REMEMBERED)
         if kept and kept.stamp == stamp and kept.survey is survey:
             return kept
         same = kept if kept and kept.stamp == stamp else None
         names, folders = (same.names, same.folders) if same else self._sorted(path)
         ordered = self._judged(path, Ordered(stamp, survey, names, folders, (), frozenset()))
-        if len(names) >= _LARGE:
+        if len(names) >= _LARGE and is_settled:
             with self._lock:
                 _put(self._ordered, path, ordered, _KEPT)
         return ordered
@@ -245,9 +251,11 @@ class _Told:
 
     def _letter(self, path: str, *, is_folder: bool) -> str:
         survey = self.ordered.survey
-        if is_folder:
-            return "M" if path in survey.changed_folders else ""
-        return survey.letters.get(path, "")
+        return (survey.folder_letters if is_folder else survey.letters).get(path, "")
+
+
+def _mark(names: Sequence[str]) -> str:
+    return blake2b("\0".join(names).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _place(names: Sequence[str], wanted: str) -> int:

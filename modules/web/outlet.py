@@ -10,7 +10,7 @@ from typing import Any
 
 from core.web_terminal import Packet
 from modules.web.hub import Empty, Hub, Queue
-from modules.web.seat import Kind
+from modules.web.telling import Kind
 
 BEHIND = 2_000
 """Packets that may wait for one listener; one further behind comes back by a snapshot."""
@@ -34,6 +34,11 @@ class Listener:
         self._is_lost = self._is_lost or self._waiting.qsize() > BEHIND
         if not self._is_lost:
             self._waiting.put(message)
+
+    def end(self) -> None:
+        """Have `messages` end once what waits is told."""
+        self._is_lost = True
+        self._waiting.put(None)
 
     def messages(self) -> Iterator[Message | None]:
         """Yield what comes, None after a `BEAT` of silence; end when packets had to be dropped."""
@@ -81,6 +86,12 @@ class Outlet:
             yield listener
         finally:
             self._listeners[session].discard(listener)
+
+    def close(self) -> None:
+        """End what programs listen to; called where the sockets live."""
+        for listeners in list(self._listeners.values()):
+            for listener in tuple(listeners):
+                listener.end()
 
     def has_listeners(self, session: str) -> bool:
         return bool(self._listeners.get(session))

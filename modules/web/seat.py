@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
-from typing import Literal
 
 from core.cards import TextCard
 from core.commands import BESIDE, has_to_wait
 from core.events import CommandAnswered, Reply
-from core.store import SessionInfo
-from core.web_terminal import Gone, Packet, WebTerminal
-from modules.checkpoints.family import UndoFamily
-from modules.focus import Focus
+from core.web_terminal import Packet, WebTerminal
+from modules.web.once import Once
+from modules.web.picture import Picture
 from modules.web.queue import Item, Queue
 from modules.web.refusal import Refused, bad, explained
+from modules.web.telling import Failed, Tell, Telling
+from modules.web.veil import Veil
 from utils.codec import to_plain
 from utils.phrases import Phrase, Problem, phrase
 from utils.text import without_halves
@@ -27,16 +25,10 @@ from utils.text import without_halves
 Emit = Callable[[Packet], None]
 Opener = Callable[[Emit], WebTerminal]
 """Makes a terminal that is on no session yet and hands its packets to the function given."""
-Kind = Literal["ev", "state", "session", "files"]
-Tell = Callable[[Kind, str, Packet], None]
-"""Carries a message about a session to whom it concerns; must not block."""
-Failed = Callable[[BaseException], Phrase]
-"""Logs a failure of our own and returns what the person is told of it."""
 
 ELSEWHERE = ("/new", "/resume", "/fork")
 """The commands that lead to another session, which here is another seat."""
 CHANGE_FILES = ("/undo", "/redo", "/rewind")
-REMEMBERED = 500
 LONGEST = 1_000_000
 """Characters of one message."""
 
@@ -45,13 +37,13 @@ class Seat:
     """A session in use. Every method may be called from any thread; none waits for a turn."""
 
     def __init__(
-        self, opener: Opener, tell: Tell, row: Callable[[str], Packet], failed: Failed
+        self, opener: Opener, tell: Tell, row: Callable[[str], Packet], failed: Failed, veil: Veil
     ) -> None:
         self.terminal = opener(self._emit)
+        self.picture = Picture(self.terminal, veil, self._standing)
         self.terminal.changed = self._asked_changed
         self.used = time.monotonic()
-        self._tell = tell
-        self._row = row
+        self.telling = Telling(self.terminal, self.picture, tell, row)
         self._failed = failed
         self._lock = threading.Lock()
         self._queue = Queue(self.terminal)
@@ -61,24 +53,20 @@ class Seat:
         self._goes_on = False
         self._current = ""
         self._last_end = "done"
-        self._title = ""
         self._seen_of_held: tuple[float, int] | None = None
-        self._answers: OrderedDict[str, Future[Packet]] = OrderedDict()
-        self._revisions = itertools.count(1)
+        self.once = Once()
 
     def enter(self, session: str) -> None:
         """Take *session* up where it was left. Raises `Problem` when somebody else runs it."""
+        self.picture.begin()
         self.terminal.resume(session)
         self._take_note()
         with suppress(Problem, Refused):
-            self._title = self._row(session)["title"]
+            self.telling.look()
 
     def _take_note(self) -> None:
         """Read what waits in the session and what was sent to it."""
-        for sent in self._queue.enter():
-            if sent not in self._answers:
-                self._answers[sent] = Future()
-                self._answers[sent].set_result({"queued": False})
+        self.once.learn(self._queue.enter(), {"queued": False})
 
     def close(self) -> None:
         self.terminal.close()
@@ -101,15 +89,7 @@ class Seat:
         """Return what leads from *after* in the run *boot* to the picture of now."""
         self.used = time.monotonic()
         self._look_again()
-        terminal = self.terminal
-        here = {"session": self.session, "boot": terminal.boot, "state": self.state()}
-        if boot == terminal.boot:
-            with suppress(Gone):
-                events = terminal.since(after)
-                head = events[-1]["seq"] if events else after
-                return {"mode": "replay", "head": head, "events": events, **here}
-        head, first, events = terminal.snapshot(turns)
-        return {"mode": "snapshot", "head": head, "first_turn": first, "events": events, **here}
+        return self.picture.arrive(boot, after, turns)
 
     def _look_again(self, *, is_needed: bool = False) -> None:
         """Read anew what another Onefold runs, if it went on there or *is_needed*."""
@@ -123,68 +103,16 @@ class Seat:
                 self.terminal.look_again()
                 self._take_note()
 
-    def state(self) -> Packet:
-        """Return all that is true of the session besides its talk.
-
-        Takes no lock of ours: it is called while the terminal holds its own. The revision is drawn
-        first, so that what has a higher one was never looked at earlier.
-        """
-        revision = next(self._revisions)
-        terminal = self.terminal
-        used, limit = terminal.context_used
+    def _standing(self) -> Packet:
         return {
-            "session": self.session,
-            "boot": terminal.boot,
-            "revision": revision,
-            "title": self._title,
-            "turn": terminal.history.turn,
-            "model": terminal.model.model,
-            "practice": terminal.is_practice,
-            "held": to_plain(terminal.held),
+            "title": self.telling.title,
             "running": self._is_working,
             "stopping": self._is_stopping,
-            "asked": list(terminal.asked),
             "queue": [to_plain(item) for item in self._queue.items],
             "paused": bool(self._queue) and not self._is_working,
-            "mode": terminal.mode,
-            "approval": terminal.approval.mode,
-            "patterns": list(terminal.approval.patterns),
-            "context": {"used": used, "limit": limit, "parts": terminal.parts()},
-            "usage": to_plain(terminal.usage),
-            "focus": self.focus(),
-            "changes": self._changes(),
         }
 
-    def focus(self) -> list[Packet]:
-        for family in self.terminal.families:
-            if isinstance(family, Focus):
-                return [{"path": path, "tokens": n} for path, n in family.tokens().items()]
-        return []
-
-    def _changes(self) -> int:
-        """Return the number of what is known of changes; another one means to ask anew."""
-        undo = (family for family in self.terminal.families if isinstance(family, UndoFamily))
-        return next((family.revision for family in undo), 0)
-
     # --- what a person does ----------------------------------------------------------------------
-
-    def once(self, command: str, work: Callable[[], Packet]) -> Packet:
-        """Do *work* if *command* was never seen before; return its answer, the same every time."""
-        if not command or len(command) > 100:
-            raise bad("a command must bear an id of at most 100 characters")
-        with self._lock:
-            answer = self._answers.get(command)
-            if is_new := answer is None:
-                answer = self._answers[command] = Future()
-                while len(self._answers) > REMEMBERED:
-                    self._answers.popitem(last=False)
-        if is_new:
-            try:
-                answer.set_result(work())
-            except BaseException as error:  # whoever waits for the same command is told as well
-                answer.set_exception(error)
-                raise
-        return answer.result()
 
     def send(self, command: str, text: str, *, now: bool = False) -> Packet:
         """Run *text*, or queue it behind what runs; with *now* stop that and go on with this."""
@@ -205,20 +133,23 @@ class Seat:
             is_next = now or self._is_stopping
             self._queue.add(Item(command, without_halves(text)), is_next=is_next)
         if is_queued:
-            self.tell_state()
+            self.telling.state()
         if is_queued and is_next:
             self._stop_and_go_on()
         self._work()
         return {"queued": is_queued}
 
-    def knows(self, command: str) -> bool:
-        """Return whether *command* was seen before."""
-        return command in self._answers
-
     def is_awaited(self, command: str) -> bool:
         """Return whether the line sent as *command* is yet to be run, or runs."""
         with self._lock:
             return command == self._current or command in self._queue
+
+    def is_at(self, command: str) -> bool:
+        """Return whether the line sent as *command* is what runs, or is just over; never waits.
+
+        When it is not any more, nothing is refused because of it.
+        """
+        return command == self._current
 
     def has_taken_back(self, command: str) -> bool:
         """Return whether the line sent as *command* was lately taken out of the queue unrun."""
@@ -235,7 +166,7 @@ class Seat:
             return False
         self._goes_on = False
         self._is_stopping = True
-        self.tell_state()
+        self.telling.state()
         self.terminal.stop.set()
         return True
 
@@ -252,7 +183,7 @@ class Seat:
                 raise Refused("not_found", phrase("That message is no longer queued."))
             if operation == "drop":
                 self._taken_back.append(item_id)
-        self.tell_state()
+        self.telling.state()
         if operation == "now":
             if self._is_working:
                 self._stop_and_go_on()
@@ -269,7 +200,7 @@ class Seat:
         if self._is_working and name not in BESIDE:
             raise Refused("busy", has_to_wait(name))
         answer = self.terminal.aside(line, is_logged=False)
-        self.tell_state()
+        self.telling.state()
         plain: Packet = to_plain(answer)
         plain["done"] = plain.pop("ok")
         return plain
@@ -295,12 +226,12 @@ class Seat:
                 has_more = len(self._queue) > waiting
             if has_more:
                 self._work()
-            self.tell_state()
+            self.telling.state()
         return answer
 
-    def renamed(self, info: SessionInfo) -> None:
-        self._title = info.title
-        self.tell_state()
+    def renamed(self) -> None:
+        self.telling.look()
+        self.telling.state()
 
     # --- the thread that works -------------------------------------------------------------------
 
@@ -317,8 +248,8 @@ class Seat:
         while (item := self._next()) is not None:
             self._run(item)
         self.used = time.monotonic()
-        self.tell_state()
-        self._tell_row()
+        self.telling.state()
+        self.telling.row()
 
     def _next(self) -> Item | None:
         with self._lock:
@@ -330,7 +261,7 @@ class Seat:
             item = self._queue.take()
             self._current = item.id if item else ""
             self._is_stopping = self._goes_on = False
-        self.tell_state()
+        self.telling.state()
         return item
 
     def _run(self, item: Item) -> None:
@@ -360,43 +291,28 @@ class Seat:
 
     def _emit(self, packet: Packet) -> None:
         """Pass on a packet of the terminal, which holds its lock meanwhile."""
-        self._tell("ev", self.session, {"boot": self.terminal.boot, **packet})
+        self.telling.event(packet)
         match packet["type"]:
             case "TurnStarted":
                 self._queue.begun()
                 if self._is_stopping:
                     self.terminal.stop.set()  # it was asked for before there was a turn to stop
-                self._tell_row()
-                self.tell_state()
+                self.telling.row()
+                self.telling.state()
             case "StepFinished":
-                self.tell_state()
+                self.telling.state()
             case "ToolFinished":
                 if packet["changes"]:
-                    self.tell_files("agent", packet["changes"])
+                    self.telling.files("agent", packet["changes"])
             case "CommandAnswered":
                 if packet.get("cmd") == self._current:
                     self._queue.begun()
                 if packet["command"] in CHANGE_FILES:
-                    self.tell_files("agent", [])
-                self.tell_state()
+                    self.telling.files("agent", [])
+                self.telling.state()
             case "TurnFinished":
                 self._last_end = packet["why"]
 
     def _asked_changed(self) -> None:
-        self.tell_state()
-        self._tell_row()
-
-    def tell_state(self) -> None:
-        self._tell("state", self.session, self.state())
-
-    def tell_files(self, by: str, changes: list[Packet]) -> None:
-        """Tell that files changed; no *changes* means that anything may have."""
-        paths = [p for change in changes for p in (change["path"], change["new_path"]) if p]
-        folders = sorted({path.rpartition("/")[0] for path in paths}) if changes else ["*"]
-        self._tell("files", self.session, {"by": by, "folders": folders, "paths": changes})
-
-    def _tell_row(self) -> None:
-        with suppress(Problem, Refused):  # the list is a little older then
-            row = self._row(self.session)
-            self._title = row["title"]
-            self._tell("session", self.session, row)
+        self.telling.state()
+        self.telling.row()

@@ -36,8 +36,9 @@ from modules.web.listing import Listing
 from modules.web.outlet import Outlet
 from modules.web.place import Place
 from modules.web.routes import Route, routes_of
-from modules.web.seat import Kind, Opener
+from modules.web.seat import Opener
 from modules.web.sockets import Sockets, say_bye
+from modules.web.telling import Kind
 from modules.web.veil import Veil
 from modules.web.watch import Watch
 from modules.web.workspace import Workspace
@@ -86,18 +87,21 @@ class WebServer:
         )
         self._outlet = Outlet(self._hub)
         notes = Annotations(house.project, house.data.notes)
-        self._listing = Listing(house.project, notes, self._list_again)
+        self._listing = Listing(house.project, notes, self._list_again, house.log.keep)
+        self._first = house.open_terminal(lambda _: None)
+        self._veil = Veil(_secrets_of(self._first))
         self.workspace = Workspace(
             house.store,
             house.open_terminal,
             self._tell,
             self._house.log.keep,
+            self._veil,
             is_watched=self._is_watched,
         )
         self._watch = Watch(house.project, self._listing, self._tell)
-        self._first = house.open_terminal(lambda _: None)
-        self._veil = Veil(_secrets_of(self._first))
-        self._files = Files(house.project, notes, self._changed_by_hand, self._veil)
+        self._files = Files(
+            house.project, notes, self._changed_by_hand, self._veil, self._listing.stamps
+        )
         self._make(place)
 
     def _make(self, place: Place) -> None:
@@ -157,6 +161,9 @@ class WebServer:
         try:
             self._server.run(self._guarded)
         finally:
+            carriers.end(self._socketio.server.eio)
+            self._outlet.close()
+            self._server.close()
             self._watch.close()
             self._listing.close()
             self.workspace.close()

@@ -15,7 +15,7 @@ from modules.web.desk import SessionDesk
 from modules.web.hub import Hub
 from modules.web.outlet import BEHIND, room
 from modules.web.refusal import Refused, bad
-from modules.web.seat import Failed
+from modules.web.telling import Failed
 from modules.web.watch import Watch
 
 MOST_CLIENTS = 64

@@ -19,7 +19,7 @@ FRESH = 2.0
 """Seconds for which a survey is taken to be true of what nobody has seen change."""
 QUICK = 0.25
 """Seconds for which a listing waits for a new survey, judged by what the last one took."""
-_GRAIN = 20_000_000
+GRAIN = 20_000_000
 """Nanoseconds by which the clock of a file system may lag behind ours."""
 
 
@@ -31,7 +31,7 @@ class Survey:
     known: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
     letters: Mapping[str, str] = field(default_factory=dict)
-    changed_folders: frozenset[str] = frozenset()
+    folder_letters: Mapping[str, str] = field(default_factory=dict)
     began: int = 0
     seconds: float = 0.0
 
@@ -41,18 +41,27 @@ class Survey:
         files = project.files()
         letters = badges(project.root)
         known, folders = frozenset(files), _above(files)
+        marked = _folder_letters(files, letters) if letters else {}
         seconds = time.monotonic() - clock
-        return cls(tuple(files), known, folders, letters, _above(letters), began, seconds)
+        return cls(tuple(files), known, folders, letters, marked, began, seconds)
 
     def is_before(self, change: int) -> bool:
         """Return whether a *change*, in nanoseconds since the epoch, may be missing in it.
 
         What bears a time yet to come says nothing.
         """
-        return self.began - _GRAIN < change <= time.time_ns()
+        return self.began - GRAIN < change <= time.time_ns()
 
     def tells_the_same_as(self, other: Survey) -> bool:
         return self.files == other.files and self.letters == other.letters
+
+
+def _folder_letters(files: Iterable[str], letters: Mapping[str, str]) -> dict[str, str]:
+    """Return "?" for every folder with nothing in it but what is new, M for others with changes."""
+    is_new = {"?", "A"}.__contains__
+    old = _above(path for path in files if not is_new(letters.get(path, "")))
+    old |= _above(path for path, letter in letters.items() if not is_new(letter))
+    return {folder: "M" if folder in old else "?" for folder in _above(letters)}
 
 
 def _above(paths: Iterable[str]) -> frozenset[str]:
@@ -69,12 +78,19 @@ def _above(paths: Iterable[str]) -> frozenset[str]:
 class Surveyor:
     """Keeps the survey of *project*; calls *changed* when one made in the background differs.
 
-    May be used from any thread.
+    One that fails in the background is given to *failed*, and the old one stays. May be used from
+    any thread.
     """
 
-    def __init__(self, project: Project, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        project: Project,
+        changed: Callable[[], None],
+        failed: Callable[[BaseException], object],
+    ) -> None:
         self._project = project
         self._changed = changed
+        self._failed = failed
         self._survey = Survey()
         self._taking = threading.Lock()
         self._is_outdated = False
@@ -119,5 +135,10 @@ class Surveyor:
 
     def _take(self) -> None:
         old = self._survey
-        if not self._taken(old).tells_the_same_as(old):
+        try:
+            new = self._taken(old)
+        except Exception as error:  # noqa: BLE001 - nobody waits for it; the next one who asks may
+            self._failed(error)
+            return
+        if not new.tells_the_same_as(old):
             self._changed()

@@ -29,6 +29,11 @@ class Veil:
         self._secrets = secrets
         self._lock = threading.Lock()
 
+    @property
+    def known(self) -> int:
+        """How many values are hidden."""
+        return self._secrets.known if self._secrets else 0
+
     def look(self) -> None:
         """Take note of what is in the project's files right now."""
         if self._secrets:

@@ -1,4 +1,4 @@
-"""Notices what other programs do to the folders and files that somebody is looking at.
+"""Notices what others do to the folders, files and notes that somebody is looking at.
 
 A look a second at what is on some screen costs less than watching a hundred thousand files, and
 works on every file system.
@@ -7,13 +7,14 @@ works on every file system.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.tools import ToolError
 from modules.project import Project
-from modules.web.listing import Listing, Stamp, stamp_of
-from modules.web.seat import Tell
+from modules.web.listing import Listing
+from modules.web.stamps import Stamp, stamp_of
+from modules.web.telling import Tell
 
 EVERY = 1.0
 """Seconds between two looks."""
@@ -22,7 +23,7 @@ MOST = 500
 
 
 class Watch:
-    """Tells when a folder's names or a file's content changed; runs a thread of its own."""
+    """Tells when a folder's names, a file's content or a note changed; runs its own thread."""
 
     def __init__(self, project: Project, listing: Listing, tell: Tell) -> None:
         self._project = project
@@ -31,6 +32,7 @@ class Watch:
         self._folders: dict[str, tuple[str, ...]] = {}
         self._files: dict[str, tuple[str, ...]] = {}
         self._seen: dict[str, Stamp] = {}
+        self._noted: Mapping[str, str] | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
@@ -61,16 +63,22 @@ class Watch:
         rules = {f"{folder}/.gitignore".lstrip("/") for folder in folders}
         now = {path: self._stamp(path) for path in folders | files | rules}
         changed = {path for path in now if self._before(path, now[path]) != now[path]}
+        changed |= self._listing.stamps.take_doubtful() & now.keys()
         self._seen = now
-        if changed:
+        is_noted = self._is_noted_otherwise()
+        if changed or is_noted:
             self._listing.outdated()
-            touched = {"*"} if changed & rules else changed & folders
+            touched = {"*"} if is_noted or changed & rules else changed & folders
             self._tell("files", "", _told(touched, changed & files))
+
+    def _is_noted_otherwise(self) -> bool:
+        """Return whether the notes are others than at the last look."""
+        before, self._noted = self._noted, self._listing.notes()
+        return before is not None and before != self._noted
 
     def _before(self, path: str, now: Stamp) -> Stamp:
         """Return the state in which *path* was last seen; as it is *now* if it never was."""
-        seen = self._seen.get(path)
-        return seen or self._listing.told(path) or now
+        return self._seen.get(path) or self._listing.stamps.told(path) or now
 
     def _stamp(self, path: str) -> Stamp:
         try:

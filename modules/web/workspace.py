@@ -12,7 +12,9 @@ from core.store import Found, SessionInfo
 from core.web_terminal import Packet
 from modules.sessions import Sessions
 from modules.web.refusal import Refused, explained
-from modules.web.seat import Failed, Opener, Seat, Tell
+from modules.web.seat import Opener, Seat
+from modules.web.telling import Failed, Tell
+from modules.web.veil import Veil
 from utils.codec import to_plain
 from utils.phrases import Problem, phrase
 
@@ -31,6 +33,7 @@ class Workspace:
         opener: Opener,
         tell: Tell,
         failed: Failed,
+        veil: Veil,
         *,
         is_watched: Callable[[str], bool] = lambda _: False,
     ) -> None:
@@ -38,6 +41,7 @@ class Workspace:
         self._opener = opener
         self._tell = tell
         self._failed = failed
+        self._veil = veil
         self._is_watched = is_watched
         self._seats: dict[str, Seat] = {}
         self._lock = threading.Lock()
@@ -98,7 +102,7 @@ class Workspace:
         with explained():
             self.store.rename(session, title)
         if seat := self._seats.get(session):
-            seat.renamed(self._info(session))
+            seat.renamed()
         self._tell("session", session, self.row(session))
 
     def archive(self, session: str, archived: bool) -> None:
@@ -125,6 +129,7 @@ class Workspace:
     def rows(self, *, archived: bool, limit: int) -> list[Packet]:
         with explained():
             infos = self.store.archived(limit) if archived else self.store.sessions(limit)
+        self._veil.look()
         return [self._row(info) for info in infos]
 
     def row(self, session: str) -> Packet:
@@ -155,7 +160,7 @@ class Workspace:
 
     def _new_seat(self) -> Seat:
         with explained():
-            return Seat(self._opener, self._tell, self.row, self._failed)
+            return Seat(self._opener, self._tell, self.row, self._failed, self._veil)
 
     def _close_idle(self) -> None:
         with self._table:
@@ -186,6 +191,7 @@ class Workspace:
         seat = self._seats.get(info.id)
         return {
             **to_plain(info),
+            "title": self._veil.hidden(info.title),
             "running": bool(seat and seat.is_working),
             "asking": bool(seat and seat.terminal.asked),
             "queued": seat.queued if seat else 0,

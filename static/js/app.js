@@ -2,6 +2,7 @@
 
 import { api } from "./net/api.js";
 import { Connection } from "./net/connection.js";
+import { Finder } from "./net/finder.js";
 import { apply, emptyPicture, applyAll, withEarlier } from "./state/reducer.js";
 import { remember, remembered } from "./lib/memory.js";
 import { loadSocket } from "./lib/vendor.js";
@@ -50,12 +51,13 @@ export class App {
     };
     /** Small messages between views: "files", "open", "draft", "diff", "panel" … */
     this.bus = new EventTarget();
+    this.finder = new Finder();
     this.connection = new Connection({
       link: (link) => this.#learn({ link }),
       events: (session, events, arrival) => this.#happened(session, events, arrival),
       state: (state) => this.#stateCame(state),
       session: (row) => this.#rowCame(row),
-      files: (change) => this.tell("files", change),
+      files: (change) => this.#filesChanged(change),
       failed: (session, refusal) => this.#cannotFollow(session, refusal),
     });
   }
@@ -131,6 +133,11 @@ export class App {
     const others = this.known.sessions.filter(({ id }) => id !== row.id);
     if (row.deleted) this.#learn({ sessions: others });
     else this.#learn({ sessions: [row, ...others].sort((one, other) => other.updated - one.updated) });
+  }
+
+  #filesChanged(change) {
+    this.finder.forget();
+    this.tell("files", change);
   }
 
   #cannotFollow(session, refusal) {

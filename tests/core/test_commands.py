@@ -5,7 +5,7 @@ import pytest
 from core.cards import TableCard, TextCard
 from core.events import CommandAnswered, Event
 from tests.core.test_turn import Box
-from tests.scripted import run, say, terminal
+from tests.scripted import calls, run, say, terminal
 
 
 def only(events: list[Event]) -> CommandAnswered:
@@ -19,6 +19,28 @@ def test_an_unknown_command_names_the_nearest() -> None:
     assert not answer.ok
     assert isinstance(answer.card, TextCard)
     assert "/status" in str(answer.card.title)
+
+
+def test_an_unknown_command_that_is_near_to_none_names_none() -> None:
+    answer = only(run(terminal(), "/nonsense"))
+    assert isinstance(answer.card, TextCard)
+    assert str(answer.card.title) == "There is no command /nonsense; /help lists all."
+
+
+def test_the_history_names_calls_beside_the_words_that_came_with_them() -> None:
+    main = terminal(calls(("c1", "look", "{}"), text="I look."), say("Seen."), families=[Box()])
+    run(main, "look")
+    card = only(run(main, "/history")).card
+    assert isinstance(card, TableCard)
+    assert [row[2] for row in card.rows] == ["look", "I look. → look", "Seen."]
+
+
+def test_a_search_says_what_was_searched_for() -> None:
+    main = terminal(say("There is a needle."))
+    run(main, "what is there?")
+    card = only(run(main, "/search needle")).card
+    assert isinstance(card, TableCard)
+    assert str(card.title) == "“needle” in the sessions, found: 0"
 
 
 def test_status_names_what_the_contract_names() -> None:

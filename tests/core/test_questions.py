@@ -251,8 +251,9 @@ def test_a_secret_that_the_person_types_runs_and_is_never_told(tmp_path: Path) -
         assert any(isinstance(e, ToolFinished) and e.state == "done" for e in events)
 
 
+@pytest.mark.parametrize("is_stopped", [False, True])
 def test_the_time_of_a_call_is_without_that_of_its_question(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, is_stopped: bool
 ) -> None:
     clock = [0.0]
     monkeypatch.setattr("core.calls.time.monotonic", lambda: clock[0])
@@ -265,6 +266,8 @@ def test_the_time_of_a_call_is_without_that_of_its_question(
         if not isinstance(event, ApprovalAsked):
             return None
         clock[0] += 60.0
+        if is_stopped:
+            main.stop.set()
         return Reply(yes=True)
 
     drive(main.ask("hi"), show)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from core.approval import EachTime
 from core.cards import Change, TextCard
 from core.events import (
     ApprovalAsked,
@@ -25,7 +27,7 @@ from core.transcript import retold
 from core.turn import drive
 from tests.scripted import USED, ScriptedModel, call, calls, run, say, terminal
 from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
-from utils.phrases import Problem, phrase
+from utils.phrases import Phrase, Problem, phrase
 
 
 class Box(Family):
@@ -247,6 +249,28 @@ def test_leave(mode: Any, name: str, reply: Reply | None, ran: bool, state: str)
     assert finished.state == state
     if reply and reply.reason:
         assert "not today" in talk_of(main)[2].text
+
+
+def test_what_is_asked_about_each_time_is_never_allowed_for_good() -> None:
+    class Careful(Family):
+        def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+            return EachTime("It runs what nobody has seen.")
+
+    main = terminal(call("write", path="a"), say("ok"), families=[Box(), Careful()])
+    asked: list[ApprovalAsked] = []
+
+    def show(event: Event) -> Reply | None:
+        if not isinstance(event, ApprovalAsked):
+            return None
+        asked.append(event)
+        return Reply(yes=True, always=len(asked) == 1, pattern="write *")
+
+    drive(main.ask("hi"), show)
+    assert [str(event.why) for event in asked] == [
+        "It runs what nobody has seen.",
+        "This is asked about each time; yes is for this call alone.",
+    ]
+    assert main.approval.patterns == []
 
 
 def test_a_question_shows_texts_of_several_lines_as_lines() -> None:

@@ -10,6 +10,8 @@ import pytest
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User
 from core.store import SessionInfo
 from modules.export import export, to_json, to_markdown
+from tests.assembly import house
+from tests.scripted import call, run, say
 from utils.codec import from_plain
 from utils.phrases import Problem
 
@@ -77,3 +79,17 @@ def test_a_file_that_cannot_be_written_is_said_and_none_is_left(tmp_path: Path) 
         export(RECORDS, INFO, tmp_path / "none" / "a.md")
     with pytest.raises(Problem, match="exists already|Is a directory"):
         export(RECORDS, INFO, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["talk.md", "talk.json"])
+def test_a_secret_that_was_learnt_after_it_was_said_is_hidden(tmp_path: Path, name: str) -> None:
+    value = "ghp_0123456789abcdefghij"
+    later = call("create_file", path="a.txt", content="x")
+    with house(tmp_path, say("I keep it."), later, say("Made.")) as made:
+        run(made.main, f"the token is {value}")
+        (made.root / ".env").write_text(f"API_TOKEN={value}\n")
+        run(made.main, "make a.txt")
+        run(made.main, f"/export {name}")
+        text = (made.root / name).read_text()
+        assert value not in text
+        assert text.count("«SECRET:API_TOKEN»") >= 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,28 @@ def test_the_turn_pauses_before_a_loss(
             answers = [r for _, r in made.main.history.records if isinstance(r, ToolAnswer)]
             assert answers[0].text.endswith("was put back: I need them.")
             assert finished.changes == ()
+
+
+def test_the_time_of_a_call_is_without_that_of_the_question_about_its_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = [0.0]
+    now = time.monotonic
+    monkeypatch.setattr("core.calls.time.monotonic", lambda: now() + late[0])
+    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+        fill(made.root, 30)
+        ended: list[ToolFinished] = []
+
+        def show(event: Event) -> Reply | None:
+            if isinstance(event, ToolFinished):
+                ended.append(event)
+            if not is_question(event):
+                return None
+            late[0] += 3600.0
+            return Reply(yes=True)
+
+        drive(made.main.ask("clear it"), show)
+        assert ended[0].seconds < 3600.0
 
 
 def is_question(event: Event) -> bool:

@@ -65,6 +65,42 @@ def test_values_become_names_in_whatever_form(root: Path) -> None:
     assert secrets.hidden == 6
 
 
+def test_base64_and_hex_are_known_through_line_ends_and_blanks(root: Path) -> None:
+    (root / ".env").write_text(f"DB_PASSWORD={PASSWORD * 4}\n")
+    secrets = family(root)
+    data = b"x" * 50 + PASSWORD.encode() * 4 + b"y" * 50
+    dump = "\n".join(data.hex(" ")[at : at + 48] for at in range(0, 600, 48))
+    for form in (base64.encodebytes(data).decode(), data.hex(" "), data.hex(":", 1), dump):
+        shown = secrets.blind(f"before\n{form}\nafter")
+        assert shown.startswith("before\n")
+        assert shown.endswith("\nafter")
+        assert shown.count("«SECRET:DB_PASSWORD»") == 1
+        assert len(shown) < len(form)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"\ufeffDB_PASSWORD={PASSWORD}", f"DB-PASSWORD={PASSWORD}", f"DB_PASSWORD: {PASSWORD}",
+        f"set DB_PASSWORD={PASSWORD}", f"declare -x DB_PASSWORD='{PASSWORD}'",
+        f"# DB_PASSWORD={PASSWORD}", f"DB_PASSWORD=`{PASSWORD}`", f"A=1 DB_PASSWORD={PASSWORD}",
+        f'DB_PASSWORD="""{PASSWORD}"""', f"A=1\rDB_PASSWORD={PASSWORD}\r",
+        f"DB_PASSWORD={PASSWORD}; export DB_PASSWORD",
+    ],
+)  # fmt: skip
+def test_a_secret_is_found_however_it_is_set(line: str) -> None:
+    assert PASSWORD in dict(secrets_in(line)).values()
+
+
+def test_a_file_of_another_encoding_and_a_private_key_are_read(root: Path) -> None:
+    key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n-----END PRIVATE KEY-----"
+    (root / ".env").write_bytes(f"DB_PASSWORD={PASSWORD}\nSIGN={key}\n".encode("utf-16"))
+    secrets = family(root)
+    shown = "«SECRET:DB_PASSWORD» «SECRET:SIGN» -----BEGIN PRIVATE KEY-----"
+    assert secrets.blind(f"{PASSWORD} {key} -----BEGIN PRIVATE KEY-----") == shown
+    assert secrets.blind("line MIIEvQIBADANBgkqhkiG9w0B") == "line «SECRET:SIGN»"
+
+
 def test_names_become_values_where_that_is_meant(root: Path) -> None:
     secrets = family(root, TOKEN_OF_OURS="abcd1234efgh")
     text = "«SECRET:DB_PASSWORD» «SECRET:TOKEN_OF_OURS» «SECRET:NOPE»"

@@ -96,6 +96,33 @@ def test_the_list_is_newest_first_with_title_and_turns(store: Sessions) -> None:
     assert [info.id for info in store.sessions(limit=1)] == [first]
 
 
+def test_what_is_found_on_opening_a_session_is_no_work_in_it(store: Sessions) -> None:
+    first, second = said(store, "one"), said(store, "two")
+    for record in (
+        Shift("mode", "think"),
+        Shift("incident", {}),
+        Context("news"),
+        Shift("notes", {}),
+    ):
+        store.append(first, 1, record)
+    assert [info.id for info in store.sessions()] == [second, first]
+    store.append(first, 1, Shift("rewound", {"to": 1, "key": 1}))
+    assert [info.id for info in store.sessions()] == [first, second]
+
+
+def test_it_is_kept_how_long_a_turn_took(store: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = store.create(model="m")
+    clock = iter([100.0, 110.0, 112.5, 190.0, 200.0])
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: next(clock))
+        store.append(session, 1, Context("news"))
+        store.append(session, 1, User("hi"))
+        store.append(session, 1, Assistant("hello"))
+        store.append(session, 1, Shift("mode", "fast"))
+        store.append(session, 2, User("and"))
+    assert store.seconds(session) == {1: 2.5, 2: 0.0}
+
+
 def test_a_fork_knows_its_parent(store: Sessions) -> None:
     parent = said(store, "one")
     child = store.create(model="m", parent=parent)
@@ -494,8 +521,10 @@ def test_a_fork_holds_what_was_said_up_to_a_turn(tmp_path: Path) -> None:
     copy = store.fork(origin, 2)
     assert store.load(copy) == store.load(origin)[:4]
     assert (store.info(copy).parent, store.info(copy).turns) == (origin, 2)
-    assert store.info(copy).title == "question 1"
+    assert store.info(copy).title == "question 1 (2)"
     assert len(store.search("answer 1")) == 2
+    assert store.info(store.fork(copy, 2)).title == "question 1 (3)"
+    assert store.info(store.fork(origin, 0)).title == ""
     assert store.load(store.fork(origin, 0)) == []
 
 

@@ -28,6 +28,15 @@ NOTE_BUTTONS = """() => new MutationObserver(() => {
     if (buttons.length) window.atFirst ??= buttons.map((button) => button.disabled);
 }).observe(document.body, { childList: true, subtree: true })"""
 
+NOTE_SHIFTS = """() => {
+    window.moved = [];
+    new PerformanceObserver((list) => {
+        for (const { sources } of list.getEntries())
+            moved.push(...sources.filter(({ node }) => node?.closest?.(".prose"))
+                .map(({ node }) => `${node.className} ${node.textContent.slice(0, 40)}`));
+    }).observe({ type: "layout-shift" });
+}"""
+
 
 def test_a_reply_is_markdown_with_coloured_code(house: Stage) -> None:
     house.model.replies = [say("# Hello\n\n- one\n\n```python\nimport os\n```\n")]
@@ -36,6 +45,35 @@ def test_a_reply_is_markdown_with_coloured_code(house: Stage) -> None:
     expect(page.get_by_role("log", name="Conversation")).to_contain_text("hi")
     expect(replies(page).get_by_role("heading", name="Hello", level=2)).to_be_visible()
     expect(replies(page).locator("code .hljs-keyword")).to_have_text("import")
+
+
+def test_headings_skip_no_level_whatever_the_reply_does(house: Stage) -> None:
+    house.model.replies = [say("### one\n\ntext\n\n##### two\n\n## three\n\n#### four\n\n# five\n")]
+    (house.project / "a.md").write_text("#### in a file\n")
+    page = house.open()
+    send(page, "hi")
+    expect(replies(page).get_by_role("heading")).to_have_text(
+        ["one", "two", "three", "four", "five"]
+    )
+    levels = "all => all.map(each => Number(each.tagName[1]))"
+    assert replies(page).get_by_role("heading").evaluate_all(levels) == [2, 3, 2, 3, 2]
+    page.get_by_role("treeitem", name="a.md").click()
+    page.get_by_role("button", name="Preview", exact=True).click()
+    expect(page.locator(".preview").get_by_role("heading", level=2)).to_have_text("in a file")
+
+
+def test_nothing_of_a_reply_moves_while_it_is_written(house: Stage) -> None:
+    part = "## Title\n\nWords and words.\n\n```python\nx = 1\ny = 2\n```\n\n- one\n- two\n\n"
+    text = part * 12
+    pieces = [text[at : at + 20] for at in range(0, len(text), 20)]
+    paced = [each for piece in pieces for each in (Delta(piece), lambda stop: stop.wait(0.04))]
+    house.model.replies = [[*paced, Completion(text, "", (), USED)]]
+    page = house.open()
+    page.evaluate(NOTE_SHIFTS)
+    send(page, "hi")
+    expect(page.locator(".end")).to_have_count(1)
+    expect(replies(page).get_by_role("heading")).to_have_count(12)
+    assert page.evaluate("window.moved") == []
 
 
 def test_markup_in_a_reply_is_shown_as_the_text_it_is(house: Stage) -> None:
@@ -245,7 +283,7 @@ def test_an_earlier_message_can_be_sent_anew_in_a_fork(house: Stage) -> None:
     expect(replies(page)).to_have_text("first")
     before = page.url
     page.locator(".person").hover()
-    page.get_by_role("button", name="Edit and send again").click()
+    page.get_by_role("button", name="Edit this in a new session").click()
     page.get_by_role("textbox", name="Edit the message").fill("right")
     page.get_by_role("button", name="Send again").click()
     expect(replies(page)).to_have_text("second")

@@ -256,3 +256,21 @@ def test_the_changes_of_a_file_of_secrets_show_their_names(house: Stage) -> None
     bodies = [answer.text() for answer in answers if "/changes" in answer.url]
     assert any("SECRET:API_TOKEN" in body for body in bodies)
     assert not any(value in body for body in bodies)
+
+
+def test_a_note_of_the_agent_shows_and_comes_back_with_its_file(house: Stage) -> None:
+    (house.project / "a.py").write_text("one\n")
+    house.model.replies = [
+        call("annotate_file", path="a.py", note="mind the gap"),
+        say("noted"),
+        call("delete_file", id="d", path="a.py"),
+        say("gone"),
+    ]
+    page = house.open()
+    noted = row(page, "a.py, Note: mind the gap")
+    send(page, "note it")
+    expect(noted).to_be_visible()
+    send(page, "delete it")
+    expect(noted).to_have_count(0)
+    page.locator(".end").last.get_by_role("button", name="Undo").click()
+    expect(noted).to_be_visible()

@@ -235,3 +235,44 @@ def test_a_question_about_a_hostile_name_shows_it(hostile: Stage) -> None:
     expect(replies(page)).to_have_text("ok")
     watcher.check()
     assert page.evaluate("window.violations") == []
+
+
+TURNED = "echo \u202e; rm x # \u2066\x1b[2J"
+TURN = r"/[\u202a-\u202e\u2066-\u2069]/"
+NO_TURN = f"""() => {{
+    const fields = [...document.querySelectorAll("input")].map((each) => each.value);
+    return [document.body.innerText, ...fields].join(" ").match({TURN});
+}}"""
+
+
+def test_no_text_turns_the_order_of_what_is_read(house: Stage) -> None:
+    turned = "a\u202eb\u2069"
+    house.model.replies = [
+        calls(("r", "no_such_tool", json.dumps({"x": turned})), thinking=turned),
+        call("update_todos", id="t", todos=[{"title": turned, "status": "pending"}]),
+        call("create_file", id="c", path="a.md", content=f"# {turned}\n\n    {turned}\n"),
+        call("run_command", id="x", command=TURNED),
+        say(f"{turned}\n\n# {turned}\n\n`{turned}`\n\n```\n{turned}\n```\n"),
+    ]
+    page = house.open(permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_label("Approval mode").select_option("ask")
+    send(page, turned)
+    group = page.get_by_role("group", name="Approval")
+    expect(group).to_contain_text("a.md")
+    group.get_by_role("button", name="Yes", exact=True).click()
+    expect(group.locator("pre")).to_have_text("echo \\u202e; rm x # \\u2066\\x1b[2J")
+    assert page.evaluate(NO_TURN) is None
+    group.get_by_role("button", name="Copy").click()
+    expect(group.locator(".icon-check, svg").first).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == TURNED
+    group.get_by_role("button", name="Always", exact=True).click()
+    expect(page.locator(".end")).to_have_count(1)
+    page.locator(".call .head[aria-expanded=false]").evaluate_all(
+        "all => all.forEach(e => e.click())"
+    )
+    page.locator("details").evaluate_all("all => all.forEach(each => { each.open = true; })")
+    expect(replies(page).get_by_role("heading")).to_have_text("a\\u202eb\\u2069")
+    assert page.evaluate(NO_TURN) is None
+    house.model.replies = [call("run_command", command=TURNED), say("again")]
+    send(page, "the pattern that was allowed is the one that was asked about")
+    expect(replies(page).last).to_have_text("again")

@@ -30,7 +30,7 @@ def talk(house: Stage) -> None:
         call("update_todos", id="t", todos=[{"title": "Look", "status": "in_progress"}]),
         call("modify_file", id="m", path="a.py", operation="replace", old="one", new="uno"),
         call("run_command", id="x", command="printf '\\033[31mred\\033[0m\\n'; exit 3"),
-        say("# Done\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 1\n```\n"),
+        say("### Done\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 1\n```\n"),
     ]
 
 
@@ -265,3 +265,29 @@ def test_forms_questions_and_bars_have_no_faults(
     expect(page.locator(".selection-bar form")).to_be_visible()
     assert faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_what_scrolls_what_is_ticked_and_who_is_refused_have_no_faults(house: Stage) -> None:
+    (house.project / "long.py").write_text("one = 1\n" * 200)
+    (house.project / "a.md").write_text("#### Tasks\n\n- [ ] one\n- [x] two\n")
+    house.model.replies = [say("- [ ] one\n- [x] two\n")]
+    page = house.open()
+    send(page, "go")
+    expect(replies(page).get_by_role("checkbox")).to_have_count(2)
+    page.get_by_role("treeitem", name="long.py").click()
+    expect(page.locator(".editor .cm-content")).to_be_visible()
+    assert faults(page) == []
+    page.get_by_role("treeitem", name="a.md").click()
+    page.get_by_role("button", name="Preview", exact=True).click()
+    expect(page.locator(".preview").get_by_role("checkbox", name="to do")).to_have_count(1)
+    assert faults(page) == []
+    page.route("**/socket.io/**", lambda route: route.abort())
+    page.context.set_offline(True)
+    send(page, "what is not yet sent")
+    expect(page.locator(".person.sending")).to_be_visible()
+    assert faults(page) == []
+    stranger = house.context().new_page()
+    for path in ("/", "/login?token=old"):
+        stranger.goto(house.server.url + path)
+        expect(stranger.get_by_role("heading", name="Onefold")).to_be_visible()
+        assert faults(stranger) == []

@@ -214,7 +214,11 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(404, "", None)
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        length = int(self.headers.get("Content-Length") or 0)
+        raw = self.rfile.read(length)
+        if len(raw) < length:  # the client was killed while it sent this: nothing was asked
+            self.close_connection = True
+            return
         path = urlsplit(self.path).path.removeprefix("/v1").removeprefix("/beta")
         if path != "/chat/completions":
             self._answer(404, "", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import subprocess
 import sys
 from contextlib import closing
@@ -242,3 +243,14 @@ def test_it_can_be_started_by_hand() -> None:
             connection.close()
         finally:
             process.terminate()
+
+
+def test_a_request_that_was_cut_short_by_a_kill_was_never_made() -> None:
+    with Simulator([Say("hello")]) as server:
+        host, _, port = server.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=30) as connection:
+            connection.sendall(b"POST /chat/completions HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
+            connection.shutdown(socket.SHUT_WR)
+            assert connection.recv(1) == b""
+        assert post(server, request())[0] == 200
+        assert len(server.requests) == 1

@@ -75,6 +75,8 @@ test("a folder that is known in parts has all its rows", () => {
   assert.equal(rowsOf(tree).at(2).path, "b");
   const shorter = listedOf([{ start: 0, total: 3, entries: [file("c")] }], known);
   assert.deepEqual([...shorter.places.keys()], ["c"]);
+  const other = listedOf([{ ...part(1, file("d")), order: "2" }], known);
+  assert.deepEqual([...other.places.keys()], ["d"]);
 });
 
 test("a file in the place of an open folder opens nothing", () => {

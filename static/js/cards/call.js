@@ -3,7 +3,7 @@
 
 import { button, h, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { duration, visible } from "../lib/format.js";
+import { duration, folderOf, nameOf, visible } from "../lib/format.js";
 import { codeBlock } from "../lib/code.js";
 import { t } from "../lib/words.js";
 import { drawCard, hasBody, summary } from "./cards.js";
@@ -75,12 +75,27 @@ class CallView {
     if (item.arguments !== before.arguments) this.#live = null;
     this.element.dataset.state = item.question ? "asked" : item.state;
     retext(this.words, verb(item.name));
-    retext(this.target, visible(target(item.name, item.arguments)));
+    this.#drawTarget(visible(target(item.name, item.arguments)));
     this.undo.update(item.undoable, `${verb(item.name)} ${visible(target(item.name, item.arguments))}`);
     this.#drawMeta(item);
     if (item.state !== before.state || item.question !== before.question || !this.sign.firstChild)
       this.#drawSign(item);
     if (item.state === "running" || before.card !== item.card || !this.drawn) this.#drawBody();
+  }
+
+  /** Whether the head says by itself what was done. */
+  get #isSaid() {
+    return this.item.state === "done" && isKnown(this.item.name);
+  }
+
+  /** A path that is too long loses its beginning, not the name of the file. */
+  #drawTarget(words) {
+    if (this.target.textContent === words) return;
+    const folder = pathOf(this.item.name, this.item.arguments) ? folderOf(words) : "";
+    this.target.replaceChildren(
+      folder && h("span", { class: "folder", text: `${folder}/` }),
+      folder ? h("span", { class: "name", text: nameOf(words) }) : words,
+    );
   }
 
   #drawMeta(item) {
@@ -92,7 +107,7 @@ class CallView {
             h("span", { class: "minus", text: `−${item.card.removed}` }),
           ]
         : [];
-    const said = summary(item.card, item.state === "done" && isKnown(item.name));
+    const said = summary(item.card, this.#isSaid);
     this.meta.replaceChildren(
       item.isRevised ? h("span", { class: "revised", text: t("changed by you") }) : "",
       ...diff,
@@ -136,23 +151,25 @@ class CallView {
     } else if (item.state === "running" || !item.card) this.#drawRunning(item);
     else {
       this.#live = null;
-      this.body.replaceChildren(drawCard(item.card, this.host, true));
+      this.body.replaceChildren(
+        hasBody(item.card, this.#isSaid) ? drawCard(item.card, this.host, true) : given(item),
+      );
     }
   }
 
   #drawRunning(item) {
     if (!this.#live) {
       this.#live = new LiveOutput();
-      const code = item.arguments.code ?? item.arguments.command;
-      const given = Object.keys(item.arguments).length
-        ? codeBlock(JSON.stringify(item.arguments, null, 2), "json")
-        : null;
-      this.body.replaceChildren(
-        code ? codeBlock(code, item.name === "run_python" ? "python" : "bash") : (given ?? ""),
-        this.#live.element,
-      );
+      this.body.replaceChildren(given(item), this.#live.element);
     }
     this.#live.element.hidden = !item.output.text;
     this.#live.update(item.output);
   }
+}
+
+/** What the call was given: its program, or all its arguments. */
+function given({ name, arguments: all }) {
+  const code = all.code ?? all.command;
+  if (code) return codeBlock(code, name === "run_python" ? "python" : "bash");
+  return Object.keys(all).length ? codeBlock(JSON.stringify(all, null, 2), "json") : "";
 }

@@ -72,10 +72,15 @@ export function summary(card, isSaid = false) {
 const remark = (text) => (text.length <= REMARK && !text.includes("\n") ? text : "");
 const firstLine = (text) => (text.length > 160 ? `${text.slice(0, 160)} …` : text).split("\n")[0];
 
-/** Whether there is more to a card than its summary. @param {Card | null} card */
-export function hasBody(card) {
-  if (!card) return false;
-  return card.kind !== "text" || Boolean(say(card.body)) || say(card.title).length > LONG_TITLE;
+/**
+ * Whether there is more to a card than its summary.
+ * @param {Card | null} card
+ * @param {boolean} [isSaid] as in `summary`
+ */
+export function hasBody(card, isSaid = false) {
+  if (card?.kind !== "text") return Boolean(card);
+  const body = say(card.body);
+  return say(card.title).length > LONG_TITLE || Boolean(body && !(isSaid && remark(body)));
 }
 
 function textCard(card, _, hasHead) {

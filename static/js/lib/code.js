@@ -1,6 +1,7 @@
 // A block of code with its language and a button that copies it.
 
 import { button, h } from "./dom.js";
+import { visible } from "./format.js";
 import { icon } from "./icons.js";
 import { colour } from "./markup.js";
 import { t } from "./words.js";
@@ -11,9 +12,9 @@ import { t } from "./words.js";
  * @param {{node?: Text, title?: string}} [options] *node*: where code that is still coming goes
  */
 export function codeBlock(text, language, { node, title = "" } = {}) {
-  const code = h("code", {}, node ?? text);
+  const code = h("code", {}, node ?? visible(text));
   if (!node && language) colour(code, language);
-  const copy = copyButton(() => code.textContent);
+  const copy = copyButton(() => (node ? node.data : text));
   return h(
     "figure",
     { class: "code" },

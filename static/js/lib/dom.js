@@ -1,4 +1,7 @@
-// Building and keeping DOM nodes. Text only ever becomes text: nothing here parses markup.
+// Building and keeping DOM nodes. Text only ever becomes text: nothing here parses markup, and no
+// character of it changes the order of those beside it.
+
+import { legible } from "./format.js";
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
@@ -22,7 +25,7 @@ export function h(tag, props = {}, ...children) {
 const isShown = (child) => child !== null && child !== undefined && child !== false && child !== "";
 
 /** @param {any} child */
-const asNode = (child) => (child instanceof Node ? child : String(child));
+const asNode = (child) => (child instanceof Node ? child : legible(String(child)));
 
 const PROPERTIES = new Set([
   "value",
@@ -35,6 +38,9 @@ const PROPERTIES = new Set([
   "readOnly",
 ]);
 
+/** Attributes that people read. */
+const WORDS = new Set(["title", "aria-label", "alt", "placeholder"]);
+
 /**
  * @param {any} element
  * @param {string} name
@@ -42,12 +48,13 @@ const PROPERTIES = new Set([
  */
 function set(element, name, value) {
   if (name === "class") element.className = value || "";
-  else if (name === "text") element.textContent = value;
+  else if (name === "text") element.textContent = legible(String(value ?? ""));
   else if (name === "on")
     Object.entries(value).forEach(([event, listener]) => element.addEventListener(event, listener));
   else if (name === "data") Object.assign(element.dataset, value);
   else if (PROPERTIES.has(name)) element[name] = value;
   else if (value === true) element.setAttribute(name, "");
+  else if (WORDS.has(name) && typeof value === "string") element.setAttribute(name, legible(value));
   else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
 }
 
@@ -68,7 +75,8 @@ export function attribute(element, name, value) {
  * @param {string} text
  */
 export function retext(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = legible(text);
+  if (element.textContent !== shown) element.textContent = shown;
 }
 
 /**

@@ -68,12 +68,21 @@ export const folderOf = (path) => (path.includes("/") ? path.slice(0, path.lastI
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;
+
 /** Shows control, bidirectional and invisible characters as escapes. @param {string} text */
-export function visible(text) {
-  return text.replace(HIDDEN, (character) => {
-    const code = character.charCodeAt(0);
-    return code < 0x100
-      ? `\\x${code.toString(16).padStart(2, "0")}`
-      : `\\u${code.toString(16).padStart(4, "0")}`;
-  });
+export const visible = (text) => text.replace(HIDDEN, escaped);
+
+/**
+ * Shows as escapes what would put the text around it in another order, and leaves the rest alone:
+ * joiners belong to the letters of many languages.
+ * @param {string} text
+ */
+export const legible = (text) => text.replace(TURNING, escaped);
+
+function escaped(character) {
+  const code = character.charCodeAt(0);
+  return code < 0x100
+    ? `\\x${code.toString(16).padStart(2, "0")}`
+    : `\\u${code.toString(16).padStart(4, "0")}`;
 }

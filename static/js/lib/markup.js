@@ -2,6 +2,7 @@
 // only place where text of others can become elements.
 
 import { address } from "../net/api.js";
+import { t } from "./words.js";
 import { loadHighlight, loadMarked, loadPurify, loadSyntax } from "./vendor.js";
 
 const OPTIONS = {
@@ -86,7 +87,7 @@ export function markdownReady() {
   loading ??= Promise.all([loadMarked(), loadPurify()]).then(([{ Marked }, { default: purify }]) => {
     purify.addHook("afterSanitizeAttributes", tame);
     const file = new Marked({ gfm: true });
-    const talk = new Marked({ gfm: true, renderer: { html: shownMarkup }, walkTokens: fit });
+    const talk = new Marked({ gfm: true, renderer: { html: shownMarkup }, walkTokens: escapeText });
     return (markdown, isFile) =>
       purify.sanitize(/** @type {string} */ ((isFile ? file : talk).parse(markdown)), OPTIONS);
   });
@@ -101,12 +102,8 @@ function shownMarkup({ text, block }) {
   return block ? `<pre><code class="language-html">${escaped}</code></pre>` : escaped;
 }
 
-/**
- * The title of the session is the one heading of the first level. And marked would leave the text
- * between `<script>` and its end as it is.
- */
-function fit(token) {
-  if (token.type === "heading") token.depth = Math.min(token.depth + 1, 6);
+/** Marked would leave the text between `<script>` and its end as it is. */
+function escapeText(token) {
   if (token.type === "text") token.escaped = false;
 }
 
@@ -114,9 +111,16 @@ function fit(token) {
 function tame(node) {
   if (node.tagName === "A" && node.hasAttribute("href")) tameLink(node);
   if (node.tagName === "IMG") tamePicture(node);
-  if (node.tagName === "INPUT") node.setAttribute("disabled", "");
+  if (node.tagName === "INPUT") tameBox(node);
   if (node.hasAttribute?.("class") && node.tagName !== "CODE" && node.tagName !== "SPAN")
     node.removeAttribute("class");
+}
+
+/** No input but the box of a task in a list. */
+function tameBox(box) {
+  if (box.getAttribute("type") !== "checkbox") box.remove();
+  box.setAttribute("disabled", "");
+  box.setAttribute("aria-label", box.hasAttribute("checked") ? t("done") : t("to do"));
 }
 
 function tameLink(link) {

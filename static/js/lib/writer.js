@@ -4,7 +4,9 @@
 import { settledEnd } from "./blocks.js";
 import { h } from "./dom.js";
 import { codeBlock } from "./code.js";
+import { legible } from "./format.js";
 import { markdownReady } from "./markup.js";
+import { outlined } from "./outline.js";
 import { t } from "./words.js";
 
 const SLICE = 12; // ms of drawing between two looks at what else there is to do
@@ -34,6 +36,8 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)\n?/;
 export class MarkdownWriter {
   /** Characters of the text that are drawn for good. */
   #settled = 0;
+  /** @type {number[]} what a next heading stands under */
+  #above = [];
   #text = "";
   #isDone = false;
   /** @type {((markdown: string) => DocumentFragment) | null} */
@@ -47,7 +51,7 @@ export class MarkdownWriter {
     this.element = h("div", { class: "prose" }, this.open);
     markdownReady().then((render) =>
       soon(() => {
-        this.#render = (markdown) => render(markdown, isFile);
+        this.#render = (markdown) => render(legible(markdown), isFile);
         this.#draw();
       }),
     );
@@ -59,7 +63,7 @@ export class MarkdownWriter {
     this.#text = text;
     this.#isDone = isDone;
     if (this.#render) this.#draw();
-    else this.open.textContent = text;
+    else this.open.textContent = legible(text);
   }
 
   #draw() {
@@ -74,7 +78,12 @@ export class MarkdownWriter {
     this.#fence = null;
     this.open.replaceChildren();
     if (!markdown.trim()) return;
-    this.open.before(finished(h("div", { class: "block" }, this.#render(markdown))));
+    // The open end becomes the finished block and stays where it is: nothing in sight moves.
+    const block = this.open;
+    block.append(outlined(this.#render(markdown), this.#above));
+    finished(block).hidden = false;
+    this.open = h("div", { class: "block" });
+    block.after(this.open);
   }
 
   #drawOpen(markdown) {
@@ -83,7 +92,7 @@ export class MarkdownWriter {
     if (fence) this.#drawFence(fence[2].trim(), markdown.slice(fence[0].length));
     else if (markdown.trim() || this.open.firstChild) {
       this.#fence = null;
-      this.open.replaceChildren(this.#render(markdown));
+      this.open.replaceChildren(outlined(this.#render(markdown), [...this.#above]));
     }
   }
 
@@ -94,7 +103,7 @@ export class MarkdownWriter {
       this.open.replaceChildren(codeBlock("", language, { node }));
       this.#fence = { node, length: 0 };
     }
-    this.#fence.node.appendData(code.slice(this.#fence.length));
+    this.#fence.node.appendData(legible(code.slice(this.#fence.length)));
     this.#fence.length = code.length;
   }
 }

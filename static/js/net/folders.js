@@ -1,7 +1,7 @@
 // Lists folders part by part and keeps what is known of them true; knows nothing of how they show.
 
 import { api } from "./api.js";
-import { PART, emptyTree, foldersAbove, listedOf, openIn } from "../state/tree.js";
+import { PART, emptyTree, foldersAbove, isOfOneOrder, listedOf, openIn } from "../state/tree.js";
 
 const PAUSE = 60; // ms in which what changes is listed only once
 
@@ -62,7 +62,7 @@ export class Folders {
     const part = await this.#part(folder, { start });
     this.#asked.delete(key);
     if (!part || round !== this.#rounds.get(folder)) return;
-    if (part.total !== this.tree.listed.get(folder)?.total) this.relist(folder);
+    if (!isOfOneOrder(this.tree.listed.get(folder), part)) this.relist(folder);
     else this.#learn(folder, [part]);
   }
 
@@ -84,6 +84,7 @@ export class Folders {
     if (came.length) {
       this.tree.listed.delete(folder);
       this.#learn(folder, came);
+      if (!came.every((part) => isOfOneOrder(part, came[0]))) this.relist(folder);
     } else this.host.changed();
   }
 

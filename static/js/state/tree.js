@@ -7,7 +7,7 @@
  */
 /**
  * The entries of a folder by their place in it, and the places by their names.
- * @typedef {{total: number, entries: Map<number, Entry>, places: Map<string, number>}} Listed
+ * @typedef {{total: number, order?: string, entries: Map<number, Entry>, places: Map<string, number>}} Listed
  */
 /** @typedef {{listed: Map<string, Listed>, open: Set<string>}} Tree */
 /**
@@ -36,20 +36,24 @@ export function foldersAbove(path) {
 
 /**
  * Puts parts of one folder together.
- * @param {{start: number, total: number, entries: Entry[]}[]} parts the last has the say
- * @param {Listed} [known] what stays, if it is of the same length
+ * @param {{start: number, total: number, order?: string, entries: Entry[]}[]} parts the last has the say
+ * @param {Listed} [known] what stays, if it is of the same order
  * @returns {Listed}
  */
 export function listedOf(parts, known) {
-  const { total } = parts.at(-1);
-  const entries = new Map(known?.total === total ? known.entries : []);
+  const last = parts.at(-1);
+  const { total, order } = last;
+  const entries = new Map(isOfOneOrder(known, last) ? known.entries : []);
   for (const part of parts) {
-    if (part.total !== total) continue;
+    if (!isOfOneOrder(part, last)) continue;
     part.entries.forEach((entry, index) => entries.set(part.start + index, entry));
   }
   const places = new Map([...entries].map(([place, { name }]) => [name, place]));
-  return { total, entries, places };
+  return { total, order, entries, places };
 }
+
+/** Whether *one* and *other* have the same names in the same places. */
+export const isOfOneOrder = (one, other) => one?.total === other.total && one.order === other.order;
 
 /**
  * The open folders of *folder* that are known, from the top.

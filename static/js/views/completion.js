@@ -3,7 +3,6 @@
 import { h } from "../lib/dom.js";
 import { visible } from "../lib/format.js";
 import { api } from "../net/api.js";
-import { matching } from "../state/matching.js";
 import { mention, wordAt } from "../state/typing.js";
 import { say, t } from "../lib/words.js";
 
@@ -13,7 +12,6 @@ const MOST = 8;
 
 export class Completion {
   #commands = null;
-  #files = null;
   #updates = 0;
   /** @type {Choice[]} */
   choices = [];
@@ -30,9 +28,6 @@ export class Completion {
       id: "completion",
       "aria-label": t("Suggestions"),
       hidden: true,
-    });
-    app.on("files", () => {
-      this.#files = null;
     });
     area.setAttribute("aria-controls", "completion");
     area.setAttribute("aria-autocomplete", "list");
@@ -69,8 +64,7 @@ export class Completion {
   }
 
   async #fileChoices(word) {
-    this.#files ??= (await api.files().catch(() => ({ files: [] }))).files;
-    const found = word ? matching(this.#files, word, MOST) : this.#files.slice(0, MOST);
+    const found = await this.app.finder.find(word, MOST).catch(() => []);
     return found.map((path) => ({ insert: mention(path), label: visible(path), help: "" }));
   }
 

@@ -14,7 +14,7 @@ export function composer(app) {
   const area = h("textarea", {
     rows: 1,
     "aria-label": t("Message"),
-    placeholder: t("Ask for something, / for commands, @ for files"),
+    placeholder: t("Ask for something, / commands, @ files"),
     enterkeyhint: "send",
   });
   const send = h(
@@ -182,9 +182,15 @@ function queueView(app) {
     if (ack) app.tell("draft", ack.text);
   };
   const move = (id, by) => app.queue("move", id, Math.max(0, queue.findIndex((item) => item.id === id) + by));
-  const act = (name, words, work) =>
+  const act = (name, words, text, work) =>
     button(
-      { class: "quiet tiny", title: words, "aria-label": words, data: { act: name }, on: { click: work } },
+      {
+        class: "quiet tiny",
+        title: words,
+        "aria-label": `${words}: ${visible(text)}`,
+        data: { act: name },
+        on: { click: work },
+      },
       icon(name),
     );
   const chips = keyed(
@@ -195,9 +201,9 @@ function queueView(app) {
         "li",
         { class: "chip", draggable: true },
         h("span", { class: "words", text: visible(text) }),
-        act("up", t("Earlier"), () => move(id, -1)),
-        act("send", t("Stop and send now"), () => app.queue("now", id)),
-        act("close", t("Take back"), () => takeBack(id)),
+        act("up", t("Earlier"), text, () => move(id, -1)),
+        act("send", t("Do this now"), text, () => app.queue("now", id)),
+        act("close", t("Take back"), text, () => takeBack(id)),
       );
       chip.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/onefold-queue", id));
       chip.addEventListener("dragover", (event) => event.preventDefault());

@@ -111,7 +111,8 @@ function stable(before, now) {
 }
 
 /** What goes on right now that no item shows. */
-function workingWords({ picture, state, outbox }) {
+function workingWords({ picture, state, outbox, link }) {
+  if (outbox.length && link === "lost") return t("This is sent once the connection is back.");
   if (state?.stopping) return t("Stopping…");
   if (state?.asked.length) return "";
   if (picture.drafted)

@@ -84,7 +84,7 @@ export class Editor {
           cm.EditorState.allowMultipleSelections.of(true),
           cm.indentUnit.of(indentOf(text)),
           cm.EditorState.readOnly.of(isReadOnly),
-          cm.EditorView.contentAttributes.of({ "aria-label": t("Text of the file") }),
+          cm.EditorView.contentAttributes.of({ "aria-label": t("Text of the file"), tabindex: "0" }),
           cm.keymap.of([
             {
               key: "Mod-s",

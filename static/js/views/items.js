@@ -2,7 +2,7 @@
 
 import { button, h, keyed, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { duration, count } from "../lib/format.js";
+import { duration, count, legible } from "../lib/format.js";
 import { copyButton } from "../lib/code.js";
 import { MarkdownWriter } from "../lib/writer.js";
 import { say, t } from "../lib/words.js";
@@ -39,8 +39,8 @@ function personView(item, host) {
   const edit = button(
     {
       class: "quiet tiny",
-      title: t("Edit and send again"),
-      "aria-label": t("Edit and send again"),
+      title: t("Edit this in a new session"),
+      "aria-label": t("Edit this in a new session"),
       on: { click: begin },
     },
     icon("edit"),
@@ -148,7 +148,7 @@ function thinkingView(item) {
   const draw = () => {
     if (!element.open) return;
     const more = shown.text.slice(drawn);
-    if (more) text.append(document.createTextNode(more));
+    if (more) text.append(document.createTextNode(legible(more)));
     drawn = shown.text.length;
   };
   const update = (changed) => {

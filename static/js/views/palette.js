@@ -3,12 +3,12 @@
 import { h } from "../lib/dom.js";
 import { folderOf, nameOf, visible } from "../lib/format.js";
 import { t } from "../lib/words.js";
-import { api } from "../net/api.js";
-import { matching } from "../state/matching.js";
 import { openDialog } from "./dialog.js";
 
+const MOST = 50;
+
 /** @param {import("../app.js").App} app */
-export async function openQuickly(app) {
+export function openQuickly(app) {
   const field = h("input", {
     type: "search",
     role: "combobox",
@@ -20,8 +20,6 @@ export async function openQuickly(app) {
   });
   const list = h("ul", { id: "found-files", role: "listbox", "aria-label": t("Files found") });
   const dialog = openDialog(t("Open a file"), "sheet palette", [field, list]);
-  const answer = await app.attempt(() => api.files());
-  const paths = answer?.files ?? [];
   let found = [];
   let chosen = 0;
   const open = (path) => {
@@ -48,8 +46,12 @@ export async function openQuickly(app) {
     else field.removeAttribute("aria-activedescendant");
     list.children[chosen]?.scrollIntoView({ block: "nearest" });
   };
-  const search = () => {
-    found = field.value.trim() ? matching(paths, field.value, 50) : paths.slice(0, 50);
+  let searches = 0;
+  const search = async () => {
+    const number = (searches += 1);
+    const paths = await app.attempt(() => app.finder.find(field.value, MOST));
+    if (number !== searches) return; // something else is wanted meanwhile
+    found = paths ?? [];
     chosen = 0;
     draw();
   };
@@ -71,5 +73,6 @@ export async function openQuickly(app) {
     }
   });
   field.focus();
+  app.finder.forget(); // what came since nobody looked is to be found, too
   search();
 }

@@ -50,7 +50,7 @@ export class QuestionCard {
     const { question } = item;
     this.words = WORDS[question.risk] ?? WORDS.call;
     this.pattern = h("input", {
-      value: question.pattern,
+      value: visible(question.pattern),
       "aria-label": t("Pattern to allow from now on"),
       spellcheck: "false",
     });
@@ -154,8 +154,14 @@ export class QuestionCard {
     this.#answer({
       yes: true,
       always: true,
-      pattern: this.pattern.value.trim() || this.item.question.pattern,
+      pattern: this.#chosenPattern,
     });
+  /** The pattern as it is, unless it was changed. */
+  get #chosenPattern() {
+    const { pattern } = this.item.question;
+    const chosen = this.pattern.value.trim();
+    return chosen === visible(pattern).trim() ? pattern : chosen || pattern;
+  }
   #no = () => this.#answer({ yes: false, reason: this.reason.value.trim() });
 
   async #answer(reply) {

@@ -4,9 +4,7 @@ import { button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { folderOf, nameOf } from "../lib/format.js";
 import { t } from "../lib/words.js";
-import { api } from "../net/api.js";
 import { Folders } from "../net/folders.js";
-import { matching } from "../state/matching.js";
 import { foldersAbove, rowsOf, rowsOfFound } from "../state/tree.js";
 import { remember, remembered } from "../lib/memory.js";
 import { upload } from "./upload.js";
@@ -14,6 +12,7 @@ import { treeKeys } from "./tree_keys.js";
 import { TreeRows } from "./tree_rows.js";
 
 const GLOW = 2500; // ms for which a file shines that the agent just wrote
+const MOST = 300; // files that the filter shows
 
 /** @param {import("../app.js").App} app */
 export function fileTree(app) {
@@ -22,8 +21,9 @@ export function fileTree(app) {
 
 class FileTree {
   #wanted = "";
-  /** @type {string[] | null} all files, null when they are to be asked for */
-  #paths = null;
+  /** @type {import("../state/tree.js").Rows | null} what the filter left, null: all folders */
+  #found = null;
+  #searches = 0;
   #isDue = false;
   /** @type {Promise<any> | null} */
   #menu = null;
@@ -108,7 +108,7 @@ class FileTree {
 
   /** The places in *folder* of the rows in sight, and of the one the keyboard is on. */
   #inSight(folder) {
-    if (this.#wanted) return [];
+    if (this.#found) return [];
     const indexes = [...this.view.inSight, this.view.currentIndex].filter((index) => index >= 0);
     return indexes
       .map((index) => this.view.rows.at(index))
@@ -122,12 +122,13 @@ class FileTree {
   }
 
   #relistAll() {
-    this.#forgetPaths();
+    this.app.finder.forget();
+    if (this.#wanted) this.#search();
     this.folders.relistAll();
   }
 
   #changed({ by, folders, paths }) {
-    this.#forgetPaths();
+    if (this.#wanted) this.#search();
     this.folders.happened(folders);
     if (by !== "agent") return;
     for (const { path, new_path } of paths) this.#shine(new_path || path);
@@ -151,7 +152,7 @@ class FileTree {
     this.#isDue = true;
     requestAnimationFrame(() => {
       this.#isDue = false;
-      this.view.show(this.#wanted ? this.#foundRows() : rowsOf(this.folders.tree));
+      this.view.show(this.#found ?? rowsOf(this.folders.tree));
       this.#watch();
     });
   }
@@ -159,34 +160,34 @@ class FileTree {
   // --- finding -------------------------------------------------------------------------------------
 
   #filter() {
+    if (!this.#wanted) this.app.finder.forget(); // what came since nobody looked is to be found, too
     this.#wanted = this.filter.value.trim();
-    if (this.#wanted && !this.#paths) this.#fetchPaths();
-    if (!this.#wanted) this.#tell("");
     this.view.element.scrollTop = 0;
+    if (this.#wanted) this.#search();
+    else this.#showFolders();
+  }
+
+  #showFolders() {
+    this.#searches += 1;
+    this.#wanted = "";
+    this.#found = null;
+    this.#tell("");
     this.#refresh();
   }
 
-  async #fetchPaths() {
-    const answer = await this.app.attempt(() => api.files());
-    this.#paths = answer?.files ?? [];
+  async #search() {
+    const search = (this.#searches += 1);
+    const paths = await this.app.attempt(() => this.app.finder.find(this.#wanted, MOST));
+    if (search !== this.#searches) return; // something else is wanted meanwhile
+    this.#found = rowsOfFound(paths ?? []);
+    this.#tell(paths && !paths.length ? t("No file is called so.") : "");
     this.#refresh();
-  }
-
-  #forgetPaths() {
-    if (this.#wanted) this.#fetchPaths();
-    else this.#paths = null;
-  }
-
-  #foundRows() {
-    const found = matching(this.#paths ?? [], this.#wanted);
-    this.#tell(this.#paths && !found.length ? t("No file is called so.") : "");
-    return rowsOfFound(found);
   }
 
   /** Opens the folders above *path* and goes to it. @param {string} path */
   async reveal(path) {
     this.filter.value = "";
-    this.#wanted = "";
+    this.#showFolders();
     const folders = foldersAbove(path);
     for (const [index, folder] of folders.entries())
       await this.folders.reach(folder, nameOf(folders[index + 1] ?? path));

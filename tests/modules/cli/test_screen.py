@@ -64,6 +64,10 @@ class Person:
     stopped: list[bool] = field(default_factory=list)
     texts: list[str | None] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+
+    def keep(self, typed: str) -> None:
+        self.kept.append(typed)
 
     def edit(self, label: Phrase, text: str) -> str | None:
         self.edited.append(text)
@@ -299,6 +303,12 @@ def test_a_key_answers_a_question(keys: list[str | None], reply: Reply | None) -
     assert "? Run rm x\n" in text
     assert "It deletes.\n" in text
     assert "a always: run_command rm *" in text
+
+
+def test_what_is_no_answer_is_kept_for_the_prompt() -> None:
+    person = Person(["\x1b[A", "\r", "v", "always now\r", "n"])
+    ask(person)
+    assert person.kept == ["v", "always now\r"]
 
 
 def test_a_command_is_edited_before_it_runs() -> None:

@@ -313,6 +313,30 @@ def test_what_was_typed_before_a_question_does_not_answer_it(started: Terminal) 
     started.see("You said 'yyy later'.")
 
 
+def test_a_line_typed_at_a_question_is_no_answer_and_waits(started: Terminal) -> None:
+    started.press("web", "Enter")
+    started.see("y yes")
+    started.press("make a plan", "Enter")
+    started.see("What you type waits for the next prompt")
+    started.see("y yes")
+    started.press("y")
+    started.see("Found.")
+    started.see("You said 'make a plan'.")
+    assert "Allowed from now on" not in started.screen()
+
+
+def test_escape_leads_from_the_line_back_to_the_question(started: Terminal) -> None:
+    started.press("web", "Enter")
+    started.see("e edit")
+    started.press("e")
+    started.see('"query": "tea"')
+    started.press("Escape")
+    started.wait(lambda screen: "e edit" in screen.rstrip().splitlines()[-1])
+    started.press("y")
+    started.see_prompt_after("Found.")
+    assert "Search the web tea" in started.screen()
+
+
 def test_a_second_message_sent_ahead_is_no_reason(started: Terminal) -> None:
     started.press("web", "Enter", "second", "Enter")
     started.see("y yes")

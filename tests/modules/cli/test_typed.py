@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from modules.cli.prompt import _history
+from modules.cli.typed_before import typed_before
 
 
 def test_typed_secrets_are_not_kept_on_disk(tmp_path: Path) -> None:
-    history = _history(tmp_path / "typed", lambda text: text.replace("hunter2", "«SECRET:DB»"))
+    history = typed_before(tmp_path / "typed", lambda text: text.replace("hunter2", "«SECRET:DB»"))
     history.append_string("log in with hunter2\nand sk-abcdef0123456789")
     history.append_string("fix the bug")
     kept = (tmp_path / "typed").read_text()

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from modules.sandbox import Limits, selftest
+from modules.sandbox import Limits, Program, selftest
 from modules.sandbox.sockets import sockets_in
-from tests.modules.sandbox.house import House
+from tests.modules.sandbox.house import House, finish
+from utils.phrases import Problem
 
 CONNECT = """
 import socket
@@ -63,6 +64,47 @@ def test_a_socket_that_was_bound_by_a_short_name_is_found(house: House) -> None:
 def test_a_programs_own_sockets_work(house: House) -> None:
     code = "import socket\ns = socket.socket(socket.AF_UNIX); s.bind('own.sock'); s.listen()\n"
     assert house.python(code + CONNECT.format(path="own.sock")).output == "connected\n"
+
+
+def test_the_folders_around_a_repository_inside_stay_where_they_are(house: House) -> None:
+    """What holds a mount could else be moved away, and another repository be put in its place."""
+    inner = house.project / "vendor" / "lib"
+    subprocess.run(["git", "init", "-q", str(inner)], check=True)
+    sandbox = house.sandbox()
+    sandbox.guard(["vendor/lib/.git"])
+    code = "mv vendor/lib a; mv vendor b; mkdir -p vendor/lib/.git/hooks && touch $_/post-checkout"
+    assert finish(sandbox, Program("bash", code)).exit_code == 1
+    assert not (inner / ".git/hooks/post-checkout").exists()
+    assert finish(sandbox, Program("bash", "mkdir vendor/other; mv vendor/other c")).exit_code == 0
+
+
+def test_what_a_program_locks_stops_no_later_one(house: House) -> None:
+    for folder in (".venv", "locked"):
+        (house.project / folder).mkdir()
+    house.bash("chmod 0 .venv locked; ln -s venv venv")
+    assert house.python("'works'").output == "'works'\n"
+    house.bash("rmdir .venv; ln -s /root .venv")
+    assert house.python("'works'").output == "'works'\n"
+
+
+def test_a_python_that_cannot_be_started_says_so(house: House) -> None:
+    environment = house.project / ".venv"
+    (environment / "bin").mkdir(parents=True)
+    (environment / "pyvenv.cfg").touch()
+    (environment / "bin" / "python3").write_text("#!/nowhere\n")
+    with pytest.raises(Problem, match=r"could not be started: .*/\.venv/bin/python3: "):
+        house.python("pass")
+    (environment / "pyvenv.cfg").unlink()
+    assert house.python("'works'").output == "'works'\n"
+
+
+def test_what_is_written_too_deep_for_a_path_counts(house: House) -> None:
+    code = (
+        "import os\nfor n in range(30): os.mkdir('n' * 200); os.chdir('n' * 200)\n"
+        "for n in range(100):\n    with open(str(n), 'wb') as file: file.write(bytes(8 << 20))\n"
+        "import time; time.sleep(30)"
+    )
+    assert house.python(code, Limits(seconds=60, disk_growth=100 << 20)).why == "disk"
 
 
 def test_files_without_number_in_memory_are_not(house: House) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from core.cards import Change
 from modules.sandbox import effects as module
-from modules.sandbox.effects import Effects, effects, look
+from modules.sandbox.effects import Effects, Snapshot, effects, look
+from modules.sandbox.scratch import remove_scratch
 
 
 def test_what_happened_to_files_is_seen(tmp_path: Path) -> None:
@@ -74,6 +75,39 @@ def test_what_runs_later_is_pointed_out(tmp_path: Path) -> None:
         *(".envrc", ".vscode/tasks.json", "bare/HEAD", "lib/evil.pth"),
         *("sub/.git/config", "sub/.git/hooks/pre-commit", "tests/conftest.py"),
     )
+
+
+def test_a_repository_that_two_runs_make_together_is_pointed_out(tmp_path: Path) -> None:
+    (tmp_path / "HEAD").write_text("ref: refs/heads/main")
+    before = look(tmp_path)
+    for name in ("objects", "refs"):
+        (tmp_path / name).mkdir()
+    assert effects(before, look(tmp_path)).run_later == ("HEAD",)
+
+
+def test_files_too_deep_for_a_path_are_seen(tmp_path: Path) -> None:
+    before = look(tmp_path)
+    names = "n" * 200
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(30):
+        os.mkdir(names, dir_fd=folder)
+        folder, above = os.open(names, os.O_RDONLY, dir_fd=folder), folder
+        os.close(above)
+    os.close(os.open("x.pth", os.O_CREAT, dir_fd=folder))
+    os.close(folder)
+    done = effects(before, look(tmp_path))
+    path = "/".join([*[names] * 30, "x.pth"])
+    assert done.changes == (Change("created", path),)
+    assert done.run_later == (path,)
+    remove_scratch(tmp_path / names)
+
+
+def test_what_is_locked_is_not_taken_for_deleted() -> None:
+    folders = frozenset({"folder"})
+    open_ = Snapshot({"folder/file": (0, 1, 2, 3, 4)}, folders)
+    locked = Snapshot({}, folders, locked=folders)
+    assert effects(open_, locked).changes == (Change("modified", "folder"),)
+    assert effects(locked, open_).changes == ()
 
 
 def test_a_huge_folder_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,7 +97,8 @@ def test_groups_of_the_killed_are_removed_at_the_next_start(house: House) -> Non
 
 def test_version_two_has_one_folder_with_all_limits(tmp_path: Path) -> None:
     limits = Limits(memory=7, processes=3)
-    group = Group(Place(tmp_path, tmp_path), "ours", limits)
+    group = Group(Place(tmp_path, tmp_path), "ours")
+    group.limit(limits)
     assert {path.name: path.read_text() for path in (tmp_path / "ours").iterdir()} == {
         "memory.max": "7",
         "pids.max": "3",
@@ -112,7 +113,7 @@ def test_a_process_without_a_number_here_is_no_order_to_kill_ourselves(tmp_path:
     code = (
         "import sys\nfrom pathlib import Path\nfrom modules.sandbox import Limits\n"
         "from modules.sandbox.group import Group, Place\n"
-        "here = Path(sys.argv[1])\ngroup = Group(Place(here, here), 'g', Limits())\n"
+        "here = Path(sys.argv[1])\ngroup = Group(Place(here, here), 'g')\n"
         "(here / 'g' / 'cgroup.procs').write_text('0\\n')\n"
         "print(group.members(), group.remove())"
     )

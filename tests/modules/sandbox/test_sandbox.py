@@ -502,12 +502,36 @@ class TestTheTier:
         assert str(note).startswith("The run changed what git obeys; put back: .git/commondir")
         assert house.bash("true").notes == ()
 
+    def test_what_git_obeys_for_submodules_and_inside_is_put_back_too(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(selftest, "PLACES", ())
+        for name in (".git/modules/one/modules/two", "inner/.git"):
+            subprocess.run(["git", "init", "-q", "--bare", house.project / name], check=True)
+        (house.project / ".git/modules/away").mkdir()
+        (house.project / ".git/modules/away/HEAD").touch()
+        sandbox = house.sandbox()
+        sandbox.guard(["inner/.git"])
+        code = (
+            "echo x >> .git/modules/one/modules/two/config; echo x > inner/.git/hooks/pre-push\n"
+            "cd .git/modules; mv away ..; mkdir -p ../../evil/hooks; touch ../../evil/hooks/kept\n"
+            "ln -s ../../evil away"
+        )
+        notes = [str(note) for note in finish(sandbox, Program("bash", code)).notes]
+        assert notes == [
+            "The run replaced or removed .git/modules/away: look there before you use git.",
+            "The run changed what git obeys; put back: .git/modules/one/modules/two/config, "
+            "inner/.git/hooks/pre-push",
+        ]
+        assert not (house.project / "inner/.git/hooks/pre-push").exists()
+        assert (house.project / "evil/hooks/kept").exists()
+
     def test_another_git_is_named_and_left_alone(
         self, house: House, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(selftest, "PLACES", ())
         result = house.bash("mv .git old; ln -s old .git")
-        assert "another .git" in str(result.notes[0])
+        assert str(result.notes[0]).startswith("The run replaced or removed .git")
 
     def test_a_bubblewrap_without_proc_is_tier_b(
         self, house: House, monkeypatch: pytest.MonkeyPatch

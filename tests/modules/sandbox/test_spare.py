@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from modules.sandbox import Limits, Program, Result, Sandbox
+from modules.sandbox.spare import Parking
 from tests.modules.sandbox.house import (
     QUICK,
     ROOT,
@@ -159,6 +160,17 @@ def test_a_folder_without_git_is_left_clean_and_stays_without(house: House) -> N
     warm.sandbox._spare.discard()
     assert list(house.plain.iterdir()) == []
     assert list((house.data / "sandbox").glob("parked-*")) == []
+
+
+def test_a_repository_made_meanwhile_is_left_where_it_is(house: House) -> None:
+    git = house.plain / ".git"
+    git.mkdir()
+    (git / "HEAD").touch()
+    parking = Parking(house.plain, house.data)
+    with pytest.raises(FileExistsError):
+        parking.park([".git"])
+    assert (git / "HEAD").exists()
+    assert parking.parked == {}
 
 
 def test_another_sandbox_of_the_folder_keeps_its_protection(house: House) -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from modules.sandbox import selftest
 from tests.modules.sandbox.house import House
-from tests.modules.sandbox.probes import neighbours, successes
+from tests.modules.sandbox.probes import KNOWN_OF_LANDLOCK, neighbours, successes
 
 ROOT = Path(__file__).parents[3]
 NOBODY = 65534
@@ -23,6 +24,15 @@ NOBODY = 65534
 def test_no_attempt_succeeds(house: House, tmp_path: Path) -> None:
     with neighbours(tmp_path) as outside:
         assert successes(house, outside) == {}
+
+
+def test_landlock_holds_what_it_promises(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(selftest, "PLACES", ())
+    assert house.sandbox().report().tier == "C"
+    with neighbours(tmp_path) as outside:
+        assert successes(house, outside, KNOWN_OF_LANDLOCK) == {}
 
 
 @pytest.fixture
@@ -40,7 +50,8 @@ def open_copy() -> Iterator[Path]:
     shutil.rmtree(base)
 
 
-def test_no_attempt_succeeds_for_an_ordinary_user(open_copy: Path) -> None:
+@pytest.mark.parametrize("tier", ["A", "C"])
+def test_no_attempt_succeeds_for_an_ordinary_user(open_copy: Path, tier: str) -> None:
     own = open_copy / "own"
     is_root = os.getuid() == 0
     if is_root:
@@ -49,7 +60,7 @@ def test_no_attempt_succeeds_for_an_ordinary_user(open_copy: Path) -> None:
         [
             *(("/usr/bin/setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}") if is_root else ()),
             *(("--clear-groups", "/usr/bin/python3") if is_root else (sys.executable,)),
-            *("-m", "tests.modules.sandbox.probes", str(own)),
+            *("-m", "tests.modules.sandbox.probes", str(own), tier),
         ],
         cwd=open_copy,
         capture_output=True,

@@ -124,6 +124,33 @@ def test_a_program_sends_a_message_and_hears_the_answer(serve: Serve) -> None:
         assert queued.json["queued"] is False
 
 
+def test_a_command_that_leads_elsewhere_says_where_in_a_stream_too(serve: Serve) -> None:
+    with serve(say("one")) as served:
+        session = served.new_session()
+        path = f"/api/sessions/{session}/messages"
+        list(stream(served, "POST", path, {"text": "hi"}))
+        for text in ("/new", f"/resume {session}", "/fork 1"):
+            told = [
+                list(stream(served, "POST", path, {"text": text, "cmd": text})) for _ in range(2)
+            ]
+            assert told[0] == told[1]
+            ((name, packet),) = told[0]
+            assert (name, packet["cmd"], packet["queued"]) == ("open", text, False)
+            assert served.ask("GET", f"/api/sessions/{packet['open']}").status == 200
+
+
+def test_what_runs_alone_is_not_busy_once_a_stream_has_ended(serve: Serve) -> None:
+    with serve(*(say("one") for _ in range(10))) as served:
+        session = served.new_session()
+        for _ in range(10):
+            for _name, packet in stream(
+                served, "POST", f"/api/sessions/{session}/messages", {"text": "hi"}
+            ):
+                if packet["type"] == "TurnFinished":
+                    state = served.ask("GET", f"/api/sessions/{session}").json["state"]
+                    assert state["running"] is False
+
+
 def test_a_message_sent_again_tells_what_came_of_the_first_and_ends(serve: Serve) -> None:
     with serve(say("Hello.")) as served:
         session = served.ask("POST", "/api/sessions").json["id"]

@@ -150,3 +150,30 @@ def test_a_question_is_edited_in_the_attached_terminal(serve: Serve, terminal: T
             started = page.wait_for("ToolStarted", is_revised=True)
             assert started["arguments"] == {"path": "person"}
             page.wait_for("TurnFinished")
+
+
+def test_who_leaves_listens_no_more(served: Served, type_in: Callable[[str], None]) -> None:
+    server = served.server
+    file = server_file(served.data, server.port)
+    with announced(file, server.url, server.access.token, served.project):
+        type_in("/new\n/status\n")
+        assert attach(served.data, server.port, Words.of("en")) == 0
+    assert not [thread for thread in threading.enumerate() if thread.name == "events"]
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_the_attached_terminal_says_what_holds(serve: Serve, terminal: Terminal) -> None:
+    with serve(say("fine"), say("more")) as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            session = served.new_session()
+            page.attach(session)
+            page.call("send", session=session, cmd="c0", text="hello")
+            page.wait_for("state", running=False)
+            join(terminal, served)
+            terminal.see("fast · project · guarded · context")
+            page.call("send", session=session, cmd="c1", text="/think")
+            terminal.see("thinks once · project · guarded")
+            terminal.press("C-c")
+            terminal.see("Ctrl-C again leaves")

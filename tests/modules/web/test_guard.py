@@ -53,6 +53,15 @@ def test_every_route_is_guarded(served: Served) -> None:
             assert not any(name.startswith("access-control") for name in answer.headers)
 
 
+def test_who_comes_by_a_browser_reads_a_page_why_not(served: Served) -> None:
+    eyes = {"Accept": "text/html,*/*;q=0.8"}
+    answer = served.ask("GET", "/", headers=eyes, known=False)
+    assert (answer.status, answer.headers["content-type"]) == (401, "text/html; charset=utf-8")
+    assert b"<h1>Onefold</h1>" in answer.body
+    plain = served.ask("GET", "/", known=False)
+    assert plain.headers["content-type"] == "text/plain; charset=utf-8"
+
+
 def test_nobody_comes_in_without_proof(served: Served) -> None:
     other = {"Cookie": f"onefold_{served.server.port}=of-another-run"}
     for path in PATHS:

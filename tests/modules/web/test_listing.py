@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +17,11 @@ import pytest
 from modules.annotations import Annotations
 from modules.project import Project
 from modules.web import survey
+from modules.web.files import Files
 from modules.web.listing import WIDEST, Listing
 from modules.web.refusal import Refused
+from modules.web.survey import QUICK, Surveyor
+from modules.web.veil import Veil
 from modules.web.watch import Watch
 
 
@@ -61,6 +68,16 @@ def test_a_large_folder_is_told_in_parts(project: Project, listing: Listing) -> 
     assert names(listing.folder("", start=-5, count=0)) == ["sub"]
     assert names(listing.folder("", start=9_999)) == []
     assert len(names(listing.folder("", count=10**9))) == min(WIDEST, 2_502)
+
+
+def test_parts_of_different_orders_are_told_apart(project: Project, listing: Listing) -> None:
+    for name in ("a", "b", ".c"):
+        (project.root / name).touch()
+    first, seen = listing.folder("", count=1), listing.folder("", count=1, hidden=False)
+    assert first["order"] == listing.folder("", start=1)["order"] != seen["order"]
+    (project.root / "a").rename(project.root / "d")
+    assert listing.folder("")["total"] == first["total"]
+    assert listing.folder("")["order"] != first["order"]
 
 
 def test_what_changes_in_a_large_folder_is_told(project: Project, listing: Listing) -> None:
@@ -133,8 +150,10 @@ def test_what_changes_between_listing_and_watching_is_told(
 ) -> None:
     told: list[Any] = []
     watch = Watch(project, listing, lambda *packet: told.append(packet[2]["folders"]))
+    os.utime(project.root, (1, 1))
     assert names(listing.folder("")) == []
     (project.root / "new.txt").touch()
+    os.utime(project.root, (2, 2))
     watch.want("page", [""], [])
     watch.look()
     assert told == [[""]]
@@ -145,6 +164,7 @@ def test_what_changes_between_listing_and_watching_is_told(
 
 def test_another_rule_changes_every_folder(project: Project, listing: Listing) -> None:
     (project.root / ".gitignore").write_text("")
+    os.utime(project.root, (1, 1))
     told: list[Any] = []
     watch = Watch(project, listing, lambda *packet: told.append(packet[2]["folders"]))
     listing.folder("")
@@ -153,3 +173,106 @@ def test_another_rule_changes_every_folder(project: Project, listing: Listing) -
     (project.root / ".gitignore").write_text("*.log\n")
     watch.look()
     assert told == [["*"]]
+
+
+def test_a_name_that_comes_in_the_same_moment_is_not_missed(
+    project: Project, listing: Listing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1_000):
+        (project.root / f"f{number:04}").touch()
+    now = time.time_ns()
+    os.utime(project.root, ns=(now, now))
+    monkeypatch.setattr(time, "time_ns", lambda: now + 1)  # the clock of the file system lags
+    assert listing.folder("")["total"] == 1_000
+    (project.root / "g").touch()
+    os.utime(project.root, ns=(now, now))
+    assert listing.folder("")["total"] == 1_001
+
+
+def test_what_comes_in_the_moment_of_a_listing_is_told(
+    project: Project, listing: Listing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Any] = []
+    watch = Watch(project, listing, lambda *packet: told.append(packet[2]["folders"]))
+    watch.want("page", [""], [])
+    now = time.time_ns()
+    os.utime(project.root, ns=(now, now))
+    assert listing.folder("")["total"] == 0
+    (project.root / "g").touch()
+    os.utime(project.root, ns=(now, now))
+    monkeypatch.setattr(time, "time_ns", lambda: now + 10**9)
+    for _ in range(3):
+        watch.look()
+    assert told == [[""]]
+    assert names(listing.folder("")) == ["g"]
+
+
+def test_a_file_that_changes_before_it_is_watched_is_told(
+    project: Project, listing: Listing, tmp_path: Path
+) -> None:
+    told: list[Any] = []
+    watch = Watch(project, listing, lambda *packet: told.append(packet[2]["paths"]))
+    notes = Annotations(project, tmp_path / "notes.json")
+    files = Files(project, notes, lambda _: None, Veil(None), listing.stamps)
+    (project.root / "a.txt").write_text("old")
+    assert files.text("a.txt")["text"] == "old"
+    (project.root / "a.txt").write_text("newer")
+    watch.want("page", [], ["a.txt"])
+    watch.look()
+    assert told == [[{"kind": "modified", "path": "a.txt", "new_path": ""}]]
+
+
+def test_a_folder_bears_the_letter_of_what_is_in_it(tmp_path: Path) -> None:
+    for name in ("new/deep/a.txt", "old/a.txt", "mixed/a.txt", "gone/a.txt", "same/a.txt"):
+        (tmp_path / "project" / name).parent.mkdir(parents=True)
+        (tmp_path / "project" / name).write_text("1\n")
+    root = tmp_path / "project"
+    git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "old", "mixed", "gone", "same"], check=True)
+    subprocess.run([*git, "commit", "-qm", "one"], check=True)
+    (root / "old" / "a.txt").write_text("22\n")
+    (root / "mixed" / "b.txt").write_text("new\n")
+    (root / "gone" / "b.txt").write_text("new\n")
+    (root / "gone" / "a.txt").unlink()
+    with contextlib.closing(Project(root)) as project:
+        notes = Annotations(project, tmp_path / "notes.json")
+        with contextlib.closing(Listing(project, notes)) as listing:
+            told = {entry["name"]: entry["git"] for entry in listing.folder("")["entries"]}
+            deep = {entry["name"]: entry["git"] for entry in listing.folder("new")["entries"]}
+    assert told == {"new": "?", "old": "M", "mixed": "M", "gone": "M", "same": ""}
+    assert deep == {"deep": "?"}
+
+
+def test_a_note_that_another_sets_is_told(
+    project: Project, listing: Listing, tmp_path: Path
+) -> None:
+    (project.root / "a.txt").touch()
+    os.utime(project.root, (1, 1))
+    told: list[Any] = []
+    watch = Watch(project, listing, lambda *packet: told.append(packet[2]["folders"]))
+    watch.want("page", [""], [])
+    listing.folder("")
+    watch.look()
+    assert told == []
+    Annotations(project, tmp_path / "notes.json").annotate_file("a.txt", "mind the gap")
+    watch.look()
+    watch.look()
+    assert told == [["*"]]
+    assert [entry["note"] for entry in listing.folder("")["entries"]] == ["mind the gap"]
+
+
+def test_a_survey_that_fails_behind_the_scenes_is_kept_for_the_log(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[BaseException] = []
+    surveyor = Surveyor(project, lambda: None, kept.append)
+    first = replace(surveyor.now(), seconds=QUICK)
+    monkeypatch.setattr(surveyor, "_survey", first)
+    monkeypatch.setattr(project, "files", lambda: 1 // 0)
+    surveyor.outdated()
+    assert surveyor.now() is first
+    surveyor.close()
+    assert [type(error) for error in kept] == [ZeroDivisionError]
+    with pytest.raises(ZeroDivisionError):
+        surveyor.now(time.time_ns())

@@ -5,8 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
+from typing import Any
 
+from core.family import Family
 from core.web_terminal import Packet
+from modules.data_folder import DataFolder
+from modules.project import Project
+from modules.secrets import Secrets
 from tests.modules.web.serving import PATIENCE, Served
 from tests.scripted import call, say
 from utils.completion import Delta
@@ -200,6 +205,44 @@ def test_a_server_restart_keeps_the_talk_and_the_queue(serve: Serve) -> None:
         page.call("send", session=session, cmd="c3", text="three")
         assert [page.wait_for("TurnStarted")["text"] for _ in range(2)] == ["two", "three"]
         page.wait_for("state", running=False)
+
+
+def test_a_server_restart_keeps_how_long_a_turn_took(serve: Serve) -> None:
+    with serve(say("one")) as served, served.page() as page:
+        session = served.new_session()
+        page.attach(session)
+        page.call("send", session=session, cmd="c1", text="one")
+        page.wait_for("state", running=False, queue=[], turn=1)
+    with serve() as served, served.page() as page:
+        *_, end = page.attach(session)["events"]
+    assert end["type"] == "TurnFinished"
+    assert end["seconds"] > 0
+
+
+SECRET = "correct-horse-battery-staple"
+
+
+def secrets(project: Project, data: DataFolder) -> list[Family]:
+    return [Secrets(project.root, {}, data.shows_secrets)]
+
+
+def test_what_becomes_a_secret_later_shows_nowhere_any_more(serve: Serve) -> None:
+    with serve(say(f"You said {SECRET}."), more=secrets) as served:
+        session = served.new_session()
+        path = f"/api/sessions/{session}"
+        with served.page() as page:
+            page.attach(session)
+            page.call("send", session=session, cmd="c1", text=f"Try {SECRET} please")
+            page.wait_for("state", running=False, queue=[])
+            (served.project / ".env").write_text(f"TOKEN={SECRET}\n")
+            shown: list[Any] = [page.attach(session)]
+        paths = [f"{path}/transcript", path, "/api/sessions", f"/s/{session}"]
+        paths += [f"{path}/export?format={kind}" for kind in ("md", "json", "html")]
+        paths += ["/api/search?text=please"]
+        shown += [served.ask("GET", each).body.decode() for each in paths]
+    for told in map(str, shown):
+        assert SECRET not in told
+        assert "SECRET:TOKEN" in told
 
 
 def test_an_unknown_session_is_said_to_be_unknown(served: Served) -> None:

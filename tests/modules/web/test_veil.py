@@ -14,6 +14,7 @@ from modules.project import Project
 from modules.secrets import Secrets
 from modules.web.files import Files
 from modules.web.refusal import Refused
+from modules.web.stamps import Stamps
 from modules.web.veil import Veil
 
 VALUE = "ghp_0123456789abcdefghij"
@@ -34,7 +35,7 @@ class Desk:
         self.veil = Veil(self.secrets)
         project = Project(self.root)
         notes = Annotations(project, base / "notes")
-        self.files = Files(project, notes, lambda _: None, self.veil)
+        self.files = Files(project, notes, lambda _: None, self.veil, Stamps())
 
     def write(self, name: str, text: str) -> None:
         (self.root / name).write_text(text)

@@ -1,0 +1,253 @@
+"""Puts together what the command line asks for: the model's client, the ground, the screens.
+
+This is the only place that builds things, and the only one that sees both screens. Each is loaded
+only when it is wanted.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from config import DEEPSEEK, ROOT, VERSION, Settings, load, unknown_names
+from modules.cli.options import Options, parse
+from modules.words import Words
+from utils.phrases import Problem
+from utils.streams import print_error
+
+if TYPE_CHECKING:
+    from core.main_terminal import MainTerminal
+    from core.web_terminal import Packet, WebTerminal
+    from modules.cli.plain import PlainScreen
+    from modules.ground import Ground
+    from modules.toolbox import Choices
+    from utils.api_client import ApiClient
+
+Terminal = TypeVar("Terminal", bound="MainTerminal")
+
+
+def run(argv: list[str], words: Words) -> int:
+    """Do what the command line *argv* says; return the exit code. Raises `Problem`."""
+    options = parse(argv, words, version=VERSION)
+    if isinstance(options, int):
+        return options
+    try:
+        for warning in unknown_names():
+            print_error(words.say(warning))
+        if options.task is None and not (options.cli or options.web or options.attach):
+            from modules.cli.menu import choose
+
+            options = choose(options, words, load().data_dir / "answers.json")
+        return run_as_said(options, words)
+    except Problem as problem:
+        if options.task is not None and options.output != "text":
+            print_failure(options, words, problem)
+        raise
+
+
+def print_failure(options: Options, words: Words, problem: Problem) -> None:
+    """Tell a program that reads our JSON what kept the task from being begun."""
+    screen = plain_screen(options, words, options.project or "")
+    screen.fail(problem.what)
+    screen.finish()
+
+
+def plain_screen(options: Options, words: Words, project: str) -> PlainScreen:
+    from modules.cli.plain import PlainScreen
+
+    is_new = options.resume is None
+    out, err = sys.stdout, sys.stderr
+    return PlainScreen(options.output, out, err, words, project=project, is_new=is_new)
+
+
+def run_as_said(options: Options, words: Words) -> int:
+    """Do what *options* say; return the exit code. Raises `Problem`."""
+    settings = load({"mode": options.mode, "model": options.model, "approve": options.approve})
+    if options.attach:
+        from modules.cli.attach import attach
+
+        return attach(settings.data_dir, options.port, words, session=options.resume)
+    if options.web:
+        return run_web(options, settings, words)
+    return run_terminal(options, settings, words)
+
+
+def run_terminal(options: Options, settings: Settings, words: Words) -> int:
+    """Run a dialogue, or the one task of `-p`, and return the exit code. Raises `Problem`."""
+    from core.main_terminal import MainTerminal
+
+    with ExitStack() as stack:
+        model, is_practice = model_for(options, settings, words, stack)
+        task = prepared_task(options, model, words)
+        ground = lay_ground(options, settings, words)
+        make = partial(MainTerminal, model=model)
+        terminal = furnish(make, ground, settings, is_practice=is_practice)
+        stack.callback(terminal.close)
+        if options.resume is not None:
+            terminal.resume(options.resume)
+        if task is not None:
+            from modules.cli.task import run_task
+
+            screen = plain_screen(options, words, str(ground.project.root))
+            return run_task(terminal, task, screen, ground.failures)
+        from modules.cli.dialogue import run_dialogue
+        from modules.toolbox import announcements
+
+        return run_dialogue(
+            terminal,
+            words,
+            history_file=ground.data.typed,
+            failures=ground.failures,
+            header=announcements(terminal.families),
+            warm=model.warm,
+        )
+
+
+def prepared_task(options: Options, model: ApiClient, words: Words) -> str | None:
+    """Return the task of `-p` with what is piped in, the *model* being warmed up meanwhile.
+
+    None is for a dialogue, which warms it up behind its prompt. Raises `Problem`.
+    """
+    if options.task is None:
+        return None
+    from modules.cli.task import read_task
+
+    if not options.is_command:
+        in_background(model.warm)
+    return read_task(options.task, lambda what: print_error(words.say(what)))
+
+
+def in_background(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="warm", daemon=True).start()
+
+
+def run_web(options: Options, settings: Settings, words: Words) -> int:
+    """Serve the browser page until Ctrl-C; return the exit code. Raises `Problem`."""
+    from core.web_terminal import WebTerminal
+    from modules.web.place import Place
+    from modules.web.server import WebHouse, serve
+
+    place = Place.of(options.host, options.port, options.allow_remote, options.async_mode)
+    with ExitStack() as stack:
+        model, is_practice = model_for(options, settings, words, stack)
+        in_background(model.warm)
+        ground = lay_ground(options, settings, words)
+
+        def open_terminal(emit: Callable[[Packet], None]) -> WebTerminal:
+            # Each session may change its model by name.
+            make = partial(WebTerminal, emit=emit, model=model.another())
+            return furnish(make, ground, settings, is_practice=is_practice)
+
+        house = WebHouse(
+            project=ground.project,
+            data=ground.data,
+            store=ground.store,
+            open_terminal=open_terminal,
+            version=VERSION,
+            language=settings.language,
+            model=model.model,
+            is_practice=is_practice,
+            log=ground.failures,
+            start="" if options.resume is None else ground.store.find(options.resume),
+        )
+        return serve(place, house, words, settings.data_dir)
+
+
+def model_for(
+    options: Options, settings: Settings, words: Words, stack: ExitStack
+) -> tuple[ApiClient, bool]:
+    """Return the client of the model to use, and whether that is the practice model.
+
+    Raises `Problem` when there is no key for what needs one, and nobody to ask.
+    """
+    from modules.cli.model import Access, choose_model
+    from utils.api_client import ApiClient
+
+    def make(base_url: str, key: str, model: str) -> ApiClient:
+        return ApiClient(
+            base_url,
+            key,
+            model=model,
+            max_tokens=settings.max_tokens,
+            context_limit=settings.context_limit,
+            prices=settings.prices,
+            user_agent=f"onefold/{VERSION}",
+            effort=settings.effort,
+            idle_seconds=settings.idle_seconds,
+            retries=settings.retries,
+        )
+
+    url = settings.deepseek_base_url
+    access = Access(
+        url=url,
+        key=settings.deepseek_api_key,
+        model=settings.model,
+        is_usual=url == DEEPSEEK,
+        config=settings.data_dir / "config.toml",
+    )
+    return choose_model(options, access, make, words, stack)
+
+
+def lay_ground(options: Options, settings: Settings, words: Words) -> Ground:
+    """Open the project and the data; `Problem` says why one of them cannot be used."""
+    from modules.ground import Ground, work_folder
+
+    folder = work_folder(options.project, ROOT, lambda what: print_error(words.say(what)))
+    secrets = (settings.deepseek_api_key, settings.tavily_api_key)
+    ground = Ground.of(folder, settings.data_dir, secrets)
+    if options.task is None:  # a single task says for itself what it could not keep
+        ground.data.check_writable()
+    return ground
+
+
+def furnish(
+    make: Callable[..., Terminal], ground: Ground, settings: Settings, *, is_practice: bool
+) -> Terminal:
+    """Return the terminal that *make* makes of the tools and the settings."""
+    from modules.prompts import prompt
+    from modules.toolbox import families
+    from utils.waiting import Stop
+
+    stop = Stop()
+    choices = choices_of(settings, prompt("system"), is_practice=is_practice)
+    terminal = make(
+        families=families(ground.project, ground.data, ground.store, stop, choices),
+        store=ground.store,
+        project=ground.project.name,
+        system_text=choices.system_text,
+        digest_prompt=prompt("digest"),
+        files=ground.project.files,
+        mode=settings.mode,
+        approval_mode=settings.approve,
+        step_limit=settings.step_limit,
+        context_limit=settings.context_limit,
+        budget_usd=settings.budget_usd,
+        is_practice=is_practice,
+        stop=stop,
+    )
+    ground.failures.hear(terminal.blind)
+    return terminal
+
+
+def choices_of(settings: Settings, system_text: str, *, is_practice: bool) -> Choices:
+    """Return what *settings* say about the families; who only practises searches no web."""
+    from modules.toolbox import Choices
+
+    return Choices(
+        system_text=system_text,
+        context_limit=settings.context_limit,
+        search_key="" if is_practice else settings.tavily_api_key,
+        search_url=settings.tavily_base_url,
+        allow_unsandboxed=settings.allow_unsandboxed,
+        hide_secrets=settings.hide_secrets,
+        known_secrets=settings.secrets,
+        network_hosts=settings.network_hosts,
+        pip_variables=settings.pip_variables,
+        checkpoint_file_bytes=settings.checkpoint_file_mb * 1_000_000,
+        checkpoint_total_bytes=settings.checkpoint_total_mb * 1_000_000,
+        checkpoint_days=settings.checkpoint_days,
+    )

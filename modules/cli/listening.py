@@ -1,0 +1,88 @@
+"""What happens in a session of a running server, heard in a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+
+from modules.cli.link import Link, Lost, Packet
+from utils.waiting import Stop
+
+AGAIN = 1.0
+"""Seconds between two tries to reach a server that is gone."""
+PATIENCE = 5.0
+"""Seconds that the thread is given to end, if it is in the midst of connecting."""
+
+
+class Listener:
+    """Puts what happens in *session* into `heard`, by name, until it is closed.
+
+    From its thread: *tell* gets each of these before; *tell_lost* whether the server is gone,
+    after each try. Between two servers there is a "lost".
+    """
+
+    def __init__(
+        self,
+        link: Link,
+        session: str,
+        *,
+        tell: Callable[[str, Packet], object],
+        tell_lost: Callable[[bool], object],
+    ) -> None:
+        self.heard: SimpleQueue[tuple[str, Packet]] = SimpleQueue()
+        self._link = link
+        self._session = session
+        self._tell = tell
+        self._tell_lost = tell_lost
+        self._boot, self._after = "", 0
+        self._over = Stop()
+        self._thread = threading.Thread(target=self._listen, name="events", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Hear nothing more, and end the connection."""
+        self._over.set()
+        self._thread.join(PATIENCE)
+
+    def _listen(self) -> None:
+        while not self._over.is_set():
+            with suppress(Lost):
+                self._follow()
+            if self._over.is_set():
+                return
+            self._tell_lost(True)
+            self.heard.put(("lost", {}))
+            self._over.wait(AGAIN)
+
+    def _follow(self) -> None:
+        """Hear what one server tells. Raises `Lost` when the connection breaks."""
+        events = self._link.events(self._session, self._boot, self._after, self._over)
+        for name, packet in events:
+            if self._over.is_set():
+                return
+            if name == "attached":
+                self._attach(packet)
+            elif name == "ev":
+                self._after = packet["seq"]
+            self._put(name, packet)
+            self._tell_lost(False)
+
+    def _attach(self, arrival: Packet) -> None:
+        """Note where we stand; what was missed since the last connection is heard first.
+
+        That it is another server than before is told as "restarted".
+        """
+        is_other = self._boot not in ("", arrival["boot"])
+        self._boot, self._after = arrival["boot"], arrival["head"]
+        if is_other:
+            self._tell("restarted", arrival)
+        self._tell("state", arrival["state"])
+        for event in arrival["events"] if arrival["mode"] == "replay" else ():
+            self._put("ev", event)
+
+    def _put(self, name: str, packet: Packet) -> None:
+        if name != "attached":
+            self._tell(name, packet)
+        self.heard.put((name, packet))

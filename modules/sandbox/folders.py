@@ -1,0 +1,58 @@
+"""Looking into folders as programs may have left them: locked, or deeper than any path can name."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_STEP = 3_000  # bytes of a path, a good deal fewer than the kernel takes at once
+
+
+def entries_of(folder: str) -> list[os.DirEntry[str]] | None:
+    """Return what is in *folder*, None if it cannot be looked into; nothing if it is gone.
+
+    Join `name` to *folder* for the path; `path` may lack it. What `stat` says of the entry itself
+    is known already.
+    """
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        return _deep(folder) if error.errno == errno.ENAMETOOLONG else None
+
+
+def _deep(folder: str) -> list[os.DirEntry[str]] | None:
+    """Do the same by steps."""
+    try:
+        descriptor = _opened(os.fsencode(folder))
+        try:
+            with os.scandir(descriptor) as found:
+                entries = list(found)
+            for entry in entries:
+                entry.stat(follow_symlinks=False)  # kept by the entry, beyond the descriptor
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return None
+    return entries
+
+
+def _opened(path: bytes) -> int:
+    above: int | None = None
+    try:
+        while True:
+            cut = path.rfind(b"/", 0, _STEP) if len(path) > _STEP else len(path)
+            step, path = path[: max(cut, 1)], path[max(cut, 1) :].lstrip(b"/")
+            folder = os.open(step, _FOLDER, dir_fd=above)
+            if above is not None:
+                os.close(above)
+            if not path:
+                return folder
+            above = folder
+    except OSError:
+        if above is not None:
+            os.close(above)
+        raise

@@ -1,0 +1,57 @@
+"""What both HTTP servers have in common: limits, and what requests they refuse to read."""
+
+from __future__ import annotations
+
+import re
+from email.errors import FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect
+from email.message import Message
+from typing import Any
+
+HEAD_SECONDS = 30.0
+"""Seconds in which the head of a request has to come; then the connection is cut."""
+MOST_CONNECTIONS = 256
+"""Connections that are served at once; others wait, so that descriptors are left for the work."""
+GOODBYE = 0.1
+"""Seconds for the last packets to leave when the server ends."""
+_BROKEN = (FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect)
+_NUMBER = re.compile("[0-9]{1,15}")
+
+
+class Strict:
+    """What both servers' handlers of requests have in common; mixed into `http.server`'s.
+
+    What another program could read in another way is refused, and nothing behind it is read.
+    """
+
+    headers: Message
+    path: str
+    close_connection: bool
+
+    def parse_request(self) -> bool:
+        understood: bool = super().parse_request()  # type: ignore[misc]
+        if not understood:
+            return False
+        why = _oddity(self.headers, self.path)
+        if why:
+            self.close_connection = True
+            self.send_error(400, why)  # type: ignore[attr-defined]
+        return not why
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: the terminal is for the person."""
+
+
+def _oddity(headers: Message, path: str) -> str:
+    """Return what is wrong with a request that no browser sends so, "" if it is none of those."""
+    if any(isinstance(defect, _BROKEN) for defect in headers.defects):
+        return "Broken headers"
+    if not path.startswith("/"):
+        return "The path must begin with a slash"
+    if headers["Transfer-Encoding"] is not None:
+        return "Content-Length is wanted, not Transfer-Encoding"
+    if any(len(headers.get_all(name, ())) > 1 for name in ("Host", "Content-Length")):
+        return "A header that can only be there once"
+    length = headers["Content-Length"]
+    if length is not None and not _NUMBER.fullmatch(length):
+        return "Content-Length is no number"
+    return ""

@@ -1,0 +1,57 @@
+"""What is told of a session without being asked, and to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal
+
+from core.web_terminal import Packet, WebTerminal
+from modules.web.picture import Picture
+from modules.web.refusal import Refused
+from utils.phrases import Phrase, Problem
+
+Kind = Literal["ev", "state", "session", "files"]
+Tell = Callable[[Kind, str, Packet], None]
+"""Carries a message about a session to whom it concerns; must not block."""
+Failed = Callable[[BaseException], Phrase]
+"""Logs a failure of our own and returns what the person is told of it."""
+
+
+class Telling:
+    """Tells of the session of *terminal*: *picture* has its state, *row* gives its row.
+
+    *title* is what the row said last.
+    """
+
+    def __init__(
+        self, terminal: WebTerminal, picture: Picture, tell: Tell, row: Callable[[str], Packet]
+    ) -> None:
+        self.title = ""
+        self._terminal = terminal
+        self._picture = picture
+        self._tell = tell
+        self._row = row
+
+    def event(self, packet: Packet) -> None:
+        self._tell("ev", self._terminal.session, {"boot": self._terminal.boot, **packet})
+
+    def state(self) -> None:
+        self._tell("state", self._terminal.session, self._picture.state())
+
+    def files(self, by: str, changes: list[Packet]) -> None:
+        """Tell that files changed; no *changes* means that anything may have."""
+        paths = [p for change in changes for p in (change["path"], change["new_path"]) if p]
+        folders = sorted({path.rpartition("/")[0] for path in paths}) if changes else ["*"]
+        told = {"by": by, "folders": folders, "paths": changes}
+        self._tell("files", self._terminal.session, told)
+
+    def row(self) -> None:
+        with suppress(Problem, Refused):  # the list is a little older then
+            self._tell("session", self._terminal.session, self.look())
+
+    def look(self) -> Packet:
+        """Return the row as it is now, and take note of its title."""
+        row = self._row(self._terminal.session)
+        self.title = row["title"]
+        return row

@@ -1,0 +1,162 @@
+"""What a server leaves behind when it ends, and what it does with connections that do not end."""
+
+from __future__ import annotations
+
+import gc
+import http.client
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import websocket
+
+from modules.web import green, threaded
+from tests.modules.web.serving import PATIENCE, Served
+
+Serve = Callable[..., AbstractContextManager[Served]]
+
+
+def descriptors() -> set[str]:
+    """Return what is open in this process, each by what cannot be given out anew."""
+    found = set()
+    for file in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found.add(f"{file} {file.readlink()}")
+    return found
+
+
+def raw(served: Served, line: str, *headers: str) -> socket.socket:
+    """Open a connection and begin a request on it."""
+    client = socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)
+    token = f"Authorization: Bearer {served.server.access.token}"
+    client.sendall("\r\n".join([line, f"Host: {served.host}", token, *headers]).encode())
+    return client
+
+
+def kept_open(served: Served, stack: ExitStack) -> None:
+    """Leave every kind of connection open: idle, half a request, events, a socket, polling."""
+    session = served.new_session()
+    idle = http.client.HTTPConnection("127.0.0.1", served.server.port, timeout=PATIENCE)
+    stack.callback(idle.close)
+    idle.request("GET", "/api/status", headers=served.token)
+    idle.getresponse().read()
+    stack.enter_context(raw(served, "GET / HTTP/1.1", "X-Half: "))
+    events = stack.enter_context(raw(served, f"GET /events?session={session} HTTP/1.1", "\r\n"))
+    assert events.recv(100)
+    page = websocket.create_connection(
+        f"ws://{served.host}/socket.io/?EIO=4&transport=websocket", header=served.token
+    )
+    stack.callback(page.shutdown)
+    page.recv()
+    page.send("40")
+    page.recv()
+    opened = served.ask("GET", "/socket.io/?EIO=4&transport=polling").body.decode()
+    name = re.findall(r'"sid":"([^"]+)"', opened)[0]
+    path = f"/socket.io/?EIO=4&transport=polling&sid={name}"
+    assert served.ask("POST", path, b"40").status == 200
+    assert served.ask("GET", path).status == 200
+    stack.enter_context(raw(served, f"GET {path} HTTP/1.1", "\r\n"))
+
+
+def settled(found: Callable[[], set[Any]], before: set[Any]) -> set[Any]:
+    """Return what there is beyond *before*, once that is nothing or patience is over."""
+    deadline = time.monotonic() + PATIENCE
+    while (more := found() - before) and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.05)
+    return more
+
+
+def test_nothing_of_a_server_is_left_when_it_has_ended(serve: Serve) -> None:
+    with serve() as served, ExitStack() as stack:
+        kept_open(served, stack)
+    gc.collect()
+    threads, files = set(threading.enumerate()), descriptors()
+    with ExitStack() as clients:
+        with serve() as served:
+            kept_open(served, clients)
+        assert settled(lambda: set(threading.enumerate()), threads) == set()
+    assert settled(descriptors, files) == set()
+
+
+def ends(client: socket.socket) -> bool:
+    """Return whether the server ends the connection of a *client* that only waits."""
+    try:
+        while client.recv(100_000):
+            pass
+    except ConnectionResetError:
+        pass
+    except TimeoutError:
+        return False
+    return True
+
+
+def test_a_request_that_does_not_come_is_not_waited_for(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(green, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(threaded, "HEAD_SECONDS", 0.5)
+    with serve() as served:
+        session = served.new_session()
+        events = raw(served, f"GET /events?session={session} HTTP/1.1", "\r\n")
+        slow = [raw(served, "GET / HTTP/1.1", "X-Half: "), raw(served, "GET / HT")]
+        slow += [socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)]
+        for client in slow:
+            assert ends(client)
+            client.close()
+        with events:
+            assert events.recv(100_000).startswith(b"HTTP/1.1 200 ")
+            served.ask("POST", f"/api/sessions/{session}/messages", {"text": "/todos"})
+            told = b""
+            while b"CommandAnswered" not in told:
+                told += events.recv(100_000)
+
+
+def test_more_connections_than_can_be_served_wait(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(green, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(threaded, "MOST_CONNECTIONS", 3)
+    with serve() as served:
+        idle = [
+            socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)
+            for _ in range(5)
+        ]
+        waiting = raw(served, "GET /api/status HTTP/1.1", "Connection: close", "\r\n")
+        for client in idle:
+            client.close()
+        with waiting:
+            assert waiting.recv(100).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("piece", [1_000_000, 8_000])
+def test_a_message_that_is_too_large_ends_its_connection_at_once(
+    served: Served, piece: int
+) -> None:
+    greedy = websocket.create_connection(
+        f"ws://{served.host}/socket.io/?EIO=4&transport=websocket", header=served.token, timeout=20
+    )
+    greedy.recv()
+    client = greedy.sock
+    assert client
+    with client, suppress(ConnectionError):
+        client.sendall(b"\x81\xff" + (300_000_000).to_bytes(8, "big") + b"mask")
+        for _ in range(1_200_000 // piece + 1):
+            client.sendall(b"x" * piece)
+        assert ends(client)  # though this client neither goes on nor gives up
+
+
+def test_a_refused_body_is_not_waited_for(served: Served) -> None:
+    client = socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)
+    head = f"POST /api/sessions HTTP/1.1\r\nHost: {served.host}\r\nContent-Length: 9000000\r\n\r\n"
+    with client, suppress(ConnectionError):
+        client.sendall(head.encode())
+        for _ in range(8_999):
+            client.sendall(b"x" * 1_000)
+        assert ends(client)

@@ -103,6 +103,7 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
             history_file=ground.data.typed,
             failures=ground.failures,
             header=announcements(terminal.families),
+            start=("--cli", "--project", str(ground.project.root)),
             warm=model.warm,
         )
 

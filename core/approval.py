@@ -95,12 +95,12 @@ def subject(name: str, arguments: Mapping[str, Any]) -> str:
 def pattern_for(name: str, arguments: Mapping[str, Any]) -> str:
     """Return the widest pattern that a plain "always" to this call should cover.
 
-    A command without shell operators is covered by its first two words; any other command, and
-    what changes git's own files, only to the letter; of other tools, every call.
+    A command without shell operators is covered by its first two words; any other command, what
+    deletes and what changes git's own files, only to the letter; of other tools, every call.
     """
     line = subject(name, arguments)
     own_name = line.partition(" ")[0]
-    if own_name.endswith(_IN_GIT):
+    if own_name.endswith(_IN_GIT) or name.startswith("delete_"):
         return _to_the_letter(line)
     if name != "run_command":
         return f"{own_name} *"

@@ -80,7 +80,10 @@ def _with_leave(
     reply: Reply | None = None
     ran = arguments
     if leave.verdict == "ask":
-        reply, ran = yield from _ask(host, tool, call_id, arguments, leave, wait)
+        try:
+            reply, ran = yield from _ask(host, tool, call_id, arguments, leave, wait)
+        except ToolError as error:  # it cannot be done, so nobody is asked
+            return _Done("failed", failed(error.what))
         if host.stop.is_set():
             return _Done("stopped", _stopped())
     if leave.verdict == "refuse" or (leave.verdict == "ask" and not (reply and reply.yes)):

@@ -17,7 +17,7 @@ from core.history import History
 from core.messages import Assistant, User
 from core.store import Store
 from core.thinking import Mode
-from core.tools import Toolbox, finish
+from core.tools import Risk, Toolbox, finish
 from utils.completion import Usage
 from utils.phrases import Phrase, Problem, Text, phrase
 
@@ -101,7 +101,7 @@ class Commands(Family):
 
     @command("/tools", "List the tools the model has.")
     def tools(self, _: str) -> Card:
-        rows = tuple((tool.name, str(tool.risk), tool.description) for tool in self._desk.tools)
+        rows = tuple((tool.name, _RISKS[tool.risk], tool.summary) for tool in self._desk.tools)
         columns = (phrase("tool"), phrase("risk"), phrase("what it does"))
         return TableCard(phrase("Tools"), rows, columns)
 
@@ -271,6 +271,13 @@ class Commands(Family):
 
 
 _MODES = ", ".join(MODES)
+_RISKS = {
+    Risk.READ: phrase("reads"),
+    Risk.WRITE: phrase("writes"),
+    Risk.RUN: phrase("runs programs"),
+    Risk.NETWORK: phrase("uses the network"),
+    Risk.DESTROY: phrase("deletes"),
+}
 _LONGEST = 100
 """Characters of one message in `/history`."""
 

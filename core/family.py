@@ -82,7 +82,10 @@ class Family:
         return None
 
     def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:  # noqa: ARG002
-        """Return what this call would do, None where it is plain from the arguments."""
+        """Return what this call would do, None where it is plain from the arguments.
+
+        Raises `ToolError` where it cannot be done; then nobody is asked whether it may.
+        """
         return None
 
     def blind(self, text: str) -> str:

@@ -16,14 +16,14 @@ from core.cards import Card, TextCard
 from core.commands import BESIDE, Commands, has_to_wait
 from core.context import news
 from core.events import CommandAnswered, Event, TurnFinished, TurnStarted, Warned
-from core.family import Command, Doubt, Family, Section, commands_of
+from core.families import Families
+from core.family import Command, Family, Section, commands_of
 from core.history import History
 from core.host import Model, Turn
 from core.messages import Record, Shift, User, Wire
-from core.questions import preview
 from core.store import Store
 from core.thinking import Mode
-from core.tools import Outcome, Risk, Tool, Toolbox, ToolError
+from core.tools import Outcome, Toolbox, ToolError
 from core.transcript import ended
 from core.window import Window
 from utils.completion import Usage
@@ -33,7 +33,6 @@ from utils.waiting import Stop
 
 TAKING_BACK = frozenset({"/undo", "/redo", "/rewind", "/compact"})
 """The commands that change a session, and so cannot be had in one that is only read."""
-CHANGING = frozenset({Risk.WRITE, Risk.RUN, Risk.DESTROY})
 
 
 class NamedModel(Model, Protocol):
@@ -43,7 +42,7 @@ class NamedModel(Model, Protocol):
 
 
 @dataclass(kw_only=True)
-class MainTerminal:
+class MainTerminal(Families):
     """Owns the message history, the state of the families and the settings of the session.
 
     `ask` is the one way in, for a task and for a slash command alike; what happens comes out as
@@ -72,7 +71,7 @@ class MainTerminal:
 
     def __post_init__(self) -> None:
         self.tools = Toolbox.of(self.families)
-        self.approval = Approval(self.approval_mode, self._concern)
+        self.approval = Approval(self.approval_mode, self.concern)
         self.history = History(self._keep)
         self.held: Phrase | None = None
         self.is_in_turn = False
@@ -299,52 +298,9 @@ class MainTerminal:
     def record(self, record: Record) -> None:
         self.history.append(mapped(record, self.blind))
 
-    def before(self, tool: Tool, call_id: str) -> None:
-        if changes_files(tool):
-            for family in self.families:
-                family.before(call_id, self.history.turn)
-
-    def settle(self, tool: Tool, call_id: str) -> None:
-        if changes_files(tool):
-            for family in self.families:
-                family.after(call_id, self.history.turn)
-
-    def doubt(self, tool: Tool, call_id: str) -> Doubt | None:
-        if tool.risk is not Risk.RUN:
-            return None
-        doubts = (family.doubt(call_id) for family in self.families)
-        return next((doubt for doubt in doubts if doubt), None)
-
     def follow(self, outcome: Outcome) -> None:
-        if outcome.changes:
-            for family in self.families:
-                family.follow(outcome.changes)
+        super().follow(outcome)
         self._save_state()
-
-    def blind(self, text: str) -> str:
-        """Return *text* without what a family wants nobody to see."""
-        for family in self.families:
-            text = family.blind(text)
-        return text
-
-    def unsure(self, text: str) -> int:
-        return max((family.unsure(text) for family in self.families), default=0)
-
-    def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return *arguments* with what was hidden from the model, where *tool* may have it."""
-        for family in self.families:
-            arguments = family.reveal(tool.name, arguments)
-        return arguments
-
-    def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card:
-        """Return what a call would do, for the person: nothing in it that nobody may see."""
-        given = self.reveal(tool, arguments)
-        previews = (family.preview(tool.name, given) for family in self.families)
-        card = next((card for card in previews if card), None)
-        return mapped(card or preview(tool.name, arguments), self.blind)
-
-    def standing(self) -> str:
-        return "\n".join(filter(None, (family.standing() for family in self.families)))
 
     def warnings(self) -> Sequence[Phrase]:
         told = [warning for family in self.families for warning in family.warnings()]
@@ -377,10 +333,6 @@ class MainTerminal:
             )
         return [*sections, *(s for family in self.families for s in family.context())]
 
-    def _concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
-        concerns = (family.concern(tool, arguments) for family in self.families)
-        return next((concern for concern in concerns if concern), None)
-
     # --- how full it is --------------------------------------------------------------------------
 
     @property
@@ -403,8 +355,3 @@ class MainTerminal:
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `Problem`."""
         return self.window.compact()
-
-
-def changes_files(tool: Tool) -> bool:
-    """Return whether a call of *tool* may change the project folder."""
-    return tool.risk in CHANGING and not tool.touches_nothing

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from core.cards import Card, Change, TextCard
 from core.messages import ToolCall, Wire
-from utils.phrases import Problem, Text, phrase
+from utils.phrases import Phrase, Problem, Text, phrase
 from utils.strict_json import read_json
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -60,11 +60,12 @@ Running = Generator[str, None, Outcome]
 """A tool in progress: it yields output as it appears and returns its outcome."""
 
 
-def tool(risk: Risk) -> Callable[[Method], Method]:
-    """Mark a method as a tool of the given *risk*."""
+def tool(risk: Risk, summary: Phrase | None = None) -> Callable[[Method], Method]:
+    """Mark a method as a tool of the given *risk*; *summary* is what the person reads of it."""
 
     def mark(method: Method) -> Method:
         method.__risk__ = risk  # type: ignore[attr-defined]
+        method.__summary__ = summary  # type: ignore[attr-defined]
         return method
 
     return mark
@@ -85,6 +86,12 @@ class Tool:
         risk: Risk = method.__risk__  # type: ignore[attr-defined]
         description = " ".join((method.__doc__ or "").split())
         return cls(method.__name__, description, risk, _schema(method), method)
+
+    @property
+    def summary(self) -> Text:
+        """What it does, in the words of the person if it has such, else in the model's."""
+        summary: Phrase | None = getattr(self.function, "__summary__", None)
+        return summary or self.description
 
     @property
     def touches_nothing(self) -> bool:

@@ -66,10 +66,17 @@ class Window:
                 # A reply that was asked for again is billed each time.
                 return billed // max(1, record.usage.requests) + newer
             newer += tokens(record)
-        return sum(self.parts().values())
+        return sum(self._estimates().values())
 
     def parts(self) -> dict[str, int]:
-        """Return an estimate of the tokens of the next request by part."""
+        """Return `used` by part: what is known of the whole, shared out as each is estimated."""
+        estimates, used = self._estimates(), self.used
+        whole = sum(estimates.values())
+        parts = {part: size * used // whole for part, size in estimates.items()}
+        parts[max(parts, key=parts.__getitem__)] += used - sum(parts.values())
+        return parts
+
+    def _estimates(self) -> dict[str, int]:
         sizes = {
             "system": estimate(self._talk.system_text),
             "tools": estimate(str(self._talk.tools.wire)),

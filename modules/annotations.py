@@ -57,7 +57,7 @@ class Annotations(Family):
         self._others: dict[str, tuple[int, int]] = {}
         self._set_aside = ""
 
-    @tool(Risk.WRITE)
+    @tool(Risk.WRITE, phrase("Keep a note on a file."))
     def annotate_file(self, path: str, note: Annotated[str, "Empty removes the note."]) -> Outcome:
         """Set the one note kept on a file: what it is for, what to mind. It follows renames."""
         path = self._project.normal(path)

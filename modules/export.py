@@ -57,8 +57,10 @@ def export(records: Sequence[Record], info: SessionInfo, path: Path, *, system: 
     """Write the session to *path*: JSON if that ends in ".json", else Markdown.
 
     *system* is the system text of the requests, for JSON. Raises `Problem` when the file exists or
-    cannot be written; half a file is never left.
+    cannot be written, or is to be a page; half a file is never left.
     """
+    if path.suffix.lower() in (".html", ".htm"):
+        raise Problem(phrase("A page is exported in the browser; here choose .md or .json."))
     if path.suffix.lower() == ".json":
         plain = to_json(records, info, system=system)
         data = json.dumps(plain, ensure_ascii=False, indent=1) + "\n"
@@ -67,7 +69,7 @@ def export(records: Sequence[Record], info: SessionInfo, path: Path, *, system: 
     else:
         data = to_markdown(records, info)
     _write(path, data.encode("utf-8", "replace"))
-    return TextCard(phrase("Exported"), str(path))
+    return TextCard(phrase("Exported"), str(path.resolve()))
 
 
 def to_json(records: Sequence[Record], info: SessionInfo, *, system: str = "") -> dict[str, Any]:

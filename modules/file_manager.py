@@ -13,19 +13,17 @@ from modules.files.listing import Listing
 from modules.files.operations import Operation, operate
 from modules.files.reading import read_part
 from modules.files.seen import Seen
-from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
+from modules.files.text_file import NotEncodable, NotExact, TextFile
 from modules.project import Changed, Project
 from utils.clean import visible
 from utils.git_names import is_in_git
 from utils.globs import glob_filter
 from utils.phrases import Phrase, phrase
-from utils.text import Difference, counted, cut_middle, difference, lines_of, numbered
+from utils.text import Difference, counted, difference, lines_of
 
 _MOST_FOUND = 200
-_FIRST_LINES = 20
 _CARD_LINES = 400
 _MOST_CHANGES = 1_000
-_DIFF_CHARACTERS = 8_000
 _WRITING = frozenset(
     {
         *("create_file", "modify_file", "rename_file", "create_folder"),
@@ -69,7 +67,7 @@ class FileManager(Family):
         """Take note that the model knows *data* as the content of *path*, from elsewhere."""
         self._seen.remember(path, data)
 
-    @tool(Risk.READ)
+    @tool(Risk.READ, phrase("List a folder."))
     def list_files(self, path: str = ".", depth: int = 2) -> Outcome:
         """Show the tree of a folder with sizes and notes; ignored files are left out."""
         folder = self._project.normal(path)
@@ -80,7 +78,7 @@ class FileManager(Family):
         head = f"{visible(folder) or self._project.name}/ ({count})"
         return Outcome("\n".join([head, *listing.lines]), listing.card(folder))
 
-    @tool(Risk.READ)
+    @tool(Risk.READ, phrase("Read a file, or lines of it."))
     def read_file(
         self,
         path: Annotated[str, "Relative to the project, or an address @output/N."],
@@ -98,7 +96,7 @@ class FileManager(Family):
         self._seen.remember(name, file.data)
         return outcome
 
-    @tool(Risk.READ)
+    @tool(Risk.READ, phrase("Find files by name."))
     def find_files(
         self, pattern: Annotated[str, "Glob: *.py, src/**/test_*.{js,ts}"], path: str = "."
     ) -> Outcome:
@@ -119,7 +117,7 @@ class FileManager(Family):
         lines = [f"{counted(len(found), 'file')}{cut}:", *(hit.path for hit in hits)]
         return Outcome("\n".join(lines), card)
 
-    @tool(Risk.WRITE)
+    @tool(Risk.WRITE, phrase("Write a whole file."))
     def create_file(self, path: str, content: str, overwrite: bool = False) -> Outcome:
         """Create a file, with missing folders. Only with overwrite it replaces one."""
         name = self._named(path)
@@ -137,7 +135,7 @@ class FileManager(Family):
         text = f"Created {visible(name)} ({counted(len(lines_of(file.text)), 'line')}{ends})."
         return Outcome(text, _diff_card(name, change), changes=(Change("created", name),))
 
-    @tool(Risk.WRITE)
+    @tool(Risk.WRITE, phrase("Change a part of a file."))
     def modify_file(
         self,
         path: str,
@@ -151,15 +149,15 @@ class FileManager(Family):
         replace_lines: start_line to end_line by new; clear: empty it."""
         name = self._named(path)
         file = self._project.read_text(name)
-        self._check_known(name, file.data)
+        self._seen.check_known(name, file.data)
         if operation == "replace_lines":
-            self._check_read(name, file)
+            self._seen.check_read(name, file)
         text, note = operate(
             file.text, operation, old=old, new=new, start_line=start_line, end_line=end_line
         )
         return self._changed(name, file, text, note)
 
-    @tool(Risk.WRITE)
+    @tool(Risk.WRITE, phrase("Rename or move a file or folder."))
     def rename_file(self, path: str, new_path: str) -> Outcome:
         """Rename or move a file or folder; never onto something that exists."""
         name, new_name = self._named(path), self._named(new_path)
@@ -175,18 +173,18 @@ class FileManager(Family):
             f"Renamed {old} to {new}.", card, changes=(Change("renamed", name, new_name),)
         )
 
-    @tool(Risk.DESTROY)
+    @tool(Risk.DESTROY, phrase("Delete a file."))
     def delete_file(self, path: str) -> Outcome:
         """Delete a file."""
         name = self._named(path)
         if self._seen.of(name) is not None:
-            self._check_known(name, self._project.read_bytes(name))
+            self._seen.check_known(name, self._project.read_bytes(name))
         self._to_write(name).delete_file(name)
         self._seen.forget(name)
         card = TextCard(phrase("Deleted {path}", path=visible(name)))
         return Outcome(f"Deleted {visible(name)}.", card, changes=(Change("deleted", name),))
 
-    @tool(Risk.WRITE)
+    @tool(Risk.WRITE, phrase("Make a folder."))
     def create_folder(self, path: str) -> Outcome:
         """Create a folder, with those above it."""
         name = self._named(path)
@@ -197,7 +195,7 @@ class FileManager(Family):
         card = TextCard(phrase("Created folder {path}", path=visible(name)))
         return Outcome(f"Created {visible(name)}/.", card, changes=(Change("created", name),))
 
-    @tool(Risk.DESTROY)
+    @tool(Risk.DESTROY, phrase("Delete a folder."))
     def delete_folder(self, path: str, recursive: bool = False) -> Outcome:
         """Delete a folder; with recursive all that is in it too."""
         name = self._named(path)
@@ -250,8 +248,8 @@ class FileManager(Family):
         if not overwrite:
             raise ToolError(exists_already(visible(name)))
         file = self._project.read_text(name)
-        self._check_known(name, file.data)
-        self._check_read(name, file)
+        self._seen.check_known(name, file.data)
+        self._seen.check_read(name, file)
         return self._changed(name, file, content.replace("\r\n", "\n"), None)
 
     def _changed(self, name: str, file: TextFile, text: str, note: Phrase | None) -> Outcome:
@@ -264,7 +262,7 @@ class FileManager(Family):
         try:
             self._to_write(name).write_bytes(name, data, expect=file.data)
         except Changed:
-            self._check_known(name, self._project.read_bytes(name))
+            self._seen.check_known(name, self._project.read_bytes(name))
             raise ToolError(_changing(shown)) from None
         self._seen.remember(name, data)
         change = difference(file.text, text)
@@ -276,37 +274,6 @@ class FileManager(Family):
             told += " It had other names (hard links); they keep the old content."
         card = _diff_card(name, change, note)
         return Outcome(told, card, changes=(Change("modified", name),))
-
-    def _check_known(self, name: str, data: bytes) -> None:
-        """Refuse if *data* is not what the model saw last; from now on it has seen it."""
-        sight = self._seen.of(name)
-        if sight is None or sight.is_of(data):
-            return
-        self._seen.remember(name, data)
-        raise ToolError(
-            phrase(
-                "{path} was changed by somebody else since you read it, so nothing was done. "
-                "The difference (from now on you know it):\n{diff}",
-                path=visible(name),
-                diff=cut_middle(_diff_of(sight.data, data), _DIFF_CHARACTERS),
-            )
-        )
-
-    def _check_read(self, name: str, file: TextFile) -> None:
-        """Refuse if the model never saw the file, and show how it begins."""
-        if self._seen.of(name) is not None:
-            return
-        self._seen.remember(name, file.data)
-        lines = lines_of(file.text)
-        raise ToolError(
-            phrase(
-                "You have not read {path} yet, so nothing was done. It has {count} lines and "
-                "begins:\n{lines}\nRead the rest if it matters, then call again.",
-                path=visible(name),
-                count=len(lines),
-                lines=cut_middle(numbered(lines[:_FIRST_LINES], 1), _DIFF_CHARACTERS),
-            )
-        )
 
 
 def _encoded(file: TextFile, text: str | None) -> bytes:
@@ -329,16 +296,6 @@ def _encoded(file: TextFile, text: str | None) -> bytes:
                 encoding=file.name,
             )
         ) from None
-
-
-def _diff_of(before: bytes | None, after: bytes) -> str:
-    """Return the difference between two versions as far as it can be told."""
-    if before is None:
-        return "(too much to show; read it again)"
-    try:
-        return difference(TextFile.decode(before).text, TextFile.decode(after).text).diff
-    except NotText as error:
-        return f"(it is no text now: {error.kind})"
 
 
 def _diff_card(name: str, change: Difference, note: Phrase | None = None) -> DiffCard:

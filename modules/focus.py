@@ -37,7 +37,7 @@ class Focus(Family):
         self._texts: dict[str, str] = {}
         self._seen = 0.0
 
-    @tool(Risk.READ)
+    @tool(Risk.READ, phrase("Keep a file in view of the model."))
     def focus_file(self, path: str) -> Outcome:
         """Keep a file's current content always before you (3 files at most), for work that
         returns to it again and again."""
@@ -47,7 +47,7 @@ class Focus(Family):
             told = f"{told} {heavy}"
         return Outcome(told, self._card())
 
-    @tool(Risk.READ)
+    @tool(Risk.READ, phrase("Let go of a file that is kept in view."))
     def unfocus_file(self, path: str) -> Outcome:
         """Take a file out of focus."""
         path = self._drop(path)

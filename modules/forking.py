@@ -17,6 +17,7 @@ from modules.checkpoints.recording import Recording
 from modules.data_folder import DataFolder
 from modules.elsewhere import Elsewhere
 from utils.clean import visible
+from utils.own_command import own_command
 from utils.phrases import Problem, Text, phrase
 from utils.text import read_number
 
@@ -76,10 +77,11 @@ class Forking(Family):
         except BaseException:  # whatever it was, a twin without its session is of no use
             shutil.rmtree(target, ignore_errors=True)
             raise
+        again = own_command("--cli", "--project", str(target), "--resume", session)
         rows: list[tuple[Text, ...]] = [
             (phrase("Folder"), str(target)),
             (phrase("Session"), session),
-            (phrase("Go on there"), f"--project {target} --resume {session}"),
+            (phrase("Go on there"), again),
         ]
         rows += [(phrase("not copied"), visible(one.path), one.why) for one in left]
         return TableCard(phrase("A twin of turn {turn}, with its files", turn=turn), tuple(rows))

@@ -9,11 +9,15 @@ are refused.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Protocol
 
-from core.cards import TextCard
+from core.cards import Card, TextCard
 from core.family import Family
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.sandbox.git_guard import named_folder, readable_repository
@@ -24,6 +28,10 @@ from utils.programs import system_program
 from utils.waiting import Stop
 
 _SECONDS = 60.0
+_MOST_FILES = 300
+_MOST_LINES = 3_000
+_LARGEST = 200_000
+"""What of a commit a question shows: files, and the changed lines, in characters, of small ones."""
 _OURS = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "false",
@@ -61,21 +69,35 @@ class GitCommit(Family):
         self._project = project
         self._stop = stop
 
-    @tool(Risk.WRITE)
+    @tool(Risk.WRITE, phrase("Record changes in git."))
     def git_commit(
         self,
         message: str,
         paths: Annotated[list[str] | None, "files or folders; none: all changes"] = None,
     ) -> Outcome:
         """Commit changes with git (programs cannot: .git is read-only to them). No hooks run."""
-        if not message.strip():
-            raise ToolError(phrase("A commit needs a message."))
-        repository = Repository(self._project.root, self._stop)
-        chosen = [self._project.normal(path) or "." for path in paths or ["."]]
+        repository, chosen = self._checked(message, paths)
         repository.add(chosen)
         repository.commit(message, chosen if paths else [])
         text = clean(repository.last())
         return Outcome(f"Committed.\n{text}", TextCard(phrase("Committed"), text))
+
+    def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:
+        if tool != "git_commit":
+            return None
+        message, paths = arguments["message"], arguments.get("paths")
+        repository, chosen = self._checked(message, paths)
+        with repository.scratch() as copy:
+            copy.add(chosen)
+            what = copy.difference(chosen if paths else [])
+        return TextCard(phrase("Commit to git"), f"{clean(message).strip()}\n\n{clean(what)}")
+
+    def _checked(self, message: str, paths: Sequence[str] | None) -> tuple[Repository, list[str]]:
+        """Return the repository and the paths to commit. Raises `ToolError` if there is no way."""
+        if not message.strip():
+            raise ToolError(phrase("A commit needs a message."))
+        repository = Repository(self._project.root, self._stop)
+        return repository, [self._project.normal(path) or "." for path in paths or ["."]]
 
     def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:  # noqa: ARG002
         if tool != "git_commit":
@@ -118,6 +140,39 @@ class Repository:
         only = ["--only", "--", *paths] if paths else []
         self._run("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--cleanup=strip",
                   "--file=-", *only, given=message.encode("utf-8", "replace"))  # fmt: skip
+
+    @contextmanager
+    def scratch(self) -> Iterator[Repository]:
+        """Yield this repository with an index and objects that are gone after this."""
+        index, objects = (self._place_of(name) for name in ("index", "objects"))
+        with TemporaryDirectory() as folder:
+            other = copy(self)
+            other._environment = {
+                **self._environment,
+                "GIT_INDEX_FILE": f"{folder}/index",
+                "GIT_OBJECT_DIRECTORY": f"{folder}/objects",
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(objects),
+            }
+            Path(folder, "objects").mkdir()
+            with suppress(FileNotFoundError):  # nothing was ever added
+                shutil.copyfile(index, f"{folder}/index")
+            yield other
+
+    def _place_of(self, name: str) -> Path:
+        said = self._run("rev-parse", "--git-path", name).output
+        return self._root / os.fsdecode(said).removesuffix("\n")
+
+    def difference(self, paths: Sequence[str]) -> str:
+        """Return what the index, or of it only *paths*, would bring into a commit."""
+        plain = ("diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
+        only = ["--", *paths] if paths else []
+        files = self._run(*plain, "--stat=100", f"--stat-count={_MOST_FILES}", *only).output
+        if not files:
+            raise ToolError(phrase("There is nothing to commit."))
+        rows = self._run(*plain, "--numstat", "-z", *only).output.split(b"\0")
+        lines = sum(int(n) for row in rows for n in row.split(b"\t")[:2] if n.isdigit())
+        patch = b"" if lines > _MOST_LINES else self._run(*plain, "--patch", *only).output
+        return b"\n".join(filter(None, (files, patch))).decode(errors="replace")[:_LARGEST]
 
     def last(self) -> str:
         """Return the newest commit in words."""

@@ -47,7 +47,7 @@ class Memory(Family):
         self._told: tuple[Stamp | None, str] = (None, "")
         self._seen: tuple[Stamp | None, list[str]] = (None, [])
 
-    @tool(Risk.WRITE)
+    @tool(Risk.WRITE, phrase("Keep a sentence beyond the session."))
     def remember(self, text: str, category: str = "fact") -> Outcome:
         """Keep one fact, preference or decision for all later sessions of this project. Only
         what lasts and is not in the files."""

@@ -46,7 +46,7 @@ class WebSearch(Family):
         self._base_url = base_url.rstrip("/") or None
         self._timeout = timeout
 
-    @tool(Risk.NETWORK)
+    @tool(Risk.NETWORK, phrase("Search the web."))
     def web_search(
         self,
         query: str,
@@ -75,7 +75,7 @@ class WebSearch(Family):
         text = "\n\n".join(f"{link.title}\n{link.url}\n{link.snippet}" for link in links)
         return Outcome(self._outputs.fit(_fenced("search results", text)), card)
 
-    @tool(Risk.NETWORK)
+    @tool(Risk.NETWORK, phrase("Read pages of the web."))
     def read_page(self, url: str) -> Outcome:
         """Read the text of a web page."""
         address = url.strip()

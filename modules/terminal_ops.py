@@ -65,7 +65,7 @@ class TerminalOps(Family):
     def close(self) -> None:
         self._sandbox.close()
 
-    @tool(Risk.RUN)
+    @tool(Risk.RUN, phrase("Run Python in the sandbox."))
     def run_python(
         self,
         code: str,
@@ -76,7 +76,7 @@ class TerminalOps(Family):
         no input, nothing kept between calls). A last expression's value is shown."""
         return (yield from self._run(Program("python", code), timeout, network))
 
-    @tool(Risk.RUN)
+    @tool(Risk.RUN, phrase("Run a command in the sandbox."))
     def run_command(
         self,
         command: str,

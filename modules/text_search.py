@@ -60,7 +60,7 @@ class TextSearch(Family):
         self._seconds = seconds
         self._rg = system_program("rg")
 
-    @tool(Risk.READ)
+    @tool(Risk.READ, phrase("Search the text of files."))
     def search_text(
         self,
         pattern: str,

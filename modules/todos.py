@@ -23,7 +23,7 @@ class Todos(Family):
     def __init__(self) -> None:
         self._todos: tuple[Todo, ...] = ()
 
-    @tool(Risk.WRITE)
+    @tool(Risk.WRITE, phrase("Keep the list of what is to be done."))
     def update_todos(self, todos: list[TodoItem]) -> Outcome:
         """Show the person your plan for a task of three steps or more: the whole list each time."""
         if any(not item["title"].strip() for item in todos):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -278,6 +279,9 @@ def test_a_twin_of_an_earlier_turn_has_its_notes(tmp_path: Path) -> None:
         card = answer(here, "/fork 1 --with-files").card
         assert isinstance(card, TableCard)
         twin, session = Path(str(card.rows[0][1])), str(card.rows[1][1])
+        python, main, *options = shlex.split(str(card.rows[2][1]))
+        assert (python, Path(main).is_file()) == ("python3", True)
+        assert options == ["--cli", "--project", str(twin), "--resume", session]
     with house(tmp_path, root=twin) as there:
         there.main.resume(session)
         assert note_of(there, "a.txt") == "first note"
@@ -289,3 +293,18 @@ def test_a_twin_of_an_earlier_turn_has_its_notes(tmp_path: Path) -> None:
 def note_of(here: House, path: str) -> str:
     notes = next(family for family in here.main.families if isinstance(family, Annotations))
     return notes.note(path)
+
+
+def test_a_rewind_names_what_the_person_did_and_not_what_an_undo_did(tmp_path: Path) -> None:
+    with house(tmp_path, *SCRIPT) as here:
+        run(here.main, "do one")
+        run(here.main, "do two")
+        answer(here, "/undo")
+        (here.root / "mine.txt").write_text("mine\n")
+        told = str(answer(here, "/rewind 1 files").card)
+        assert "not done by this session" in told
+        assert "'paths': 'mine.txt'" in told
+        answer(here, "/redo")
+        assert (here.root / "mine.txt").exists()
+        answer(here, "/rewind 1 talk")
+        assert "the conversation" in str(answer(here, "/redo").card)

@@ -10,7 +10,8 @@ import pytest
 
 from config import locale_language
 from modules.words import CATALOGUES, Words
-from utils.phrases import phrase
+from tests.assembly import house
+from utils.phrases import Phrase, phrase
 
 ROOT = Path(__file__).parent.parent
 CHINESE: dict[str, str] = json.loads((CATALOGUES / "zh.json").read_text(encoding="utf-8"))
@@ -103,3 +104,10 @@ def test_a_phrase_is_said_in_the_language_of_the_reader() -> None:
     assert words.say(phrase("{n} files", n=3)) == "3 个文件"
     assert words.say(phrase("not translated")) == "not translated"
     assert words.say("as it is") == "as it is"
+
+
+def test_every_tool_is_told_of_in_the_words_of_the_person(tmp_path: Path) -> None:
+    with house(tmp_path) as here:
+        tools = [*here.main.tools]
+        assert "run_python" in {tool.name for tool in tools}
+        assert [tool.name for tool in tools if not isinstance(tool.summary, Phrase)] == []

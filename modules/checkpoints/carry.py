@@ -13,7 +13,7 @@ from modules.checkpoints import beneath
 from modules.checkpoints.deeds import PHASES, Act, NotEmpty, is_folder, needs_putting
 from modules.checkpoints.entries import Entry, parent_of, same, same_content
 from modules.checkpoints.placing import Changed, Placer
-from modules.checkpoints.plan import Left, Plan, Step
+from modules.checkpoints.steps import Left, Plan, Step
 from modules.checkpoints.trees import Move, lookup, parents
 from modules.checkpoints.vault import Damaged, Vault
 from modules.files.kernel import rename_to_new

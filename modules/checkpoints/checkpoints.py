@@ -15,8 +15,9 @@ from modules.checkpoints.carry import Carrier
 from modules.checkpoints.collect import collect
 from modules.checkpoints.entries import BY_DESIGN, REASONS, Entry
 from modules.checkpoints.ledger import Ledger, Seen, Snapshot
-from modules.checkpoints.plan import Conflict, Left, Plan, plan_undo
+from modules.checkpoints.plan import plan_undo
 from modules.checkpoints.scan import Limits, Scan
+from modules.checkpoints.steps import Conflict, Left, Plan
 from modules.checkpoints.trees import Comparison, Digests, lookup, walk
 from modules.checkpoints.twin import Twin
 from modules.checkpoints.vault import Damaged, Vault

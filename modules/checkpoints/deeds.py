@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from modules.checkpoints import beneath
 from modules.checkpoints.entries import Entry, same_content
 from modules.checkpoints.placing import Placer, expect, is_like, set_attributes
-from modules.checkpoints.plan import Step
+from modules.checkpoints.steps import Step
 
 Act = Callable[[Placer, Step, Entry | None], None]
 """Does a step where its entry is. Raises `OSError`, `Damaged`, `Changed`, `NotEmpty`."""
@@ -50,8 +50,10 @@ def set_file(placer: Placer, step: Step, current: Entry | None) -> None:
     assert current is not None and step.new is not None  # noqa: S101, PT018
     with placer.place(step.path) as (handle, name):
         status = beneath.status_of(handle, name)
-        if status is None or not is_like(status, step.new):  # else done by another name of it
+        is_done = status is not None and is_like(status, step.new)  # by another name of it
+        if not is_done:
             expect(status, current)
+        if not is_done or current.extras != step.new.extras:
             set_attributes(handle, name, step.new)
 
 

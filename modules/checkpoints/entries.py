@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -104,6 +105,21 @@ def same_content(one: Entry, other: Entry) -> bool:
 def is_relinked(one: Entry, other: Entry) -> bool:
     """Return whether two files, alike for the rest, may be names of different files."""
     return one.is_file and one.identity != other.identity and max(one.links, other.links) > 1
+
+
+def entry_of(status: os.stat_result, *, content: str = "", why: str = "") -> Entry:
+    return Entry(*stamp_of(status), content, why, status.st_nlink)
+
+
+def folder_entry_of(status: os.stat_result) -> Entry:
+    return Entry(status.st_mode, 0, status.st_mtime_ns, 0, status.st_ino, status.st_dev)
+
+
+def stamp_of(status: os.stat_result) -> tuple[int, int, int, int, int, int]:
+    return (
+        status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
+        status.st_ino, status.st_dev,
+    )  # fmt: skip
 
 
 def join(folder: str, name: str) -> str:

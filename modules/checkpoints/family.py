@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,8 +12,10 @@ from core.family import Section, Talk, command
 from core.history import REWOUND
 from core.messages import Shift
 from modules.beside import Beside
+from modules.checkpoints.accepted import alike
 from modules.checkpoints.asked import Asked
 from modules.checkpoints.checkpoints import Checkpoints, Undone
+from modules.checkpoints.ledger import Span
 from modules.checkpoints.recording import Recording
 from modules.checkpoints.show import (
     calls_card,
@@ -104,6 +106,8 @@ class UndoFamily(Recording):
             results = self._undoing.redo(last)
             said = self._beside.bring_again(last.id)
         is_talk_back = self._talk is not None and self._talk.give_back(last.id)
+        if is_talk_back:
+            said = [*said, phrase("the conversation")]
         self._tell(told_redo(last.id, results, said))
         card = redone_card(results, phrase("Took back the undo"), said)
         return CommandAnswered("/redo", card, effect="session" if is_talk_back else "")
@@ -166,8 +170,8 @@ class UndoFamily(Recording):
         calls = [call for call in self._calls() if call.turn >= turn]
         ends = [*(call.before for call in calls[1:]), result.before]
         between = [(call.after, end) for call, end in zip(calls, ends, strict=True) if call.after]
-        changes = [c for after, end in between for c in self._checkpoints.diff(after, end)]
-        paths = sorted({visible(change.new_path or change.path) for change in changes})
+        last = result.before, result.after
+        paths = sorted({visible(path) for gap in between for path in self._by_nobody(gap, last)})
         if not paths:
             return []
         return [
@@ -176,6 +180,18 @@ class UndoFamily(Recording):
                 paths=", ".join(paths[:_MOST_NAMED]) + (" …" if len(paths) > _MOST_NAMED else ""),
             )
         ]
+
+    def _by_nobody(self, gap: Span, last: Span) -> Iterator[str]:
+        """Yield what changed between two snapshots, but for what an undo before *last* left so."""
+        found = {change.new_path or change.path for change in self._checkpoints.diff(*gap)}
+        spans = {span for undo in self._ledger.undos(self.session) for span in undo.spans}
+        for before, after in spans - {last} if found else ():
+            for change in self._checkpoints.diff(before, after):
+                for path in found & {change.path, change.new_path}:
+                    now, left = (self._checkpoints.entry(state, path) for state in (gap[1], after))
+                    if alike(now, left):
+                        found.discard(path)
+        yield from found
 
     def view(self, turn: int = 0, seen: int | None = None) -> View | None:
         """Return what is to be reviewed of all since before *turn*; None when there is nothing.

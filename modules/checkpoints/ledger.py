@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from modules.checkpoints.entries import REASONS, Entry
-from modules.checkpoints.plan import Plan
 from modules.checkpoints.rescue import CUT_SHORT, StoreDatabase, are_spans, is_entry, is_list
+from modules.checkpoints.steps import Plan
 from modules.database import rescued
 from utils.phrases import Phrase, Problem, phrase
 

@@ -17,7 +17,7 @@ from itertools import chain
 from modules.checkpoints import beneath, extras
 from modules.checkpoints.entries import Entry
 from modules.checkpoints.linking import Twins
-from modules.checkpoints.plan import names_beside
+from modules.checkpoints.steps import names_beside
 from modules.checkpoints.vault import Vault
 from modules.files.kernel import exchange, rename_to_new
 

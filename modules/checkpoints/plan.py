@@ -7,25 +7,20 @@ and where that cannot be, the person's file stays and the earlier one is put bes
 
 from __future__ import annotations
 
-import json
-import os
 import stat
 import time
-import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from modules.checkpoints.entries import (
     REASONS,
     Entry,
     is_relinked,
-    join,
     parent_of,
     same,
     same_content,
 )
 from modules.checkpoints.linking import Names, rejoined
 from modules.checkpoints.merge import merged
+from modules.checkpoints.steps import Conflict, Left, Plan, Step, names_beside
 from modules.checkpoints.trees import (
     Comparison,
     Move,
@@ -36,66 +31,9 @@ from modules.checkpoints.trees import (
     shifted_path,
 )
 from modules.checkpoints.vault import LARGE, Damaged, Vault
-from utils.codec import from_plain, to_plain
 from utils.phrases import Phrase, phrase
 
-_LONGEST_NAME = 230  # bytes; with what is added to it, a name stays below the usual 255
 _MERGED_SIZE = 4 * LARGE  # bytes; larger texts are not merged but put side by side
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """*path* is to become *new* if it still is *old*; None is for nothing being there.
-
-    Sides that look alike mean a folder whose times the other steps disturb and which gets them
-    back, or a file that is to be joined with its other names, or parted from those it has.
-    """
-
-    path: str
-    old: Entry | None
-    new: Entry | None
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """*path* stayed as the person has it; what the undo would have put there is at *beside*."""
-
-    path: str
-    beside: str
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """A path that an undo left as it is, and why; *is_gone* if it could not be brought back."""
-
-    path: str
-    why: Phrase
-    is_gone: bool = False
-
-
-@dataclass(slots=True)
-class Plan:
-    """*moves* come first, in order; the paths of *steps* are those after the moves."""
-
-    moves: list[Move] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-    conflicts: list[Conflict] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
-
-    def encode(self) -> bytes:
-        steps = [[step.path, step.old, step.new] for step in self.steps]
-        rest = to_plain([self.moves, self.conflicts, self.left])
-        return zlib.compress(json.dumps([steps, *rest]).encode(), 1)
-
-    @classmethod
-    def decode(cls, data: bytes) -> Plan:
-        steps, moves, conflicts, left = json.loads(zlib.decompress(data))
-        return cls(
-            from_plain(list[Move], moves),
-            [Step(path, _entry(old), _entry(new)) for path, old, new in steps],
-            from_plain(list[Conflict], conflicts),
-            from_plain(list[Left], left),
-        )
 
 
 def plan_undo(vault: Vault, before: Entry, after: Entry, now: Entry) -> Plan:
@@ -318,18 +256,3 @@ def _obstacle(old: Entry | None, new: Entry | None) -> str:
     if old is not None and new is not None and same_content(old, new):
         return ""
     return (new.why if new is not None else "") or (old.why if old is not None else "")
-
-
-def names_beside(path: str) -> Iterator[str]:
-    """Yield names for a second version of *path*, to take the first free one of."""
-    folder, _, name = path.rpartition("/")
-    short = os.fsdecode(os.fsencode(name)[:_LONGEST_NAME])
-    yield join(folder, f"{short}.undo-conflict")
-    number = 2
-    while True:
-        yield join(folder, f"{short}.undo-conflict-{number}")
-        number += 1
-
-
-def _entry(plain: list[object] | None) -> Entry | None:
-    return None if plain is None else Entry(*plain)  # type: ignore[arg-type]

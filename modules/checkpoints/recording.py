@@ -13,7 +13,7 @@ from core.tools import ToolError
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.handover import hand_over
 from modules.checkpoints.ledger import CallRecord, Snapshot
-from modules.checkpoints.plan import Left
+from modules.checkpoints.steps import Left
 from modules.checkpoints.undoing import Undoing
 from modules.files.writable import LEFT_BEHIND
 from modules.project import Project

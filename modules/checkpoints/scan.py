@@ -6,15 +6,24 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import groupby
 
 from modules.checkpoints import beneath
 from modules.checkpoints.compression import Unreadable
-from modules.checkpoints.entries import BY_DESIGN, Entries, Entry, join
+from modules.checkpoints.entries import (
+    BY_DESIGN,
+    Entries,
+    Entry,
+    entry_of,
+    folder_entry_of,
+    join,
+    stamp_of,
+)
 from modules.checkpoints.extras import extras_of, owner_of
 from modules.checkpoints.packing import BATCH, Packing
+from modules.checkpoints.unlocking import Unlocked, opened
 from modules.checkpoints.vault import LARGE, Damaged, Vault
 
 _DEEPEST = 250
@@ -77,7 +86,10 @@ class Scan:
     not_held: list[tuple[str, str]] = field(default_factory=list)
     _pending: list[_Pending] = field(default_factory=list)
     _drafts: list[_Draft] = field(default_factory=list)
-    _unlocked: list[tuple[str, int]] = field(default_factory=list)
+    _unlocked: Unlocked = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._unlocked = Unlocked(self.root)
 
     def run(self) -> Entry:
         """Return the root's entry; everything it leads to is in the vault then."""
@@ -87,7 +99,7 @@ class Scan:
                 self._look(handle, "", "", top, self.previous, 0)
             self._read_pending()
         finally:
-            self._lock_again()
+            self._unlocked.lock_again()
         lists: list[tuple[str, bytes]] = []
         for draft in self._drafts:
             entry = draft.parent[draft.name]
@@ -114,7 +126,7 @@ class Scan:
             for inner in folders
         ]
         status = os.fstat(handle)
-        entry = _folder_entry(status)._replace(extras=extras_of(handle, status))
+        entry = folder_entry_of(status)._replace(extras=extras_of(handle, status))
         if old is not None and not any(changed) and _is_same(entries, old):
             assert known is not None  # noqa: S101 - old came from it
             parent[name] = entry._replace(content=known.content)
@@ -150,19 +162,19 @@ class Scan:
                 if known.why:
                     self._say(path, name, known.why)
             else:
-                entries[name] = _entry(status)
+                entries[name] = entry_of(status)
                 self._pending.append(_Pending(path, entries, name, self._may_unlock(known)))
         elif stat.S_ISDIR(mode):
-            entries[name] = _folder_entry(status)
+            entries[name] = folder_entry_of(status)
             folders.append(name)
         elif stat.S_ISLNK(mode):
             # Its target is read with the folder open: see _inner.
-            entries[name] = _entry(status)._replace(extras=owner_of(status))
+            entries[name] = entry_of(status)._replace(extras=owner_of(status))
             folders.append(name)
         elif stat.S_ISFIFO(mode):
-            entries[name] = _entry(status)._replace(extras=owner_of(status))
+            entries[name] = entry_of(status)._replace(extras=owner_of(status))
         else:
-            entries[name] = _entry(status, why="special")
+            entries[name] = entry_of(status, why="special")
             self._say(path, name, "special")
 
     def _is_unchanged(self, known: Entry, status: os.stat_result) -> bool:
@@ -199,7 +211,7 @@ class Scan:
         except OSError:
             return self._refuse(path, name, entries, "unreadable")
         try:
-            self._unlock(handle, path, entry, name)
+            self._unlocked.unlock(handle, join(path, name), entry)
             has_changed = self._look_inside(handle, path, name, entries, known, depth)
         except OSError:
             return self._refuse(path, name, entries, "unreadable")
@@ -217,18 +229,6 @@ class Scan:
 
     def _may_unlock(self, known: Entry | None) -> bool:
         return self.previous is not None and not (known and known.why)
-
-    def _unlock(self, handle: int, path: str, folder: Entry, name: str) -> None:
-        """Let us into a folder until all is read. Raises `OSError` if it is not ours."""
-        mode = stat.S_IMODE(folder.mode)
-        beneath.set_mode(handle, name, mode | 0o500)
-        self._unlocked.append((join(path, name), mode))
-
-    def _lock_again(self) -> None:
-        while self._unlocked:
-            path, mode = self._unlocked.pop()
-            with suppress(FileNotFoundError), beneath.place(self.root, path) as (handle, name):
-                beneath.set_mode(handle, name, mode)
 
     def _refuse(self, path: str, name: str, entries: Entries, why: str) -> bool:
         # What is ours changes while we look, and is nobody's to go back to.
@@ -286,21 +286,21 @@ class Scan:
     def _contents(self, handle: int, name: str, packing: Packing, may_unlock: bool) -> Entry:
         """Read a file that may be written to meanwhile; the entry tells of what was read."""
         for _ in range(_TRIES):
-            file, before = _opened(handle, name, may_unlock)
+            file, before = opened(handle, name, may_unlock)
             try:
                 if why := self._too_much(before.st_size):
-                    return _entry(before, why=why)
+                    return entry_of(before, why=why)
                 content, size = self._keep(file, before.st_size, packing)
                 after = os.fstat(file)
                 extras = extras_of(file, after)
             finally:
                 os.close(file)
-            if _stamp(before) == _stamp(after) and size == after.st_size:
-                return _entry(after, content=content)._replace(extras=extras)
+            if stamp_of(before) == stamp_of(after) and size == after.st_size:
+                return entry_of(after, content=content)._replace(extras=extras)
             time.sleep(0.01)
         # Such a file is written to all the time: what was read last is held, and read anew the
         # next time because its times are so fresh.
-        return _entry(after, content=content)._replace(size=size, extras=extras)
+        return entry_of(after, content=content)._replace(size=size, extras=extras)
 
     def _keep(self, file: int, size: int, packing: Packing) -> tuple[str, int]:
         """Keep the content of *file*, about *size* bytes; return its digest and true size."""
@@ -316,15 +316,6 @@ class Scan:
         return "full" if self.vault.size + size > self.limits.total_cap else ""
 
 
-def _opened(handle: int, name: str, may_unlock: bool) -> tuple[int, os.stat_result]:
-    try:
-        return beneath.open_file(handle, name)
-    except PermissionError:
-        if not may_unlock:
-            raise
-        return beneath.open_locked(handle, name)
-
-
 def _known_inner(entries: Entries, folders: list[str], old: Entries) -> Entries:
     """Return what was known of *folders*, also of one that has another name here now.
 
@@ -337,21 +328,6 @@ def _known_inner(entries: Entries, folders: list[str], old: Entries) -> Entries:
             if name not in known and (moved := gone.get(entries[name].identity)):
                 known[name] = moved
     return known
-
-
-def _entry(status: os.stat_result, *, content: str = "", why: str = "") -> Entry:
-    return Entry(*_stamp(status), content, why, status.st_nlink)
-
-
-def _folder_entry(status: os.stat_result) -> Entry:
-    return Entry(status.st_mode, 0, status.st_mtime_ns, 0, status.st_ino, status.st_dev)
-
-
-def _stamp(status: os.stat_result) -> tuple[int, int, int, int, int, int]:
-    return (
-        status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
-        status.st_ino, status.st_dev,
-    )  # fmt: skip
 
 
 def _is_same(entries: Entries, old: Entries) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from core.cards import Card, Change, DiffCard, TableCard, TextCard
 from modules.checkpoints.checkpoints import Checkpoints, Undone
 from modules.checkpoints.ledger import CallRecord
-from modules.checkpoints.plan import Left
+from modules.checkpoints.steps import Left
 from modules.checkpoints.vault import Damaged
 from modules.files.text_file import NotText, TextFile
 from utils.clean import visible

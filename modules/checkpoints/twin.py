@@ -14,7 +14,7 @@ from pathlib import Path
 from modules.checkpoints import beneath, extras
 from modules.checkpoints.entries import REASONS, Entry
 from modules.checkpoints.placing import is_like
-from modules.checkpoints.plan import Left
+from modules.checkpoints.steps import Left
 from modules.checkpoints.trees import walk
 from modules.checkpoints.vault import Damaged, Vault
 from utils.phrases import phrase

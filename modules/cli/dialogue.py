@@ -18,6 +18,7 @@ from modules.cli.queued import Queued
 from modules.words import Words
 from utils.clean import clean
 from utils.logger import FailureLog
+from utils.own_command import own_command
 from utils.phrases import Problem, Text, phrase
 from utils.streams import OutputLost
 
@@ -34,15 +35,17 @@ def run_dialogue(
     history_file: Path,
     failures: FailureLog,
     header: Sequence[Text] = (),
+    start: Sequence[str] = ("--cli",),
     warm: Callable[[], None] = lambda: None,
 ) -> int:
     """Talk until the person leaves; return the exit code of the program.
 
     *header* is shown below the greeting, a line each; *failures* is where an error of ours is told
-    in full; *warm* loads what the first task will need, in a thread, once the prompt is there.
+    in full; *start* are the options that lead to this project again; *warm* loads what the first
+    task will need, in a thread, once the prompt is there.
     """
     ahead = TypedAhead()
-    dialogue = Dialogue(terminal, words, failures, ahead)
+    dialogue = Dialogue(terminal, words, failures, ahead, start)
     try:
         if sys.stdin.isatty() and sys.stdout.isatty():
             from modules.cli.greeting import greet
@@ -58,12 +61,18 @@ class Dialogue:
     """The loop, and the screen it draws on, made when it is first needed."""
 
     def __init__(
-        self, terminal: MainTerminal, words: Words, failures: FailureLog, ahead: TypedAhead
+        self,
+        terminal: MainTerminal,
+        words: Words,
+        failures: FailureLog,
+        ahead: TypedAhead,
+        start: Sequence[str],
     ) -> None:
         self._terminal = terminal
         self._words = words
         self._failures = failures
         self._ahead = ahead
+        self._start = start
         self._queued = Queued(terminal)
         self._line = ""
         self._screen: CliScreen | None = None
@@ -172,9 +181,8 @@ class Dialogue:
 
     def _say_goodbye(self) -> None:
         if self._terminal.session and sys.stdout.isatty():
-            again = phrase(
-                "Go on with it later: --resume {session}", session=self._terminal.session
-            )
+            command = own_command(*self._start, "--resume", self._terminal.session)
+            again = phrase("Go on with it later: {command}", command=command)
             sys.stdout.write(f"{clean(self._words.say(again))}\n")
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import assert_never
 
 from rich.console import Console, RenderableType
@@ -33,24 +31,23 @@ from core.events import (
     TurnStarted,
     Warned,
 )
-from modules.cli.asking import Asker, Question, choices, wait_for_reply
+from modules.cli.asking import Asker
 from modules.cli.below import Below, Call
 from modules.cli.blocks import Block
 from modules.cli.card_text import duration, usage_parts
 from modules.cli.draw import Drawer
+from modules.cli.inquiry import Inquiry
 from modules.cli.prose import Prose, Wrapped
 from modules.cli.stage import Stage
 from modules.words import Words
 from utils.clean import clean, visible
 from utils.phrases import Phrase, phrase
 from utils.phrases import Text as Said
+from utils.streams import OutputLost
 
 FRAME_SECONDS = 0.033
 BEAT_SECONDS = 0.1
-DRAFT_ROWS = 40
-"""Rows of what is asked for; a key shows the rest."""
 PRACTICE = phrase("practice model, no AI")
-_KEPT = phrase("What you type waits for the next prompt; the question comes back when you pause.")
 
 
 class CliScreen:
@@ -69,7 +66,6 @@ class CliScreen:
         is_practice: Callable[[], bool] = lambda: False,
     ) -> None:
         self._words = words
-        self._asker = asker
         self._is_practice = is_practice
         self._drawer = Drawer(words)
         self._below = Below(words, self._drawer)
@@ -80,8 +76,12 @@ class CliScreen:
         self._blocks: list[Block] = []
         self._has_shown_text = False
         self._is_compact = False
-        self.is_asking = False
+        self._inquiry = Inquiry(self._drawer, self._below, self._stage, words, asker, self._print)
+
+    @property
+    def is_asking(self) -> bool:
         """Whether the keyboard is for the answer to a question right now."""
+        return self._inquiry.is_open
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -105,9 +105,10 @@ class CliScreen:
             self._stage.write("", gap=False)
 
     def _beat(self, over: threading.Event) -> None:
-        while not over.wait(BEAT_SECONDS):
-            with self._lock:
-                self._draw()
+        with suppress(OutputLost):  # the thread that shows events meets it as well
+            while not over.wait(BEAT_SECONDS):
+                with self._lock:
+                    self._draw()
 
     def stopping(self) -> None:
         """Say that a stop was asked for; may be called from any thread."""
@@ -184,7 +185,7 @@ class CliScreen:
             case ToolFinished():
                 self._finish_tool(event)
             case ApprovalAsked():
-                return self._ask(event)
+                return self._inquiry.ask(event)
             case CommandAnswered():
                 self._answer(event)
             case TurnFinished():
@@ -263,49 +264,6 @@ class CliScreen:
             self._print(body, gap=False)
         self._is_compact = is_compact
 
-    # --- asking ----------------------------------------------------------------------------------
-
-    def _ask(self, event: ApprovalAsked) -> Reply | None:
-        """Show what is asked for, to the letter, and wait for a yes or a no."""
-        call = self._below.call
-        arguments = call.arguments if call else {}
-        self._print(self._drawer.head(event.name, arguments, mark=("?", "bold yellow")))
-        is_cut = self._print_draft(event, DRAFT_ROWS)
-        self._print(self._drawer.inset(self._drawer.line(event.why, "yellow")), gap=False)
-        if self._asker is None:
-            return None
-        show_all = partial(self._print_draft, event, sys.maxsize) if is_cut else None
-        open_it = partial(self._open_question, choices(event, is_cut=is_cut))
-        wait = partial(self._open_question, [_KEPT])
-        question = Question(event, arguments, open_it, self._close_question, wait, show_all)
-        self.is_asking = True
-        reply = wait_for_reply(self._asker, question)
-        self.is_asking = False
-        self._close_question()
-        if reply and reply.yes:
-            self._below_head(_agreement(event, reply))
-        if call:
-            call.began = time.monotonic()
-        return reply
-
-    def _print_draft(self, event: ApprovalAsked, rows: int) -> bool:
-        """Print what is asked for in *rows* rows; return whether that cut it."""
-        body, is_cut = self._drawer.draft(event.preview, rows)
-        self._print(self._drawer.inset(body), gap=False)
-        return is_cut
-
-    def _open_question(self, offered: Sequence[Phrase]) -> None:
-        text = " · ".join(map(self._words.say, offered))
-        if self._stage.is_live:
-            self._below.question = text
-            self._stage.draw()
-        else:
-            self._print(self._drawer.line(text, "bold"))
-
-    def _close_question(self) -> None:
-        self._below.question = ""
-        self._stage.clear()
-
     # --- the rest --------------------------------------------------------------------------------
 
     def _retry(self, event: Retrying) -> None:
@@ -367,13 +325,3 @@ class CliScreen:
         self._print_blocks()
         self._stage.draw()
         self._drawn_at = time.monotonic()
-
-
-def _agreement(event: ApprovalAsked, reply: Reply) -> Phrase:
-    """Return what a yes to *event* means from now on."""
-    if reply.always:
-        pattern = visible(reply.pattern or event.pattern)
-        return phrase("Allowed from now on: {pattern}", pattern=pattern)
-    if reply.arguments is not None:
-        return phrase("Allowed, as you changed it")
-    return phrase("It goes on") if event.risk in ("loop", "loss") else phrase("Allowed")

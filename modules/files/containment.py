@@ -199,7 +199,8 @@ class Beneath:
 
         ".." goes back to the folder that is held, so that no move of a folder can lead outside.
         """
-        held = [os.dup(self.descriptor)]
+        # Opened anew: where a duplicate is listed to, another thread's duplicate is as well.
+        held = [os.open(".", _FOLDER, dir_fd=self.descriptor)]
         ahead = _parts(path)[::-1]
         links = 0
         try:

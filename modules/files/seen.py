@@ -6,6 +6,14 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from core.tools import ToolError
+from modules.files.text_file import NotText, TextFile
+from utils.clean import visible
+from utils.phrases import phrase
+from utils.text import cut_middle, difference, lines_of, numbered
+
+_FIRST_LINES = 20
+_DIFF_CHARACTERS = 8_000
 _KEPT_BYTES = 16_000_000
 _KEPT_FILES = 10_000
 
@@ -39,6 +47,37 @@ class Seen:
         """Return the version of *path* that the model saw last; None if it never did."""
         return self._sights.get(path)
 
+    def check_known(self, name: str, data: bytes) -> None:
+        """Raise `ToolError` if *data* is not what the model saw last; from now on it is."""
+        sight = self.of(name)
+        if sight is None or sight.is_of(data):
+            return
+        self.remember(name, data)
+        raise ToolError(
+            phrase(
+                "{path} was changed by somebody else since you read it, so nothing was done. "
+                "The difference (from now on you know it):\n{diff}",
+                path=visible(name),
+                diff=cut_middle(_diff_of(sight.data, data), _DIFF_CHARACTERS),
+            )
+        )
+
+    def check_read(self, name: str, file: TextFile) -> None:
+        """Raise `ToolError` if the model never saw the file, and show it how that begins."""
+        if self.of(name) is not None:
+            return
+        self.remember(name, file.data)
+        lines = lines_of(file.text)
+        raise ToolError(
+            phrase(
+                "You have not read {path} yet, so nothing was done. It has {count} lines and "
+                "begins:\n{lines}\nRead the rest if it matters, then call again.",
+                path=visible(name),
+                count=len(lines),
+                lines=cut_middle(numbered(lines[:_FIRST_LINES], 1), _DIFF_CHARACTERS),
+            )
+        )
+
     def forget(self, path: str) -> None:
         """Forget *path* and what is below it."""
         for name in self._below(path):
@@ -66,3 +105,13 @@ class Seen:
 
 def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
+
+
+def _diff_of(before: bytes | None, after: bytes) -> str:
+    """Return the difference between two versions as far as it can be told."""
+    if before is None:
+        return "(too much to show; read it again)"
+    try:
+        return difference(TextFile.decode(before).text, TextFile.decode(after).text).diff
+    except NotText as error:
+        return f"(it is no text now: {error.kind})"

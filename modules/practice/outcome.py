@@ -16,11 +16,15 @@ _NOTHING = "(no output)"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a run ended, what it put out ("" for nothing), and what it did to files, in lines."""
+    """How a run ended, what it put out ("" for nothing), and what it did to files, in lines.
+
+    *is_changed* when the person had changed what ran.
+    """
 
     ending: str
     output: str
     effects: tuple[str, ...]
+    is_changed: bool
 
     @classmethod
     def of(cls, answer: Answer) -> Run:
@@ -29,7 +33,9 @@ class Run:
         while end and _EFFECT.match(lines[end - 1]):
             end -= 1
         output = "\n".join(lines[:end])
-        return cls(ending, "" if output == _NOTHING else output, tuple(lines[end:]))
+        return cls(
+            ending, "" if output == _NOTHING else output, tuple(lines[end:]), answer.is_changed
+        )
 
     @property
     def ok(self) -> bool:
@@ -37,6 +43,8 @@ class Run:
 
     def told(self, what: str, say: Voice) -> str:
         """Return what the run of *what* came to. Raises `NotDone` if it did not end well."""
+        if self.is_changed:
+            what = say("What you made of it", "你改过的版本")
         if not self.ok:
             raise NotDone(self._failure(what, say))
         if self.output:
@@ -55,5 +63,5 @@ class Run:
         return self._with_output(failed, say)
 
     def _with_output(self, head: str, say: Voice) -> str:
-        parts = [head, *([say.quote(self.output)] if self.output else []), *self.effects]
-        return "\n\n".join(parts)
+        blocks = (self.output, "\n".join(self.effects))
+        return "\n\n".join([head, *(say.quote(block) for block in blocks if block)])

@@ -10,14 +10,24 @@ from modules.practice.reply import PracticeCall
 from modules.practice.voice import Voice, code
 
 STOPPED = ("The person stopped", "Stopped by the person", "Not run:", "No answer:")
+_CHANGED = "The person changed this call before it ran"
+_CAME_OF_IT = "\nWhat came of it:\n"
 _FAILURES = ("Error:", "Refused", "The person said no", *STOPPED)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool answered."""
+    """What a tool answered; *is_changed* when the person had changed the call before it ran."""
 
     text: str
+    is_changed: bool = False
+
+    @classmethod
+    def of(cls, text: str) -> Answer:
+        """Take apart what came of a call and what the person made of it before."""
+        if not text.startswith(_CHANGED):
+            return cls(text)
+        return cls(text.partition(_CAME_OF_IT)[2], is_changed=True)
 
     @property
     def ok(self) -> bool:

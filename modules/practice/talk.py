@@ -65,7 +65,7 @@ def _text(message: dict[str, Any]) -> str:
 
 
 def _done(messages: Sequence[dict[str, Any]]) -> Iterator[Done]:
-    answers = {m["tool_call_id"]: Answer(_text(m)) for m in messages if m["role"] == "tool"}
+    answers = {m["tool_call_id"]: Answer.of(_text(m)) for m in messages if m["role"] == "tool"}
     for message in messages:
         for call in message.get("tool_calls") or ():
             if call["id"] in answers:

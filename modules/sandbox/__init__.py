@@ -6,6 +6,9 @@ do not protect, and never falls back to lesser means unasked.
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -34,8 +37,9 @@ __all__ = ["Limits", "Network", "Program", "Report", "Result", "Sandbox", "TierN
 class Sandbox:
     """Runs programs in *project_root*; they never see *hidden* or *cache_folder*.
 
-    What is worth keeping goes to a folder `sandbox` in *cache_folder*. Nothing is run or written
-    before the first `report` or `run`.
+    What is worth keeping goes to a folder `sandbox` in *cache_folder*; where that is read-only, to
+    a temporary one, which is made at once. Else nothing is run or written before the first
+    `report` or `run`.
     """
 
     def __init__(
@@ -48,8 +52,8 @@ class Sandbox:
         covers: Callable[[], Mapping[Path, str]] = dict,
     ) -> None:
         """*covers* says what programs read in place of some files of the project."""
-        self._cache = cache = cache_folder / "sandbox"
-        self._viewer = Viewer(project_root, (*hidden, cache_folder), cache, covers)
+        self._cache = cache = self._place_in(cache_folder)
+        self._viewer = Viewer(project_root, (*hidden, cache_folder, cache), cache, covers)
         self._self_test = SelfTest(cache)
         self._approved = Approved(project_root.resolve(), cache)
         self._allow_limits_only = allow_limits_only
@@ -59,6 +63,14 @@ class Sandbox:
         self._lock = threading.Lock()
         self._found: Found | None = None
         self._groups: Groups | None = None
+
+    def _place_in(self, folder: Path) -> Path:
+        place = folder / "sandbox"
+        if os.access(place if place.exists() else folder, os.W_OK) or not folder.exists():
+            return place
+        spare_room = Path(tempfile.mkdtemp(prefix="onefold-"))
+        weakref.finalize(self, shutil.rmtree, spare_room, ignore_errors=True)
+        return spare_room
 
     def guard(self, folders: Iterable[str]) -> None:
         """Show *folders*, names in the project, read-only from now on, where the tier can."""

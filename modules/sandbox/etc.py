@@ -5,6 +5,7 @@ Each mount costs, so the harmless parts of /etc are copied instead of mounted on
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import os
 import pwd
@@ -50,9 +51,9 @@ class PreparedEtc:
 
     def _key(self) -> str:
         seen = [str(_FORM), str(os.getuid()), str(self._home)]
-        for path in shown_of(self._source):
+        for path in map(os.fspath, shown_of(self._source)):
             with suppress(OSError):
-                seen.append(f"{path} {path.stat().st_mtime_ns}")
+                seen.append(f"{path} {os.stat(path).st_mtime_ns}")  # noqa: PTH116 - before each call
         return hashlib.sha256("\n".join(seen).encode(errors="surrogateescape")).hexdigest()[:16]
 
     def _make(self, folder: Path) -> None:
@@ -86,8 +87,10 @@ class PreparedEtc:
 
 def shown_of(etc: Path) -> Iterator[Path]:
     """Yield the paths in *etc* that programs may read; not all of them exist."""
+    there = os.listdir(etc)  # noqa: PTH208 - before each call
     for name in _SHOWN:
-        yield from sorted(etc.glob(name)) if "*" in name else [etc / name]
+        names = sorted(fnmatch.filter(there, name)) if "*" in name else [name]
+        yield from (etc / one for one in names)
 
 
 def user_name() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,10 +11,10 @@ from modules.sandbox.etc import PreparedEtc, account_home
 from modules.sandbox.ghosts import Ghosts
 from modules.sandbox.git_guard import readable_repository
 from modules.sandbox.interpreter import Interpreter, find_interpreter
+from modules.sandbox.masks import Masks
 from modules.sandbox.nodes import Nodes
 from modules.sandbox.sockets import sockets_in
 from modules.sandbox.terms import CERTIFICATES, Network
-from utils.files import write_atomically
 from utils.phrases import Problem, phrase
 
 _TAKEN = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys")
@@ -62,7 +61,7 @@ class Viewer:
     ) -> None:
         """*covers* says what is to be read in place of some files of the project."""
         self._covers = covers
-        self._cache = cache_folder
+        self._masks = Masks(cache_folder)
         self._project = project.resolve()
         self._hidden = tuple(path.resolve() for path in hidden)
         self._home = _visible_home()
@@ -70,6 +69,7 @@ class Viewer:
         self._nodes = Nodes(cache_folder)
         self.ghosts = Ghosts(self._project, cache_folder)
         self._kept: tuple[Path, ...] = ()
+        self._is_fit = False
 
     def view(self, *, with_mounts: bool = True) -> View:
         """Return what a program sees now; without mounts, no name is kept free in the project."""
@@ -138,11 +138,7 @@ class Viewer:
 
     def _masked(self) -> Iterator[tuple[Path, Path]]:
         for path, text in self._covers().items():
-            data = text.encode("utf-8", "surrogateescape")
-            place = self._cache / f"masked-{hashlib.sha256(data).hexdigest()[:16]}"
-            if not place.exists():
-                write_atomically(place, data)
-            yield self._project / path.relative_to(self._project), place
+            yield self._project / path.relative_to(self._project), self._masks.showing(text)
 
     def _ghosts_needed(self) -> tuple[str, ...]:
         """Return the names in the project that are to stay free, `.git` and what is hidden."""
@@ -155,6 +151,12 @@ class Viewer:
         project = self._project
         if not project.is_dir():
             raise Problem(phrase("The project folder {path} is missing.", path=str(project)))
+        if not self._is_fit:
+            self._check_place()
+            self._is_fit = True
+
+    def _check_place(self) -> None:
+        project = self._project
         homes = {_home().resolve(), account_home().resolve(), self._home.resolve()}
         if any(_is_within(home, project) for home in homes):
             raise Problem(

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask, Response, redirect, render_template, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from modules.web.access import Access
 from modules.web.arguments import arguments
-from modules.web.guard import is_for_eyes, page_saying
+from modules.web.guard import is_for_eyes, is_for_programs, page_saying
 from modules.web.hub import Hub
 from modules.web.openapi import describe
 from modules.web.refusal import STATUS, Refused, bad
@@ -52,6 +52,7 @@ def make_app(
     _add_page(app, hub, picture_of, statics, version=version, language=language)
     _add_login(app, access, f"/s/{start}" if start else "/")
     _add_description(app, describe(routes, version=version))
+    app.register_error_handler(HTTPException, _no_answer)
     return app
 
 
@@ -76,6 +77,17 @@ def _add(app: Flask, route: Route, hub: Hub, failed: Failed) -> None:
 
     rule = route.path.replace("{", "<").replace("}", ">")
     app.add_url_rule(rule, f"{route.method} {rule}", respond, methods=[route.method])
+
+
+def _no_answer(error: HTTPException) -> Response | HTTPException:
+    """Answer what no route does, or not by that method."""
+    if is_for_eyes(request.environ) or not is_for_programs(request.environ):
+        return error
+    code = "not_found" if error.code == 404 else "bad_request"
+    answer = _json({"code": code, "error": str(error.description)}, error.code or 400)
+    if isinstance(error, MethodNotAllowed) and error.valid_methods:
+        answer.headers["Allow"] = ", ".join(error.valid_methods)
+    return answer
 
 
 def _given(route: Route, in_path: Mapping[str, str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from modules.web.refusal import bad
 
@@ -32,6 +32,7 @@ class Parameter:
     default: Any
     may_be_null: bool
     help: str = ""
+    choices: tuple[str, ...] = ()
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -40,6 +41,8 @@ class Parameter:
         schema: dict[str, Any] = {"type": [name, "null"] if self.may_be_null else name}
         if self.kind is list:
             schema["items"] = {"type": "string"}
+        if self.choices:
+            schema["enum"] = list(self.choices)
         if self.default not in (..., None):
             schema["default"] = self.default
         return schema
@@ -55,6 +58,8 @@ class Parameter:
             is_right = all(isinstance(item, str) for item in value)
         if not is_right:
             raise bad(f"{self.name} must be of type {_NAMES[self.kind]}")
+        if self.choices and value not in self.choices:
+            raise bad(f"{self.name} must be one of {', '.join(self.choices)}")
         if self.kind is int and value not in _INTEGERS:
             raise bad(f"{self.name} must have at most 64 bits")
         return value
@@ -86,10 +91,12 @@ def _parameter(name: str, hint: Any, default: Any) -> Parameter:
     may_be_null = type(None) in get_args(hint)
     if may_be_null:
         hint = next(kind for kind in get_args(hint) if kind is not type(None))
-    kind = get_origin(hint) or hint
+    is_choice = get_origin(hint) is Literal
+    kind = str if is_choice else get_origin(hint) or hint
     if default is inspect.Parameter.empty:
         default = ...
-    return Parameter(name, kind, default, may_be_null, help_)
+    choices = get_args(hint) if is_choice else ()
+    return Parameter(name, kind, default, may_be_null, help_, choices)
 
 
 def arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from core.blinding import mapped
 from core.cards import Card
@@ -146,13 +146,13 @@ class ChangesDesk:
     def undo(
         self,
         id: _ID,  # noqa: A002
-        what: Annotated[str, "turn or call"] = "turn",
+        what: Literal["turn", "call"] = "turn",
         number: Annotated[int, "Of the turn, or of the call (see `calls`); 0: the last."] = 0,
         again: Annotated[bool, "Redo it instead; with 0, take the last undo back."] = False,
         cmd: _COMMAND = "",
     ) -> Plain:
-        if what not in ("turn", "call") or number < 0:
-            raise bad("what must be turn or call, and number 0 or more")
+        if number < 0:
+            raise bad("number must be 0 or more")
 
         def work(undo: UndoFamily) -> Any:
             asked = f"{what} {number}" if number else "" if again else what

@@ -6,7 +6,7 @@ import json
 import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, assert_never
 
 from core.blinding import mapped
 from core.events import Reply
@@ -16,9 +16,9 @@ from modules.export import to_json, to_markdown
 from modules.web.file_desk import attachment
 from modules.web.following import following, to_the_end, turn_of, with_numbers
 from modules.web.outlet import Outlet
-from modules.web.refusal import Refused, bad, explained
+from modules.web.refusal import Refused, explained
 from modules.web.routes import Events, Sent, route
-from modules.web.seat import Seat
+from modules.web.seat import Operation, Seat
 from modules.web.veil import Veil
 from modules.web.workspace import Workspace
 from utils.codec import to_plain
@@ -85,9 +85,9 @@ class SessionDesk:
         return self._workspace.row(self._workspace.fork(id, turn))
 
     @route("GET", "/api/sessions/{id}/export", "A session as a file: md, json or html.")
-    def export(self, id: _ID, format: str = "md") -> Sent:  # noqa: A002
+    def export(self, id: _ID, format: Literal["md", "json", "html"] = "md") -> Sent:  # noqa: A002
+        info = self._workspace.info(id)
         with explained():
-            info = self._workspace.store.info(id)
             numbered = mended(self._workspace.store.load(id))
         self._veil.look()
         info = mapped(info, self._veil.hidden)
@@ -102,7 +102,7 @@ class SessionDesk:
                 _, events = self._workspace.open(id).picture.earlier(2**31, 2**31)
                 return _file(f"{id}.html", self._replay(info.title or id, events), "text/html")
             case _:
-                raise bad("format must be md, json or html")
+                assert_never(format)
 
     @route("GET", "/api/search", "Search what was said in all sessions.")
     def search(self, text: str, limit: int = 20) -> Packet:
@@ -110,9 +110,7 @@ class SessionDesk:
         self._veil.look()
         return {"found": [to_plain(mapped(one, self._veil.hidden)) for one in found]}
 
-    @route(
-        "POST", "/api/sessions/{id}/messages", "Send a message; stream what follows.", streams=True
-    )
+    @route("POST", "/api/sessions/{id}/messages", "Send a message; stream what follows.")
     def message(
         self,
         id: _ID,  # noqa: A002
@@ -167,13 +165,13 @@ class SessionDesk:
     def rearrange(
         self,
         id: _ID,  # noqa: A002
-        op: Annotated[str, "drop, move or now"],
+        op: Operation,
         item: Annotated[str, "The id of what is queued."],
         to: int = 0,
     ) -> Packet:
         return self.queue(id, uuid.uuid4().hex, op, item, to)
 
-    @route("GET", "/events", "Follow a session: `attached`, then `ev` and `state`.", streams=True)
+    @route("GET", "/events", "Follow a session: `attached`, then `ev` and `state`.")
     def events(self, session: str, after: int = 0, boot: str = "", turns: int = TURNS) -> Events:
         seat = self._workspace.open(session)
         with ExitStack() as stack:
@@ -210,7 +208,7 @@ class SessionDesk:
         seat = self._workspace.open(session)
         return seat.once.do(cmd, lambda: {"running": seat.stop()})
 
-    def queue(self, session: str, cmd: str, op: str, id: str, to: int = 0) -> Packet:  # noqa: A002
+    def queue(self, session: str, cmd: str, op: Operation, id: str, to: int = 0) -> Packet:  # noqa: A002
         seat = self._workspace.open(session)
         return seat.once.do(cmd, lambda: {"text": seat.rearrange(op, id, to)})
 

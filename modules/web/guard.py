@@ -7,6 +7,7 @@ header; so this wraps the whole application from outside.
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
@@ -14,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from modules.web.access import Access
+from modules.web.refusal import Code
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -48,6 +50,14 @@ HEADERS = {
 OPEN = ("/", "/login")
 """What a link on a foreign page may lead to; and /login is what needs no cookie."""
 LOCKED = "Open the link that Onefold printed in its terminal. 请打开 Onefold 在终端里给出的链接。"
+PROGRAMS = ("/api/", "/events")
+"""What is answered in JSON, refusals too."""
+CODES: dict[str, Code] = {
+    "400": "bad_request",
+    "401": "unauthorized",
+    "403": "forbidden",
+    "421": "misdirected",
+}
 HARMLESS = ("GET", "HEAD")
 _SOCKET_KEY = re.compile("[A-Za-z0-9+/]{22}==")
 HANG_UP = "onefold.hang_up"
@@ -96,7 +106,7 @@ class Guard:
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         start_response = _hanging_up(environ, start_response)
         if refusal := self._refusal(environ):
-            return _refuse(start_response, *refusal, for_eyes=is_for_eyes(environ))
+            return _refuse(environ, start_response, *refusal)
         for name in [name for name in environ if name.startswith(FORWARDED)]:
             del environ[name]
         return self._application(environ, _with_headers(start_response))
@@ -163,14 +173,25 @@ def page_saying(why: str) -> str:
     )
 
 
+def is_for_programs(environ: Mapping[str, Any]) -> bool:
+    """Return whether what is asked for is answered in JSON."""
+    return str(environ.get("PATH_INFO", "")).startswith(PROGRAMS)
+
+
 def _refuse(
-    start_response: StartResponse, status: str, why: str, *, for_eyes: bool
+    environ: Mapping[str, Any], start_response: StartResponse, status: str, why: str
 ) -> Iterable[bytes]:
-    body = (page_saying(why) if for_eyes else f"{why}\n").encode()
+    if is_for_eyes(environ):
+        kind, told = "text/html; charset=utf-8", page_saying(why)
+    elif is_for_programs(environ):
+        kind, told = "application/json", json.dumps({"code": CODES[status[:3]], "error": why})
+    else:
+        kind, told = "text/plain; charset=utf-8", f"{why}\n"
+    body = told.encode()
     start_response(
         status,
         [
-            ("Content-Type", f"text/{'html' if for_eyes else 'plain'}; charset=utf-8"),
+            ("Content-Type", kind),
             ("Content-Length", str(len(body))),
             ("Connection", "close"),
             *HEADERS.items(),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from modules.web.arguments import Parameter
 from modules.web.refusal import STATUS
-from modules.web.routes import Route
+from modules.web.routes import Events, Route, Sent
 
 _JSON = "application/json"
 _ERROR = {
@@ -84,8 +85,18 @@ def _body(route: Route) -> dict[str, Any]:
 def _answer(route: Route) -> dict[str, Any]:
     if route.status == 204:
         return {"description": "Done."}
-    kind = "text/event-stream" if route.streams else _JSON
-    return {"description": "Done.", "content": {kind: {"schema": {"type": "object"}}}}
+    returned = get_type_hints(route.run)["return"]
+    returned = get_args(returned) if get_origin(returned) is UnionType else (returned,)
+    content = dict(_ANSWERS.get(one, _OBJECT) for one in returned)
+    return {"description": "Done.", "content": content}
+
+
+_OBJECT = _JSON, {"schema": {"type": "object"}}
+_ANSWERS: dict[type, tuple[str, dict[str, Any]]] = {
+    Events: ("text/event-stream", {"schema": {"type": "string"}}),
+    Sent: ("*/*", {"schema": {"type": "string", "format": "binary"}}),
+}
+"""What stands in the body of an answer, by what makes it."""
 
 
 def _failure() -> dict[str, Any]:

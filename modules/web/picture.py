@@ -30,11 +30,12 @@ class Picture:
 
     def begin(self) -> None:
         """Take note that the terminal is about to read its session, without what is secret now."""
-        self._veil.look()
+        self._veil.glance()
         self._hidden = self._veil.known
 
     def arrive(self, boot: str, after: int, turns: int) -> Packet:
         """Return what leads from *after* in the run *boot* to the picture of now."""
+        self._veil.glance()
         terminal = self._terminal
         here = {"session": terminal.session, "boot": terminal.boot, "state": self.state()}
         if boot == terminal.boot:
@@ -48,11 +49,11 @@ class Picture:
 
     def earlier(self, before: int, turns: int) -> tuple[int, list[Packet]]:
         """Return the first turn and the events of the last *turns* before turn *before*."""
+        self._veil.glance()
         first, events = self._terminal.earlier(before, turns)
         return first, self._veiled(events)
 
     def _veiled(self, events: list[Packet]) -> list[Packet]:
-        self._veil.look()
         is_known_all = self._veil.known <= self._hidden
         return events if is_known_all else mapped(events, self._veil.hidden)
 
@@ -64,11 +65,13 @@ class Picture:
         revision = next(self._revisions)
         terminal = self._terminal
         used, limit = terminal.context_used
+        standing = self._standing()
         return {
             "session": terminal.session,
             "boot": terminal.boot,
             "revision": revision,
-            **self._standing(),
+            **standing,
+            "title": self._veil.hidden(standing["title"]),
             "turn": terminal.history.turn,
             "model": terminal.model.model,
             "practice": terminal.is_practice,

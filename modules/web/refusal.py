@@ -13,6 +13,9 @@ from utils.phrases import Phrase, Problem, Text, phrase
 
 Code = Literal[
     "bad_request",
+    "unauthorized",
+    "forbidden",
+    "misdirected",
     "unknown_session",
     "held",
     "busy",
@@ -26,6 +29,9 @@ Code = Literal[
 ]
 STATUS: dict[Code, int] = {
     "bad_request": 400,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "misdirected": 421,
     "unknown_session": 404,
     "held": 409,
     "busy": 409,

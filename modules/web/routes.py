@@ -44,7 +44,6 @@ class Route:
     run: Callable[..., Any]
     status: int = 200
     limit: int = JSON_LIMIT
-    streams: bool = False
     parameters: tuple[Parameter, ...] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Literal
 
 from core.cards import TextCard
 from core.commands import BESIDE, has_to_wait
@@ -25,6 +26,9 @@ from utils.text import without_halves
 Emit = Callable[[Packet], None]
 Opener = Callable[[Emit], WebTerminal]
 """Makes a terminal that is on no session yet and hands its packets to the function given."""
+
+Operation = Literal["drop", "move", "now"]
+"""What can be done with a line that waits."""
 
 ELSEWHERE = ("/new", "/resume", "/fork")
 """The commands that lead to another session, which here is another seat."""
@@ -170,10 +174,8 @@ class Seat:
         self.terminal.stop.set()
         return True
 
-    def rearrange(self, operation: str, item_id: str, to: int) -> str:
+    def rearrange(self, operation: Operation, item_id: str, to: int) -> str:
         """Drop, move or bring forward what is queued; return its text."""
-        if operation not in ("drop", "move", "now"):
-            raise bad("op must be drop, move or now")
         with self._lock:
             if operation == "drop":
                 item = self._queue.drop(item_id)

@@ -25,26 +25,36 @@ class Strict:
 
     headers: Message
     path: str
+    request_version: str
     close_connection: bool
 
     def parse_request(self) -> bool:
         understood: bool = super().parse_request()  # type: ignore[misc]
         if not understood:
             return False
-        why = _oddity(self.headers, self.path)
+        why = _oddity(self.request_version, self.path, self.headers)
         if why:
             self.close_connection = True
+            self.request_version = "HTTP/1.0"  # without one an answer would have no head
             self.send_error(400, why)  # type: ignore[attr-defined]
         return not why
+
+    def handle_expect_100(self) -> bool:
+        """Leave that to what answers: it knows whether it wants the body."""
+        return True
 
     def log_message(self, *_: Any) -> None:
         """Say nothing: the terminal is for the person."""
 
 
-def _oddity(headers: Message, path: str) -> str:
+def _oddity(version: str, path: str, headers: Message) -> str:
     """Return what is wrong with a request that no browser sends so, "" if it is none of those."""
+    if version not in ("HTTP/1.0", "HTTP/1.1"):
+        return "HTTP/1.1 is wanted"
     if any(isinstance(defect, _BROKEN) for defect in headers.defects):
         return "Broken headers"
+    if any("\0" in value for value in headers.values()):
+        return "A header with a NUL"
     if not path.startswith("/"):
         return "The path must begin with a slash"
     if headers["Transfer-Encoding"] is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
@@ -14,6 +15,8 @@ from modules.secrets import Secrets
 
 Part = tuple[str, str]
 """A part of a text as it may be seen, and as it is."""
+EVERY = 2.0
+"""Seconds between two looks for secrets where no file is read or written."""
 MANY_LINES = 1_000
 """Differing lines from which on frequent ones are not compared with each other."""
 MOST_LINES = 40_000
@@ -28,6 +31,7 @@ class Veil:
     def __init__(self, secrets: Secrets | None) -> None:
         self._secrets = secrets
         self._lock = threading.Lock()
+        self._looked = float("-inf")
 
     @property
     def known(self) -> int:
@@ -39,6 +43,12 @@ class Veil:
         if self._secrets:
             with self._lock:
                 self._secrets.look()
+                self._looked = time.monotonic()
+
+    def glance(self) -> None:
+        """Take note of what is in the project's files, if that was not done just now."""
+        if time.monotonic() - self._looked >= EVERY:
+            self.look()
 
     def hidden(self, text: str) -> str:
         """Return *text* as it may be seen, by what the last `look` has found."""

@@ -58,7 +58,7 @@ class Workspace:
         with self._lock:
             if seat := self._taken(session):
                 return seat
-            self._info(session)
+            self.info(session)
             self._close_idle()
             seat = self._new_seat()
             try:
@@ -98,7 +98,7 @@ class Workspace:
             return self.store.find(start)
 
     def rename(self, session: str, title: str) -> None:
-        self._info(session)
+        self.info(session)
         with explained():
             self.store.rename(session, title)
         if seat := self._seats.get(session):
@@ -106,13 +106,13 @@ class Workspace:
         self._tell("session", session, self.row(session))
 
     def archive(self, session: str, archived: bool) -> None:
-        self._info(session)
+        self.info(session)
         with explained():
             self.store.archive(session, archived)
         self._tell("session", session, self.row(session))
 
     def delete(self, session: str) -> None:
-        self._info(session)
+        self.info(session)
         with self._lock:
             seat = self._seats.get(session)
             if seat and seat.is_working:
@@ -129,12 +129,19 @@ class Workspace:
     def rows(self, *, archived: bool, limit: int) -> list[Packet]:
         with explained():
             infos = self.store.archived(limit) if archived else self.store.sessions(limit)
-        self._veil.look()
+        self._veil.glance()
         return [self._row(info) for info in infos]
 
     def row(self, session: str) -> Packet:
         """Return *session* as a row of the list. Raises `Refused` if there is no such session."""
-        return self._row(self._info(session))
+        return self._row(self.info(session))
+
+    def info(self, session: str) -> SessionInfo:
+        """Return what is kept of *session*. Raises `Refused` if there is no such session."""
+        try:
+            return self.store.info(session)
+        except Problem as problem:
+            raise Refused("unknown_session", problem.what) from None
 
     def search(self, text: str, limit: int) -> Sequence[Found]:
         with explained():
@@ -180,12 +187,6 @@ class Workspace:
             if seat := self._seats.get(session):
                 seat.used = time.monotonic()
             return seat
-
-    def _info(self, session: str) -> SessionInfo:
-        try:
-            return self.store.info(session)
-        except Problem as problem:
-            raise Refused("unknown_session", problem.what) from None
 
     def _row(self, info: SessionInfo) -> Packet:
         seat = self._seats.get(info.id)

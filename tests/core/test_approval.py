@@ -39,9 +39,16 @@ def test_always_to_a_command_never_reaches_past_a_shell_operator(
 
 
 def test_always_to_another_tool_covers_its_calls_and_no_other_tool() -> None:
-    pattern = pattern_for("delete_file", {"path": "a"})
-    assert covers(pattern, "delete_file b; c")
+    pattern = pattern_for("modify_file", {"path": "a"})
+    assert covers(pattern, "modify_file b; c")
     assert not covers(pattern, "delete_folder b")
+
+
+def test_always_to_what_deletes_covers_that_alone() -> None:
+    pattern = pattern_for("delete_file", {"path": "a b"})
+    assert covers(pattern, "delete_file a b")
+    assert not covers(pattern, "delete_file b")
+    assert not covers(pattern, "delete_file a b c")
 
 
 def test_leave_to_run_is_not_leave_to_use_the_network() -> None:

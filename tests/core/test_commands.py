@@ -54,6 +54,13 @@ def test_status_names_what_the_contract_names() -> None:
         assert label in labels
 
 
+def test_the_parts_of_the_context_add_up_to_it() -> None:
+    main = terminal(say("hi"), families=[Box()])
+    assert sum(main.parts().values()) == main.window.used
+    run(main, "hello " * 50)
+    assert sum(main.parts().values()) == main.window.used
+
+
 @pytest.mark.parametrize(("line", "mode"), [("/think", "think"), ("/fast", "fast")])
 def test_the_mode_is_switched(line: str, mode: str) -> None:
     main = terminal()

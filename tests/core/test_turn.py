@@ -517,3 +517,21 @@ def test_every_record_is_kept_before_its_event_is_shown() -> None:
     assert kept["ToolStarted"] == 3
     assert kept["ToolFinished"] == 4
     assert kept["TurnFinished"] == 5
+
+
+def test_a_screen_that_replies_to_everything_breaks_nothing() -> None:
+    class Warner(Family):
+        def warnings(self) -> list[Phrase]:
+            return [phrase("Look here."), phrase("And here.")]
+
+    main = terminal(call("write", path="new"), say("done"), families=[Box(), Warner()])
+    events: list[Event] = []
+
+    def show(event: Event) -> Reply:
+        events.append(event)
+        return Reply(yes=True)
+
+    drive(main.ask("go"), show)
+    assert isinstance(events[-1], TurnFinished)
+    assert events[-1].why == "done"
+    assert sum(isinstance(event, Warned) for event in events) == 2

@@ -56,6 +56,11 @@ def test_the_name_decides_the_form(tmp_path: Path) -> None:
     export(RECORDS, INFO, tmp_path / "a.JSON")
     assert (tmp_path / "a.md").read_text().startswith("# 修好它")
     assert json.loads((tmp_path / "a.JSON").read_text())["title"] == "修好它"
+    with pytest.raises(Problem, match="in the browser"):
+        export(RECORDS, INFO, tmp_path / "a.html")
+    assert not (tmp_path / "a.html").exists()
+    (tmp_path / "x").mkdir()
+    assert str(tmp_path / "b.md") in str(export(RECORDS, INFO, tmp_path / "x" / ".." / "b.md"))
 
 
 def test_text_that_is_no_utf8_is_exported_too(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from core.cards import TextCard
+from core.events import ApprovalAsked, ToolFinished
 from core.tools import ToolError
 from modules.git_commit import GitCommit
 from modules.project import Project
@@ -67,6 +69,59 @@ def test_what_cannot_be_done_is_said(root: Path, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     with pytest.raises(ToolError, match="no git repository"):
         commit(tmp_path / "plain")
+
+
+def intent(root: Path, *paths: str) -> str:
+    """Return what the question before a commit shows."""
+    card = GitCommit(Project(root), Stop()).preview(
+        "git_commit", {"message": "Say it", "paths": list(paths) or None}
+    )
+    assert isinstance(card, TextCard)
+    return str(card.body)
+
+
+def kept(root: Path) -> dict[str, bytes]:
+    return {str(f): f.read_bytes() for f in (root / ".git").rglob("*") if f.is_file()}
+
+
+def test_a_question_shows_what_would_be_committed_and_writes_nothing(root: Path) -> None:
+    (root / "b.txt").write_text("two\n")
+    before = kept(root)
+    shown = intent(root)
+    assert shown.startswith("Say it\n\n a.txt | 1 +\n b.txt | 1 +\n")
+    assert "+one" in shown
+    assert "+two" in shown
+    assert "b.txt" not in intent(root, "a.txt")
+    assert kept(root) == before
+    commit(root, "a.txt")
+    (root / "a.txt").write_text("uno\n")
+    before = kept(root)
+    assert "-one\n+uno" in intent(root, "a.txt")
+    assert kept(root) == before
+
+
+def test_a_large_commit_is_shown_by_its_files(root: Path) -> None:
+    (root / "big.txt").write_text("line\n" * 5_000)
+    assert "big.txt | 5000 +" in intent(root)
+    assert "+line" not in intent(root)
+
+
+def test_nobody_is_asked_about_a_commit_that_cannot_be(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(root)
+    with pytest.raises(ToolError, match="nothing to commit"):
+        intent(root)
+    (root / "a.txt").write_text("more\n")
+    git("config", "--unset", "user.name", at=root)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with house(tmp_path, call("git_commit", message="x"), say("ok")) as made:
+        events = run(made.main, "commit")
+    assert not [event for event in events if isinstance(event, ApprovalAsked)]
+    (end,) = (event for event in events if isinstance(event, ToolFinished))
+    assert end.state == "failed"
+    assert isinstance(end.card, TextCard)
+    assert "git does not know the person" in str(end.card)
 
 
 def test_planted_hooks_do_not_run(root: Path) -> None:
@@ -135,10 +190,12 @@ def test_a_file_that_only_claims_to_be_a_worktree_is_refused(root: Path, tmp_pat
         commit(tmp_path / "claim")
 
 
-def test_it_is_asked_about(tmp_path: Path) -> None:
+def test_it_is_asked_about(root: Path, tmp_path: Path) -> None:
+    assert (root / "a.txt").exists()
     with house(tmp_path, call("git_commit", message="x"), say("ok")) as made:
         events = run(made.main, "commit")
-        assert "ApprovalAsked" in [type(event).__name__ for event in events]
+    (asked,) = (event for event in events if isinstance(event, ApprovalAsked))
+    assert "+one" in str(asked.preview)
 
 
 def test_nothing_of_our_environment_counts(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

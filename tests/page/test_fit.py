@@ -136,3 +136,14 @@ def test_pages_of_their_own(house: Stage, language: str, width: int, tmp_path: P
     page.goto((tmp_path / "talk.html").as_uri())
     expect(page.get_by_role("heading", name="Done")).to_be_visible()
     _look(page, "export", width)
+
+
+def test_the_welcome_is_read_from_its_beginning(house: Stage) -> None:
+    page = house.open(width=320, height=480)
+    heading = page.locator(".welcome").get_by_role("heading")
+    expect(heading).to_be_in_viewport()
+    house.model.replies = [say("word\n\n" * 60)]
+    send(page, "much")
+    expect(page.locator(".end")).to_be_in_viewport()
+    page.get_by_role("button", name="New session", exact=True).click()
+    expect(heading).to_be_in_viewport()

@@ -76,8 +76,10 @@ export function conversation(app) {
 
   function drawEmpty(known) {
     const isEmpty = known.isReady && !known.picture.items.length && !known.outbox.length;
-    if (isEmpty && empty.hidden) empty.replaceChildren(welcome(app));
+    const isFresh = isEmpty && empty.hidden;
+    if (isFresh) empty.replaceChildren(welcome(app));
     empty.hidden = !isEmpty;
+    if (isFresh) log.scrollTop = 0;
     content.classList.toggle("loading", !known.isReady);
   }
 

@@ -64,7 +64,8 @@ export class Follow {
   }
 
   #settle() {
-    if (this.isOn && this.#distance > 0 && !hasSelectionIn(this.scroller))
+    const isSaid = this.count > 0; // the welcome is read from its beginning
+    if (this.isOn && isSaid && this.#distance > 0 && !hasSelectionIn(this.scroller))
       this.scroller.scrollTop = this.scroller.scrollHeight;
     this.#draw();
   }

@@ -291,8 +291,8 @@ function endView(item, host) {
         "footer",
         { class: "end" },
         facts && h("span", { class: "muted", text: facts }),
-        forkButton(item, host),
         undo.element,
+        forkButton(item, host),
       ),
       update,
     };
@@ -316,7 +316,7 @@ function endView(item, host) {
         h("b", { text: WHYS[item.why]?.() ?? item.why }),
         item.detail && item.why !== "stopped" ? ` ${say(item.detail)}` : "",
       ),
-      h("div", { class: "buttons" }, goOn, forkButton(item, host), undo.element),
+      h("div", { class: "buttons" }, goOn, undo.element, forkButton(item, host)),
     ),
     update,
   };

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from modules.checkpoints.plan import Plan
+from modules.checkpoints.steps import Plan
 from modules.project import Project
 from tests.modules.checkpoints.folders import look
 from tests.modules.checkpoints.test_undo_family import call, family, project, root

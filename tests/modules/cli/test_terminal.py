@@ -241,6 +241,15 @@ def test_ctrl_c_clears_the_line_then_warns_then_leaves(started: Terminal) -> Non
     started.see("EXIT 0")
 
 
+def test_leaving_names_the_command_that_goes_on(started: Terminal) -> None:
+    started.press("hello", "Enter")
+    started.see_prompt_after("You said 'hello'.")
+    started.press("/exit", "Enter")
+    started.see("EXIT 0")
+    told = "".join(started.screen().split())
+    assert f"Goonwithitlater:python3{ROOT / 'main.py'}--cli--resume" in told
+
+
 def test_ctrl_c_stops_a_running_program(started: Terminal) -> None:
     started.press("long", "Enter")
     started.see("line 9")

@@ -338,3 +338,21 @@ def test_a_swap_while_we_look_never_leads_outside(enter: Enter, swapped: Path) -
                 refused += 1
     assert [p.name for p in (swapped.parent / "outside").iterdir()] == ["secret.txt"]
     assert (swapped.parent / "outside/secret.txt").read_bytes() == SECRET
+
+
+@pytest.mark.parametrize("path", ["", "a"])
+def test_two_who_list_a_folder_at_once_both_see_all_of_it(
+    enter: Enter, root: Path, path: str
+) -> None:
+    names = {f"{number:04}-{'x' * 40}" for number in range(3_000)}
+    for name in names:
+        (root / path / name).touch()
+    beneath = enter(root)
+    with beneath.folder(path) as folder, os.scandir(folder) as entries:
+        next(entries)
+        seen = [name for name, _ in beneath.names(path)]
+        seen_by_scan = [item.name for item in beneath.scan(path)]
+        rest = 1 + sum(1 for _ in entries)
+    assert names <= set(seen)
+    assert names <= set(seen_by_scan)
+    assert len(seen) == len(set(seen)) == len(seen_by_scan) == rest

@@ -60,8 +60,18 @@ def test_a_program_that_fails_is_told_with_its_exit_code_and_output() -> None:
     play = Play(answering(run_command="exit code 3 (0.1 s)\noops\nFiles created: a.txt"))
     assert play.ask("run hello.py then delete hello.py") == (
         "`python3 hello.py` did not end well: exit code 3 (0.1 s)\n\n```\noops\n```\n\n"
-        "Files created: a.txt\n\nSo I left out: delete `hello.py`."
+        "```\nFiles created: a.txt\n```\n\nSo I left out: delete `hello.py`."
     )
+
+
+def test_what_ran_as_the_person_changed_it_is_told_as_that() -> None:
+    told = (
+        "The person changed this call before it ran; these arguments are other now:\n"
+        "command: echo __init__\nWhat came of it:\nexit code 0 (0.1 s)\n__init__"
+    )
+    play = Play(answering(run_command=told))
+    answer = play.ask("run the command `wc -l a`")
+    assert answer == "What you made of it ran and printed:\n\n```\n__init__\n```"
 
 
 def test_a_program_that_is_killed_did_not_end_well() -> None:

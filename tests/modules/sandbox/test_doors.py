@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
+import shutil
 import socket
+import stat
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from modules.sandbox import Limits, Program, selftest
+from modules.sandbox.masks import Masks
+from modules.sandbox.nodes import Nodes
 from modules.sandbox.sockets import sockets_in
 from tests.modules.sandbox.house import House, finish
 from utils.phrases import Problem
@@ -105,6 +111,55 @@ def test_what_is_written_too_deep_for_a_path_counts(house: House) -> None:
         "import time; time.sleep(30)"
     )
     assert house.python(code, Limits(seconds=60, disk_growth=100 << 20)).why == "disk"
+
+
+def test_data_that_cannot_be_written_take_no_wall_away(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access, room = os.access, tmp_path / "room"
+    room.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(room))
+    monkeypatch.setattr(os, "access", lambda path, mode: path != house.data and access(path, mode))
+    sandbox = house.sandbox()
+    assert sandbox.report().tier == "A"
+    assert finish(sandbox, Program("python", "'works'")).output == "'works'\n"
+    assert [path.name for path in house.data.iterdir()] == ["sessions.db"]
+    sandbox.close()
+    del sandbox
+    gc.collect()
+    assert list(room.iterdir()) == []
+
+
+def test_devices_are_made_anew_when_they_are_spoilt_and_go_with_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / "onefold-nodes-1-0-left"
+    left.mkdir()
+    nodes = Nodes(tmp_path / "nowhere")
+    made = nodes.ready()
+    assert len(made) == (6 if os.getuid() == 0 else 0)  # a user cannot harm the machine's
+    assert left.exists() == (not made)
+    for node in made[:1]:
+        node.chmod(0)
+        assert nodes.ready() == made
+        assert stat.S_IMODE(node.stat().st_mode) == 0o666
+        shutil.rmtree(node.parent)
+        assert [one.name for one in nodes.ready()] == [one.name for one in made]
+    del nodes
+    gc.collect()
+    assert [path for path in tmp_path.iterdir() if path != left] == []
+
+
+def test_what_stands_in_for_secrets_is_removed_when_nobody_needs_it(tmp_path: Path) -> None:
+    masks = Masks(tmp_path)
+    old, used = masks.showing("old"), masks.showing("used")
+    for place in (old, used):
+        os.utime(place, (0, 0))
+    assert masks.showing("used") == used
+    new = masks.showing("new")
+    assert sorted(tmp_path.iterdir()) == sorted([new, used])
+    assert masks.showing("old").read_text() == "old"
 
 
 def test_files_without_number_in_memory_are_not(house: House) -> None:

@@ -91,10 +91,35 @@ def test_every_route_on_a_session_knows_no_other(served: Served) -> None:
             body = bodies.get(name, {"title": "x"}) if method != "GET" else None
             where = path.replace("{id}", "none") + queries.get(name, "")
             answer = served.ask(method, where, body)
-            if path.endswith("export"):
-                assert answer.status == 422
-            else:
-                assert (answer.status, answer.json["code"]) == (404, "unknown_session"), path
+            assert (answer.status, answer.json["code"]) == (404, "unknown_session"), path
+
+
+def test_the_kind_of_every_answer_is_described(serve: Serve) -> None:
+    def kinds(method: str, path: str) -> set[str]:
+        return set(paths[path][method]["responses"]["200"]["content"])
+
+    with serve(say("one")) as served:
+        paths = served.ask("GET", "/api/openapi.json").json["paths"]
+    both = {"application/json", "text/event-stream"}
+    assert kinds("post", "/api/sessions/{id}/messages") == both
+    assert kinds("get", "/events") == {"text/event-stream"}
+    for path in ("/api/sessions/{id}/export", "/api/files/raw", "/api/files/download"):
+        assert kinds("get", path) == {"*/*"}
+    assert kinds("get", "/api/status") == {"application/json"}
+
+
+def test_programs_are_refused_in_json(served: Served) -> None:
+    refused = [
+        (served.ask("GET", "/api/status", known=False), 401, "unauthorized"),
+        (served.ask("GET", "/events", headers={"Origin": "null"}), 403, "forbidden"),
+        (served.ask("GET", "/api/status", headers={"Host": "evil"}), 421, "misdirected"),
+        (served.ask("GET", "/api/nothing"), 404, "not_found"),
+        (served.ask("DELETE", "/api/status"), 405, "bad_request"),
+    ]
+    for answer, status, code in refused:
+        assert (answer.status, answer.json["code"]) == (status, code)
+        assert answer.json["error"]
+    assert "GET" in refused[-1][0].headers["allow"]
 
 
 def test_the_description_is_a_page_too(served: Served) -> None:

@@ -328,6 +328,26 @@ def test_a_body_of_doubtful_length_is_refused_with_all_behind_it(
     assert served.ask("GET", "/api/sessions").json["sessions"] == []
 
 
+@pytest.mark.parametrize("version", ["", " HTTP/0.9", " HTTP/1.9", " HTTP/01.1"])
+def test_another_version_of_http_is_refused(served: Served, version: str) -> None:
+    with asked(served, f"GET /api/status{version}", "Connection: close") as said:
+        assert re.match(rb"HTTP/1\.[01] 400 ", said), said
+
+
+def test_a_header_with_a_nul_is_refused(served: Served) -> None:
+    with asked(served, "GET /api/status HTTP/1.1", "X: a\0b") as said:
+        assert re.match(rb"HTTP/1\.[01] 400 ", said), said
+
+
+def test_a_body_is_asked_for_once(served: Served) -> None:
+    with asked(
+        served,
+        "POST /api/files/folder HTTP/1.1",
+        *("Expect: 100-continue", "Content-Type: application/json", "Content-Length: 12"),
+    ) as said:
+        assert said == b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
 @pytest.mark.parametrize("headers", BROKEN)
 def test_a_broken_socket_is_refused_without_a_word_of_the_inside(
     served: Served, headers: tuple[str, ...], capfd: pytest.CaptureFixture[str]

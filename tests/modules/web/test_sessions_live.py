@@ -7,11 +7,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
+import pytest
+
 from core.family import Family
 from core.web_terminal import Packet
 from modules.data_folder import DataFolder
 from modules.project import Project
 from modules.secrets import Secrets
+from modules.web import veil
 from tests.modules.web.serving import PATIENCE, Served
 from tests.scripted import call, say
 from utils.completion import Delta
@@ -226,7 +229,10 @@ def secrets(project: Project, data: DataFolder) -> list[Family]:
     return [Secrets(project.root, {}, data.shows_secrets)]
 
 
-def test_what_becomes_a_secret_later_shows_nowhere_any_more(serve: Serve) -> None:
+def test_what_becomes_a_secret_later_shows_nowhere_any_more(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(veil, "EVERY", 0.0)
     with serve(say(f"You said {SECRET}."), more=secrets) as served:
         session = served.new_session()
         path = f"/api/sessions/{session}"

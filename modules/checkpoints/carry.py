@@ -100,7 +100,7 @@ class Carrier:
             try:
                 act(placer, step, current)
             except (OSError, Damaged, Changed, NotEmpty) as error:
-                self._leave(step.path, error)
+                self._leave(step.path, error, is_gone=current is None)
 
     def move(self, moves: Iterable[Move]) -> None:
         for move in moves:
@@ -131,7 +131,7 @@ class Carrier:
             else:
                 self._leave(step.path, Changed())
 
-    def _leave(self, path: str, error: Exception) -> None:
+    def _leave(self, path: str, error: Exception, *, is_gone: bool = False) -> None:
         match error:
             case Damaged():
                 why = phrase("what was held of it is damaged")
@@ -143,7 +143,7 @@ class Carrier:
                 why = phrase("the system says: {why}", why=error.strerror or str(error))
             case _:
                 raise error
-        self.left.append(Left(path, why))
+        self.left.append(Left(path, why, is_gone, isinstance(error, OSError)))
 
     def _move(self, move: Move) -> None:
         # A folder that gets another parent must itself be writable.

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 _KEPT = ("user.", "system.posix_acl_")
 """Beginnings of the names of extended attributes that are a person's; others are the system's."""
@@ -43,7 +44,7 @@ def set_owner(handle: int, name: str, extras: str) -> None:
 
     To be done before the mode is set: a new owner takes away some bits of it.
     """
-    uid, gid = json.loads(extras or "{}").get("owner", _us())
+    uid, gid = _known(extras).get("owner", _us())
     status = os.stat(name, dir_fd=handle, follow_symlinks=False)
     if (status.st_uid, status.st_gid) != (uid, gid):
         with _as_far_as_we_may():
@@ -55,7 +56,7 @@ def set_attributes(path: int | str, extras: str) -> None:
 
     To be done before the mode is set: an access list takes part in it.
     """
-    wanted = json.loads(extras or "{}").get("attributes", {})
+    wanted = _known(extras).get("attributes", {})
     found = dict(_attributes(path))
     for name in found.keys() - wanted.keys():
         with _as_far_as_we_may():
@@ -65,6 +66,10 @@ def set_attributes(path: int | str, extras: str) -> None:
         if found.get(name) != data:
             with _as_far_as_we_may():
                 os.setxattr(path, name, data)
+
+
+def _known(extras: str) -> dict[str, Any]:
+    return json.loads(extras) if extras else {}
 
 
 @contextmanager

@@ -32,6 +32,7 @@ from modules.checkpoints.telling import (
     told_rewind,
     told_undo,
 )
+from modules.checkpoints.undoing import was_refused
 from modules.project import Project
 from utils.clean import visible
 from utils.phrases import Phrase, Problem, phrase
@@ -92,6 +93,8 @@ class UndoFamily(Recording):
         done = asked.done(calls) if calls else f"what turn {turn} did beside files"
         self._tell(told_undo(number, done, results, said))
         title = asked.title(calls) if calls else title_beside(asked.what, turn)
+        if any(map(was_refused, results)):
+            title = phrase("Not all of it could be taken back; /undo tries the rest again")
         return undone_card(results, title, said)
 
     @command("/redo [turn|call] [N]", "Take back the last /undo or /rewind, or bring one again.")

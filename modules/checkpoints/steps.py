@@ -39,11 +39,15 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A path that an undo left as it is, and why; *is_gone* if it could not be brought back."""
+    """A path that an undo left as it is, and why; *is_gone* if it could not be brought back.
+
+    *is_passing* says that the same undo may succeed with it another time.
+    """
 
     path: str
     why: Phrase
     is_gone: bool = False
+    is_passing: bool = False
 
 
 @dataclass(slots=True)

@@ -36,6 +36,7 @@ class Twin:
     target: Path
     left: list[Left] = field(default_factory=list)
     _may_clone: bool = True
+    _names: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def fill(self, top: Entry) -> None:
         """Make everything below *top*, a root entry. Raises `OSError`, `Damaged`."""
@@ -62,8 +63,11 @@ class Twin:
             self._set(target, entry)
         elif not stat.S_ISREG(entry.mode):
             self.left.append(Left(path, REASONS.get(entry.why, REASONS["special"])))
+        elif entry.links > 1 and entry.identity in self._names:
+            target.hardlink_to(self.target / self._names[entry.identity])
         elif self._copy_same(path, entry) or self._write_held(path, entry):
             self._set(target, entry)
+            self._names[entry.identity] = path
 
     def _copy_same(self, path: str, entry: Entry) -> bool:
         """Copy the file from the project, if it is still what *entry* says; return whether."""

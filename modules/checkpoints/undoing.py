@@ -22,6 +22,7 @@ class Undoing:
         """Take back *calls*, in their order, the last first; neighbours in one go.
 
         Returns the number of the undo, and what it did; without *calls* it did nothing to files.
+        Calls of which the system refused something still stand, and can be taken back again.
         """
         number = 0
         results: list[Undone] = []
@@ -29,7 +30,8 @@ class Undoing:
         try:
             for (before, after), together in joined(calls):
                 results.append(self._checkpoints.undo(before, after))
-                done += together
+                if not was_refused(results[-1]):
+                    done += together
         finally:
             if results or not calls:
                 spans = [(result.before, result.after) for result in results]
@@ -37,9 +39,10 @@ class Undoing:
         return number, results
 
     def redo(self, undo: UndoRecord) -> list[Undone]:
-        """Take back an undo or a rewind."""
+        """Take back an undo or a rewind; it still stands when the system refused something."""
         results = [self._checkpoints.undo(*span) for span in reversed(undo.spans)]
-        self._ledger.mark_redone(undo)
+        if not any(map(was_refused, results)):
+            self._ledger.mark_redone(undo)
         return results
 
     def bring_again(self, calls: Sequence[CallRecord]) -> list[Undone]:
@@ -58,6 +61,11 @@ class Undoing:
     def note(self, session: str, result: Undone) -> int:
         """Write down an undo of what no single call did; return its number."""
         return self._ledger.add_undo(session, [], [(result.before, result.after)])
+
+
+def was_refused(result: Undone) -> bool:
+    """Return whether the system did not let all of it be done, so that it is worth another try."""
+    return any(left.is_passing for left in result.left)
 
 
 def joined(calls: Sequence[CallRecord]) -> list[tuple[Span, list[int]]]:

@@ -103,8 +103,8 @@ class CallView {
     const diff =
       item.card?.kind === "diff"
         ? [
-            h("span", { class: "plus", text: `+${item.card.added}` }),
-            h("span", { class: "minus", text: `−${item.card.removed}` }),
+            item.card.added ? h("span", { class: "plus", text: `+${item.card.added}` }) : "",
+            item.card.removed ? h("span", { class: "minus", text: `−${item.card.removed}` }) : "",
           ]
         : [];
     const said = summary(item.card, this.#isSaid);

@@ -121,3 +121,16 @@ def test_a_folder_that_is_only_passed_keeps_its_mode(tmp_path: Path) -> None:
     with checkpoints(root, tmp_path / "store") as points:
         there_and_back(points, root, shell("sed -i s/one/ONE/ a/locked/open/f.md"))
         there_and_back(points, root, shell("mv a b && sed -i s/one/1/ b/locked/open/f.md"))
+
+
+def test_a_twin_has_the_names_of_one_file_as_such(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    linked(root)
+    with checkpoints(root, tmp_path / "store") as points:
+        taken = points.take().id
+        was = whole(root)
+        shell("rm -r src")(root)
+        assert points.twin(taken, tmp_path / "twin") == []
+        assert whole(tmp_path / "twin") == was
+        (tmp_path / "twin" / "src" / "b.md").write_text("only there\n")
+        assert (root / "docs" / "a.md").read_text() == "one\n"

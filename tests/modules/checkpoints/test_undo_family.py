@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from core.cards import Change, DiffCard, TableCard, TextCard
+from modules.checkpoints import placing
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.family import UndoFamily
 from modules.project import Project
@@ -198,3 +201,31 @@ def test_what_a_killed_write_left_behind_is_removed(
     for second in family(project, tmp_path):
         second.before("b", 2)
         assert sorted(path.name for path in root.iterdir()) == ["f", "mine.tmp"]
+
+
+def test_an_undo_that_had_no_room_can_be_tried_again(
+    root: Path, undo: UndoFamily, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    was = look(root)
+    undo.before("a", 1)
+    (root / "f").unlink()
+    (root / "made").write_text("made\n")
+    undo.after("a", 1)
+    then = look(root)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(placing, "_write", full)
+        card = undo.undo("")
+        assert ["not brought back", "f", f"the system says: {os.strerror(errno.ENOSPC)}"] in rows(
+            card
+        )
+        assert "Not all of it" in str(card)
+        assert not (root / "made").exists()
+    undo.undo("")
+    assert look(root) == was
+    undo.redo("")
+    undo.redo("")
+    assert look(root) == then

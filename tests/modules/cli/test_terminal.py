@@ -15,7 +15,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 ROOT = Path(__file__).parents[3]
-PATIENCE = 20.0
+PATIENCE = 60.0
 PROMPT = "›"
 
 
@@ -31,7 +31,7 @@ class Terminal:
             ["tmux", "-f", os.devnull, "-L", self.socket, *arguments],
             capture_output=True,
             check=True,
-            timeout=20,
+            timeout=60,
         )
         return ended.stdout.decode()
 
@@ -290,9 +290,7 @@ def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
     started.press("web", "Enter")
     started.see("y yes")
     started.press("a")
-    started.see_prompt_after("Found.")
-    screen = started.screen()
-    assert "Allowed from now on: web_search *" in screen
+    screen = started.see_prompt_after("Allowed from now on: web_search *")
     assert "y yes" not in screen
 
 

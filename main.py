@@ -1,7 +1,7 @@
 """Onefold: an agent that works inside one project folder. `python3 main.py --help` says how.
 
 It must parse under an old Python, to say which one is needed, and import nothing before the
-packages are there; what then happens stands in assembly.py.
+packages are there; what then happens stands in modules/assembly.py.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def run_with_packages(argv: list[str], words: Words) -> int:
         folder=".venv",
         say=lambda what: print_error(words.say(what)),
     )
-    from assembly import run
+    from modules.assembly import run
 
     return run(argv, words)
 

@@ -83,17 +83,13 @@ def _as_far_as_we_may() -> Iterator[None]:
 
 
 def _attributes(path: int | str) -> Iterator[tuple[str, bytes]]:
+    """Yield the attributes that are a person's; none where the system does not tell."""
     if not HAS_ATTRIBUTES:
         return
-    try:
-        names = os.listxattr(path)
-    except OSError as error:
-        if error.errno not in _REFUSED:
-            raise
-        return
-    for name in names:
-        if name.startswith(_KEPT):
-            yield name, os.getxattr(path, name)
+    with _as_far_as_we_may():
+        for name in os.listxattr(path):
+            if name.startswith(_KEPT):
+                yield name, os.getxattr(path, name)
 
 
 def _us() -> tuple[int, int]:

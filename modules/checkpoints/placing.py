@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 
 from modules.checkpoints import beneath, extras
 from modules.checkpoints.entries import Entry
@@ -181,6 +182,9 @@ def set_attributes(handle: int, name: str, entry: Entry) -> None:
     extras.set_owner(handle, name, entry.extras)
     if not entry.is_link and extras.HAS_ATTRIBUTES:
         with beneath.held(handle, name) as path:
+            mode = stat.S_IMODE(Path(path).stat().st_mode)
+            if mode & 0o600 != 0o600:  # or its attributes are neither told nor taken
+                Path(path).chmod(mode | 0o600)
             extras.set_attributes(path, entry.extras)
     if not entry.is_link:
         beneath.set_mode(handle, name, stat.S_IMODE(entry.mode))

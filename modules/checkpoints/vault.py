@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import tempfile
 import threading
-import time
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,6 +15,7 @@ from typing import IO
 
 from modules.checkpoints.compression import CHUNK, copy_packed, pack, unpack, unzipped
 from modules.checkpoints.entries import Entries, Entry, decode, digest, encode
+from modules.checkpoints.locking import locked
 from modules.checkpoints.rescue import StoreDatabase
 from modules.checkpoints.schema import MIGRATIONS, SCHEMA
 from modules.database import rescued
@@ -71,7 +70,7 @@ class Vault:
                 yield
                 return
             with _explained(self.folder):
-                self._held = _locked(self.folder / "lock")
+                self._held = locked(self.folder / "lock", _PATIENCE)
             try:
                 yield
             finally:
@@ -311,22 +310,6 @@ class Vault:
 
     def forget_folders(self) -> None:
         self._folders = {}
-
-
-def _locked(path: Path) -> int:
-    """Return a descriptor that holds the lock of *path* until it is closed, also by a kill."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    deadline = time.monotonic() + _PATIENCE
-    while True:
-        with suppress(BlockingIOError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return handle
-        if time.monotonic() > deadline:
-            os.close(handle)
-            raise Problem(
-                phrase("Another Onefold is busy with this project's checkpoints. Try again later.")
-            )
-        time.sleep(0.01)
 
 
 @contextmanager

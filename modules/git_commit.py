@@ -29,8 +29,8 @@ from utils.waiting import Stop
 
 _SECONDS = 60.0
 _MOST_FILES = 300
-_MOST_LINES = 3_000
-_LARGEST = 200_000
+_MOST_LINES = 1_000
+_LARGEST = 60_000
 """What of a commit a question shows: files, and the changed lines, in characters, of small ones."""
 _OURS = {
     "core.hooksPath": "/dev/null",
@@ -172,7 +172,8 @@ class Repository:
         rows = self._run(*plain, "--numstat", "-z", *only).output.split(b"\0")
         lines = sum(int(n) for row in rows for n in row.split(b"\t")[:2] if n.isdigit())
         patch = b"" if lines > _MOST_LINES else self._run(*plain, "--patch", *only).output
-        return b"\n".join(filter(None, (files, patch))).decode(errors="replace")[:_LARGEST]
+        whole = b"\n".join(filter(None, (files, patch))).decode(errors="replace")
+        return whole if len(whole) <= _LARGEST else f"{whole[:_LARGEST]}…"
 
     def last(self) -> str:
         """Return the newest commit in words."""

@@ -76,6 +76,7 @@ class CliScreen:
         self._blocks: list[Block] = []
         self._has_shown_text = False
         self._is_compact = False
+        self._turn = 0
         self._inquiry = Inquiry(self._drawer, self._below, self._stage, words, asker, self._print)
 
     @property
@@ -152,7 +153,8 @@ class CliScreen:
 
     def _show(self, event: Event) -> Reply | None:  # noqa: C901 - one case for each event
         match event:
-            case TurnStarted():
+            case TurnStarted(turn=turn):
+                self._turn = turn
                 self._begin(phrase("Getting ready"))
                 self._below.notice = ""
             case StepStarted():
@@ -291,7 +293,8 @@ class CliScreen:
             mark, style = ("✗", "red") if event.why == "error" else ("■", "yellow")
             broken = phrase("Broken off.") if event.why == "interrupted" else phrase("Stopped.")
             self._note(mark, style, event.detail or broken)
-        parts = [*usage_parts(event.usage), duration(event.seconds)]
+        number = phrase("turn {n}", n=self._turn)  # as /rewind, /fork and /undo want it
+        parts = [number, *usage_parts(event.usage), duration(event.seconds)]
         if self._is_practice():
             parts.append(PRACTICE)
         self._print(self._dim(" · ".join(map(self._words.say, parts))))

@@ -243,6 +243,7 @@ def _longest(page: Page) -> float:
 
 
 if __name__ == "__main__":
+    expect.set_options(timeout=60_000)
     scripts()
     with chromium() as shown:
         for each in MODES:

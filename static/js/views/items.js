@@ -277,6 +277,7 @@ const WHYS = {
 function endView(item, host) {
   const usage = item.usage ?? {};
   const facts = [
+    item.turn ? t("turn {n}", { n: item.turn }) : "",
     item.seconds ? duration(item.seconds) : "",
     usage.completion_tokens ? t("{n} tokens written", { n: count(usage.completion_tokens) }) : "",
   ]

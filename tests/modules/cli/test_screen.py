@@ -148,8 +148,8 @@ def test_a_turn_from_the_first_word_to_the_last() -> None:
         "\n"
         "Done.\n"
         "\n"
-        "2,000 tokens sent, 75 % from cache · 30 received · $0.0123 ·\n"
-        "3.0 s · practice model, no AI\n"
+        "turn 1 · 2,000 tokens sent, 75 % from cache · 30 received ·\n"
+        "$0.0123 · 3.0 s · practice model, no AI\n"
         "\n"
     )
 

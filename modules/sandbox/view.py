@@ -17,6 +17,7 @@ from modules.sandbox.sockets import sockets_in
 from modules.sandbox.terms import CERTIFICATES, Network
 from utils.phrases import Problem, phrase
 
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - folders in it are people's, as in /tmp
 _TAKEN = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys")
 """A project cannot lie in these: they are not the machine's own in a sandbox."""
 _NEEDED = ("/usr", "/tmp", "/var/tmp", *_TAKEN)  # noqa: S108 - named, not written to
@@ -166,9 +167,7 @@ class Viewer:
                     path=str(project),
                 )
             )
-        if any(_is_within(path, project) for path in map(Path, _NEEDED)) or any(
-            _is_within(project, Path(path)) for path in _TAKEN
-        ):
+        if _is_of_the_system(project):
             raise Problem(
                 phrase(
                     "Programs cannot run here: {path} is part of the system. Open another folder.",
@@ -177,6 +176,14 @@ class Viewer:
             )
         if project in self._hidden:
             raise Problem(phrase("Programs cannot run in Onefold's own data folder."))
+
+
+def _is_of_the_system(folder: Path) -> bool:
+    """Return whether *folder* holds what programs need, or lies where the sandbox has its own."""
+    if _SHARED_MEMORY in folder.parents:
+        return False
+    holds = any(_is_within(path, folder) for path in map(Path, _NEEDED))
+    return holds or any(_is_within(folder, Path(path)) for path in _TAKEN)
 
 
 def _home() -> Path:

@@ -138,7 +138,8 @@ def paints(mode: AsyncMode, browser: Browser) -> None:
 
 
 def _first_paint(page: Page) -> float:
-    name = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    name = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+    page.wait_for_function(name)
     return float(page.evaluate(name))
 
 

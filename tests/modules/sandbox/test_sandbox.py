@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -293,8 +294,23 @@ class TestTheProject:
             with pytest.raises(Problem, match="home"):
                 house.bash("true", project=folder)
 
+    @pytest.mark.parametrize("tier", ["A", "C"])
+    def test_one_in_shared_memory_is_as_good_as_any(
+        self, house: House, monkeypatch: pytest.MonkeyPatch, tier: str
+    ) -> None:
+        if tier == "C":
+            monkeypatch.setattr(selftest, "PLACES", ())
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            project, other = Path(folder, "project"), Path(folder, "other.txt")
+            project.mkdir()
+            other.write_text("other")
+            assert house.sandbox(project).report().tier == tier
+            result = house.bash(f"echo mine > a.txt; cat a.txt {other}", project=project)
+            assert result.output.startswith("mine\ncat: ")
+            assert (project / "a.txt").read_text() == "mine\n"
+
     def test_the_system_is_refused(self, house: House) -> None:
-        for folder in ("/", "/usr", "/etc/ssl", "/tmp"):
+        for folder in ("/", "/usr", "/etc/ssl", "/tmp", "/dev/shm", "/dev"):
             with pytest.raises(Problem):
                 house.bash("true", project=Path(folder))
 

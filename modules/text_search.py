@@ -123,8 +123,10 @@ class TextSearch(Family):
         expression = _for_ripgrep(job)
         if self._rg is None or expression is None:
             return job.files
-        left = [name for name in job.files if not self._is_small_file(name)]
-        small = sorted(set(job.files).difference(left))
+        left: list[str] = []
+        small: list[str] = []
+        for name in job.files:
+            (small if self._is_small_file(name) else left).append(name)
         options = ["--no-config", "-a", "-E", "none", "-l", "--null", *["-i"] * job.ignore_case]
         command = [self._rg, *options, "-e", expression, "-e", _ODD, "--"]
         for files in _in_parts(small):

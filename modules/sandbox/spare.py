@@ -19,6 +19,7 @@ from pathlib import Path
 from modules.files.kernel import rename_to_new
 from modules.sandbox.call import Call
 from modules.sandbox.ghosts import Ghosts, is_empty_folder
+from modules.sandbox.orphans import end_orphans
 from modules.sandbox.process import Order
 from modules.sandbox.terms import LONGEST, Limits
 from modules.sandbox.view import View
@@ -214,7 +215,8 @@ def _may_wait(view: View) -> bool:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove what an Onefold that was killed has left parked."""
+    """Remove what an Onefold that was killed has left: hanging processes, parked mount points."""
+    end_orphans(folder)
     for place in folder.glob("parked-*"):
         process = place.name.split("-")[1]
         if not Path("/proc", process).exists():

@@ -258,6 +258,7 @@ def test_forms_questions_and_bars_have_no_faults(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     question.locator("form button.primary").click()
     expect(replies(page).last).to_have_text("Some words.")
+    expect(page.locator("footer.end")).to_be_visible()  # until then the words are drawn anew
     page.locator(".reply p").evaluate("p => getSelection().selectAllChildren(p)")
     expect(page.locator(".selection-bar")).to_be_visible()
     assert faults(page) == []

@@ -198,6 +198,7 @@ def test_what_cannot_be_taken_back_is_asked_about_in_the_page(house: Stage) -> N
     page.on("dialog", lambda dialog: dialog.dismiss())
     send(page, "first")
     expect(page.locator(".reply")).to_have_text("hello")
+    expect(page.locator("footer.end")).to_be_visible()  # and with it the list stays as it is
     page.keyboard.press("Control+k")
     page.locator(".session .choose").focus()  # what can be done with it shows by that
     delete = page.get_by_role("button", name="Delete: first")

@@ -191,8 +191,12 @@ export class App {
   }
 
   #sessionToCome() {
+    const tellBefore = this.#sessionIsThere; // what was sent before waits for this one as well
     return new Promise((resolve) => {
-      this.#sessionIsThere = () => resolve(undefined);
+      this.#sessionIsThere = () => {
+        tellBefore();
+        resolve(undefined);
+      };
     });
   }
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.page import stage as stages
 from tests.page.stage import Gate, Stage, message, replies, send
@@ -274,6 +274,22 @@ def test_enter_while_a_word_is_composed_sends_nothing(house: Stage) -> None:
     )
     expect(message(page)).to_have_value("ni")
     expect(page.locator(".person")).to_have_count(0)
+
+
+def test_a_message_that_comes_before_the_first_session_is_sent_in_it(house: Stage) -> None:
+    house.model.replies = [say("answered")]
+    page = house.context().new_page()
+    page.goto(house.server.url + house.server.access.new_link())
+    held: list[Route] = []
+    page.route("**/api/status", lambda route: held.append(route))
+    page.goto(f"{house.server.url}/?lang=en")
+    expect(message(page)).to_be_focused()
+    send(page, "early")
+    expect(message(page)).to_have_value("")
+    for route in held:
+        route.continue_()
+    expect(replies(page)).to_have_text("answered")
+    expect(page.locator(".person .said")).to_have_text("early")
 
 
 def test_an_earlier_message_can_be_sent_anew_in_a_fork(house: Stage) -> None:

@@ -87,9 +87,9 @@ class GitCommit(Family):
             return None
         message, paths = arguments["message"], arguments.get("paths")
         repository, chosen = self._checked(message, paths)
-        with repository.scratch() as copy:
-            copy.add(chosen)
-            what = copy.difference(chosen if paths else [])
+        with repository.scratch() as scratch:
+            scratch.add(chosen)
+            what = scratch.difference(chosen if paths else [])
         return TextCard(phrase("Commit to git"), f"{clean(message).strip()}\n\n{clean(what)}")
 
     def _checked(self, message: str, paths: Sequence[str] | None) -> tuple[Repository, list[str]]:

@@ -76,7 +76,7 @@ class Endpoint:
             stream=True,
             stream_cls=openai.Stream[Any],
         )
-        return cast("httpx2.Response", response)
+        return cast(httpx2.Response, response)
 
     @contextmanager
     def _failing(self, model: str, draft: Draft, stop: Stop) -> Iterator[None]:

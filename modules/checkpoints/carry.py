@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from modules.checkpoints import beneath
-from modules.checkpoints.deeds import PHASES, Act, NotEmpty, is_folder, needs_putting
-from modules.checkpoints.entries import Entry, parent_of, same, same_content
+from modules.checkpoints.deeds import PHASES, Act, NotEmpty, needs_putting
+from modules.checkpoints.entries import Entry, is_folder, parent_of, same, same_content
 from modules.checkpoints.placing import Changed, Placer
 from modules.checkpoints.steps import Left, Plan, Step
 from modules.checkpoints.trees import Move, lookup, parents

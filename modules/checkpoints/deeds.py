@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from modules.checkpoints import beneath
-from modules.checkpoints.entries import Entry, same_content
+from modules.checkpoints.entries import Entry, is_folder, same_content
 from modules.checkpoints.placing import Placer, expect, is_like, set_attributes
 from modules.checkpoints.steps import Step
 
@@ -82,11 +81,6 @@ def set_folder(placer: Placer, step: Step, _: Entry | None) -> None:
             set_attributes(handle, name, step.new)
     else:
         set_attributes(placer.root, ".", step.new)
-
-
-def is_folder(entry: Entry | None) -> bool:
-    """Return whether it is a folder, be what is in it known or not."""
-    return entry is not None and stat.S_ISDIR(entry.mode)
 
 
 def _only_attributes(new: Entry | None, now: Entry | None) -> bool:

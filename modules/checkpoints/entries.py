@@ -102,6 +102,11 @@ def same_content(one: Entry, other: Entry) -> bool:
     return one.is_folder or one.content == other.content
 
 
+def is_folder(entry: Entry | None) -> bool:
+    """Return whether it is a folder, be what is in it known or not."""
+    return entry is not None and stat.S_ISDIR(entry.mode)
+
+
 def is_relinked(one: Entry, other: Entry) -> bool:
     """Return whether two files, alike for the rest, may be names of different files."""
     return one.is_file and one.identity != other.identity and max(one.links, other.links) > 1

@@ -12,6 +12,7 @@ from core.cards import Change
 from modules.checkpoints.entries import (
     Entries,
     Entry,
+    is_folder,
     is_relinked,
     join,
     parent_of,
@@ -106,7 +107,7 @@ class Comparison:
             self.relinked.add(path)
         if old and new and old.is_folder and new.is_folder and old.content == new.content:
             return self
-        if old and new and _are_folders(old, new) and (old.why or new.why):
+        if old and new and is_folder(old) and is_folder(new) and (old.why or new.why):
             return self  # what is in it is not known on one side: that is no reason to lose it
         try:
             inner_old, inner_new = self._inner(old), self._inner(new)
@@ -157,10 +158,6 @@ class Comparison:
         ]
 
 
-def _are_folders(*entries: Entry) -> bool:
-    return all(stat.S_ISDIR(entry.mode) for entry in entries)
-
-
 def find_moves(old: Entries, new: Entries) -> list[Move]:
     """Return what got another path between *old* and *new*, folders first, to be done in order.
 
@@ -185,7 +182,7 @@ def _folders_gone(old: Entries, new: Entries) -> dict[tuple[int, int], str]:
     return {
         entry.identity: path
         for path, entry in old.items()
-        if stat.S_ISDIR(entry.mode) and _may_move(entry) and path not in new
+        if is_folder(entry) and _may_move(entry) and path not in new
     }
 
 

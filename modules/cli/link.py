@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from pathlib import Path
-from socket import SHUT_RDWR, socket
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from utils.codec import from_plain
 from utils.phrases import Phrase, Problem, phrase
+from utils.sockets import cut
 from utils.waiting import Stop
 
 Packet = dict[str, Any]
@@ -79,7 +79,7 @@ class Link:
         with closing(HTTPConnection(server.hostname or "", server.port, timeout=SILENCE)) as line:
             line.connect()
             connected = line.sock  # which the line forgets as soon as the answer begins
-            with stop.calling(lambda: _cut(connected)):
+            with stop.calling(lambda: cut(connected)):
                 line.request(method, path, sent, headers)
                 with closing(line.getresponse()) as answer:
                     yield answer
@@ -93,11 +93,6 @@ def _read(answer: HTTPResponse) -> Iterator[tuple[str, Packet]]:
         name = value if key == "event" else name
         if key == "data":
             yield name, json.loads(value)
-
-
-def _cut(connected: socket) -> None:
-    with suppress(OSError):
-        connected.shutdown(SHUT_RDWR)
 
 
 def new_id() -> str:

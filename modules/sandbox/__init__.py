@@ -115,13 +115,13 @@ class Sandbox:
             self._groups.hurry()
         self._spare.pause()
         tier = self._best().tier
-        view = self._viewer.view(with_mounts=tier.name in ("A", "B"))
+        view = self._viewer.view(with_mounts=tier.has_mounts)
         self._approved.keep(view.interpreter)
         if network and tier.name in ("C", "M"):
             raise Problem(phrase("In this sandbox there is no way to the network; see /status."))
         kept = KeptGit(view.project, _gits(view) if tier.name in ("C", "D") else ())
         with ExitStack() as stack:
-            if network and tier.name in ("A", "B"):
+            if network and tier.has_mounts:
                 proxy = stack.enter_context(Proxy(network.hosts, network.origins))
                 view = self._viewer.with_network(view, network, proxy.path)
             life = stack.enter_context(self._viewer.ghosts.held(view.ghosts))
@@ -156,7 +156,7 @@ class Sandbox:
         viewer, groups = self._viewer, self._groups
 
         def wanted() -> tuple[Fit, Callable[[], Order]]:
-            view = viewer.view(with_mounts=tier.name in ("A", "B"))
+            view = viewer.view(with_mounts=tier.has_mounts)
 
             def order() -> Order:
                 made = tier.order(view, Program("python", ""), waits=True)

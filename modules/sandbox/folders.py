@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+from pathlib import Path
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _STEP = 3_000  # bytes of a path, a good deal fewer than the kernel takes at once
+
+
+def real_path(path: Path) -> Path:
+    """Return *path* with all links followed; unlike `resolve`, it puts up with a circle of them."""
+    return Path(os.path.realpath(path))
 
 
 def entries_of(folder: str) -> list[os.DirEntry[str]] | None:

@@ -13,6 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from modules.sandbox.folders import real_path
 from utils.phrases import Phrase, phrase
 
 _NAME = re.compile(r"python3?(\.\d+t?)?")
@@ -102,11 +103,7 @@ def _aliases(prefix: Path) -> tuple[Path, ...]:
         beside = sorted(prefix.parent.iterdir())
     except OSError:
         return ()
-    return tuple(path for path in beside if path.is_symlink() and _real(path) == prefix)[:8]
-
-
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))  # unlike `resolve`, it puts up with a circle
+    return tuple(path for path in beside if path.is_symlink() and real_path(path) == prefix)[:8]
 
 
 def _is_within(path: Path, folder: Path) -> bool:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from modules.sandbox.fetcher import Refused, fetch
 from modules.sandbox.terms import Origin
+from utils.sockets import cut
 
 INSIDE = "/run/network.sock"
 PORT = 3128
@@ -86,8 +87,7 @@ class Proxy:
             self._is_over = True
             lines = [self._listener, *self._lines]
         for line in lines:
-            with suppress(OSError):
-                line.shutdown(socket.SHUT_RDWR)
+            cut(line)
         self._listener.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -36,6 +36,11 @@ class Tier(Protocol):
     @property
     def name(self) -> TierName: ...
 
+    @property
+    def has_mounts(self) -> bool:
+        """Whether it can put something else in the place of what is in the project."""
+        ...
+
     def order(self, view: View, program: Program, *, waits: bool = False) -> Order:
         """Return what to start for *program*; if it *waits*, its code is given to it later."""
         ...
@@ -50,6 +55,10 @@ class Namespaces:
     @property
     def name(self) -> TierName:
         return "A" if self.bubblewrap.has_proc else "B"
+
+    @property
+    def has_mounts(self) -> bool:
+        return True
 
     def order(self, view: View, program: Program, *, waits: bool = False) -> Order:
         return Order(
@@ -77,6 +86,10 @@ class Launched:
 
     name: Literal["C", "M", "D"]
     folder: Path
+
+    @property
+    def has_mounts(self) -> bool:
+        return False
 
     def order(self, view: View, program: Program, *, waits: bool = False) -> Order:
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self.folder))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from modules.sandbox.etc import PreparedEtc, account_home
+from modules.sandbox.folders import real_path
 from modules.sandbox.ghosts import Ghosts
 from modules.sandbox.git_guard import readable_repository
 from modules.sandbox.interpreter import Interpreter, find_interpreter
@@ -113,7 +114,7 @@ class Viewer:
 
     def _guarded(self) -> Iterator[Path]:
         """Yield what to keep. Raises `PermissionError` where it cannot be told: it may be there."""
-        return (path for path in self._kept if path.is_dir() and _real(path) == path)
+        return (path for path in self._kept if path.is_dir() and real_path(path) == path)
 
     def with_network(self, view: View, network: Network, socket: Path) -> View:
         """Return *view* with the way to *network* through *socket*."""
@@ -200,10 +201,6 @@ def _visible_home() -> Path:
     if not home.is_absolute() or home in (Path("/"), Path("/home"), Path("/tmp")):  # noqa: S108
         return _NO_HOME
     return _NO_HOME if any(_is_within(home, Path(path)) for path in unfit) else home
-
-
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))  # unlike `resolve`, it puts up with a circle
 
 
 def _is_within(path: Path, folder: Path) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules.web.hub import AsyncMode
-from modules.web.outlet import cut
+from utils.sockets import cut
 
 LARGEST = 1_000_000
 """Bytes of one message."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from modules.web.guard import HANG_UP, Application
 from modules.web.hub import Hub
-from modules.web.outlet import cut
 from modules.web.strict import GOODBYE, HEAD_SECONDS, MOST_CONNECTIONS, Strict
+from utils.sockets import cut
 
 _PASSING = {errno.ECONNABORTED, errno.ECONNRESET, errno.EMFILE, errno.ENFILE, errno.ENOBUFS}
 """What may befall `accept` and is over soon; eventlet's server would end by it."""

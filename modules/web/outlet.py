@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from core.web_terminal import Packet
@@ -100,11 +100,3 @@ class Outlet:
 def room(session: str) -> str:
     """Return the name of the Socket.IO room of those who follow *session*."""
     return f"session {session}"
-
-
-def cut(connection: Any) -> None:
-    """End a TCP connection at once, whoever is busy with it."""
-    import socket
-
-    with suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)

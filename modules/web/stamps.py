@@ -9,8 +9,9 @@ from collections import OrderedDict
 
 Stamp = tuple[int, int, int]
 """The state of a file or folder: inode, time of its last change in nanoseconds, size."""
-_GRAIN = 20_000_000
-"""Nanoseconds within which two changes may bear one time: the clocks of file systems tick."""
+GRAIN = 20_000_000
+"""Nanoseconds within which two changes may bear one time, and by which times may lag behind our
+clock: those of file systems tick."""
 _COARSE_GRAIN = 2_000_000_000
 """The same where times have whole seconds only."""
 _MOST = 5_000
@@ -24,7 +25,7 @@ def stamp_of(found: os.stat_result | None) -> Stamp:
 def settled_at(stamp: Stamp) -> int:
     """Return from when on, in nanoseconds since the epoch, a change would show in *stamp*."""
     _, changed, _ = stamp
-    return changed + (_GRAIN if changed % 1_000_000_000 else _COARSE_GRAIN)
+    return changed + (GRAIN if changed % 1_000_000_000 else _COARSE_GRAIN)
 
 
 def is_settled(stamp: Stamp, now: int) -> bool:

@@ -14,13 +14,12 @@ from dataclasses import dataclass, field
 
 from modules.project import Project
 from modules.web.badges import badges
+from modules.web.stamps import GRAIN
 
 FRESH = 2.0
 """Seconds for which a survey is taken to be true of what nobody has seen change."""
 QUICK = 0.25
 """Seconds for which a listing waits for a new survey, judged by what the last one took."""
-GRAIN = 20_000_000
-"""Nanoseconds by which the clock of a file system may lag behind ours."""
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Any
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from modules.web.guard import Application, Environ, StartResponse
-from modules.web.outlet import cut
 from modules.web.strict import GOODBYE, HEAD_SECONDS, MOST_CONNECTIONS, Strict
+from utils.sockets import cut
 
 _LOOK = 0.2
 """Seconds between two looks at what is too late, and until a stop is noticed."""

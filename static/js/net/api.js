@@ -15,6 +15,10 @@ export class Refused extends Error {
   }
 }
 
+/** What is raised where there is no server. @param {string} why for the log */
+export const unanswered = (why) =>
+  new Refused(0, { error: why, code: "offline", phrase: { template: "The server does not answer." } });
+
 /**
  * @param {string} method
  * @param {string} path
@@ -32,11 +36,7 @@ export async function request(method, path, { query = {}, body, bytes } = {}) {
     headers,
     body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
   }).catch((problem) => {
-    throw new Refused(0, {
-      error: problem.message,
-      code: "offline",
-      phrase: { template: "The server does not answer." },
-    });
+    throw unanswered(problem.message);
   });
   if (answer.status === 204) return null;
   const plain = await answer.json().catch(() => ({}));

@@ -1,7 +1,7 @@
 // The Socket.IO part of docs/protocol.md: follows one session over any number of disconnections.
 
 import { Follower } from "../state/follower.js";
-import { Refused } from "./api.js";
+import { Refused, unanswered } from "./api.js";
 
 const ACK_LIMIT = 5000; // ms until a command is sent again
 const TRIES = 6;
@@ -103,11 +103,7 @@ export class Connection {
         if (problem instanceof Refused) throw problem;
       }
     }
-    throw new Refused(0, {
-      error: "no answer",
-      code: "offline",
-      phrase: { template: "The server does not answer." },
-    });
+    throw unanswered("no answer");
   }
 
   /** @param {string[]} folders @param {string[]} files */

@@ -1,9 +1,7 @@
 // Finds files by parts of their names. A worker knows and searches the names: a hundred thousand of
 // them would hold up the page.
 
-import { Refused } from "./api.js";
-
-const AWAY = { error: "no answer", code: "offline", phrase: { template: "The server does not answer." } };
+import { Refused, unanswered } from "./api.js";
 
 export class Finder {
   /** @type {Worker | null} */
@@ -51,7 +49,7 @@ export class Finder {
   #failed() {
     this.#worker?.terminate();
     this.#worker = null;
-    for (const { reject } of this.#waiting.values()) reject(new Refused(0, AWAY));
+    for (const { reject } of this.#waiting.values()) reject(unanswered("no answer"));
     this.#waiting.clear();
   }
 }

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from core.cards import TextCard
+from core.questions import told_of_change
+from core.tools import Outcome
 from modules.practice.reply import PracticeCall
 from modules.practice.understanding import MOST_STEPS
 from tests.modules.practice.play import Play, answering
@@ -65,10 +68,8 @@ def test_a_program_that_fails_is_told_with_its_exit_code_and_output() -> None:
 
 
 def test_what_ran_as_the_person_changed_it_is_told_as_that() -> None:
-    told = (
-        "The person changed this call before it ran; these arguments are other now:\n"
-        "command: echo __init__\nWhat came of it:\nexit code 0 (0.1 s)\n__init__"
-    )
+    ran = Outcome("exit code 0 (0.1 s)\n__init__", TextCard(""))
+    told = told_of_change(ran, {"command": "wc -l a"}, {"command": "echo __init__"}).text
     play = Play(answering(run_command=told))
     answer = play.ask("run the command `wc -l a`")
     assert answer == "What you made of it ran and printed:\n\n```\n__init__\n```"

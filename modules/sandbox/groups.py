@@ -12,7 +12,8 @@ import os
 import re
 import subprocess
 import threading
-from collections.abc import Iterator
+import weakref
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -28,12 +29,13 @@ _NUMBERS = itertools.count()
 
 
 class Groups:
-    """Makes groups in *place*, each for one call."""
+    """Makes groups in *place*, each for one call; what is left of them goes with this."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
         self._ready: list[Group] = []
         self._left: list[Group] = []
+        weakref.finalize(self, _remove, self._ready, self._left)
 
     def hurry(self) -> None:
         """Make the next use of `made` and `Group.take` fast, without waiting for it.
@@ -43,7 +45,8 @@ class Groups:
         group in the meantime, hence that comes first.
         """
         with suppress(OSError):  # then `made` will say so
-            self._ready.append(self._new())
+            if not self._ready:
+                self._ready.append(self._new())
             threading.Thread(
                 target=_stay, args=(self.place,), name="sandbox-group", daemon=True
             ).start()
@@ -60,7 +63,7 @@ class Groups:
                 self._left.append(group)
 
     def _new(self) -> Group:
-        self._left = [group for group in self._left if not group.remove()]
+        self._left[:] = [group for group in self._left if not group.remove()]
         name = f"onefold-{os.getpid()}-{started_at(os.getpid()) or 0}-{next(_NUMBERS)}"
         return Group(self.place, name)
 
@@ -88,6 +91,11 @@ def find_groups(cache_folder: Path) -> Groups | None:
                 _write(file, key)
                 return groups
     return None
+
+
+def _remove(*lists: Sequence[Group]) -> None:
+    for group in itertools.chain(*lists):
+        group.remove()
 
 
 def _holds(groups: Groups) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -72,9 +72,25 @@ def test_a_fork_bomb_is_ended_long_before_its_time(house: House) -> None:
 
 
 def test_no_group_is_left(house: House) -> None:
-    house.bash("setsid sleep 60 & true")
-    names = left_in(find_groups(house.data))
-    assert not [name for name in names if name.startswith(f"onefold-{os.getpid()}-")]
+    groups = find_groups(house.data)  # before, since looking for them removes those of the dead
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(house.project), str(house.data), "bash",
+         "setsid sleep 60 & true"],
+        cwd=ROOT,
+    )  # fmt: skip
+    assert owner.wait() == 0
+    names = left_in(groups)
+    assert not [name for name in names if name.startswith(f"onefold-{owner.pid}-")]
+
+
+def test_a_group_made_in_advance_and_not_used_goes_with_the_rest(tmp_path: Path) -> None:
+    groups = Groups(Place(tmp_path, tmp_path))
+    groups.hurry()
+    groups.hurry()
+    assert len(list(tmp_path.iterdir())) == 1
+    del groups
+    gc.collect()
+    assert not list(tmp_path.iterdir())
 
 
 def test_groups_of_the_killed_are_removed_at_the_next_start(house: House) -> None:

@@ -66,8 +66,10 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def children() -> str:
-    return Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+def children() -> set[str]:
+    """Return the processes that any thread of this one has started."""
+    lists = Path("/proc/self/task").glob("*/children")
+    return {child for file in lists for child in file.read_text().split()}
 
 
 def memory() -> int:
@@ -100,7 +102,7 @@ def main() -> None:
         say("memory grown by", f"{grown / 1e6:.1f} MB")
         say("disk after the first tenth, at the end", f"{disk / 1e6:.1f}  {now / 1e6:.1f} MB")
         say("descriptors then and now", f"{held}  {descriptors()}")
-        say("threads, child processes", f"{threading.active_count()}  {len(children().split())}")
+        say("threads, child processes", f"{threading.active_count()}  {len(children())}")
 
 
 if __name__ == "__main__":

@@ -153,12 +153,13 @@ def test_a_question_is_edited_in_the_attached_terminal(serve: Serve, terminal: T
 
 
 def test_who_leaves_listens_no_more(served: Served, type_in: Callable[[str], None]) -> None:
-    server = served.server
+    server, before = served.server, set(threading.enumerate())
     file = server_file(served.data, server.port)
     with announced(file, server.url, server.access.token, served.project):
         type_in("/new\n/status\n")
         assert attach(served.data, server.port, Words.of("en")) == 0
-    assert not [thread for thread in threading.enumerate() if thread.name == "events"]
+    after = set(threading.enumerate()) - before
+    assert not [thread for thread in after if thread.name == "events"]
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")

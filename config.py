@@ -16,6 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
+from utils import setting_kinds as kinds
 from utils.clean import visible
 from utils.dotenv import read_dotenv
 from utils.phrases import Phrase, Problem, Text, phrase
@@ -27,125 +28,35 @@ Language = Literal["en", "zh"]
 DEEPSEEK = "https://api.deepseek.com"
 
 
-def _choice(*allowed: str) -> dict[str, Any]:
-    def parse(value: object) -> str:
-        if value not in allowed:
-            raise ValueError
-        return str(value)
-
-    return {"parse": parse, "allowed": ", ".join(filter(None, allowed))}
-
-
-def _number(kind: type[int] | type[float], low: float, high: float) -> dict[str, Any]:
-    def parse(value: object) -> float:
-        accepted = str | int if kind is int else str | int | float
-        if isinstance(value, bool) or not isinstance(value, accepted):
-            raise ValueError
-        number = kind(value)
-        if not low <= number <= high:
-            raise ValueError
-        return number
-
-    if kind is int:
-        allowed = phrase("a whole number from {low} to {high}", low=low, high=high)
-    else:
-        allowed = phrase("a number from {low} to {high}", low=low, high=high)
-    return {"parse": parse, "allowed": allowed}
-
-
-def _text() -> dict[str, Any]:
-    def parse(value: object) -> str:
-        if not isinstance(value, str):
-            raise ValueError
-        return value.strip()
-
-    return {"parse": parse, "allowed": phrase("text")}
-
-
-def _hosts() -> dict[str, Any]:
-    def parse(value: object) -> tuple[str, ...]:
-        names = value.replace(",", " ").split() if isinstance(value, str) else value
-        if not isinstance(names, list | tuple) or not all(
-            isinstance(name, str) and re.fullmatch(r"\.?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", name)
-            for name in names
-        ):
-            raise ValueError
-        return tuple(names)
-
-    return {"parse": parse, "allowed": phrase("host names such as example.org or .example.org")}
-
-
-def _address() -> dict[str, Any]:
-    def parse(value: object) -> str:
-        if not isinstance(value, str) or not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", value):
-            raise ValueError
-        return value.rstrip("/")
-
-    return {"parse": parse, "allowed": phrase("an address such as {address}", address=DEEPSEEK)}
-
-
-def _yes_no() -> dict[str, Any]:
-    words = {
-        "1": True,
-        "true": True,
-        "yes": True,
-        "0": False,
-        "false": False,
-        "no": False,
-        "": False,
-    }
-
-    def parse(value: object) -> bool:
-        if isinstance(value, bool):
-            return value
-        if str(value).lower() not in words:
-            raise ValueError
-        return words[str(value).lower()]
-
-    return {"parse": parse, "allowed": phrase("true or false")}
-
-
-def _prices() -> dict[str, Any]:
-    def parse(value: object) -> PriceList:
-        if not isinstance(value, dict) or value.keys() - {"models", "peak_factor", "peak_hours"}:
-            raise ValueError
-        try:
-            return PriceList.of(value)
-        except LookupError as error:
-            raise ValueError from error
-
-    return {"parse": parse, "allowed": phrase("a table, see docs/settings.md")}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Every setting and its default; the names are those of `config.toml`."""
 
-    deepseek_api_key: str = field(default="", metadata=_text(), repr=False)
-    deepseek_base_url: str = field(default=DEEPSEEK, metadata=_address())
-    tavily_api_key: str = field(default="", metadata=_text(), repr=False)
-    tavily_base_url: str = field(default="https://api.tavily.com", metadata=_address())
+    deepseek_api_key: str = field(default="", metadata=kinds.text(), repr=False)
+    deepseek_base_url: str = field(default=DEEPSEEK, metadata=kinds.address())
+    tavily_api_key: str = field(default="", metadata=kinds.text(), repr=False)
+    tavily_base_url: str = field(default="https://api.tavily.com", metadata=kinds.address())
     data_dir: Path = field(default=ROOT / "data", metadata={})
-    lang: Language | Literal[""] = field(default="", metadata=_choice("", "en", "zh"))
-    model: str = field(default="deepseek-flash", metadata=_text())
-    mode: Literal["fast", "think"] = field(default="fast", metadata=_choice("fast", "think"))
-    effort: str = field(default="high", metadata=_choice("low", "high", "max"))
+    lang: Language | Literal[""] = field(default="", metadata=kinds.choice("", "en", "zh"))
+    model: str = field(default="deepseek-flash", metadata=kinds.name())
+    mode: Literal["fast", "think"] = field(default="fast", metadata=kinds.choice("fast", "think"))
+    effort: str = field(default="high", metadata=kinds.choice("low", "high", "max"))
     approve: Literal["guarded", "ask", "read-only", "all"] = field(
-        default="guarded", metadata=_choice("guarded", "ask", "read-only", "all")
+        default="guarded", metadata=kinds.choice("guarded", "ask", "read-only", "all")
     )
-    step_limit: int = field(default=20, metadata=_number(int, 1, 100_000))
-    max_tokens: int = field(default=65_536, metadata=_number(int, 256, 393_216))
-    context_limit: int = field(default=1_048_576, metadata=_number(int, 4_096, 100_000_000))
-    budget_usd: float = field(default=0.0, metadata=_number(float, 0, 1_000_000))
-    idle_seconds: float = field(default=180.0, metadata=_number(float, 1, 3_600))
-    retries: int = field(default=5, metadata=_number(int, 0, 100))
-    allow_unsandboxed: bool = field(default=False, metadata=_yes_no())
-    hide_secrets: bool = field(default=True, metadata=_yes_no())
-    network_hosts: tuple[str, ...] = field(default=(), metadata=_hosts())
-    checkpoint_file_mb: int = field(default=100, metadata=_number(int, 1, 1_000_000))
-    checkpoint_total_mb: int = field(default=5_000, metadata=_number(int, 1, 10_000_000))
-    checkpoint_days: int = field(default=30, metadata=_number(int, 1, 36_500))
-    prices: PriceList = field(default_factory=PriceList, metadata=_prices())
+    step_limit: int = field(default=20, metadata=kinds.number(int, 1, 100_000))
+    max_tokens: int = field(default=65_536, metadata=kinds.number(int, 256, 393_216))
+    context_limit: int = field(default=1_048_576, metadata=kinds.number(int, 4_096, 100_000_000))
+    budget_usd: float = field(default=0.0, metadata=kinds.number(float, 0, 1_000_000))
+    idle_seconds: float = field(default=180.0, metadata=kinds.number(float, 1, 3_600))
+    retries: int = field(default=5, metadata=kinds.number(int, 0, 100))
+    allow_unsandboxed: bool = field(default=False, metadata=kinds.yes_no())
+    hide_secrets: bool = field(default=True, metadata=kinds.yes_no())
+    network_hosts: tuple[str, ...] = field(default=(), metadata=kinds.hosts())
+    checkpoint_file_mb: int = field(default=100, metadata=kinds.number(int, 1, 1_000_000))
+    checkpoint_total_mb: int = field(default=5_000, metadata=kinds.number(int, 1, 10_000_000))
+    checkpoint_days: int = field(default=30, metadata=kinds.number(int, 1, 36_500))
+    prices: PriceList = field(default_factory=PriceList, metadata=kinds.prices())
 
     @property
     def secrets(self) -> dict[str, str]:
@@ -197,7 +108,8 @@ def _data_dir(named: str) -> Path:
     try:
         return Path(named).expanduser().absolute()
     except RuntimeError as error:  # "~somebody" whom the system does not know
-        raise Problem(phrase("ONEFOLD_DATA_DIR cannot be used: {why}.", why=str(error))) from None
+        why = str(error).rstrip(".")
+        raise Problem(phrase("ONEFOLD_DATA_DIR cannot be used: {why}.", why=why)) from None
 
 
 def load(
@@ -299,7 +211,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
     import tomllib  # only when there is a file: it costs start-up time
 
     try:
-        return tomllib.loads(data.decode())
+        return tomllib.loads(data.decode("utf-8-sig"))  # editors on Windows begin it with a mark
     except ValueError as error:
         raise _unreadable(path, str(error)) from None
 

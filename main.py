@@ -1,10 +1,8 @@
 """Onefold: an agent that works inside one project folder. `python3 main.py --help` says how.
 
-It must parse under an old Python, to say which one is needed, and import nothing before the
+It must run under a Python as old as 3.6, to say which one is needed, and import nothing before the
 packages are there; what then happens stands in modules/assembly.py.
 """
-
-from __future__ import annotations
 
 import gc
 import os
@@ -37,7 +35,7 @@ def main() -> int:
         return 130
 
 
-def start(argv: list[str]) -> int:
+def start(argv: "list[str]") -> int:
     """Do what *argv* says, and say what stands in its way; return the exit code."""
     from config import language
     from modules.words import Words
@@ -60,7 +58,7 @@ def start(argv: list[str]) -> int:
         return 1
 
 
-def run_with_packages(argv: list[str], words: Words) -> int:
+def run_with_packages(argv: "list[str]", words: "Words") -> int:
     """Make sure of the packages, then run; return the exit code. Raises `Problem`."""
     from config import ROOT, VERSION
     from utils.bootstrap import ensure
@@ -68,6 +66,11 @@ def run_with_packages(argv: list[str], words: Words) -> int:
 
     if argv == ["--version"]:
         sys.stdout.write(f"Onefold {VERSION}\n")
+        return 0
+    if argv == ["--help"]:
+        from modules.cli.option_table import help_text
+
+        sys.stdout.write(f"{help_text(words)}\n")
         return 0
     ensure(
         str(ROOT),

@@ -130,7 +130,7 @@ def _run(
     try:
         host.before(tool, call_id)
     except Problem as problem:  # what it does could not be undone: it does not run
-        return "failed", failed(problem.what)
+        return "refused", not_run(f"Error: {problem.what}", phrase("Refused"), problem.what)
     running = host.tools.run(tool, host.reveal(tool, arguments))
     stream = Stream(host)
     try:

@@ -196,7 +196,8 @@ class Commands(Family):
         if rest:
             self._desk.approval.mode = _mode(rest)
         always = ", ".join(self._desk.approval.patterns)
-        return TextCard(phrase("Approval: {mode}.", mode=self._desk.approval.mode), always)
+        mode = _SAID_MODES[self._desk.approval.mode]
+        return TextCard(phrase("Approval: {mode}.", mode=mode), always)
 
     @command("/stop", "Stop the running task.")
     def stop(self, _: str) -> Card:
@@ -231,7 +232,8 @@ class Commands(Family):
                 for part, tokens in desk.parts().items()
             ),
             *self._cost_rows(),
-            (phrase("Approval"), _SAID_MODES[desk.approval.mode], *desk.approval.patterns),
+            (phrase("Approval"), _SAID_MODES[desk.approval.mode]),
+            *((phrase("Always allowed"), pattern) for pattern in desk.approval.patterns),
         ]
         if desk.held:
             rows.append((phrase("Only reading"), desk.held))

@@ -141,7 +141,7 @@ class MainTerminal(Families):
         return mapped(answer, self.blind)
 
     def _unknown(self, name: str) -> Phrase:
-        near = get_close_matches(name, self.commands, n=1)
+        near = get_close_matches(name.lower(), self.commands, n=1)
         if not near:
             return phrase("There is no command {name}; /help lists all.", name=name)
         return phrase(
@@ -290,8 +290,8 @@ class MainTerminal(Families):
 
     def request(self) -> list[Wire]:
         """Return the messages of the next model call: each one a continuation of the last."""
-        self._save_state()
         self._tell()
+        self._save_state()  # looking at files for what is told, a family may have followed one
         self.window.fit()
         return [{"role": "system", "content": self.system_text}, *self.history.wire()]
 

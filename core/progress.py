@@ -26,10 +26,10 @@ class Progress:
     """Watches the calls of one turn.
 
     A loop is what brings nothing new: the same (call, answer, state of things) three times among
-    the last calls, or a round of several twice in a row, or the same call with the same arguments
-    three times in a row whatever came of it. At first the model is told and the next step thinks;
-    when the loop goes on the person is asked. The same tool eight times in a row with ever other
-    arguments may be work: it is only warned about, once.
+    the last calls, or a round of several twice in a row, or the same call three times in a row on
+    the same state, whatever it answered. At first the model is told and the next step thinks; when
+    the loop goes on the person is asked. The same call three times in a row with ever another state
+    of things, or the same tool eight times, may be work: it is only warned about, once.
     """
 
     def __init__(self) -> None:
@@ -40,6 +40,7 @@ class Progress:
     def _begin(self) -> None:
         self._moments: list[str] = []
         self._calls: list[str] = []
+        self._states: list[str] = []
         self._changes = 0
         self._told_at: int | None = None
         self._has_read = False
@@ -60,12 +61,18 @@ class Progress:
         self._changes += has_changed and not standing
         said = _PASSING.sub("#", answer.text)
         self._calls.append(key)
-        self._moments.append(_digest(key, said, standing, str(self._changes)))
+        self._states.append(f"{standing} {self._changes}")
+        self._moments.append(_digest(key, said, self._states[-1]))
         self._tools_in_row = self._tools_in_row + 1 if call.name == self._last_tool else 1
         self._last_tool = call.name
         if size := self._loop():
             return self._tell(size)
-        return "warn" if self._tools_in_row == SAME_TOOL else ""
+        return "warn" if self._tools_in_row == SAME_TOOL or self._repeats_itself() else ""
+
+    def _repeats_itself(self) -> bool:
+        """Return whether the last call is the third of its kind in a row and no more."""
+        is_third = _is_round(self._calls, 1, SAME_CALL)
+        return is_third and not _is_round(self._calls, 1, SAME_CALL + 1)
 
     def forgive(self) -> None:
         """Begin anew: the person lets it go on."""
@@ -80,7 +87,7 @@ class Progress:
 
     def _loop(self) -> int:
         """Return how many calls the loop has that the last call ends, 0 for none."""
-        if _is_round(self._calls, 1, SAME_CALL):
+        if _is_round(self._calls, 1, SAME_CALL) and _is_round(self._states, 1, SAME_CALL):
             return 1
         for size in range(2, LONGEST_ROUND + 1):
             if _is_round(self._moments, size, 2):

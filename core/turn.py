@@ -38,6 +38,11 @@ from utils.phrases import Phrase, phrase
 from utils.waiting import Stopped
 
 BROKEN_OFF = "No answer: Onefold broke off before or while this ran. Look at the state first."
+STUCK = (
+    "You are repeating yourself: the last calls brought nothing new. Do something else, or say "
+    "what is in the way. If it goes on, the task will be stopped."
+)
+REPEATED = "You use the same tool over and over. If that is not meant, do something else."
 CUTS = 3
 """Replies cut off by the output limit that a task may go on from."""
 
@@ -156,12 +161,7 @@ def _run_calls(
         for call in waiting:
             host.record(ToolAnswer(call.id, call.name, BROKEN_OFF, "stopped"))
     for name in warnings[:1]:
-        host.record(
-            Context(
-                "You are repeating yourself: the last calls brought nothing new. Do something "
-                "else, or say what is in the way. If it goes on, the task will be stopped."
-            )
-        )
+        host.record(Context(STUCK if task.must_think else REPEATED))
         yield Warned(phrase("The model repeats {name}; it was warned.", name=name))
     return question
 

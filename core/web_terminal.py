@@ -5,22 +5,17 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from core.cards import Change
+from core.deltas import Deltas, is_delta, length
 from core.events import (
     ApprovalAsked,
-    CallDrafted,
     CommandAnswered,
     Event,
     Reply,
-    TextDelta,
-    ThinkingDelta,
-    ToolOutput,
     ToolStarted,
     TurnFinished,
     TurnStarted,
@@ -28,6 +23,7 @@ from core.events import (
 )
 from core.main_terminal import MainTerminal
 from core.messages import Context
+from core.packet_log import Gone, PacketLog
 from core.questions import agreed
 from core.transcript import Packet, Transcript
 from core.turn import drive
@@ -36,22 +32,9 @@ from utils.phrases import Phrase
 
 __all__ = ["Busy", "Gone", "Packet", "WebTerminal"]
 
-KEPT = 2_048
-"""Packets remembered for browsers that reconnect."""
-KEPT_BYTES = 16 * 2**20
-"""Bytes they may take, roughly, as JSON."""
-FRAME = 0.033
-"""Seconds over which deltas are joined before they get their number."""
-LARGEST = 64_000
-"""Characters of joined deltas that do not wait for the frame to end."""
-
 
 class Busy(Exception):
     """A turn is already running."""
-
-
-class Gone(Exception):
-    """The packets asked for are no longer kept, or are not of this run: take a snapshot."""
 
 
 def _nothing() -> None:
@@ -72,18 +55,14 @@ class WebTerminal(MainTerminal):
     emit: Callable[[Packet], None]
     changed: Callable[[], None] = _nothing
     boot: str = field(default_factory=lambda: secrets.token_hex(8))
-    _log: deque[Packet] = field(default_factory=deque)
-    _packet_sizes: deque[int] = field(default_factory=deque)
-    _kept_bytes: int = 0
-    _count: int = 0
+    _log: PacketLog = field(default_factory=PacketLog)
     _command: str = ""
     _transcript: Transcript = field(default_factory=Transcript)
     _running: threading.Lock = field(default_factory=threading.Lock)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _asked: dict[str, Reply | None] = field(default_factory=dict)
     _call: ToolStarted | None = None
-    _held: Event | None = None
-    _due: float = 0.0
+    _deltas: Deltas = field(default_factory=Deltas)
     _by_hand: list[Change] = field(default_factory=list)
 
     # --- in --------------------------------------------------------------------------------------
@@ -164,7 +143,7 @@ class WebTerminal(MainTerminal):
     @property
     def head(self) -> int:
         """The number of the newest packet; 0 before the first."""
-        return self._count
+        return self._log.head
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -178,22 +157,17 @@ class WebTerminal(MainTerminal):
         Raises `Gone` when some of them are not kept any more, or *number* is yet to come.
         """
         with self._changed:
-            oldest = self._log[0]["seq"] if self._log else self._count + 1
-            if not oldest - 1 <= number <= self._count:
-                raise Gone
-            return [packet for packet in self._log if packet["seq"] > number]
+            return self._log.since(number)
 
     def since_command(self, command: str) -> list[Packet]:
         """Return the packets from the one on that bears *command*; [] when that is not kept."""
         with self._changed:
-            kept = list(self._log)
-        first = (place for place, packet in enumerate(kept) if packet.get("cmd") == command)
-        return kept[next(first, len(kept)) :]
+            return self._log.since_command(command)
 
     def snapshot(self, turns: int) -> tuple[int, int, list[Packet]]:
         """Return `head`, and the first turn and the events that `Transcript.tail` gives of it."""
         with self._changed:
-            return self._count, *self._transcript.tail(turns)
+            return self._log.head, *self._transcript.tail(turns)
 
     def earlier(self, before: int, turns: int) -> tuple[int, list[Packet]]:
         """Return the first turn and the events of the last *turns* before turn *before*."""
@@ -216,58 +190,43 @@ class WebTerminal(MainTerminal):
 
     def _send(self, event: Event) -> None:
         """Number *event* and let it go."""
-        self._count += 1
-        packet = {"seq": self._count, **to_json(event)}
+        packet = {"seq": self._log.next(), **to_json(event)}
         if isinstance(event, TurnStarted | CommandAnswered) and self._command:
             packet["cmd"], self._command = self._command, ""
         if isinstance(event, CommandAnswered) and event.effect == "session":
             self._transcript = self._kept_talk()
         self._transcript.add(packet)
-        self._keep_packet(packet, _size(event, packet))
+        self._log.add(packet, _size(event, packet))
         self.emit(packet)
 
     def _kept_talk(self) -> Transcript:
         seconds = self.store.seconds(self.session) if self.session else {}
         return Transcript(self.history.records, seconds)
 
-    def _keep_packet(self, packet: Packet, size: int) -> None:
-        self._log.append(packet)
-        self._packet_sizes.append(size)
-        self._kept_bytes += size
-        while len(self._log) > KEPT or (self._kept_bytes > KEPT_BYTES and len(self._log) > 1):
-            self._log.popleft()
-            self._kept_bytes -= self._packet_sizes.popleft()
-
     def _retell(self) -> None:
         """Begin another run of numbers: the talk is another one now."""
         with self._changed:
             self._transcript = self._kept_talk()
             self.boot = secrets.token_hex(8)
-            self._log.clear()
-            self._packet_sizes.clear()
-            self._kept_bytes = 0
-
-    # Deltas: the first goes out at once, what follows within a frame is joined.
+            self._log.forget()
 
     def _hold(self, event: Event) -> bool:
         """Take *event* in if it is a delta that may wait for more of its kind."""
-        if not isinstance(event, ThinkingDelta | TextDelta | ToolOutput | CallDrafted):
+        if not is_delta(event):
             return False
-        joined = _joined(self._held, event)
-        if joined is None:
+        if not self._deltas.join(event):
             self._flush()
-        self._held = joined or event
-        if time.monotonic() >= self._due or _length(self._held) >= LARGEST:
+            self._deltas.join(event)
+        if self._deltas.left <= 0:
             self._flush()
         else:
             self._changed.notify_all()
         return True
 
     def _flush(self) -> None:
-        if self._held is not None:
-            held, self._held = self._held, None
+        held = self._deltas.take()
+        if held is not None:
             self._send(held)
-            self._due = time.monotonic() + FRAME
 
     @contextmanager
     def _joining(self) -> Iterator[None]:
@@ -287,10 +246,9 @@ class WebTerminal(MainTerminal):
     def _flush_in_time(self, over: threading.Event) -> None:
         with self._changed:
             while not over.is_set():
-                left = self._due - time.monotonic()
-                if self._held is None:
+                if self._deltas.held is None:
                     self._changed.wait()
-                elif left > 0:
+                elif (left := self._deltas.left) > 0:
                     self._changed.wait(left)
                 else:
                     self._flush()
@@ -328,25 +286,6 @@ def _told(change: Change) -> str:
     return f"{change.kind} {visible(change.path)}{new_path}"
 
 
-def _joined(first: Event | None, second: Event) -> Event | None:
-    """Return the one delta that says the same as both; None if there is none."""
-    match first, second:
-        case TextDelta(start), TextDelta(end):
-            return TextDelta(start + end)
-        case ThinkingDelta(start), ThinkingDelta(end):
-            return ThinkingDelta(start + end)
-        case ToolOutput(call_id, start), ToolOutput(same, end) if call_id == same:
-            return ToolOutput(call_id, start + end)
-        case CallDrafted(name), CallDrafted(same) if name == same:
-            return second
-        case _:
-            return None
-
-
-def _length(event: Event) -> int:
-    return len(event.text) if isinstance(event, ThinkingDelta | TextDelta | ToolOutput) else 0
-
-
 def _size(event: Event, packet: Packet) -> int:
     """Return about how many bytes *packet* takes as JSON."""
-    return 2 * _length(event) + 100 if _length(event) else len(json.dumps(packet))
+    return 2 * length(event) + 100 if length(event) else len(json.dumps(packet))

@@ -42,8 +42,9 @@ class Talk(Protocol):
 class Window:
     """Counts what of a *talk* is sent, and lets older turns give way before it is too much.
 
-    At 85 % of the window the older turns are summed up, tried once a turn; where that brings
-    nothing, the oldest are left out at 90 %. What is left out stays in the log.
+    At 85 % of the window the older turns are summed up. That is tried once, and not again before
+    there was room meanwhile; where it brings nothing, the oldest are left out at 90 %. What is left
+    out stays in the log.
     """
 
     def __init__(self, talk: Talk) -> None:
@@ -51,8 +52,9 @@ class Window:
         self._has_made_room = False
 
     def next_turn(self) -> None:
-        """Allow one more try to sum up."""
-        self._has_made_room = False
+        """Allow one more try to sum up, if there is room again since the last one."""
+        if self.used <= self._talk.context_limit * FULL:
+            self._has_made_room = False
 
     @property
     def used(self) -> int:
@@ -92,28 +94,41 @@ class Window:
             sizes[part] = sizes.get(part, 0) + tokens(record)
         return sizes
 
-    def fit(self) -> None:
-        """Leave the oldest turns out if the next request would be too long with them."""
+    def fit(self) -> int | None:
+        """Leave the oldest turns out if the next request would be too long with them.
+
+        Returns the first turn that is kept then, None if nothing had to be left out.
+        """
         used, limit = self.used, self._talk.context_limit
         if used <= limit // 2:
-            return
+            return None
         first = first_turn_kept(self._sent_sizes(), used, limit)
-        if first is not None and self._talk.history.state.get("left_out_before") != first:
-            self._talk.record(Shift("left_out_before", first))
+        if first is None or self._talk.history.state.get("left_out_before") == first:
+            return None
+        self._talk.record(Shift("left_out_before", first))
+        return first
 
     def _sent_sizes(self) -> list[tuple[int, int]]:
         return [(turn, tokens(record)) for turn, record in self._talk.history.sent]
 
     def make_room(self) -> Iterator[Event]:
-        """Sum older turns up when the window is nearly full; tried once a turn."""
+        """Sum older turns up when the window is nearly full, or else leave some out; say so."""
         used, limit = self.used, self._talk.context_limit
-        if self._has_made_room or used <= limit * FULL:
+        if used <= limit * FULL:
             return
-        self._has_made_room = True
         first = first_turn_kept(self._sent_sizes(), used, limit, full=FULL, kept=KEPT)
-        if first is not None:
+        if first is not None and not self._has_made_room:
+            self._has_made_room = True
             yield Warned(phrase("The conversation gets long: older turns are summed up."))
-            yield Warned(self._sum_up(first))
+            yield Warned(self._sum_up(first, has_to_save=True))
+        if (first := self.fit()) is not None:
+            yield Warned(
+                phrase(
+                    "The conversation is too long: the model no longer sees the turns before "
+                    "number {turn}. All of it stays in /history and can be read again.",
+                    turn=first,
+                )
+            )
 
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `Problem`."""
@@ -125,8 +140,11 @@ class Window:
         except Stopped:
             raise Problem(phrase("Stopped.")) from None
 
-    def _sum_up(self, first: int) -> Phrase:
-        """Let a digest stand for the turns before *first*; say how that went."""
+    def _sum_up(self, first: int, *, has_to_save: bool = False) -> Phrase:
+        """Let a digest stand for the turns before *first*; say how that went.
+
+        One that *has_to_save* room is not taken where it would not.
+        """
         before = [one for one in self._talk.history.records if one[0] < first]
         if not self._talk.digest_prompt or not before:
             return phrase("Nothing was summed up: there is no prompt for it.")
@@ -140,6 +158,9 @@ class Window:
             return phrase("The summary was no use, so the conversation stays as it was.")
         used = self.used
         whole = compaction.told(digest, before, (family.recap() for family in self._talk.families))
+        size = sum(size for turn, size in self._sent_sizes() if turn < first)
+        if has_to_save and estimate(whole) >= size:
+            return phrase("A summary would save nothing, so the conversation stays as it was.")
         self._talk.record(Shift(DIGEST, {"before": first, "text": whole}))
         now = self.used
         return phrase(

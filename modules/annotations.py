@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import stat
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,35 +14,13 @@ from core.cards import Card, Change, TableCard, TextCard
 from core.family import Family, Section, command
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.fingerprints import Fingerprint, look, trace
+from modules.note_book import Book, Note, dumped, listed, moved, parsed, renamed
 from modules.project import Project
 from utils.clean import visible
-from utils.codec import from_plain, to_plain
 from utils.kept_file import KeptFile, Stamp
 from utils.phrases import Phrase, Problem, Text, phrase
-from utils.tokens import estimate
 
 _LONGEST = 2_000  # characters of one note
-_TOLD = 200  # characters of a note that the model is told unasked
-_TOKENS = 2_000
-_KEPT_LOST = 30 * 24 * 3600.0  # seconds
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What is noted on one file; *lost_since* is when the file went (seconds since the epoch)."""
-
-    text: str
-    file: Fingerprint
-    lost_since: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Book:
-    """All notes by path: on files that are there, and on lost ones in case they come back."""
-
-    notes: dict[str, Note] = field(default_factory=dict)
-    lost: dict[str, Note] = field(default_factory=dict)
-    seen: float = 0.0
 
 
 class Annotations(Family):
@@ -94,7 +71,7 @@ class Annotations(Family):
 
     def context(self) -> Iterable[Section]:
         self.sync()
-        return [Section("notes", _listed(self._book().notes))]
+        return [Section("notes", listed(self._book().notes))]
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         self.sync()
@@ -147,9 +124,9 @@ class Annotations(Family):
     def follow(self, changes: Sequence[Change]) -> None:
         """Take the notes along with a rename at once; the rest shows in the files themselves."""
         renames = [change for change in changes if change.kind == "renamed"]
-        if any(_moved(path, c) != path for path in self._book().notes for c in renames):
+        if any(moved(path, c) != path for path in self._book().notes for c in renames):
             with suppress(Problem):  # then `sync` finds the files
-                self._change(lambda book: replace(book, notes=_renamed(book.notes, renames)))
+                self._change(lambda book: replace(book, notes=renamed(book.notes, renames)))
         self.sync()
 
     def sync(self) -> None:
@@ -275,61 +252,11 @@ class Annotations(Family):
 
     def _loaded(self) -> Book:
         try:
-            return _parsed(self._file.read())
+            return parsed(self._file.read())
         except ValueError:
             self._set_aside = str(self._file.set_aside())
             return Book()
 
     def _change(self, edit: Callable[[Book], Book]) -> None:
         self._book()  # sets a damaged file aside
-        self._file.change(lambda data: _dumped(edit(_parsed(data))))
-
-
-def _moved(path: str, change: Change) -> str:
-    """Return where *path* is after the rename *change* of it or of a folder above it."""
-    if path == change.path or path.startswith(f"{change.path}/"):
-        return change.new_path + path[len(change.path) :]
-    return path
-
-
-def _renamed(notes: dict[str, Note], renames: Sequence[Change]) -> dict[str, Note]:
-    for change in renames:
-        notes = {_moved(path, change): note for path, note in notes.items()}
-    return notes
-
-
-def _listed(notes: dict[str, Note]) -> str:
-    """Return *notes* for the model, short; list_files and annotate_file know the rest."""
-    lines: list[str] = []
-    room = _TOKENS
-    for path in sorted(notes):
-        text = " ".join(notes[path].text.split())
-        line = f"- {visible(path)}: {text if len(text) <= _TOLD else text[: _TOLD - 1] + '…'}"
-        room -= estimate(line)
-        if room < 0:
-            lines.append(f"({len(notes) - len(lines)} more notes: list_files shows them.)")
-            break
-        lines.append(line)
-    return "\n".join(["Notes on files:", *lines]) if lines else ""
-
-
-def _parsed(data: bytes) -> Book:
-    """Raises `ValueError` for anything but a book of notes."""
-    if not data:
-        return Book()
-    plain = json.loads(data)
-    try:
-        return Book(_notes(plain["notes"]), _notes(plain["lost"]), float(plain["seen"]))
-    except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError("not a book of notes") from error
-
-
-def _notes(plain: dict[str, Any]) -> dict[str, Note]:
-    return {path: from_plain(Note, note) for path, note in plain.items()}
-
-
-def _dumped(book: Book) -> bytes:
-    now = time.time()
-    lost = {p: note for p, note in book.lost.items() if note.lost_since > now - _KEPT_LOST}
-    plain = to_plain(replace(book, lost=lost, seen=now))
-    return json.dumps(plain, indent=1).encode()
+        self._file.change(lambda data: dumped(edit(parsed(data))))

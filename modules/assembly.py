@@ -59,9 +59,9 @@ def print_failure(options: Options, words: Words, problem: Problem) -> None:
 def plain_screen(options: Options, words: Words, project: str) -> PlainScreen:
     from modules.cli.plain import PlainScreen
 
-    is_new = options.resume is None
+    opening = options.task or "" if options.resume is None else ""
     out, err = sys.stdout, sys.stderr
-    return PlainScreen(options.output, out, err, words, project=project, is_new=is_new)
+    return PlainScreen(options.output, out, err, words, project=project, opening=opening)
 
 
 def run_as_said(options: Options, words: Words) -> int:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from functools import wraps
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from modules.read_only import in_memory, reader
-from modules.salvage import Buffer, mapped
+from modules.shared_lock import SharedLock
 from modules.sqlite_errors import (
     code_of,
     damaged,
@@ -32,44 +28,21 @@ if TYPE_CHECKING:
 
 Migration = Callable[["Connection"], None]
 """Brings a file from one version to the next, within a transaction."""
-Fill = Callable[["Connection", Buffer, Buffer], None]
-"""Gets a connection to a new file, and the content of a broken one and of its log."""
-
 
 _NO_VERSION = 1_000
 """No file of ours has such a number: it is what some damage left."""
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Damaged(Problem):
     """The file is no database (any more), or something in it is broken."""
 
 
-class Rescuable(Protocol):
-    def _rescue(self) -> bool:
-        """Begin a new file with what a broken one holds; return whether it was broken."""
-
-
-def rescued(method: Method) -> Method:
-    """Let *method* be tried again on a new file when the old one turns out to be broken."""
-
-    @wraps(method)
-    def call(self: Rescuable, *values: Any, **named: Any) -> Any:
-        try:
-            return method(self, *values, **named)
-        except Damaged:
-            self._rescue()  # if nobody else just has
-            return method(self, *values, **named)
-
-    return call  # type: ignore[return-value]
-
-
 class Database:
     """One connection guarded by a lock; other processes wait for each other in SQLite.
 
     *schema* makes a new file; *migrations* bring an older one up to it, the first from version 1
-    to 2. *patience* is how many seconds to wait for another process. Where nothing can be written
+    to 2. *patience* is how many seconds to wait for another process; *shared* is held while
+    anything is written, a lock of the file's own unless it is said. Where nothing can be written
     the file is opened for reading alone. Everything raises `Problem` when the file cannot be used;
     it is never deleted.
     """
@@ -81,6 +54,7 @@ class Database:
         *,
         migrations: Sequence[Migration] = (),
         patience: float = 5.0,
+        shared: SharedLock | None = None,
     ) -> None:
         self._path = path
         self._schema = schema
@@ -90,8 +64,7 @@ class Database:
         self._connection: Connection | None = None
         self._refusal: Phrase | None = None
         self._identity = (0, 0)
-        self._lock_handle: int | None = None
-        self._is_locked = False
+        self._shared = shared or SharedLock(path.with_name(f"{path.name}.lock"))
 
     def exists(self) -> bool:
         """Return whether anything was ever kept."""
@@ -108,141 +81,22 @@ class Database:
         with (
             self._lock,
             self._explained(),
-            self._shared_with_others(fcntl.LOCK_SH),
+            self._shared.held(),
             _transaction(self._writable()) as connection,
         ):
             yield connection
-
-    @contextmanager
-    def _shared_with_others(self, kind: int) -> Iterator[None]:
-        """Keep other processes from renewing the file, or, alone, from writing to it."""
-        handle = None if self._is_locked else self._lock_file()
-        if handle is None:
-            yield
-            return
-        fcntl.flock(handle, kind)
-        self._is_locked = True
-        try:
-            yield
-        finally:
-            self._is_locked = False
-            fcntl.flock(handle, fcntl.LOCK_UN)
-
-    def _lock_file(self) -> int | None:
-        """Return a descriptor of the file that is locked, None where none can be made."""
-        if self._lock_handle is None:
-            with suppress(OSError):
-                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-                self._lock_handle = os.open(self._with_end(".lock"), flags, 0o600)
-        return self._lock_handle
 
     @property
     def refusal(self) -> Phrase | None:
         """Why nothing can be written, as far as was found out; None where it can."""
         return self._refusal
 
-    def is_whole(self) -> bool:
-        """Return whether SQLite finds nothing wrong with the file; reads all of it.
-
-        Looks at the file that has the name now: another process may have set ours aside.
-        """
-        self.close()
-        try:
-            with self.reading() as connection:
-                found = connection.execute("PRAGMA integrity_check(1)").fetchone()
-                return bool(found and found[0] == "ok") and self._has_our_tables(connection)
-        except Damaged:
-            return False
-
-    def _has_our_tables(self, connection: Connection) -> bool:
-        """Return whether the tables have the columns they should; SQLite takes any for right."""
-        import sqlite3
-
-        with closing(sqlite3.connect(":memory:", isolation_level=None)) as ours:
-            for statement in self._schema.split(";"):
-                ours.execute(statement)
-            wanted = _columns(ours)
-        found = _columns(connection)
-        return all(set(columns) == set(found.get(table, ())) for table, columns in wanted.items())
-
-    def renew(self, fill: Fill) -> Path | None:
-        """Put a new file in the place of a broken one; return where that is kept, as it was.
-
-        *fill* writes to the new file what the broken one and its log hold. The new one takes the
-        name only when it is whole: after a kill or a failure all of this is done again. Nobody can
-        write meanwhile. None when the file is not broken (any more).
-        """
-        with self._lock, self._explained(), self._shared_with_others(fcntl.LOCK_EX):
-            if self.is_whole():
-                return None
-            self.close()
-            fresh = Database(
-                self._beside("new"), self._schema, migrations=self._migrations, patience=0.0
-            )
-            fresh.delete()
-            fresh._is_locked = True  # nobody else knows of it
-            aside, log = self._kept_aside()
-            with mapped(aside) as data, mapped(log) as logged, fresh.writing() as connection:
-                fill(connection, data, logged)
-            fresh._settle()
-            fresh._path.replace(self._path)
-            return aside
-
-    def _settle(self) -> None:
-        """Have all in the file itself and close it. Raises `Problem` when there is no room."""
-        with self.reading() as connection:
-            busy, logged, moved = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        self.close()
-        log = self._with_end("-wal")
-        if busy or logged != moved or (log.exists() and log.stat().st_size):
-            raise Problem(unusable(self._name, os.strerror(errno.ENOSPC)))
-
-    def _kept_aside(self) -> tuple[Path, Path]:
-        """Give the broken file another name beside its own, and its log that one alone."""
-        before = self.set_aside_before()
-        if before and before[-1].samefile(self._path):  # as far as a kill let us come
-            aside = before[-1]
-        else:
-            aside = self._beside(f"broken-{len(before) + 1}")
-            try:
-                aside.hardlink_to(self._path)
-            except OSError:  # a file system without such links
-                shutil.copy2(self._path, aside)
-        log, aside_log = self._with_end("-wal"), aside.with_name(f"{aside.name}-wal")
-        if log.exists() and not aside_log.exists():
-            log.rename(aside_log)
-        self._forget_log()
-        return aside, aside_log
-
-    def delete(self) -> None:
-        """Remove the file, if there is one."""
-        self._path.unlink(missing_ok=True)
-        self._forget_log()
-
-    def _forget_log(self) -> None:
-        for end in ("-wal", "-shm"):
-            self._with_end(end).unlink(missing_ok=True)
-
-    def set_aside_before(self) -> list[Path]:
-        """Return the files that were ever moved away, oldest first."""
-        found = self._path.parent.glob(f"{self._path.stem}.broken-*{self._path.suffix}")
-        return sorted(found, key=lambda path: (len(path.name), path.name))
-
-    def _beside(self, word: str) -> Path:
-        return self._path.with_name(f"{self._path.stem}.{word}{self._path.suffix}")
-
-    def _with_end(self, end: str) -> Path:
-        return self._path.with_name(f"{self._path.name}{end}")
-
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
-            if self._lock_handle is not None and not self._is_locked:
-                os.close(self._lock_handle)
-                self._lock_handle = None
+            self._shared.close()
 
     def _opened(self) -> Connection:
         if self._connection is not None and self._identity != _identity_of(self._path):
@@ -378,18 +232,6 @@ def _identity_of(path: Path) -> tuple[int, int]:
     """Return what tells the file from any other that gets its name."""
     found = path.stat()
     return found.st_dev, found.st_ino
-
-
-def _columns(connection: Connection) -> dict[str, list[str]]:
-    """Return the names of the columns by table."""
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall()
-    return {
-        name: [
-            column
-            for (column,) in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
-        ]
-        for (name,) in tables
-    }
 
 
 def _version_of(connection: Connection) -> int:

@@ -121,6 +121,10 @@ class FileManager(Family):
     def create_file(self, path: str, content: str, overwrite: bool = False) -> Outcome:
         """Create a file, with missing folders. Only with overwrite it replaces one."""
         name = self._named(path)
+        if path.endswith("/"):
+            raise ToolError(
+                phrase("{path} names a folder; a file needs a name.", path=visible(path))
+            )
         if self._project.stat(name) is not None:
             return self._overwrite(name, content, overwrite)
         file = TextFile.new(content)

@@ -20,6 +20,7 @@ from typing import Annotated, Any, Protocol
 from core.cards import Card, TextCard
 from core.family import Family
 from core.tools import Outcome, Risk, ToolError, tool
+from modules.files.repository import PROGRAMS, as_environment, without_programs
 from modules.sandbox.git_guard import named_folder, readable_repository
 from utils.child import Answer, TooSlow, ask_program
 from utils.clean import clean
@@ -120,8 +121,10 @@ class Repository:
             **{"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"},
             **{"GIT_TERMINAL_PROMPT": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_ATTR_NOSYSTEM": "1"},
             **{"GIT_NO_REPLACE_OBJECTS": "1", "GIT_OPTIONAL_LOCKS": "0"},
+            **{"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"},
         }
         self._environment |= self._person()
+        self._environment |= self._without_programs()
 
     def add(self, paths: Sequence[str]) -> None:
         """Put the state of *paths* into the index."""
@@ -211,6 +214,10 @@ class Repository:
             for role in ("AUTHOR", "COMMITTER"):
                 known[f"GIT_{role}_{key.upper()}"] = value
         return known
+
+    def _without_programs(self) -> dict[str, str]:
+        keys = os.fsdecode(self._ask(PROGRAMS, self._environment).output).split("\0")
+        return as_environment(without_programs(keys))
 
     def _run(self, *arguments: str, given: bytes = b"") -> Answer:
         answer = self._ask(list(arguments), self._environment, given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,11 +13,13 @@ from typing import Any
 from core.host import Model
 from utils.completion import Completion
 from utils.phrases import Problem, phrase
+from utils.sockets import cut
 from utils.waiting import Stop
 
 PORTS = {11434: "Ollama", 8080: "llama.cpp", 1234: "LM Studio", 8000: "vLLM"}
 """The ports these programs listen on unless told otherwise, by their own documentation."""
 _PROBE_SECONDS = 0.5
+_ANSWER_SECONDS = 2.0  # for the whole answer, however it drips
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +39,25 @@ def find_servers(ports: dict[int, str] = PORTS) -> Sequence[LocalServer]:
 def _ask(port: int, name: str) -> LocalServer | None:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PROBE_SECONDS)
     try:
-        connection.request("GET", "/v1/models")
-        answer = json.loads(connection.getresponse().read(1_000_000))
-        model = answer["data"][0]["id"]
+        connection.connect()
+        model = _first_model(connection)
     except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
         return None
     finally:
         connection.close()
     return LocalServer(name, f"http://127.0.0.1:{port}/v1", str(model))
+
+
+def _first_model(connection: http.client.HTTPConnection) -> Any:
+    """Return what the server behind *connection* names first. Raises what wrong answers raise."""
+    timer = threading.Timer(_ANSWER_SECONDS, cut, [connection.sock])
+    timer.daemon = True
+    timer.start()
+    try:
+        connection.request("GET", "/v1/models")
+        return json.loads(connection.getresponse().read(1_000_000))["data"][0]["id"]
+    finally:
+        timer.cancel()
 
 
 def check_tools(model: Model, server: LocalServer) -> None:

@@ -218,6 +218,9 @@ class Project:
 
     def rename(self, path: str, new_path: str) -> None:
         """Move a file or folder, its new folders made; nothing is ever replaced."""
+        with self._told(path, new_path):
+            if new_path.startswith(f"{path}/"):  # before a folder is made for nothing
+                raise OSError(errno.EINVAL, "into itself")
         with self._told(new_path):
             self._beneath.make_folders(new_path.rpartition("/")[0])
         with self._told(path, new_path):
@@ -262,7 +265,8 @@ class Project:
         try:
             yield
         except Outside:
-            raise ToolError(_outside(path)) from None
+            is_root = phrase("{path} is a folder, not a file.", path=shown)
+            raise ToolError(_outside(path) if path else is_root) from None
         except Guarded:
             raise ToolError(
                 phrase(

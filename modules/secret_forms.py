@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import base64
+import html
+import itertools
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import quote, unquote
 
 from modules.env_files import SHORTEST
 
 _PIECE = 512  # characters that are looked for in one piece
+_ESCAPES = (("%", "x"), ("%", "X"), ("\\x", "x"), ("\\u00", "x"))
+_BREAK = re.compile(r"\r?\n[ \t]*")
 # What is repeated is bounded, and begins where a word does: else long words would take forever.
-_WRAPPED = re.compile(
-    r"(?<![\w+/-])(?:[A-Za-z0-9+/_-]{40,128}\r?\n[ \t]*)+[A-Za-z0-9+/_-]+"
-    r"|(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}[ :,\r\n]{1,3}){7,}[0-9A-Fa-f]{2}(?![0-9A-Fa-f])"
+_BYTES = re.compile(
+    r"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}[ :,\r\n]{1,3}){7,}[0-9A-Fa-f]{2}(?![0-9A-Fa-f])"
 )
-"""Base64 or hex in several lines, or byte by byte."""
+"""Hex byte by byte."""
+
+
+Hit = tuple[int, str, str]
+"""Where it begins, itself, and its name."""
 
 
 class SecretForms:
@@ -50,33 +57,61 @@ class SecretForms:
             position, count = start + len(form), count + 1
         return "".join([*pieces, text[position:]]), count
 
-    def found(self, text: str) -> Iterator[tuple[int, str, str]]:
+    def found(self, text: str) -> Iterator[Hit]:
         """Yield where each form begins in *text*, itself, and its name, from left to right."""
         if not self._by_head:
             return
-        hits = list(self._plain(text))
-        if wrapped := list(self._wrapped(text)):
-            hits = sorted((*hits, *wrapped), key=lambda hit: (hit[0], -len(hit[1])))
+        heads = self._heads(text)
+        hits = list(self._plain(text, heads))
+        if parted := [*self._byte_by_byte(text), *self._through_line_ends(text, heads)]:
+            hits = sorted((*hits, *parted), key=lambda hit: (hit[0], -len(hit[1])))
         end = 0
         for start, form, name in hits:
             if start >= end:
                 yield start, form, name
                 end = start + len(form)
 
-    def _wrapped(self, text: str) -> Iterator[tuple[int, str, str]]:
-        """Yield the forms that line ends, or blanks between bytes, go through."""
-        for region in _WRAPPED.finditer(text):
+    def _byte_by_byte(self, text: str) -> Iterator[Hit]:
+        for region in _BYTES.finditer(text):
             places = [at for at in range(*region.span()) if text[at] not in " \t\r\n:,"]
-            for start, form, name in self._plain("".join(text[at] for at in places)):
+            joined = "".join(text[at] for at in places)
+            for start, form, name in self._plain(joined, self._heads(joined)):
                 first, last = places[start], places[start + len(form) - 1]
                 yield first, text[first : last + 1], name
 
-    def _plain(self, text: str) -> Iterator[tuple[int, str, str]]:
+    def _through_line_ends(self, text: str, heads: Sequence[int]) -> Iterator[Hit]:
+        """Yield the forms that a line end, with the blanks after it, goes through.
+
+        *heads* is where the beginning of one stands whole; else it begins just before a line end.
+        """
+        ends = list(_BREAK.finditer(text))
+        lengths = [0, *itertools.accumulate(len(end[0]) for end in ends)]
+        starts = [end.start() for end in ends]
+        places = [start - before for start, before in zip(starts, lengths, strict=False)]
+        joined = _BREAK.sub("", text) if ends else ""
+        begun = (at - lengths[bisect_right(starts, at)] for at in heads if ends)
+        cut = (
+            range(max(place - SHORTEST + 1, above), place)
+            for above, place in itertools.pairwise((0, *places))
+        )
+        for start in itertools.chain(begun, *cut):
+            if joined[start : start + SHORTEST] in self._by_head:
+                form = self._form_at(joined, start) or ""
+                last = start + len(form) - 1
+                before, within = bisect_right(places, start), bisect_right(places, last)
+                if within > before:
+                    first, end = start + lengths[before], last + lengths[within] + 1
+                    yield first, text[first:end], self._names[form]
+
+    def _heads(self, text: str) -> list[int]:
+        """Return where in *text* a form may begin."""
         heads = self._by_head
         ends = range(SHORTEST, len(text) + 1)
-        starts = [end - SHORTEST for end in ends if text[end - SHORTEST : end] in heads]
+        return [end - SHORTEST for end in ends if text[end - SHORTEST : end] in heads]
+
+    def _plain(self, text: str, heads: Sequence[int]) -> Iterator[Hit]:
         position = 0
-        for start in starts:
+        for start in heads:
             form = self._form_at(text, start) if start >= position else None
             if form is not None:
                 yield start, form, self._names[form]
@@ -109,16 +144,12 @@ def _forms_of(value: str) -> Iterator[str]:
         pieces += (line for line in value.splitlines() if not line.startswith("-----"))
     for piece in pieces:
         data = piece.encode("utf-8", "surrogateescape")
-        forms = [
-            piece,
-            piece.replace("\\", ""),
-            piece[::-1],
-            quote(piece, safe=""),
-            quote(piece),
-            unquote(piece),
-        ]
-        forms += [json.dumps(piece)[1:-1], json.dumps(piece, ensure_ascii=False)[1:-1]]
+        forms = [piece, piece.replace("\\", ""), piece[::-1], repr(piece)[1:-1], html.escape(piece)]
+        forms += [quote(piece, safe=""), quote(piece), unquote(piece)]
+        in_json = json.dumps(piece)[1:-1]
+        forms += [in_json, json.dumps(in_json)[1:-1], json.dumps(piece, ensure_ascii=False)[1:-1]]
         forms += [data.hex(), data.hex().upper(), *_in_base64(data)]
+        forms += ["".join(f"{mark}{one:02{kind}}" for one in data) for mark, kind in _ESCAPES]
         yield from (form for form in forms if len(form) >= SHORTEST)
 
 

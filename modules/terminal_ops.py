@@ -20,6 +20,7 @@ from utils.waiting import Stop
 
 _SHORTEST = 1  # seconds
 _MOST_NAMED = 30  # paths in one list for the model
+_LONGEST_NAME = 300  # characters of each
 _MOST_GUARDED = 200  # repositories inside the project
 _TOO_BIG_A_FILE = 128 + 25  # the exit code of a program ended by SIGXFSZ
 
@@ -111,7 +112,7 @@ class TerminalOps(Family):
             _why(result),
             result.seconds,
             str(report.name),
-            done.changes,
+            done.for_people(),
         )
         return Outcome("\n".join(told), card, ok=result.exit_code == 0, changes=done.changes)
 
@@ -258,14 +259,21 @@ def _in_words(done: Effects) -> list[str]:
         if names := [_named(change) for change in done.changes if change.kind == kind]:
             lines.append(f"Files {kind}: {_listed(names)}")
     if done.run_later:
-        names = [visible(path) for path in done.run_later]
+        names = [_name(path) for path in done.run_later]
         lines.append(f"Of these, other programs may run or obey later: {_listed(names)}")
     return lines
 
 
 def _named(change: Change) -> str:
-    old, new = visible(change.path), visible(change.new_path)
+    old, new = _name(change.path), _name(change.new_path)
     return f"{old} -> {new}" if change.kind == "renamed" else old
+
+
+def _name(path: str) -> str:
+    """Return *path* as it is told; of one without end, both ends."""
+    text = visible(path)
+    half = _LONGEST_NAME // 2
+    return text if len(text) <= _LONGEST_NAME else f"{text[:half]}…{text[-half:]}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -34,10 +34,16 @@ _ARGUMENT_BYTES = 500_000  # of paths in one command line; Linux allows 2 MB wit
 
 # Lines that make a file worth a look for what it may be besides UTF-8: bytes that UTF-8 has not,
 # zero bytes (UTF-16), and ends of line that only old Macs write.
+_MORE, _NO_MORE = r"[\x80-\xbf]", r"(?:[\x01-\x7f\xc0-\xff]|$)"
 _ODD = (
-    r"(?-u:[\xc0\xc1\xf5-\xff]|[\xc2-\xf4](?:[\x01-\x7f\xc0-\xff]|$)"
-    r"|(?:^|[\x01-\x7f])[\x80-\xbf]|\x00|\r[^\n])"
+    r"(?-u:[\xc0\xc1\xf5-\xff]|\xe0[\x80-\x9f]|\xed[\xa0-\xbf]|\xf0[\x80-\x8f]|\xf4[\x90-\xbf]"
+    rf"|[\xc2-\xf4]{_NO_MORE}|[\xe0-\xf4]{_MORE}{_NO_MORE}|[\xf0-\xf4]{_MORE}{{2}}{_NO_MORE}"
+    rf"|(?:^|[\x01-\x7f]|[\xc2-\xdf]{_MORE}|[\xe0-\xef]{_MORE}{{2}}|[\xf0-\xf4]{_MORE}{{3}}){_MORE}"
+    r"|\x00|\r[^\n])"
 )
+# Signs about which the two differ: what is a letter (\w and ²) or a space, and the Turkish İ in
+# both cases.
+_DISPUTED = r"[İı]|[\x1c-\x1f]|[\p{Pc}&&[^_]]|[^\p{L}\p{Nd}\p{P}\p{Zs}\x00-\x7f]"
 # What Python and ripgrep may read in two ways, or only one of them reads: rare escapes, sets of
 # sets, extensions, possessive repeats; and "$", which for ripgrep stands after a carriage return.
 _RISKY = re.compile(r"\\[^dDwWsSbt.*+?()\[\]{}|^\\/\-]|\[\[|&&|--|~~|\|\||\{,|\(\?|[*+?}]\+|\$|\r")
@@ -48,8 +54,7 @@ class TextSearch(Family):
     """Search in text files of any encoding that `TextFile` knows, with Python's expressions.
 
     ripgrep, where installed, only sorts out the files that cannot match; so the answers are the
-    same without it. Python and ripgrep differ about letters in a few rare signs (\\w and ², the
-    Turkish İ): there ripgrep may sort out too much.
+    same without it.
     """
 
     def __init__(
@@ -128,7 +133,8 @@ class TextSearch(Family):
         for name in job.files:
             (small if self._is_small_file(name) else left).append(name)
         options = ["--no-config", "-a", "-E", "none", "-l", "--null", *["-i"] * job.ignore_case]
-        command = [self._rg, *options, "-e", expression, "-e", _ODD, "--"]
+        disputed = ["-e", _DISPUTED] * (job.regex or job.ignore_case)
+        command = [self._rg, *options, "-e", expression, "-e", _ODD, *disputed, "--"]
         for files in _in_parts(small):
             answer = self._ask([*command, *(f"./{name}" for name in files)], self._project.root)
             if answer.code not in (0, 1):  # a file that is gone, an expression it cannot read
@@ -161,6 +167,8 @@ class TextSearch(Family):
 def _for_ripgrep(job: Job) -> str | None:
     """Return an expression that matches at least the lines that *job* wants; None if unsure."""
     if "\r" in job.pattern or not _is_utf8(job.pattern):
+        return None
+    if job.ignore_case and re.search("[İı]", job.pattern):
         return None
     if not job.regex:
         return _META.sub(lambda found: f"\\{found[0]}", job.pattern)

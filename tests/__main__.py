@@ -24,6 +24,9 @@ PACKAGES = (
 
 
 def main() -> int:
+    if sys.version_info < (3, 11):  # noqa: UP036 - this is where an older one is told so
+        sys.stderr.write("Onefold needs Python 3.11 or newer.\n")
+        return 2
     from utils.bootstrap import ensure
     from utils.phrases import Phrase, Problem
 

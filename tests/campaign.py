@@ -77,9 +77,10 @@ class Campaign:
         self.project.mkdir(parents=True)
         chance = random.Random(self.seed)
         with Simulator(next_step) as server:
+            longest = 3 * self._start_time() + 0.7  # on a slow machine as far into the task
             session = ""
-            while self.killed < self.kills or session:
-                seconds = chance.uniform(0.2, 1.6) if self.killed < self.kills else 0.0
+            while self.killed < self.kills or session or not self.finished:
+                seconds = chance.uniform(0.2, longest) if self.killed < self.kills else 0.0
                 is_done = self._start(server.url, session, seconds)
                 self._check(is_killed=not is_done)
                 session = "" if is_done else self._newest()
@@ -88,6 +89,17 @@ class Campaign:
     @property
     def project(self) -> Path:
         return self.base / "project"
+
+    def _start_time(self) -> float:
+        """Return how many seconds the program takes to begin, now and here."""
+        began = time.monotonic()
+        command = [sys.executable, str(ROOT / "main.py"), "-p", "/sessions"]
+        environment = {**os.environ, "ONEFOLD_DATA_DIR": str(self.base / "data")}
+        subprocess.run(
+            command, cwd=self.project, env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, check=True,
+        )  # fmt: skip
+        return time.monotonic() - began
 
     def _start(self, url: str, session: str, seconds: float) -> bool:
         """Run the program, killed after *seconds* unless these are 0; return whether it ended."""
@@ -105,7 +117,7 @@ class Campaign:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         ) as process:  # fmt: skip
             try:
-                _, said = process.communicate(timeout=seconds or 120)
+                _, said = process.communicate(timeout=seconds or 600)
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
                 process.communicate()
@@ -143,7 +155,7 @@ class Campaign:
         store.close()
 
     def _wait_for_children(self) -> None:
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while running := list(_marked()):
             assert time.monotonic() < deadline, f"still running: {running}"
             time.sleep(0.02)

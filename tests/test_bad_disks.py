@@ -180,7 +180,9 @@ with open(data / "filler", "wb", buffering=0) as filler:
 onefold("--resume", "-p", "two")
 onefold("-p", "/sessions")
 onefold("--resume", "-p", "/history")
+onefold("--resume", "-p", "/status")
 (data / "filler").unlink()
+onefold("--resume", "-p", "/status")
 onefold("--resume", "-p", "three")
 onefold("--resume", "-p", "/history")
 """
@@ -201,6 +203,8 @@ def test_a_disk_without_any_room_is_said_and_read(tmp_path: Path) -> None:
     assert "two: 2 Onefold: " in result.stdout
     assert "/sessions: 0 Sessions" in result.stdout
     assert "/history: 0 History" in result.stdout
+    assert result.stdout.count("/status: 0 Status") == 2
+    assert "No space left on device" not in result.stdout.rpartition("/status: 0")[2]
     assert "three: 0 third" in result.stdout
     *_, last = result.stdout.split("/history: 0")
     assert [word in last for word in ("one", "two", "three")] == [True, False, True]

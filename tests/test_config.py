@@ -17,7 +17,7 @@ def loaded(
     options: dict[str, object] | None = None,
     **environment: str,
 ) -> Settings:
-    (tmp_path / "config.toml").write_text(toml)
+    (tmp_path / "config.toml").write_text(toml, encoding="utf-8")
     (tmp_path / ".env").write_text(dotenv)
     return load(
         options,
@@ -46,7 +46,8 @@ def test_what_the_command_line_leaves_unsaid_changes_nothing(tmp_path: Path) -> 
         ("step_limit = 0", {}, ["step_limit", "0", "config.toml", "from 1 to 100000"]),
         ("step_limit = true", {}, ["step_limit", "True"]),
         ("step_limit = 1.5", {}, ["step_limit", "1.5"]),
-        ('model = 3', {}, ["model", "3", "text"]),
+        ('model = 3', {}, ["model", "3", "a name"]),
+        ('model = " "', {}, ["model", "' '", "a name"]),
         ('mode = "slow"', {}, ["mode", "slow", "fast, think"]),
         ("stepp_limit = 3", {}, ["stepp_limit", "step_limit"]),
         ("data_dir = 'x'", {}, ["data_dir"]),
@@ -67,6 +68,15 @@ def test_a_bad_value_names_the_setting_its_source_and_what_is_allowed(
         loaded(tmp_path, toml=toml, **environment)
     for word in named:
         assert word in str(problem.value)
+
+
+def test_a_file_from_an_editor_on_windows_is_read(tmp_path: Path) -> None:
+    assert loaded(tmp_path, toml="\ufeffstep_limit = 7\r\n").step_limit == 7
+
+
+def test_a_folder_of_somebody_unknown_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match=r"ONEFOLD_DATA_DIR cannot be used: [^.]+\.$"):
+        loaded(tmp_path, ONEFOLD_DATA_DIR="~nobody-of-this-name/data")
 
 
 def test_a_misspelt_variable_is_named_with_the_nearest_setting(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import atexit
 import random
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -172,3 +173,69 @@ def test_what_a_damaged_store_still_holds_can_be_gone_back_to() -> None:
             for number in range(120):
                 expected = f"old {number}\n" * number
                 assert (here.root / "old" / f"{number}.txt").read_text() == expected
+
+
+def change(base: Path, name: str, statement: str) -> None:
+    """Change the database *name* behind Onefold's back."""
+    (path,) = (base / "data").rglob(name)
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(statement)
+        database.commit()
+
+
+@pytest.mark.parametrize(
+    ("name", "statement"),
+    [
+        ("checkpoints.db", "UPDATE snapshot SET root=CAST(x'5bff' AS TEXT) WHERE id=1"),
+        ("checkpoints.db", "UPDATE call SET call_id=CAST(x'61ff' AS TEXT) WHERE id=2"),
+        ("checkpoints.db", "UPDATE object SET data='a text' WHERE id%2"),
+        ("sessions.sqlite", "UPDATE event SET data=CAST(x'7bff' AS TEXT) WHERE seq=3"),
+    ],
+)
+def test_damage_that_sqlite_does_not_see_is_rescued_as_well(name: str, statement: str) -> None:
+    with copied() as base:
+        change(base, name, statement)
+        with house(base, *replies()) as here:
+            here.main.resume()
+            for line in ("/diff 1", "/redo", "/status", "/undo list"):
+                assert isinstance(run(here.main, line)[0], CommandAnswered)
+            goes_on(here)
+
+
+@pytest.mark.parametrize("what", ["newer", "folder"])
+def test_the_status_is_told_though_the_store_cannot_be_used(what: str) -> None:
+    with copied() as base:
+        if what == "newer":
+            change(base, "checkpoints.db", "PRAGMA user_version=99")
+        else:
+            (path,) = (base / "data").rglob("checkpoints.db")
+            path.unlink()
+            path.mkdir()
+        with house(base) as here:
+            (told,) = run(here.main, "/status")
+            assert isinstance(told, CommandAnswered)
+            assert told.ok
+            assert ("newer Onefold" if what == "newer" else "Is a directory") in str(told.card)
+
+
+def test_notes_nested_without_end_are_set_aside() -> None:
+    with copied() as base:
+        (path,) = (base / "data").rglob("notes.json")
+        path.write_text("[" * 100_000)
+        with house(base) as here:
+            (told,) = run(here.main, "/note")
+            assert isinstance(told, CommandAnswered)
+            assert told.ok
+            assert path.with_name("notes.json.broken-1").exists()
+
+
+def test_a_lock_that_leads_in_a_circle_is_said() -> None:
+    with copied() as base:
+        (path,) = (base / "data").rglob("work")
+        path.unlink()
+        path.symlink_to(path.name)
+        with house(base) as here:
+            here.main.resume()
+            (told,) = run(here.main, "/undo")
+            assert isinstance(told, CommandAnswered)
+            assert "symbolic links" in str(told.card)

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
+from main import PACKAGES
 from modules.practice.understanding import answer
 from tests.simulator import Call, CallText, Cut, Refuse, Say, Simulator, Stall, Step, Think
 from tests.simulator.server import Received, wait_for
@@ -68,7 +69,7 @@ def one_line(result: subprocess.CompletedProcess[str]) -> str:
     return lines[0]
 
 
-def test_version_and_help_import_no_sdk(onefold: Run) -> None:
+def test_version_and_help_need_no_package(onefold: Run) -> None:
     assert onefold("--version").stdout.startswith("Onefold ")
     assert "--project DIR" in onefold("--help").stdout
     for option in ("--version", "--help"):
@@ -76,7 +77,7 @@ def test_version_and_help_import_no_sdk(onefold: Run) -> None:
             [sys.executable, "-X", "importtime", str(ROOT / "main.py"), option],
             capture_output=True, text=True, check=True, timeout=60,
         ).stderr  # fmt: skip
-        for library in ("openai", "httpx2", "pydantic", "tavily", "prompt_toolkit", "sqlite3"):
+        for library in (*PACKAGES, "httpx2", "pydantic", "sqlite3"):
             assert f" {library}\n" not in seen
 
 
@@ -113,7 +114,7 @@ def test_bad_usage_is_told_in_chinese(onefold: Run, argv: list[str], told: str) 
     [
         (["--web", "-p", "hi"], "--web and -p exclude each other"),
         (["--cli", "--web"], "--web and --cli exclude each other"),
-        (["--web", "--attach"], "--web and --cli exclude each other"),
+        (["--web", "--attach"], "--web and --attach exclude each other"),
         (["--attach", "-p", "hi"], "--attach and -p exclude each other"),
     ],
 )

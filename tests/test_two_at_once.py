@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from core.events import CommandAnswered, ToolFinished
+from core.events import CommandAnswered, Event, ToolFinished
 from core.messages import User
 from modules.checkpoints.work import Work
+from modules.cli.plain import PlainScreen
+from modules.words import Words
 from tests.assembly import house
 from tests.scripted import call, in_thread, run, say
 from utils.phrases import Problem
@@ -79,8 +83,10 @@ def test_only_one_changes_the_folder_at_a_time(tmp_path: Path) -> None:
     look = call("list_files", id="c2")
     with house(tmp_path, write, look, say("ok"), write, say("ok")) as here:
         with other_onefold(tmp_path, "20260101-000000-abcd") as pid:
-            answers = [e for e in run(here.main, "hi") if isinstance(e, ToolFinished)]
-            assert [one.state for one in answers] == ["failed", "done"]
+            events = run(here.main, "hi")
+            answers = [e for e in events if isinstance(e, ToolFinished)]
+            assert [one.state for one in answers] == ["refused", "done"]
+            assert printed(events) == (4, "ok\n", f"process {pid}")
             told = [m["content"] for m in here.model.requests[1] if m["role"] == "tool"][0]
             assert f"process {pid}" in told
             assert not (here.root / "a").exists()
@@ -88,6 +94,16 @@ def test_only_one_changes_the_folder_at_a_time(tmp_path: Path) -> None:
         assert (here.root / "a").exists()
         run_again = [r for r in here.main.families if hasattr(r, "_checkpoints")]
         assert run_again[0]._checkpoints.work.other() is None
+
+
+def printed(events: list[Event]) -> tuple[int, str, str]:
+    """Return how `-p` ends, what it prints, and the process that its complaint names."""
+    screen = PlainScreen("text", out := StringIO(), err := StringIO(), Words("en", {}))
+    for event in events:
+        screen.show(event)
+    code = screen.finish()
+    named = re.search(r"process \d+", err.getvalue())
+    return code, out.getvalue(), named[0] if named else err.getvalue()
 
 
 def test_the_folder_is_ours_until_the_last_session_here_is_done(tmp_path: Path) -> None:

@@ -308,3 +308,16 @@ def test_a_rewind_names_what_the_person_did_and_not_what_an_undo_did(tmp_path: P
         assert (here.root / "mine.txt").exists()
         answer(here, "/rewind 1 talk")
         assert "the conversation" in str(answer(here, "/redo").card)
+
+
+def test_that_a_file_in_focus_is_gone_is_known_after_a_new_start(tmp_path: Path) -> None:
+    gone = call("delete_file", id="c2", path="a.txt")
+    with house(tmp_path, SCRIPT[0], say("made"), gone, say("deleted")) as here:
+        run(here.main, "make it")
+        answer(here, "/focus a.txt")
+        run(here.main, "delete it")
+        before = picture(here)
+        assert before["state"]["focus"] == []
+    with house(tmp_path) as here:
+        here.main.resume()
+        assert picture(here) == before

@@ -34,6 +34,7 @@ def ensure(root: str, *, packages: Sequence[str], requirements: str, folder: str
         return
     stamp = os.path.join(home, "onefold-requirements.txt")  # noqa: PTH118
     if _read(stamp) != wanted or not os.path.exists(python):  # noqa: PTH110
+        _check_place(root, requirements)
         say(phrase("Making the environment in {folder}, once; it takes a minute.", folder=home))
         if not (os.path.exists(stamp) and os.path.exists(python)):  # noqa: PTH110
             _make(home, python)
@@ -56,6 +57,18 @@ def _read(path: str) -> str:
     folder = os.path.dirname(path)  # noqa: PTH120
     included = [line[3:].strip() for line in text.splitlines() if line.startswith(("-r ", "-c "))]
     return text + "".join(_read(os.path.join(folder, name)) for name in included)  # noqa: PTH118
+
+
+def _check_place(root: str, requirements: str) -> None:
+    """Raise `Problem` where nothing can be made in *root*."""
+    if not os.access(root, os.W_OK):
+        what = phrase(
+            "Nothing can be written to {folder}. Copy it to a place of your own and start it "
+            "there, or install its {requirements} yourself and set ONEFOLD_BOOTSTRAP=0.",
+            folder=root,
+            requirements=requirements,
+        )
+        raise Problem(what)
 
 
 def _install(command: list[str]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 _CONTEXT = 3
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _HALF = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # the others stand for bytes of a file name
 
 
@@ -103,6 +104,11 @@ def cut_middle(text: str, limit: int) -> str:
 def read_number(word: str) -> int | None:
     """Return the number that *word* spells in digits; None if it is none, or one nobody means."""
     return int(word) if word.isdecimal() and len(word) < 10 else None
+
+
+def whole(text: str) -> str:
+    """Return *text* with a mark in the place of every half of a character: it can be encoded."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def without_halves(text: str) -> str:

@@ -7,23 +7,23 @@ import shutil
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.cards import Change
 from modules.checkpoints.carry import Carrier
 from modules.checkpoints.collect import collect
-from modules.checkpoints.entries import BY_DESIGN, REASONS, Entry
+from modules.checkpoints.entries import BY_DESIGN, Entry
 from modules.checkpoints.ledger import Ledger, Seen, Snapshot
+from modules.checkpoints.limits import Limits
 from modules.checkpoints.plan import plan_undo
-from modules.checkpoints.scan import Limits, Scan
+from modules.checkpoints.scan import Scan
 from modules.checkpoints.steps import Conflict, Left, Plan
 from modules.checkpoints.trees import Comparison, Digests, lookup, walk
 from modules.checkpoints.twin import Twin
 from modules.checkpoints.vault import Damaged, Vault
 from modules.checkpoints.work import Work
 from utils.phrases import Phrase, Problem, phrase
-from utils.text import size_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,18 +184,22 @@ class Checkpoints:
         """Make the new folder *target* as the project was; return what could not be copied.
 
         Shares the disk space of what did not change since, where the file system can. Raises
-        `Problem`; half a twin is not left.
+        `Problem`. Half a twin never has that name: it is made under one beside it.
         """
-        twin = Twin(self.vault, self._root, self._path, target)
-        try:
-            target.mkdir(mode=0o700)
-            twin.fill(self.root_of(snapshot))
-        except (OSError, Damaged) as error:
-            shutil.rmtree(target, ignore_errors=True)
-            path, why = str(target), str(error)
-            raise Problem(
-                phrase("The twin folder {path} cannot be made: {why}.", path=path, why=why)
-            ) from error
+        unfinished = target.with_name(f".{target.name}.unfinished")
+        twin = Twin(self.vault, self._root, self._path, unfinished)
+        with self.vault.alone():
+            shutil.rmtree(unfinished, ignore_errors=True)  # what a kill left
+            try:
+                unfinished.mkdir(mode=0o700)
+                twin.fill(self.root_of(snapshot))
+                unfinished.rename(target)
+            except (OSError, Damaged) as error:
+                shutil.rmtree(unfinished, ignore_errors=True)
+                path, why = str(target), str(error)
+                raise Problem(
+                    phrase("The twin folder {path} cannot be made: {why}.", path=path, why=why)
+                ) from error
         return twin.left
 
     def contents(self) -> str:
@@ -246,20 +250,10 @@ class Checkpoints:
         return Undone(
             tuple(self.diff(before.id, after.id)),
             tuple(plan.conflicts),
-            tuple(map(self._said, plan.left + carrier.left)),
+            tuple(map(self._limits.blamed, plan.left + carrier.left)),
             before.id,
             after.id,
         )
-
-    def _said(self, left: Left) -> Left:
-        """Return *left* with the limit that is to blame, if one is, and how to raise it."""
-        for reason, limit, words in (
-            ("large", self._limits.file_cap, _too_large),
-            ("full", self._limits.total_cap, _full),
-        ):
-            if left.why == REASONS[reason]:
-                return replace(left, why=words(limit))
-        return left
 
     @property
     def refusal(self) -> Phrase | None:
@@ -296,18 +290,3 @@ class Checkpoints:
     def root_of(self, snapshot: int) -> Entry:
         """Return the root of a snapshot. Raises `Problem` when it was collected."""
         return self.ledger.snapshot(snapshot).root
-
-
-def _too_large(limit: int) -> Phrase:
-    return phrase(
-        "larger than {limit}, the most that checkpoints hold of one file (setting "
-        "checkpoint_file_mb)",
-        limit=size_in_words(limit),
-    )
-
-
-def _full(limit: int) -> Phrase:
-    return phrase(
-        "the {limit} for checkpoints are used up (setting checkpoint_total_mb)",
-        limit=size_in_words(limit),
-    )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from modules.checkpoints.entries import Entry, decode
 from modules.checkpoints.ledger import Ledger
-from modules.checkpoints.rescue import is_entry
+from modules.checkpoints.rescue import is_root
 from modules.checkpoints.vault import Damaged, Vault
 
 _DAY = 86_400.0
@@ -56,7 +56,7 @@ def _needed(vault: Vault) -> set[bytes]:
             "SELECT root FROM snapshot UNION SELECT root FROM accepted"
             " UNION SELECT base FROM accepted"
         ).fetchall()
-    return reachable(vault, [Entry(*json.loads(root)) for (root,) in roots if is_entry(root)])
+    return reachable(vault, [Entry(*json.loads(root)) for (root,) in roots if is_root(root)])
 
 
 def reachable(vault: Vault, roots: Iterable[Entry]) -> set[bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,10 +12,8 @@ from core.family import Section, Talk, command
 from core.history import REWOUND
 from core.messages import Shift
 from modules.beside import Beside
-from modules.checkpoints.accepted import alike
 from modules.checkpoints.asked import Asked
 from modules.checkpoints.checkpoints import Checkpoints, Undone
-from modules.checkpoints.ledger import Span
 from modules.checkpoints.recording import Recording
 from modules.checkpoints.show import (
     calls_card,
@@ -171,10 +169,7 @@ class UndoFamily(Recording):
     def _went_along(self, turn: int, result: Undone) -> list[Phrase]:
         """Say what was changed since *turn* by nobody of this session, and was taken back too."""
         calls = [call for call in self._calls() if call.turn >= turn]
-        ends = [*(call.before for call in calls[1:]), result.before]
-        between = [(call.after, end) for call, end in zip(calls, ends, strict=True) if call.after]
-        last = result.before, result.after
-        paths = sorted({visible(path) for gap in between for path in self._by_nobody(gap, last)})
+        paths = sorted(set(map(visible, self._undoing.by_nobody(self.session, calls, result))))
         if not paths:
             return []
         return [
@@ -183,18 +178,6 @@ class UndoFamily(Recording):
                 paths=", ".join(paths[:_MOST_NAMED]) + (" …" if len(paths) > _MOST_NAMED else ""),
             )
         ]
-
-    def _by_nobody(self, gap: Span, last: Span) -> Iterator[str]:
-        """Yield what changed between two snapshots, but for what an undo before *last* left so."""
-        found = {change.new_path or change.path for change in self._checkpoints.diff(*gap)}
-        spans = {span for undo in self._ledger.undos(self.session) for span in undo.spans}
-        for before, after in spans - {last} if found else ():
-            for change in self._checkpoints.diff(before, after):
-                for path in found & {change.path, change.new_path}:
-                    now, left = (self._checkpoints.entry(state, path) for state in (gap[1], after))
-                    if alike(now, left):
-                        found.discard(path)
-        yield from found
 
     def view(self, turn: int = 0, seen: int | None = None) -> View | None:
         """Return what is to be reviewed of all since before *turn*; None when there is nothing.

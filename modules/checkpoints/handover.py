@@ -11,7 +11,7 @@ from typing import Any
 
 from modules.checkpoints.collect import reachable
 from modules.checkpoints.entries import Entry
-from modules.checkpoints.rescue import are_spans, is_entry, is_list
+from modules.checkpoints.rescue import are_spans, is_list, is_root
 from modules.checkpoints.schema import go_on_above
 from modules.checkpoints.vault import Vault
 from utils.phrases import Problem, phrase
@@ -42,7 +42,7 @@ def hand_over(vault: Vault, folder: Path, session: str, copy: str, turn: int) ->
 
 
 def _hand_over(vault: Vault, target: Vault, session: str, copy: str, turn: int) -> None:
-    found = [row for row in _rows(vault, "SELECT * FROM snapshot") if is_entry(row[1])]
+    found = [row for row in _rows(vault, "SELECT * FROM snapshot") if is_root(row[1])]
     snapshots = {row[0]: row for row in found}
     every = _calls(vault, session)
     later = next((row for row in every if row[_TURN] > turn and not row[_IS_UNDONE]), None)
@@ -58,7 +58,7 @@ def _hand_over(vault: Vault, target: Vault, session: str, copy: str, turn: int) 
     needed = {row[place] for row in calls for place in (_BEFORE, _AFTER)}
     needed = needed.union(*map(_named_by, undos))
     roots = [snapshots[number][1] for number in needed] + [root for row in accepted for root in row]
-    _copy_contents(vault, target, map(_entry, filter(is_entry, roots)))
+    _copy_contents(vault, target, map(_entry, filter(is_root, roots)))
     with target.database.writing() as connection:
         # Nothing in the twin is believed to be what it was when the origin was looked at.
         connection.executemany(

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from modules.checkpoints.entries import REASONS, Entry
-from modules.checkpoints.rescue import CUT_SHORT, StoreDatabase, are_spans, is_entry, is_list
+from modules.checkpoints.rescue import CUT_SHORT, StoreDatabase, are_spans, is_list, is_root
 from modules.checkpoints.steps import Plan
-from modules.database import rescued
+from modules.renewal import rescued
 from utils.phrases import Phrase, Problem, phrase
 
 _REFRESH = 3600.0  # seconds after which a snapshot that is seen again is marked as in use
@@ -239,7 +239,7 @@ class Ledger:
     def accepted(self, session: str) -> tuple[Entry, Entry] | None:
         """Return the root that the person began with, and the one with what they accepted."""
         rows = self._rows("SELECT base, root FROM accepted WHERE session=?", session)
-        if not rows or not all(map(is_entry, rows[0])):
+        if not rows or not all(map(is_root, rows[0])):
             return None
         return _entry(rows[0][0]), _entry(rows[0][1])
 
@@ -266,7 +266,7 @@ class Ledger:
 def _snapshot(row: tuple[Any, ...]) -> Snapshot | None:
     """Return the snapshot of *row*, None when that is damaged."""
     number, created, root, checked_ns, refused = row
-    if not (is_entry(root) and is_list(refused) and isinstance(checked_ns, int)):
+    if not (is_root(root) and is_list(refused) and isinstance(checked_ns, int)):
         return None
     pairs = tuple((str(path), str(why)) for path, why in json.loads(refused))
     return Snapshot(number, created, _entry(root), checked_ns, pairs)

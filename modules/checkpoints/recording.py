@@ -118,7 +118,7 @@ class Recording(Family):
             path = self._project.normal(str(arguments.get("path", "")))
         except ToolError:
             return None  # the tool itself will say what is wrong with the path
-        if self._checkpoints.holds(path):
+        if not path or self._checkpoints.holds(path):
             return None
         return phrase("No checkpoint can hold all of {path}: it could not be undone.", path=path)
 
@@ -127,7 +127,10 @@ class Recording(Family):
         return self._checkpoints.holds(path)
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
-        size = size_in_words(self._checkpoints.size)
+        try:
+            size = size_in_words(self._checkpoints.size)
+        except Problem as problem:
+            return [(phrase("Checkpoints"), problem.what)]
         if why := self._checkpoints.refusal or self._trouble:
             held = phrase("{size} kept; nothing more can be held: {why}", size=size, why=why)
         elif self._not_held:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modules.checkpoints.compression import unpack
-from modules.checkpoints.entries import digest
+from modules.checkpoints.entries import Entry, digest
 from modules.checkpoints.schema import go_on_above
-from modules.database import Database, Migration
+from modules.database import Migration
+from modules.renewal import RenewableDatabase
 from modules.salvage import Buffer, Value, rows
 from utils.phrases import Phrase, phrase
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _DIGEST = 32  # bytes
+_KEY = re.compile(r"[0-9a-f]{64}")
 _BATCH = 500
 _LARGEST = 1 << 52
 """No number of ours comes that far: what is above is what some damage left."""
@@ -38,7 +41,7 @@ Saved = tuple[str, Sequence[Value]]
 """The table of a row, and what to put into it."""
 
 
-class StoreDatabase(Database):
+class StoreDatabase(RenewableDatabase):
     """The database of a store, with all that a broken one holds put into a new one.
 
     *alone* keeps other processes out meanwhile; *large* is the folder of the large contents;
@@ -158,7 +161,7 @@ def _content(columns: list[Value], large: Path) -> Saved | None:
 def _record(number: int, columns: list[Value]) -> Saved | None:
     match columns:
         case [None, str(root), int() | float() as created, int() | float() as used, int(),
-              str(refused)] if is_entry(root) and is_list(refused):  # fmt: skip
+              str(refused)] if is_root(root) and is_list(refused):  # fmt: skip
             return "snapshot", (number, root, created, used, refused)
         case [None, int(before), bytes(plan)]:
             return "journal", (number, before, plan)
@@ -169,7 +172,7 @@ def _record(number: int, columns: list[Value]) -> Saved | None:
             return "undo", (number, *columns[1:])
         case [str(), int(last)] if 0 < last < _LARGEST:
             return "sqlite_sequence", columns
-        case [str(), str(base), str(root)] if is_entry(base) and is_entry(root):
+        case [str(), str(base), str(root)] if is_root(base) and is_root(root):
             return "accepted", columns
         case _:
             return None
@@ -198,9 +201,12 @@ def are_spans(text: object) -> bool:
     )
 
 
-def is_entry(text: object) -> bool:
-    """Return whether *text* is the JSON of an `Entry`."""
+def is_root(text: object) -> bool:
+    """Return whether *text* is the JSON of the `Entry` of a folder that was looked into."""
     if not isinstance(text, str) or not is_list(text):
         return False
-    kinds = [type(value) for value in json.loads(text)]
-    return kinds in ([*[int] * 6, str, str, int], [*[int] * 6, str, str, int, str])
+    values = json.loads(text)
+    kinds = [type(value) for value in values]
+    if kinds not in ([*[int] * 6, str, str, int], [*[int] * 6, str, str, int, str]):
+        return False
+    return Entry(*values).is_folder and _KEY.fullmatch(values[6]) is not None

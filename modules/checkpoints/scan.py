@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import groupby
 
 from modules.checkpoints import beneath
-from modules.checkpoints.compression import Unreadable
 from modules.checkpoints.entries import (
     BY_DESIGN,
     Entries,
@@ -19,14 +14,14 @@ from modules.checkpoints.entries import (
     entry_of,
     folder_entry_of,
     join,
-    stamp_of,
 )
 from modules.checkpoints.extras import extras_of, owner_of
-from modules.checkpoints.packing import BATCH, Packing
-from modules.checkpoints.unlocking import Unlocked, opened
-from modules.checkpoints.vault import LARGE, Damaged, Vault
+from modules.checkpoints.limits import Limits
+from modules.checkpoints.reading import Reading
+from modules.checkpoints.unlocking import Unlocked
+from modules.checkpoints.vault import Damaged, Vault
 
-_DEEPEST = 250
+_DEEPEST = 150
 """Folders within folders; each takes a descriptor while what is in it is looked at."""
 
 _TICK_NS = 50_000_000
@@ -34,26 +29,6 @@ _TICK_NS = 50_000_000
 
 _COARSE_TICK_NS = 2_000_000_000
 """The same for file systems that keep whole seconds."""
-
-_TRIES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bytes: of one file, and of the whole store."""
-
-    file_cap: int
-    total_cap: int
-
-
-@dataclass(slots=True)
-class _Pending:
-    """A file to be read; its entry in *entries* has no content yet."""
-
-    folder: str
-    entries: Entries
-    name: str
-    may_unlock: bool
 
 
 @dataclass(slots=True)
@@ -84,11 +59,12 @@ class Scan:
     previous_ns: int
     ours: frozenset[tuple[int, int]]
     not_held: list[tuple[str, str]] = field(default_factory=list)
-    _pending: list[_Pending] = field(default_factory=list)
     _drafts: list[_Draft] = field(default_factory=list)
+    _reading: Reading = field(init=False)
     _unlocked: Unlocked = field(init=False)
 
     def __post_init__(self) -> None:
+        self._reading = Reading(self.vault, self.root, self.limits)
         self._unlocked = Unlocked(self.root)
 
     def run(self) -> Entry:
@@ -97,7 +73,7 @@ class Scan:
         try:
             with beneath.folder(self.root, "") as handle:
                 self._look(handle, "", "", top, self.previous, 0)
-            self._read_pending()
+            self.not_held += self._reading.run()
         finally:
             self._unlocked.lock_again()
         lists: list[tuple[str, bytes]] = []
@@ -151,7 +127,7 @@ class Scan:
         except FileNotFoundError:
             return
         name, mode = item.name, status.st_mode
-        if name == ".git":
+        if name == ".git" and not stat.S_ISREG(mode):  # such a file only says where git's data is
             entries[name] = Entry(
                 stat.S_IFMT(mode), 0, 0, 0, status.st_ino, status.st_dev, "", "git"
             )
@@ -163,7 +139,7 @@ class Scan:
                     self._say(path, name, known.why)
             else:
                 entries[name] = entry_of(status)
-                self._pending.append(_Pending(path, entries, name, self._may_unlock(known)))
+                self._reading.add(path, entries, name, may_unlock=self._may_unlock(known))
         elif stat.S_ISDIR(mode):
             entries[name] = folder_entry_of(status)
             folders.append(name)
@@ -240,80 +216,6 @@ class Scan:
     def _say(self, folder: str, name: str, why: str) -> None:
         if why not in BY_DESIGN:
             self.not_held.append((join(folder, name), why))
-
-    def _read_pending(self) -> None:
-        """Read small files folder by folder, then large ones, the smallest first.
-
-        So the room there is holds as many files as possible.
-        """
-        small = [p for p in self._pending if p.entries[p.name].size <= LARGE]
-        large = [p for p in self._pending if p.entries[p.name].size > LARGE]
-        with ExitStack() as stack:
-            packing = Packing(self.vault, stack if len(small) > 4 * BATCH else None)
-            for folder, group in groupby(small, key=lambda pending: pending.folder):
-                self._read_folder(folder, group, packing)
-            packing.finish()
-        for pending in sorted(large, key=lambda pending: pending.entries[pending.name].size):
-            self._read_folder(pending.folder, iter([pending]), packing)
-        packing.finish()
-
-    def _read_folder(self, folder: str, group: Iterator[_Pending], packing: Packing) -> None:
-        try:
-            handle = beneath.open_folder(self.root, folder)
-        except OSError:
-            for pending in group:
-                self._refuse(folder, pending.name, pending.entries, "unsteady")
-            return
-        try:
-            for pending in group:
-                self._read_file(handle, pending, packing)
-        finally:
-            os.close(handle)
-
-    def _read_file(self, handle: int, pending: _Pending, packing: Packing) -> None:
-        entries, name = pending.entries, pending.name
-        try:
-            entry = self._contents(handle, name, packing, pending.may_unlock)
-        except FileNotFoundError:
-            del entries[name]
-            return
-        except (OSError, Unreadable):
-            entry = entries[name]._replace(why="unreadable")
-        entries[name] = entry
-        if entry.why:
-            self._say(pending.folder, name, entry.why)
-
-    def _contents(self, handle: int, name: str, packing: Packing, may_unlock: bool) -> Entry:
-        """Read a file that may be written to meanwhile; the entry tells of what was read."""
-        for _ in range(_TRIES):
-            file, before = opened(handle, name, may_unlock)
-            try:
-                if why := self._too_much(before.st_size):
-                    return entry_of(before, why=why)
-                content, size = self._keep(file, before.st_size, packing)
-                after = os.fstat(file)
-                extras = extras_of(file, after)
-            finally:
-                os.close(file)
-            if stamp_of(before) == stamp_of(after) and size == after.st_size:
-                return entry_of(after, content=content)._replace(extras=extras)
-            time.sleep(0.01)
-        # Such a file is written to all the time: what was read last is held, and read anew the
-        # next time because its times are so fresh.
-        return entry_of(after, content=content)._replace(size=size, extras=extras)
-
-    def _keep(self, file: int, size: int, packing: Packing) -> tuple[str, int]:
-        """Keep the content of *file*, about *size* bytes; return its digest and true size."""
-        if size > LARGE:
-            with os.fdopen(os.dup(file), "rb", buffering=0) as source:
-                return self.vault.put_large(source)
-        data = beneath.read(file, size + 1)
-        return packing.add(data), len(data)
-
-    def _too_much(self, size: int) -> str:
-        if size > self.limits.file_cap:
-            return "large"
-        return "full" if self.vault.size + size > self.limits.total_cap else ""
 
 
 def _known_inner(entries: Entries, folders: list[str], old: Entries) -> Entries:

@@ -46,8 +46,11 @@ def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change)
     if old is None or new is None:
         return DiffCard(shown, "", 0, 0, phrase("its content is not held or too large to show"))
     found = difference(old, new)
-    note = phrase("renamed from {path}", path=visible(change.path)) if change.new_path else ""
-    return DiffCard(shown, found.diff, found.added, found.removed, note)
+    return DiffCard(shown, found.diff, found.added, found.removed, _origin(change))
+
+
+def _origin(change: Change) -> Text:
+    return phrase("renamed from {path}", path=visible(change.path)) if change.new_path else ""
 
 
 def _text(checkpoints: Checkpoints, number: int, path: str, is_there: bool) -> str | None:
@@ -67,7 +70,7 @@ def changes_card(
     if len(changes) == 1 and _is_file(checkpoints, before, after, changes[0]):
         return diff_card(checkpoints, before, after, changes[0])
     rows = [
-        (*_row(change, _DONE), _counts(diff_card(checkpoints, before, after, change)))
+        (*_row(change, _DONE), _counts(change, diff_card(checkpoints, before, after, change)))
         for change in changes[:_MOST_ROWS]
     ]
     return TableCard(title, _capped(rows, len(changes)))
@@ -146,8 +149,11 @@ def _row(change: Change, words: dict[str, Phrase]) -> tuple[Text, Text]:
     return words[change.kind], path
 
 
-def _counts(card: DiffCard) -> Text:
-    return card.note if not card.diff else f"+{card.added} −{card.removed}"
+def _counts(change: Change, card: DiffCard) -> Text:
+    """Return how many lines came and went, or why none can be told of; its row says the rest."""
+    if card.diff:
+        return f"+{card.added} −{card.removed}"
+    return "" if card.note == _origin(change) else card.note
 
 
 def _capped(rows: Sequence[tuple[Text, ...]], total: int) -> tuple[tuple[Text, ...], ...]:

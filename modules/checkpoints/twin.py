@@ -82,7 +82,10 @@ class Twin:
             with (self.target / path).open("xb") as out:
                 if not self._clone(source.fileno(), out.fileno()):
                     shutil.copyfileobj(source, out, 1 << 20)
-        return True
+            is_same = is_like(os.fstat(source.fileno()), entry)  # or it was written to meanwhile
+        if not is_same:
+            (self.target / path).unlink()
+        return is_same
 
     def _clone(self, source: int, target: int) -> bool:
         if self._may_clone:

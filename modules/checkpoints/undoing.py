@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from modules.checkpoints.accepted import alike
 from modules.checkpoints.checkpoints import Checkpoints, Undone
 from modules.checkpoints.ledger import CallRecord, Span, UndoRecord
 
@@ -57,6 +58,29 @@ class Undoing:
         """Return the undo that took back just *calls* and stands."""
         wanted = {call.id for call in calls}
         return next((u for u in self._ledger.undos(session) if set(u.calls) == wanted), None)
+
+    def by_nobody(self, session: str, calls: Sequence[CallRecord], result: Undone) -> Iterator[str]:
+        """Yield the paths of what changed between *calls*, and after them until *result*.
+
+        What an earlier undo of *session* left so does not count. Paths may come twice.
+        """
+        last = result.before, result.after
+        ends = [*(call.before for call in calls[1:]), last[0]]
+        for call, end in zip(calls, ends, strict=True):
+            if call.after:
+                yield from self._unexplained(session, (call.after, end), last)
+
+    def _unexplained(self, session: str, gap: Span, last: Span) -> set[str]:
+        """Return what changed between two snapshots, but for what an undo before *last* left so."""
+        found = {change.new_path or change.path for change in self._checkpoints.diff(*gap)}
+        spans = {span for undo in self._ledger.undos(session) for span in undo.spans}
+        for before, after in spans - {last} if found else ():
+            for change in self._checkpoints.diff(before, after):
+                for path in found & {change.path, change.new_path}:
+                    now, left = (self._checkpoints.entry(state, path) for state in (gap[1], after))
+                    if alike(now, left):
+                        found.discard(path)
+        return found
 
     def note(self, session: str, result: Undone) -> int:
         """Write down an undo of what no single call did; return its number."""

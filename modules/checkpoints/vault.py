@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 import threading
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -13,12 +12,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
-from modules.checkpoints.compression import CHUNK, copy_packed, pack, unpack, unzipped
+from modules.checkpoints.compression import pack, unpack
 from modules.checkpoints.entries import Entries, Entry, decode, digest, encode
 from modules.checkpoints.locking import locked
 from modules.checkpoints.rescue import StoreDatabase
 from modules.checkpoints.schema import MIGRATIONS, SCHEMA
-from modules.database import rescued
+from modules.checkpoints.shelf import Shelf
+from modules.renewal import rescued
 from utils.phrases import Phrase, Problem, phrase
 
 LARGE = 1 << 20
@@ -52,6 +52,7 @@ class Vault:
             forget=self._forget,
             large=folder / "large",
         )
+        self._shelf = Shelf(folder / "large")
         self._lock = threading.RLock()
         self._held: int | None = None
         self._folders: dict[str, Entries] = {}
@@ -153,29 +154,13 @@ class Vault:
 
         Raises `Unreadable` when *file* is to blame.
         """
-        shelf = self.folder / "large"
-        with _explained(self.folder):
-            shelf.mkdir(mode=0o700, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=shelf, prefix="new-")
-            try:
-                with os.fdopen(handle, "wb") as out:
-                    key, size = copy_packed(file, out)
-                    out.flush()
-                    os.fsync(out.fileno())
-                    stored = out.tell()
-                if not self.has(key):
-                    self._adopt(Path(temporary), key, stored)
-            finally:
-                Path(temporary).unlink(missing_ok=True)
-        return key, size
-
-    def _adopt(self, temporary: Path, key: str, stored: int) -> None:
-        target = self.large(key)
-        target.parent.mkdir(mode=0o700, exist_ok=True)
-        temporary.rename(target)
-        self.note_large(key, stored)
-        if self._size is not None:
-            self._size += stored
+        with _explained(self.folder), self._shelf.packed(file) as content:
+            if not self.has(content.key):
+                self._shelf.put(content)
+                self.note_large(content.key, content.stored)
+                if self._size is not None:
+                    self._size += content.stored
+        return content.key, content.size
 
     @rescued
     def note_large(self, key: str, stored: int) -> None:
@@ -191,9 +176,12 @@ class Vault:
     def chunks(self, key: str) -> Iterator[bytes]:
         """Yield the content of *key*. Raises `Damaged`, at the end at the latest."""
         check = sha256()
-        for chunk in self._unpacked(key):
-            check.update(chunk)
-            yield chunk
+        try:
+            for chunk in self._unpacked(key):
+                check.update(chunk)
+                yield chunk
+        except (OSError, zlib.error) as error:
+            raise Damaged(key) from error
         if check.hexdigest() != key:
             raise Damaged(key)
 
@@ -202,12 +190,9 @@ class Vault:
         if data is None and not self.large(key).exists() and self._is_mended():
             data = self._object(key)
         if data is None:
-            yield from self._unpacked_large(key)
-            return
-        try:
+            yield from self._shelf.chunks(key)
+        else:
             yield unpack(data)
-        except zlib.error as error:
-            raise Damaged(key) from error
 
     def read_small(self, keys: Collection[str]) -> dict[str, bytes]:
         """Return the contents of *keys* that are whole and not kept as files of their own."""
@@ -224,10 +209,11 @@ class Vault:
         """Return the small contents of *keys* as they are kept, with their digests."""
         marks = ",".join("?" * len(keys))
         with self.database.reading() as connection:
-            return connection.execute(
+            rows = connection.execute(
                 f"SELECT digest, data FROM object WHERE digest IN ({marks})",  # noqa: S608
                 list(map(bytes.fromhex, keys)),
             ).fetchall()
+        return [row for row in rows if isinstance(row[1], bytes)]
 
     def probe(self, keys: Iterable[str]) -> None:
         """Read what is kept under *keys* in the database, so that its damage is found now."""
@@ -254,7 +240,7 @@ class Vault:
             row = connection.execute(
                 "SELECT data FROM object WHERE digest=?", (bytes.fromhex(key),)
             ).fetchone()
-        return row[0] if row else None
+        return row[0] if row and isinstance(row[0], bytes) else None
 
     def _is_mended(self) -> bool:
         """Look once whether the database is to blame for what is missing; return whether it was."""
@@ -263,18 +249,9 @@ class Vault:
         self._is_checked = True
         return self._rescue()
 
-    def _unpacked_large(self, key: str) -> Iterator[bytes]:
-        try:
-            with self.large(key).open("rb") as file:
-                unzip = zlib.decompressobj() if file.read(1) == b"z" else None
-                while piece := file.read(CHUNK):
-                    yield from unzipped(unzip, piece) if unzip else (piece,)
-        except (OSError, zlib.error) as error:
-            raise Damaged(key) from error
-
     def large(self, key: str) -> Path:
         """Return where the content of *key* is if it is kept as a file of its own."""
-        return self.folder / "large" / key[:2] / key
+        return self._shelf.place(key)
 
     def fold(self, entries: Entries) -> tuple[str, list[tuple[str, bytes]]]:
         """Return the digest of a folder's list, and what of it is still to be kept, packed."""

@@ -33,7 +33,7 @@ class Work:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path.resolve()
+        self._path = path.parent.resolve() / path.name
 
     @property
     def is_ours(self) -> bool:

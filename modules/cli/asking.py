@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core.events import ApprovalAsked, Reply
 from modules.cli import keyboard
+from modules.cli.interrupts import lent
 from modules.words import Words
 from utils.clean import visible
 from utils.phrases import Phrase, phrase
@@ -173,12 +174,16 @@ class Keyboard:
         self._stop = stop
         self._words = words
         self._ahead = ahead
+        self._early = ""
 
     def settle(self) -> None:
         self._ahead.collect(self._descriptor, self._stop)
 
     def key(self) -> str | None:
-        return keyboard.read_key(self._descriptor, self._stop)
+        key = keyboard.read_key(self._descriptor, self._stop)
+        if key and key.startswith(keyboard.ESCAPE) and not key[1:].startswith(("[", "O")):
+            key, self._early = key[:1], key[1:]  # what follows at once is no part of that key
+        return key
 
     def keep(self, typed: str) -> None:
         self._ahead.add(typed.encode())
@@ -195,15 +200,16 @@ class Keyboard:
         """Return what was typed in the place of *text*; None when the person went back."""
         from prompt_toolkit import prompt
 
-        from modules.cli.prompt import bindings, without_typeahead
+        from modules.cli.prompt import bindings, typed_early
 
         def leave(event: KeyPressEvent) -> None:
             event.app.exit(exception=KeyboardInterrupt)
 
         keys = bindings(leave)
         keys.add("escape")(leave)
+        early, self._early = self._early.encode(), ""
         try:
-            with without_typeahead():
+            with lent(), typed_early(early):
                 return prompt(
                     f"  {self._words.say(label)} › ",
                     default=text,

@@ -6,27 +6,26 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
-from core.events import ApprovalAsked, CommandAnswered, Event, Reply, TurnStarted
-from modules.cli.asking import Keyboard
+from core.events import ApprovalAsked, CommandAnswered, Reply, TurnStarted
+from modules.cli.attached_questions import Hand, Questions
 from modules.cli.beside import Beside
 from modules.cli.interrupts import stopping
 from modules.cli.keyboard import TypedAhead, quiet
-from modules.cli.link import Link, Packet, new_id
+from modules.cli.link import Link, Packet, event_of, new_id
 from modules.cli.listening import Listener
 from modules.cli.look import make_console
 from modules.cli.screen import CliScreen
 from modules.words import Words
 from utils.clean import clean
-from utils.codec import from_plain, to_plain
+from utils.codec import to_plain
 from utils.phrases import Problem, phrase
 from utils.waiting import Stop
 
 if TYPE_CHECKING:
     from modules.cli.attached_line import AttachedLine
 
-EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 LEAVING = ("exit", "quit", "/exit")
 
 
@@ -64,15 +63,15 @@ class Twin:
         self._state: Packet = {"running": False, "asked": []}
         self._expected = ""
         self._is_lost = self._was_lost = False
-        self._answered = Stop()
-        self._asks = ""
-        self._asked: set[str] = set()
+        self._is_deleted = False
+        self._questions = Questions()
         self._unshown: list[Packet] = []
         self._answers_heard = 0
         self._answers_shown = 0
         self._is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
         self._ahead = ahead = TypedAhead()
-        hand = _Hand(self._answered, words, ahead, self._stop) if self._is_terminal else None
+        answered = self._questions.answered
+        hand = Hand(answered, words, ahead, self._stop) if self._is_terminal else None
         self._screen = CliScreen(
             make_console(), words, asker=hand, is_practice=lambda: self._state["practice"]
         )
@@ -87,6 +86,8 @@ class Twin:
         self._arrive()
         while True:
             self._tell_connection()
+            if self._is_deleted:
+                raise _deleted()
             if self._is_happening or self._expected:
                 self._follow()
                 continue
@@ -103,7 +104,9 @@ class Twin:
         if self._line is None:
             line = sys.stdin.readline()
             return line.rstrip("\n") if line else None
-        return self._line.read_until(lambda: self._is_happening or self._is_lost != self._was_lost)
+        return self._line.read_until(
+            lambda: self._is_happening or self._is_deleted or self._is_lost != self._was_lost
+        )
 
     def _tell_connection(self) -> None:
         """Say that the server went, or that it is back, once each."""
@@ -150,6 +153,8 @@ class Twin:
     def _arrive(self) -> None:
         """Show where the session stands."""
         name, arrival = self._listener.heard.get()
+        if name == "deleted":
+            raise _deleted()
         if name != "attached":
             raise Problem(phrase("The server does not answer."))
         last = list(_last_turn(arrival["events"]))
@@ -158,7 +163,7 @@ class Twin:
             for packet in last:
                 self._count(packet)
         else:
-            self._screen.recall(map(_event, last))
+            self._screen.recall(map(event_of, last))
 
     def _hear(self, name: str, packet: Packet) -> None:
         """Take note of what happens; from the listening thread."""
@@ -167,14 +172,21 @@ class Twin:
                 self._expected = ""  # what it was to begin went with the old server
             case "ev":
                 self._count(packet)
+            case "deleted":
+                self._is_deleted = True
+                self._interrupt()
             case _:
                 self._note(packet)
 
     def _set_lost(self, is_lost: bool) -> None:
         if self._is_lost != is_lost:
             self._is_lost = is_lost
-            if self._line:
-                self._line.interrupt()
+            self._interrupt()
+
+    def _interrupt(self) -> None:
+        """Have the person's line give way; from any thread."""
+        if self._line:
+            self._line.interrupt()
 
     def _count(self, event: Packet) -> None:
         """Note that a command was answered: it may be over before anybody sees it run."""
@@ -187,18 +199,11 @@ class Twin:
     def _note(self, state: Packet) -> None:
         """Take note of what is true now."""
         self._state = state
-        self._asked.update(state["asked"])
-        if self._is_closed(self._asks):
-            self._answered.set()
+        self._questions.note(state)
         if self._line:
             self._line.refresh()
             if state["running"]:
                 self._line.interrupt()
-
-    def _is_closed(self, call_id: str) -> bool:
-        """Return whether the question was answered; it is told of before it counts as asked."""
-        is_over = call_id in self._asked or not self._state["running"]
-        return bool(call_id) and is_over and call_id not in self._state["asked"]
 
     def _follow(self) -> None:
         """Show what happens until nothing runs."""
@@ -217,6 +222,8 @@ class Twin:
             while True:
                 name, packet = self._listener.heard.get()
                 self._tell_connection()
+                if name == "deleted":
+                    return
                 if name == "ev":
                     self._show(packet)
                 elif name == "state" and not (
@@ -252,22 +259,11 @@ class Twin:
             self._expected = ""
         elif packet["type"] == "TurnStarted":
             self._screen.say(f"› {clean(packet['text'])}", "bold")
-        event = _event(packet)
+        event = event_of(packet)
         if isinstance(event, ApprovalAsked):
-            self._ask(event)
+            self._questions.ask(event, self._screen, self._reply)
         else:
             self._screen.show(event)
-
-    def _ask(self, event: ApprovalAsked) -> None:
-        """Ask the person here, until somebody answers, here or elsewhere."""
-        self._answered.clear()
-        self._asks = event.call_id
-        if self._is_closed(event.call_id):
-            self._answered.set()
-        while (reply := self._screen.show(event)) is not None:
-            if self._reply(event.call_id, reply):
-                break
-        self._asks = ""
 
     def _reply(self, call_id: str, reply: Reply) -> bool:
         """Send *reply*; return whether the question is over, for whatever reason."""
@@ -282,28 +278,14 @@ class Twin:
         return True
 
 
-class _Hand(Keyboard):
-    """The person at this terminal; *ask_stop* stops the turn on the server."""
-
-    def __init__(
-        self, answered: Stop, words: Words, ahead: TypedAhead, ask_stop: Callable[[], None]
-    ) -> None:
-        super().__init__(sys.stdin.fileno(), answered, words, ahead)
-        self._ask_stop = ask_stop
-
-    def stop(self) -> None:
-        self._ask_stop()
-
-
 def _line(link: Link, words: Words, ahead: TypedAhead, state: Callable[[], Packet]) -> AttachedLine:
     from modules.cli.attached_line import AttachedLine
 
     return AttachedLine(link, words, ahead, state)
 
 
-def _event(packet: Packet) -> Event:
-    event: Event = from_plain(EVENTS[packet["type"]], packet)
-    return event
+def _deleted() -> Problem:
+    return Problem(phrase("This session was deleted."))
 
 
 def _last_turn(events: list[Packet]) -> Iterator[Packet]:

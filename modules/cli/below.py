@@ -92,7 +92,8 @@ class Below:
 
     def __call__(self) -> RenderableType | None:
         if self.question:
-            return Group("", Wrapped(clean(self._words.say(self.question)), "bold"))
+            question = Wrapped(clean(self._words.say(self.question)), "bold")
+            return Group("", question, *self._typed())
         doing = self.call or self._doing
         if doing is None:
             return None
@@ -104,9 +105,11 @@ class Below:
             parts += ["", *rows[-THOUGHT_ROWS:]]
         parts.append("")
         parts += self._running(doing) if isinstance(doing, Call) else [self._status(doing)]
-        if self.typed:
-            parts += [Wrapped(f"› {clean(line)}", "bold") for line in self.typed.split("\n")]
-        return Group(*parts)
+        return Group(*parts, *self._typed())
+
+    def _typed(self) -> list[RenderableType]:
+        lines = self.typed.split("\n") if self.typed else []
+        return [Wrapped(f"› {clean(line)}", "bold") for line in lines]
 
     def _running(self, call: Call) -> list[RenderableType]:
         name, arguments = call.name, call.arguments

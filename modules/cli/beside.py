@@ -18,9 +18,9 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)?", re.DOTALL)
 class Beside:
     """Listens to the terminal *descriptor*; whatever is not run stays in *ahead*.
 
-    *may_listen* says whether nobody else wants the keyboard. Of each line that is entered, and
-    that *is_wanted* now, *run* is called from a thread of ours, and *keep* of every other one;
-    *show* gets what is being typed.
+    *may_listen* says whether nobody else wants the keyboard: else that one hears for us. Of each
+    line that is entered meanwhile and *is_wanted*, *run* is called from a thread of ours, and
+    *keep* of every other one; *show* gets what is being typed.
     """
 
     def __init__(
@@ -49,12 +49,14 @@ class Beside:
         """Listen until this ends."""
         over = threading.Event()
         thread = threading.Thread(target=self._listen, args=(over,), name="beside", daemon=True)
+        before, self._ahead.heard = self._ahead.heard, self._heard
         thread.start()
         try:
             yield
         finally:
             over.set()
             thread.join()
+            self._ahead.heard = before
             self._show("")
 
     def _listen(self, over: threading.Event) -> None:
@@ -62,12 +64,14 @@ class Beside:
             typed = self._ahead.hear(self._descriptor, SLICE, self._may_listen)
             if typed is None:  # the terminal went away
                 return
-            for byte in typed:
-                self._take(bytes([byte]))
-            if typed:
-                self._show("\n".join([*self._kept, shown(self._line)]))
-            elif not self._may_listen():
+            if not typed and not self._may_listen():
                 over.wait(SLICE)
+
+    def _heard(self, typed: bytes) -> None:
+        for byte in typed:
+            self._take(bytes([byte]))
+        if typed:
+            self._show("\n".join([*self._kept, shown(self._line)]))
 
     def _take(self, byte: bytes) -> None:
         self._line += byte
@@ -75,7 +79,7 @@ class Beside:
             return
         line, self._line = self._line, b""
         text = shown(line).strip()
-        if self._is_wanted(text):
+        if self._may_listen() and self._is_wanted(text):
             self._ahead.drop(line)
             self._show("")
             self._run(text)

@@ -23,7 +23,7 @@ class Changes:
                 case "created":
                     self._create(change.path)
                 case "modified":
-                    self._origins.setdefault(change.path, change.path)
+                    self._origins.setdefault(change.path, self._origin(change.path))
                     self._modified.add(change.path)
                 case "deleted":
                     self._delete(change.path)
@@ -41,7 +41,7 @@ class Changes:
         self._modified.add(path)
 
     def _delete(self, path: str) -> None:
-        origin = self._origins.get(path, path)
+        origin = self._origin(path)
         for gone in self._below(path):
             self._origins.pop(gone, None)
             self._modified.discard(gone)
@@ -49,13 +49,23 @@ class Changes:
             self._deleted.add(origin)
 
     def _rename(self, path: str, new_path: str) -> None:
-        self._origins.setdefault(path, path)
+        self._origins.setdefault(path, self._origin(path))
         for old in self._below(path):
             new = new_path + old.removeprefix(path)
             self._origins[new] = self._origins.pop(old)
             if old in self._modified:
                 self._modified.discard(old)
                 self._modified.add(new)
+
+    def _origin(self, path: str) -> str | None:
+        """Return where *path* came from, by itself or with a folder above it; None: it is new."""
+        parts = path.split("/")
+        for count in range(len(parts), 0, -1):
+            above = "/".join(parts[:count])
+            if above in self._origins:
+                origin = self._origins[above]
+                return origin and origin + path[len(above) :]
+        return None if path in self._origins.values() else path  # what was there has moved away
 
     def _below(self, path: str) -> list[str]:
         """Return *path* and what is known of the things in it, should it be a folder."""

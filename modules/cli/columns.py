@@ -25,6 +25,8 @@ class Columns:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         first = max((cell_len(row[0]) for row in (self.head, *self.rows) if row), default=0)
+        if not self.rows:
+            return
         if options.max_width - first < _ROOM:
             yield from self._stacked()
         else:
@@ -45,4 +47,5 @@ class Columns:
         for first, *others in self.rows:
             yield Wrapped(first, "bold" if self.head else "dim")
             if any(others):
-                yield Padding(Wrapped("  ".join(filter(None, others))), (0, 0, 0, 2))
+                indent = len(first) - len(first.lstrip()) + 2
+                yield Padding(Wrapped("  ".join(filter(None, others))), (0, 0, 0, indent))

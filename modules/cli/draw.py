@@ -175,9 +175,9 @@ class Drawer:
         return Group(*shown) if shown else None
 
     def _excuse(self, card: TextCard, style: str) -> RenderableType:
-        title, body = self._words.say(card.title), self._words.say(card.body)
-        text = f"{title}: {body}" if title and body else title or body
-        return Wrapped(clean(text), style)
+        both = phrase("{title}: {body}", title=card.title, body=card.body)
+        text = both if card.title and card.body else card.title or card.body
+        return Wrapped(clean(self._words.say(text)), style)
 
     def _text(self, card: TextCard, rows: int, *, is_result: bool) -> RenderableType | None:
         title, body = (clean(self._words.say(text)).strip("\n") for text in (card.title, card.body))

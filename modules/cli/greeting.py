@@ -15,25 +15,30 @@ from utils.clean import clean, visible
 from utils.fold import folded
 from utils.phrases import Text, phrase
 
+_DIM = "ansibrightblack"
+
 
 def greet(terminal: MainTerminal, words: Words, header: Sequence[Text] = ()) -> None:
     """Say where we are and how to go on, then the lines of *header*."""
     mode = phrase("thinks once") if terminal.mode == "think" else phrase("fast")
     is_practice = terminal.is_practice
     model = words.say(phrase("practice model, no AI")) if is_practice else terminal.model.model
-    lines: list[tuple[str, str]] = [
-        ("bold ansicyan", "Onefold"),
-        ("bold", f"  {visible(terminal.project)}"),
-        ("ansibrightblack", " · "),
-        ("ansiyellow" if is_practice else "ansibrightblack", clean(model)),
-        ("ansibrightblack", f" · {words.say(mode)}"),
-    ]
-    keys = phrase("/help lists the commands · @ names a file · Ctrl-C stops, twice leaves")
     width = shutil.get_terminal_size().columns
+    lines = [("bold ansicyan", "Onefold"), ("bold", f"  {visible(terminal.project)}")]
+    for style, part in (("ansiyellow" if is_practice else _DIM, model), (_DIM, words.say(mode))):
+        lines = added(lines, style, clean(part), width)
+    keys = phrase("/help lists the commands · @ names a file · Ctrl-C stops, twice leaves")
     for text in (*header, keys):
         for row in fitted(clean(words.say(text)), width):
-            lines += [("", "\n"), ("ansibrightblack", row)]
+            lines += [("", "\n"), (_DIM, row)]
     print_formatted_text(FormattedText(lines), end="\n\n")
+
+
+def added(lines: list[tuple[str, str]], style: str, part: str, width: int) -> list[tuple[str, str]]:
+    """Return *lines* with *part* behind a dot, or in a row of its own where that is too narrow."""
+    row = "".join(text for _, text in lines).rpartition("\n")[2]
+    is_fitting = get_cwidth(f"{row} · {part}") <= width
+    return [*lines, (_DIM, " · " if is_fitting else "\n"), (style, part)]
 
 
 def fitted(text: str, width: int) -> list[str]:

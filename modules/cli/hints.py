@@ -16,15 +16,20 @@ _AS_AN_OPTION = {
     "/model": "--model",
     "/approve": "--approve",
 }
+_SHOWING = frozenset({"/model", "/approve"})
+"""Commands that change nothing where nothing follows them."""
 
 
-def hint_for(command: str) -> Phrase | None:
-    """Return what to add to the answer to *command* in a session that has only just begun."""
+def hint_for(opening: str) -> Phrase | None:
+    """Return what to add to the answer to the command that a session began with, its *opening*."""
+    command, _, rest = opening.strip().partition(" ")
     if command in _OF_A_SESSION:
         return phrase(
             "This -p is a session of its own; for the last one: --resume -p {command}",
             command=command,
         )
+    if command in _SHOWING and not rest:
+        return None
     if option := _AS_AN_OPTION.get(command):
         return phrase(
             "This holds for one -p only; for the next task put {option} before it.", option=option

@@ -78,7 +78,7 @@ def keep_key(key: str, config: Path) -> None:
     pattern = re.compile(rf"^{_KEY}\s*=.*$", re.MULTILINE)
 
     def edit(before: bytes) -> bytes:
-        text = before.decode()
+        text = before.decode("utf-8-sig")
         if pattern.search(text):
             return pattern.sub(lambda _: line, text, count=1).encode()
         return f"{line}\n{text}".encode()  # above any table, where it would be part of that

@@ -63,9 +63,11 @@ class TypedAhead:
     """What the person typed before anything was asked, kept for the next prompt.
 
     Somebody who types the next message while a question comes up must not answer that with it.
+    *heard* is called with whatever comes, in the thread that heard it.
     """
 
     def __init__(self) -> None:
+        self.heard: Callable[[bytes], object] = lambda _typed: None
         self._typed = b""
         self._heard_at = float("-inf")
         self._lock = threading.Lock()
@@ -81,13 +83,15 @@ class TypedAhead:
             typed = os.read(descriptor, 4096)
             self._heard_at = time.monotonic()
             self._typed += typed
-            return typed or None
+        self.heard(typed)
+        return typed or None
 
     def add(self, typed: bytes) -> None:
         """Keep *typed* as if it had been typed now."""
         with self._lock:
             self._heard_at = time.monotonic()
             self._typed += typed
+        self.heard(typed)
 
     def drop(self, typed: bytes) -> None:
         """Keep *typed* no longer, if that is the end of what is kept."""

@@ -8,21 +8,27 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlencode, urlsplit
 
+from core.events import Event
 from utils.codec import from_plain
 from utils.phrases import Phrase, Problem, phrase
 from utils.sockets import cut
 from utils.waiting import Stop
 
 Packet = dict[str, Any]
+_EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 SILENCE = 30.0
 """Seconds without a sign of life after which the server is taken to be gone."""
 
 
 class Lost(Exception):
     """The connection broke; the session goes on without us."""
+
+
+class Deleted(Exception):
+    """There is no such session any more."""
 
 
 class Link:
@@ -50,13 +56,15 @@ class Link:
     def events(
         self, session: str, boot: str, after: int, stop: Stop
     ) -> Iterator[tuple[str, Packet]]:
-        """Yield what happens, "attached" first; end never, but by raising `Lost`.
+        """Yield what happens, "attached" first; end never, but by raising `Lost` or `Deleted`.
 
         *stop* ends the connection at once, whatever it waits for.
         """
         where = urlencode({"session": session, "boot": boot, "after": after})
         try:
             with self._answer("GET", f"/events?{where}", None, stop) as answer:
+                if answer.status == 404:
+                    raise Deleted
                 if answer.status == 200:
                     yield from _read(answer)
         except (OSError, HTTPException, ValueError, KeyError):
@@ -91,8 +99,16 @@ def _read(answer: HTTPResponse) -> Iterator[tuple[str, Packet]]:
     while line := answer.readline():
         key, _, value = line.decode().rstrip("\n").partition(": ")
         name = value if key == "event" else name
+        if key == "data" and name == "session":  # the only news of it that this carries
+            raise Deleted
         if key == "data":
             yield name, json.loads(value)
+
+
+def event_of(packet: Packet) -> Event:
+    """Return the event that *packet* tells of."""
+    event: Event = from_plain(_EVENTS[packet["type"]], packet)
+    return event
 
 
 def new_id() -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from queue import SimpleQueue
 
-from modules.cli.link import Link, Lost, Packet
+from modules.cli.link import Deleted, Link, Lost, Packet
 from utils.waiting import Stop
 
 AGAIN = 1.0
@@ -20,7 +19,8 @@ class Listener:
     """Puts what happens in *session* into `heard`, by name, until it is closed.
 
     From its thread: *tell* gets each of these before; *tell_lost* whether the server is gone,
-    after each try. Between two servers there is a "lost".
+    after each try. Between two servers there is a "lost"; "deleted" is the last that is heard of a
+    session that is there no more.
     """
 
     def __init__(
@@ -48,8 +48,13 @@ class Listener:
 
     def _listen(self) -> None:
         while not self._over.is_set():
-            with suppress(Lost):
+            try:
                 self._follow()
+            except Deleted:
+                self._put("deleted", {})
+                return
+            except Lost:
+                pass
             if self._over.is_set():
                 return
             self._tell_lost(True)

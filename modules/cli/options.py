@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import click
 
+from modules.cli.option_table import PROGRAM, help_text
 from modules.cli.usage import Command, OneOf, Whole, misuse
 from modules.words import Words
-from utils.phrases import Phrase, Problem, phrase
+from utils.phrases import Problem, phrase
+
+EXCLUSIVE = [("--web", "--cli"), ("--web", "--attach"), ("--web", "-p"), ("--attach", "-p")]
+"""Options of which only one can be meant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,18 +48,14 @@ def parse(argv: Sequence[str], words: Words, *, version: str) -> Options | int:
 
     Raises `Problem` for bad usage.
     """
-    option = partial(_option, words)
     command = Command(
         "onefold",
-        words,
-        params=[*_screens(option), *_work(option), *_service(option), *_answers(option, version)],
+        params=_params(words, version),
         callback=lambda **said: _checked(Options(**said)),
-        help=words.say(phrase("An agent that works inside one project folder.")),
+        add_help_option=False,
     )
     try:
-        result: Options | int = command.main(
-            list(argv), prog_name="python3 main.py", standalone_mode=False
-        )
+        result: Options | int = command.main(list(argv), prog_name=PROGRAM, standalone_mode=False)
     except (click.UsageError, Problem) as error:
         why = error.what if isinstance(error, Problem) else misuse(error, command)
         raise Problem(phrase("{why} (--help lists the options)", why=why)) from None
@@ -69,134 +68,55 @@ def parse(argv: Sequence[str], words: Words, *, version: str) -> Options | int:
 
 def _checked(options: Options) -> Options:
     """Return *options*. Raises `Problem` when two of them want different things."""
-    screens = {
+    said = {
         "--web": options.web,
-        "--cli": options.cli or options.attach,
+        "--cli": options.cli,
+        "--attach": options.attach,
         "-p": options.task is not None,
     }
-    said = [name for name, is_said in screens.items() if is_said]
-    if "--web" in said and len(said) > 1:
-        raise Problem(phrase("{one} and {other} exclude each other", one=said[0], other=said[1]))
-    if options.attach and options.task is not None:
-        raise Problem(phrase("{one} and {other} exclude each other", one="--attach", other="-p"))
+    for one, other in EXCLUSIVE:
+        if said[one] and said[other]:
+            raise Problem(phrase("{one} and {other} exclude each other", one=one, other=other))
     return options
 
 
-Option = Callable[..., click.Option]
+def _params(words: Words, version: str) -> list[click.Parameter]:
+    """Return how each option is read; `option_table` tells of them, in the same order."""
 
+    def flag(name: str) -> click.Option:
+        return click.Option([name], is_flag=True)
 
-def _option(words: Words, *names: str, help: Phrase, **more: Any) -> click.Option:  # noqa: A002
-    return click.Option(list(names), help=words.say(help), **more)
+    def choice(name: str, *allowed: str, default: str | None = None) -> click.Option:
+        return click.Option([name], type=OneOf(allowed), default=default)
 
-
-def _screens(option: Option) -> list[click.Option]:
-    """Return the options that say which screen there is, or that there is none."""
     return [
-        option("--cli", is_flag=True, help=phrase("A terminal session.")),
-        option("--web", is_flag=True, help=phrase("Serve the browser page.")),
-        option(
-            "-p",
-            "--print",
-            "task",
-            metavar="TEXT",
-            help=phrase("Do one task without a dialogue, print the answer, exit; - reads it."),
-        ),
-        option(
-            "--output",
-            type=OneOf(["text", "json", "stream-json"]),
-            default="text",
-            help=phrase("With -p: what to print."),
-        ),
+        flag("--cli"),
+        flag("--web"),
+        click.Option(["-p", "--print", "task"]),
+        choice("--output", "text", "json", "stream-json", default="text"),
+        click.Option(["--project"]),
+        click.Option(["--resume"], is_flag=False, flag_value=""),
+        click.Option(["--think", "mode"], flag_value="think"),
+        click.Option(["--fast", "mode"], flag_value="fast"),
+        click.Option(["--model"]),
+        choice("--approve", "guarded", "ask", "read-only", "all"),
+        flag("--offline"),
+        click.Option(["--host"], default="127.0.0.1"),
+        click.Option(["--port"], default=8765, type=Whole(0, 65_535)),
+        flag("--allow-remote"),
+        choice("--async-mode", "eventlet", "threading", default="eventlet"),
+        flag("--attach"),
+        _answered("--version", lambda: f"Onefold {version}"),
+        _answered("--help", lambda: help_text(words)),
     ]
 
 
-def _work(option: Option) -> list[click.Option]:
-    """Return the options that say where and how to work."""
-    return [
-        option(
-            "--project",
-            metavar="DIR",
-            help=phrase("The folder to work in; the current one unless said."),
-        ),
-        option(
-            "--resume",
-            metavar="[ID]",
-            is_flag=False,
-            flag_value="",
-            help=phrase("Go on with a session; without ID, the newest of this folder."),
-        ),
-        option(
-            "--think",
-            "mode",
-            flag_value="think",
-            help=phrase("Think in the first step of each task."),
-        ),
-        option("--fast", "mode", flag_value="fast", help=phrase("Never think before acting.")),
-        option("--model", metavar="NAME", help=phrase("The model to ask.")),
-        option(
-            "--approve",
-            type=OneOf(["guarded", "ask", "read-only", "all"]),
-            help=phrase("What to ask before doing; guarded unless said."),
-        ),
-        option(
-            "--offline",
-            is_flag=True,
-            help=phrase("Use the built-in practice model: no key, no network, no AI."),
-        ),
-    ]
+def _answered(name: str, text: Callable[[], str]) -> click.Option:
+    """Return an option that is answered at once, whatever else was said."""
 
+    def answer(context: click.Context, _option: object, asked: bool) -> None:
+        if asked:
+            click.echo(text())
+            context.exit(0)
 
-def _service(option: Option) -> list[click.Option]:
-    """Return the options that say where the page is served, or found."""
-    return [
-        option(
-            "--host",
-            metavar="ADDRESS",
-            default="127.0.0.1",
-            help=phrase("With --web: the address to serve on."),
-        ),
-        option(
-            "--port",
-            metavar="N",
-            default=8765,
-            type=Whole(0, 65_535),
-            help=phrase("With --web: the port; 8765."),
-        ),
-        option(
-            "--allow-remote",
-            is_flag=True,
-            help=phrase("With --web: allow an address that other machines reach."),
-        ),
-        option(
-            "--async-mode",
-            type=OneOf(["eventlet", "threading"]),
-            default="eventlet",
-            help=phrase("With --web: how to serve."),
-        ),
-        option(
-            "--attach",
-            is_flag=True,
-            help=phrase("With --cli: join a session of the --web server that runs on --port."),
-        ),
-    ]
-
-
-def _answers(option: Option, version: str) -> list[click.Option]:
-    """Return the options that are answered at once, whatever else was said."""
-
-    def answered_by(text: Callable[[click.Context], str]) -> dict[str, Any]:
-        def answer(context: click.Context, _option: object, asked: bool) -> None:
-            if asked:
-                click.echo(text(context))
-                context.exit(0)
-
-        return {"is_flag": True, "expose_value": False, "is_eager": True, "callback": answer}
-
-    return [
-        option(
-            "--version",
-            help=phrase("Show the version."),
-            **answered_by(lambda _: f"Onefold {version}"),
-        ),
-        option("--help", help=phrase("Show this."), **answered_by(click.Context.get_help)),
-    ]
+    return click.Option([name], is_flag=True, expose_value=False, is_eager=True, callback=answer)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, TextIO, assert_never
 
-from core.cards import Card
+from core.cards import Card, TextCard
 from core.events import (
     ApprovalAsked,
     CallDrafted,
@@ -62,8 +62,8 @@ class PlainScreen:
     """Shows a turn as plain text, as one JSON object or as one JSON line per event.
 
     Text goes to *out* when all is known, and what happens meanwhile to *err*, if that is a
-    terminal. The JSON object is documented in `result`. *is_new* says that the session begins
-    with this turn.
+    terminal. The JSON object is documented in `result`. *opening* is what a new session begins
+    with, "" where an old one goes on.
     """
 
     def __init__(
@@ -74,21 +74,22 @@ class PlainScreen:
         words: Words,
         *,
         project: str = "",
-        is_new: bool = False,
+        opening: str = "",
     ) -> None:
         self._output = output
         self._out: TextIO | None = out
         self._err = err
         self._words = words
         self._project = project
-        self._is_new = is_new
+        self._opening = opening
         self._texts: list[str] = []
         self._kept_texts = 0
         self._steps = 0
         self._usage = Usage()
         self._changes = Changes()
         self._status: Status = "done"
-        self._is_refused = False
+        self._refused: Card | None = None
+        self._was_asked = False
         self._is_misused = False
         self._error: Text = ""
         self._card: Card | None = None
@@ -123,16 +124,15 @@ class PlainScreen:
             case CommandAnswered():
                 self._take_card(event)
             case TurnFinished():
-                self._hint = hint_at_the_limit() if event.why == "step_limit" else None
-                self._status = "error" if event.why == "interrupted" else event.why
-                self._error = event.detail or ""
+                self._end(event)
+            case ApprovalAsked():
+                self._was_asked = True
             case (
                 TurnStarted()
                 | ThinkingDelta()
                 | ThinkingFinished()
                 | CallDrafted()
                 | ThoughtKept()
-                | ApprovalAsked()
                 | ToolOutput()
             ):
                 pass
@@ -164,7 +164,7 @@ class PlainScreen:
 
     @property
     def status(self) -> Status:
-        return "refused" if self._status == "done" and self._is_refused else self._status
+        return "refused" if self._status == "done" and self._refused else self._status
 
     def result(self, session: str) -> dict[str, Any]:
         """Return the task as one JSON object.
@@ -181,7 +181,7 @@ class PlainScreen:
             "steps": self._steps,
             "usage": self._said(self._usage),
             "files": self._changes.to_json(),
-            "error": self._words.say(self._error) or None,
+            "error": self._words.say(self._what_is_wrong()) or None,
         }
         if self._card:
             result["card"] = self._said(self._card)
@@ -192,26 +192,40 @@ class PlainScreen:
             return card_text(self._card, self._words)
         return "".join(self._texts).strip()
 
+    def _what_is_wrong(self) -> Text:
+        """Return the failure, or why the first call that was refused was."""
+        match self._refused:
+            case TextCard(body=why) if why and self.status == "refused":
+                return phrase("Refused: {why}", why=why)
+        return self._error
+
     def _take_card(self, event: CommandAnswered) -> None:
-        self._hint = hint_for(event.command) if self._is_new else None
+        self._hint = hint_for(self._opening)
         if event.ok:
             self._card = event.card
         else:
             self.fail(card_text(event.card, self._words) if event.card else event.command)
             self._is_misused = True
 
+    def _end(self, event: TurnFinished) -> None:
+        self._hint = hint_at_the_limit() if event.why == "step_limit" else None
+        self._status = "error" if event.why == "interrupted" else event.why
+        self._error = event.detail or ""
+        self._usage = event.usage  # with that of replies which came to nothing
+
     def _finish_tool(self, event: ToolFinished) -> None:
         self._changes.add(event.changes)
-        self._is_refused |= event.state == "refused"
+        if event.state == "refused":
+            self._refused = self._refused or event.card
         self._progress(f"{MARKS[event.state]} {visible(event.name)}  {event.seconds:.1f} s")
 
     def _finish_text(self) -> None:
-        answer, error = clean(self._answer()), self._words.say(self._error)
+        answer, wrong = clean(self._answer()), self._words.say(self._what_is_wrong())
         if answer:
             self._print(answer)
-        if error:
-            self._complain(clean(error))
-        elif self.status == "refused":
+        if wrong:
+            self._complain(clean(wrong))
+        if self._was_asked and self.status == "refused":
             refused = phrase("Something was refused for want of approval; see --approve.")
             self._complain(self._words.say(refused))
         if self._hint:

@@ -176,10 +176,11 @@ def give(source: Input, typed: bytes) -> None:
 
 
 @contextmanager
-def without_typeahead() -> Iterator[None]:
-    """Keep what was typed too early for one prompt from being taken by another meanwhile."""
+def typed_early(typed: bytes) -> Iterator[None]:
+    """Let a prompt in between begin with *typed*, and with nothing that is for the next one."""
     source = get_app_session().input
     keys = get_typeahead(source)
+    give(source, typed)
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import assert_never
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.text import Text
 
 from core.events import (
@@ -33,11 +33,11 @@ from core.events import (
 )
 from modules.cli.asking import Asker
 from modules.cli.below import Below, Call
-from modules.cli.blocks import Block
 from modules.cli.card_text import duration, usage_parts
 from modules.cli.draw import Drawer
 from modules.cli.inquiry import Inquiry
-from modules.cli.prose import Prose, Wrapped
+from modules.cli.prose import Wrapped
+from modules.cli.scroll import Scroll
 from modules.cli.stage import Stage
 from modules.words import Words
 from utils.clean import clean, visible
@@ -70,14 +70,13 @@ class CliScreen:
         self._drawer = Drawer(words)
         self._below = Below(words, self._drawer)
         self._stage = Stage(console, self._below)
-        self._is_raw = not console.is_terminal
+        self._scroll = Scroll(self._stage, self._below.blocks)
         self._lock = threading.RLock()
         self._drawn_at = 0.0
-        self._blocks: list[Block] = []
-        self._has_shown_text = False
-        self._is_compact = False
         self._turn = 0
-        self._inquiry = Inquiry(self._drawer, self._below, self._stage, words, asker, self._print)
+        self._inquiry = Inquiry(
+            self._drawer, self._below, self._stage, words, asker, self._scroll.print
+        )
 
     @property
     def is_asking(self) -> bool:
@@ -87,7 +86,7 @@ class CliScreen:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Keep the live lines moving; they are gone when this ends, whatever happened."""
-        if self._is_raw:  # nothing was typed in between
+        if not self._stage.console.is_terminal:  # nothing was typed in between
             self._stage.mark_blank()
         else:
             self._stage.mark_written()
@@ -119,8 +118,8 @@ class CliScreen:
     def say(self, text: Said, style: str = "") -> None:
         """Print a sentence of the house's own."""
         with self._lock:
-            self._flush_text()
-            self._print(self._drawer.line(text, style))
+            self._scroll.flush()
+            self._scroll.print(self._drawer.line(text, style))
 
     def typing(self, text: str) -> None:
         """Show what is being typed while a turn runs; may be called from any thread."""
@@ -158,7 +157,7 @@ class CliScreen:
                 self._begin(phrase("Getting ready"))
                 self._below.notice = ""
             case StepStarted():
-                self._has_shown_text = False
+                self._scroll.has_text = False
                 self._begin(phrase("Waiting for the model"))
             case ThinkingDelta():
                 self._below.think(event.text)
@@ -166,20 +165,21 @@ class CliScreen:
             case ThinkingFinished():
                 self._fold_thinking(event.seconds)
             case TextDelta():
-                self._take_text(event.text)
+                self._scroll.feed(event.text)
+                self._begin(phrase("Writing"))
             case CallDrafted():
                 self._drafted(event)
             case Retrying():
                 self._retry(event)
             case StepFinished():
-                self._flush_text()
+                self._scroll.flush()
                 self._begin(phrase("Working"))
             case ThoughtKept():
                 self._thought_kept(event.text)
             case Warned():
                 self._note("!", "yellow", event.what)
             case ToolStarted():
-                self._flush_text()
+                self._scroll.flush()
                 self._below.call = Call(event.name, event.arguments, is_revised=event.is_revised)
                 self._draw_soon()
             case ToolOutput():
@@ -196,43 +196,16 @@ class CliScreen:
                 assert_never(event)
         return None
 
-    # --- text ------------------------------------------------------------------------------------
-
-    def _take_text(self, text: str) -> None:
-        self._blocks += self._below.blocks.feed(text)
-        if not self._stage.is_live:  # then nothing else would print them while the model pauses
-            self._print_blocks()
-        self._begin(phrase("Writing"))
-
-    def _flush_text(self) -> None:
-        self._blocks += self._below.blocks.finish()
-        self._print_blocks()
-
-    def _print_blocks(self) -> None:
-        """Print the whole blocks that came since the last frame, all at once."""
-        if not self._blocks:
-            return
-        is_first_joined = self._blocks[0].is_joined and self._has_shown_text
-        rows: list[str] = []
-        for block in self._blocks:
-            if rows and not block.is_joined:
-                rows.append("")
-            # Where no person watches, the Markdown itself is worth more than its picture.
-            rows += [clean(block.text)] if self._is_raw else self._stage.rows(Prose(block.text))
-        self._blocks.clear()
-        self._has_shown_text, self._is_compact = True, False
-        self._stage.write("\n".join(rows), gap=not is_first_joined)
-
     # --- thinking --------------------------------------------------------------------------------
 
     def _fold_thinking(self, seconds: float) -> None:
         self._below.end_thinking()
-        self._print(self._dim(phrase("Thought {time}", time=duration(seconds))))
+        self._scroll.print(self._dim(phrase("Thought {time}", time=duration(seconds))))
 
     def _thought_kept(self, text: str) -> None:
         first = clean(text).strip().partition("\n")[0]
         kept = phrase("Carried on: {text}", text=first)
-        self._print(Text(self._words.say(kept), "dim", no_wrap=True, overflow="ellipsis"))
+        self._scroll.print(Text(self._words.say(kept), "dim", no_wrap=True, overflow="ellipsis"))
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -259,23 +232,18 @@ class CliScreen:
         )
         if call and call.is_revised:
             head.append(f" · {self._words.say(phrase('changed by you'))}", "cyan")
-        body = self._drawer.result(event.card, event.state)
-        is_compact = body is None
-        self._print(head, gap=not (is_compact and self._is_compact))
-        if body is not None:
-            self._print(body, gap=False)
-        self._is_compact = is_compact
+        self._scroll.print_card(head, self._drawer.result(event.card, event.state))
 
     # --- the rest --------------------------------------------------------------------------------
 
     def _retry(self, event: Retrying) -> None:
-        self._below.blocks.drop()
-        self._blocks.clear()
+        self._scroll.drop()
         self._below.end_thinking()
         self._note("↻", "yellow", event.reason)
-        if self._has_shown_text:
-            self._below_head(phrase("What was shown of the reply no longer counts."))
-            self._has_shown_text = False
+        if self._scroll.has_text:
+            void = self._dim(phrase("What was shown of the reply no longer counts."))
+            self._scroll.print(self._drawer.inset(void), gap=False)
+            self._scroll.has_text = False
         attempt, seconds = event.attempt, duration(event.seconds)
         self._begin(phrase("Asking again in {time} (try {n})", time=seconds, n=attempt))
 
@@ -284,10 +252,10 @@ class CliScreen:
             self._stage.console.clear()
             self._stage.mark_blank()
         if event.card:
-            self._print(self._drawer.answer(event.card, ok=event.ok))
+            self._scroll.print(self._drawer.answer(event.card, ok=event.ok))
 
     def _finish(self, event: TurnFinished) -> None:
-        self._flush_text()
+        self._scroll.flush()
         self._below.end()
         if event.why != "done":
             mark, style = ("✗", "red") if event.why == "error" else ("■", "yellow")
@@ -297,7 +265,7 @@ class CliScreen:
         parts = [number, *usage_parts(event.usage), duration(event.seconds)]
         if self._is_practice():
             parts.append(PRACTICE)
-        self._print(self._dim(" · ".join(map(self._words.say, parts))))
+        self._scroll.print(self._dim(" · ".join(map(self._words.say, parts))))
 
     def _begin(self, doing: Phrase) -> None:
         self._below.begin(doing)
@@ -306,18 +274,10 @@ class CliScreen:
     def _note(self, mark: str, style: str, what: Said) -> None:
         line = Wrapped(f"{mark} ", style)
         line.append(clean(self._words.say(what)))
-        self._print(line)
-
-    def _below_head(self, text: Said) -> None:
-        self._print(self._drawer.inset(self._dim(text)), gap=False)
+        self._scroll.print(line)
 
     def _dim(self, text: Said) -> Text:
         return self._drawer.line(text, "dim")
-
-    def _print(self, renderable: RenderableType, *, gap: bool = True) -> None:
-        self._print_blocks()
-        self._is_compact = False
-        self._stage.say(renderable, gap=gap)
 
     def _draw_soon(self) -> None:
         """Draw the live lines unless that was done just now; the beat makes up for it."""
@@ -325,6 +285,6 @@ class CliScreen:
             self._draw()
 
     def _draw(self) -> None:
-        self._print_blocks()
+        self._scroll.print_blocks()
         self._stage.draw()
         self._drawn_at = time.monotonic()

@@ -43,10 +43,11 @@ class Stage:
 
     def write(self, text: str, *, gap: bool = True) -> None:
         """Print *text* for good as it is, after one blank line if *gap*."""
+        is_blank = not text
         text = f"{text}\n"
         if gap and not self._is_blank_above:
             text = f"\n{text}"
-        self._is_blank_above = False
+        self._is_blank_above = is_blank
         frame = self._erase(0) + text
         self._rows, self._cells = [], []
         self._write(frame + self._change())

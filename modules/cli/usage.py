@@ -1,4 +1,4 @@
-"""What click says by itself, in the language of the person: the help, and what was misused."""
+"""What of the command line was misused, in the language of the person."""
 
 from __future__ import annotations
 
@@ -6,37 +6,12 @@ from typing import Any
 
 import click
 
-from modules.words import Words
 from utils.clean import visible
-from utils.fold import folded
 from utils.phrases import Phrase, Problem, Text, phrase
-
-_HELP_COLUMN = 34
 
 
 class Command(click.Command):
-    """A command that says its help in *words* and takes nothing but options."""
-
-    def __init__(self, name: str, words: Words, **more: Any) -> None:
-        super().__init__(name, add_help_option=False, **more)
-        self._words = words
-
-    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        usage = self._words.say(phrase("Usage: "))
-        formatter.write_usage(ctx.command_path, self._words.say(phrase("[OPTIONS]")), usage)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options as click does, but fold Chinese where it may be folded."""
-        formatter.write(f"\n{self._words.say(phrase('Options:'))}\n")
-        for option in self.get_params(ctx):
-            names, told = option.get_help_record(ctx) or ("", "")
-            head = f"  {names:{_HELP_COLUMN - 2}}"
-            if len(names) > _HELP_COLUMN - 4:
-                formatter.write(f"{head}\n")
-                head = " " * _HELP_COLUMN
-            for line in folded(told, formatter.width - _HELP_COLUMN):
-                formatter.write(f"{head}{line}\n")
-                head = " " * _HELP_COLUMN
+    """A command that takes nothing but options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Raises `click.UsageError`, of which `misuse` says the reason, or `Problem`."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from unicodedata import normalize
 
 from utils.phrases import Phrase, phrase
 from utils.text import lines_of, nearest_block, numbered
@@ -192,7 +193,12 @@ def _nearest(lines: Sequence[str], old: str) -> Phrase:
 
 
 def _first_difference(wanted: Sequence[str], block: Sequence[str], first: int) -> str:
-    """Return the first line that differs as it is in both, white space made visible."""
+    """Return the first line that differs as it is in both, white space made visible.
+
+    Letters that look alike, one put together from two characters, are told by their numbers.
+    """
     pairs = enumerate(zip_longest(wanted, block), first)
     number, (line, found) = next((n, pair) for n, pair in pairs if pair[0] != pair[1])
-    return f"old:  {line!r}\nfile: {found!r} (line {number})"
+    look_alike = line and found and normalize("NFC", line) == normalize("NFC", found)
+    spelled = ascii if look_alike else repr
+    return f"old:  {spelled(line)}\nfile: {spelled(found)} (line {number})"

@@ -18,6 +18,7 @@ _LARGEST_RULES = 1_000_000  # bytes of one .gitignore
 _USUAL = b"__pycache__/\nnode_modules/\n.venv/\n"
 """What nobody means outside a repository either; a .gitignore can take it back."""
 
+_DEEPEST = 4_000  # characters of a folder's path; no program can name what lies deeper
 _LIST = ("ls-files", "-t", "-s", "-c", "-d", "-o", "--exclude-standard", "-z")
 
 
@@ -47,6 +48,8 @@ def _asked_from_git(beneath: Beneath, root: Path, path: str) -> list[str] | None
     if words is None:
         return None
     listed, repositories = _parsed(words)
+    if "." in repositories:  # the place of a submodule that was not fetched: git looks no further
+        return None
     base = f"{path}/" if path else ""
     for repository in repositories:
         listed += _below(beneath, root, repository, path)
@@ -81,7 +84,7 @@ def _parsed(records: Sequence[str]) -> tuple[list[str], list[str]]:
         if facts.startswith("R"):
             deleted.add(name)
         else:
-            (repositories if " 160000 " in facts else files).add(name)
+            (repositories if " 160000 " in facts else files).add(name.rstrip("/"))
     return list(files - deleted), list(repositories - deleted)
 
 
@@ -142,10 +145,10 @@ def _walked(beneath: Beneath, root: Path, path: str) -> Iterator[str]:
             name = f"{folder}/{item.name}" if folder else item.name
             if item.name == ".git" or _is_ignored(name, item.is_folder, rules):
                 continue
-            if item.is_folder:
-                ahead.append((name, rules))
-            else:
+            if not item.is_folder:
                 yield name
+            elif len(name) < _DEEPEST:
+                ahead.append((name, rules))
 
 
 def _is_ignored(path: str, is_folder: bool, rules: Sequence[_Rules]) -> bool:

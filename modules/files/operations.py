@@ -83,6 +83,8 @@ def _with_lines(text: str, first: int, last: int, new: str) -> str:
     """
     lines = text.split("\n")
     count = len(lines_of(text))
+    if not count:
+        raise ToolError(phrase("The file is empty, so no line can be replaced; use append."))
     if not 1 <= first <= last <= count:
         raise ToolError(
             phrase(

@@ -7,7 +7,7 @@ another folder than the one it stands in.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from utils.child import TooSlow, ask_program
@@ -19,6 +19,34 @@ HARMLESS = {
     "safe.bareRepository": "explicit",
     "protocol.allow": "never",
 }
+PROGRAMS = ("config", "-z", "--name-only", "--get-regexp", r"^(filter|hook)\.")
+"""What asks git for the keys that name programs; `without_programs` wants them."""
+_SWITCHED_OFF = {
+    "filter": {"clean": "", "smudge": "", "process": "", "required": "false"},
+    "hook": {"enabled": "false"},
+}
+
+
+def without_programs(keys: Iterable[str]) -> dict[str, str]:
+    """Return settings that switch off every filter and hook that the *keys* of others name.
+
+    Even to look for changes git runs the filters, and settings may include a project's file.
+    """
+    named = dict.fromkeys(key.rpartition(".")[0] for key in keys if key)
+    return {
+        f"{name}.{option}": value
+        for name in named
+        for option, value in _SWITCHED_OFF[name.partition(".")[0]].items()
+    }
+
+
+def as_environment(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return what gives git *settings* by its environment: there a name may hold any character."""
+    numbered = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (name, value) in enumerate(settings.items()):
+        numbered[f"GIT_CONFIG_KEY_{number}"] = name
+        numbered[f"GIT_CONFIG_VALUE_{number}"] = value
+    return numbered
 
 
 def work_tree(folder: Path) -> Path | None:
@@ -60,18 +88,14 @@ def ask_git(
 
 
 def _environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return git's environment, *settings* in it: there a name may hold any character."""
-    environment = {
+    return {
         "PATH": os.defpath,
         "HOME": str(Path.home()),
         "LC_ALL": "C",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_ALLOW_PROTOCOL": "none",  # what a repository allows by name counts more than `never`
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_TERMINAL_PROMPT": "0",
-        "GIT_CONFIG_COUNT": str(len(settings)),
+        **as_environment(settings),
     }
-    for number, (name, value) in enumerate(settings.items()):
-        environment[f"GIT_CONFIG_KEY_{number}"] = name
-        environment[f"GIT_CONFIG_VALUE_{number}"] = value
-    return environment

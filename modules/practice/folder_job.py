@@ -38,7 +38,8 @@ def describe(parts: Mapping[str, str], say: Voice) -> Steps:
     )
     if not listing.ok:
         raise NotDone(trouble(say, "list_files", listing))
-    place = say("this folder", "这个文件夹") if path == "." else code(path)
+    named = say("{path}", "{path} ", path=code(path))
+    place = say("this folder", "这个文件夹") if path == "." else named
     files = found.rest.split("\n") if found.ok and found.rest else []
     if not files:
         return say("There are no files in {place} yet.", "{place}里还没有文件。", place=place)

@@ -48,9 +48,9 @@ class Run:
         if not self.ok:
             raise NotDone(self._failure(what, say))
         if self.output:
-            head = say("{what} ran and printed:", "已运行{what}，输出：", what=what)
+            head = say("{what} ran and printed:", "已运行：{what}，输出：", what=what)
         else:
-            head = say("{what} ran and printed nothing.", "已运行{what}，没有输出。", what=what)
+            head = say("{what} ran and printed nothing.", "已运行：{what}，没有输出。", what=what)
         return self._with_output(head, say)
 
     def _failure(self, what: str, say: Voice) -> str:

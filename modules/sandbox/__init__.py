@@ -213,7 +213,7 @@ class Sandbox:
 
     def _best(self) -> Found:
         with self._lock:
-            if self._found is None:
+            if self._found is None or self._found.is_passing:
                 self._found = self._self_test.find()
                 self._groups = find_groups(self._cache)
             return self._found

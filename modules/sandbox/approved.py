@@ -1,7 +1,8 @@
 """Which Python installation outside the project its programs may see, remembered for each project.
 
-The first is the person's own doing: nothing that we ran could have named it. From then on the
-environment that names it lies where programs write, so another one is a matter for the person.
+The one that is there before the first run is the person's own doing. From then on the environment
+that names it lies where programs write, so another one is a matter for the person, and so is a
+first one where there was none.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ class Approved:
         return identity is not None and kept is not None and kept != identity
 
     def keep(self, interpreter: Interpreter | None) -> None:
-        """Take *interpreter* for approved from now on."""
-        identity = _identity(interpreter)
-        if identity is not None and identity != self._kept():
+        """Take *interpreter* for approved from now on; without one, that there was none."""
+        identity, kept = _identity(interpreter), self._kept()
+        if identity is None and kept is None:
+            identity = []
+        if identity is not None and identity != kept:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._file, json.dumps(identity).encode())
 

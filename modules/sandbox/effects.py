@@ -18,6 +18,8 @@ from modules.sandbox.folders import entries_of
 
 MOST_ENTRIES = 50_000
 """In a larger folder, effects are not followed: looking would take longer than most runs."""
+MOST_CHARACTERS = 20_000_000
+"""Of all paths together: folders in folders make these longer and longer."""
 
 _RUNS_LATER = re.compile(
     r"(^|/)("
@@ -58,9 +60,20 @@ class Effects:
     run_later: tuple[str, ...] = ()
     are_known: bool = True
 
+    def for_people(self) -> tuple[Change, ...]:
+        """Return the changes, first what runs later: a screen shows only the first of many."""
+        later = frozenset(self.run_later)
+
+        def is_usual(change: Change) -> bool:
+            path = change.new_path or change.path
+            return later.isdisjoint((path, *_parents(path)))
+
+        return tuple(sorted(self.changes, key=is_usual)) if later else self.changes
+
 
 def look(root: Path) -> Snapshot | None:
-    """Return what is in *root* now, None if that is more than `MOST_ENTRIES`."""
+    """Return what is in *root* now, None if that is more than `MOST_ENTRIES`, or too deep."""
+    characters = 0
     files: dict[str, Mark] = {}
     folders: set[str] = set()
     locked: set[str] = set()
@@ -73,7 +86,8 @@ def look(root: Path) -> Snapshot | None:
                 *(found.st_mode, found.st_ino, found.st_size),
                 *(found.st_mtime_ns, found.st_ctime_ns),
             )
-        if len(files) + len(folders) > MOST_ENTRIES:
+        characters += len(path)
+        if len(files) + len(folders) > MOST_ENTRIES or characters > MOST_CHARACTERS:
             return None
     return Snapshot(files, frozenset(folders), frozenset(locked))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _STEP = 3_000  # bytes of a path, a good deal fewer than the kernel takes at once
+_LONGEST = 50_000  # characters; to go on would take ever longer, and its names ever more room
 
 
 def real_path(path: Path) -> Path:
@@ -16,7 +17,9 @@ def real_path(path: Path) -> Path:
 
 
 def entries_of(folder: str) -> list[os.DirEntry[str]] | None:
-    """Return what is in *folder*, None if it cannot be looked into; nothing if it is gone.
+    """Return what is in *folder*, None if it cannot be looked into, or is far too deep.
+
+    Nothing if it is gone.
 
     Join `name` to *folder* for the path; `path` may lack it. What `stat` says of the entry itself
     is known already.
@@ -27,7 +30,8 @@ def entries_of(folder: str) -> list[os.DirEntry[str]] | None:
     except FileNotFoundError:
         return []
     except OSError as error:
-        return _deep(folder) if error.errno == errno.ENAMETOOLONG else None
+        is_deep = error.errno == errno.ENAMETOOLONG and len(folder) < _LONGEST
+        return _deep(folder) if is_deep else None
 
 
 def _deep(folder: str) -> list[os.DirEntry[str]] | None:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import stat
 import tempfile
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from modules.sandbox.scratch import remove_scratch
+
 _FILES = ("config", "config.worktree", "commondir", "gitdir")
 _FOLDERS = ("hooks", "info")
 _MOST_INNER = 200
+_MOST_FOLDERS = 20_000  # that are searched for them
 _LARGEST = 1_000_000  # bytes; a larger file is not kept
 
 Content = tuple[int, bytes]
@@ -64,7 +67,13 @@ class _Part:
         self.folder = folder
         self._mark = _mark(folder)
         self._real = os.path.realpath(folder)
-        self._kept = dict(self._dangerous())
+        self._folders = [folder / name for name in _FOLDERS]
+        places = [folder, *self._folders]
+        self._modes = {
+            path: stat.S_IMODE(path.lstat().st_mode) for path in filter(_is_folder, places)
+        }
+        found = ((name, _content(folder / name)) for name in self._names())
+        self._kept = {name: content for name, content in found if content is not None}
 
     def is_same(self) -> bool:
         """Return whether the folder is the one it was, no link leading to it."""
@@ -72,29 +81,34 @@ class _Part:
         return is_here and _mark(self.folder) == self._mark
 
     def restore(self) -> list[str]:
-        for folder in (self.folder / name for name in _FOLDERS):
-            if folder.is_symlink():
-                folder.unlink()
-        now = dict(self._dangerous())
-        changed = [n for n in {**self._kept, **now} if self._kept.get(n) != now.get(n)]
+        for path, mode in self._modes.items():
+            if _is_folder(path) and stat.S_IMODE(path.lstat().st_mode) != mode:
+                path.chmod(mode)
+        for path in self._folders:
+            if os.path.lexists(path) and not _is_folder(path):
+                path.unlink()
+        names = dict.fromkeys((*self._kept, *self._names()))
+        changed = [name for name in names if not self._is_as_kept(name)]
         for name in changed:
             self._put_back(name)
         return changed
 
-    def _dangerous(self) -> Iterator[tuple[str, Content]]:
-        folders = (self.folder / name for name in _FOLDERS)
+    def _names(self) -> Iterator[str]:
         paths = [self.folder / name for name in _FILES]
-        for path in (*paths, *itertools.chain(*map(_children, folders))):
-            if (found := _content(path)) is not None:
-                yield path.relative_to(self.folder).as_posix(), found
+        for path in (*paths, *itertools.chain(*map(_children, self._folders))):
+            if os.path.lexists(path):
+                yield path.relative_to(self.folder).as_posix()
+
+    def _is_as_kept(self, name: str) -> bool:
+        return name in self._kept and self._kept[name] == _content(self.folder / name)
 
     def _put_back(self, name: str) -> None:
         path = self.folder / name
         kept = self._kept.get(name)
         if kept is not None and kept[0] < 0:
             return  # it was no plain file: there is no telling how to make it again
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
+        if _is_folder(path):
+            remove_scratch(path)
         if kept is None:
             path.unlink(missing_ok=True)
             return
@@ -114,13 +128,16 @@ def _repositories_of(git: Path) -> Iterator[Path]:
 
 
 def _repositories(folder: Path) -> Iterator[Path]:
-    for path in _children(folder):
-        if path.is_dir() and not path.is_symlink():
-            if (path / "HEAD").is_file():
+    """Yield the repositories below *folder*, the uppermost first, as far as that ends."""
+    waiting = deque([folder])
+    for _ in range(_MOST_FOLDERS):
+        if not waiting:
+            return
+        for path in filter(_is_folder, _children(waiting.popleft())):
+            is_one = os.path.isfile(path / "HEAD")  # noqa: PTH113 - pathlib raises where it is locked
+            if is_one:
                 yield path
-                yield from _repositories(path / "modules")
-            else:
-                yield from _repositories(path)
+            waiting.append(path / "modules" if is_one else path)
 
 
 def _mark(git: Path) -> tuple[int, int] | Content | None:
@@ -132,10 +149,20 @@ def _mark(git: Path) -> tuple[int, int] | Content | None:
     return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else _content(git)
 
 
+def _is_folder(path: Path) -> bool:
+    """Return whether *path* is a folder itself, as far as can be seen."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
 def _children(folder: Path) -> list[Path]:
-    if folder.is_symlink() or not folder.is_dir():
+    """Return what is in *folder*; nothing where a program has locked it, or made it too deep."""
+    try:
+        return sorted(folder.iterdir()) if _is_folder(folder) else []
+    except OSError:
         return []
-    return sorted(folder.iterdir())
 
 
 def _content(path: Path) -> Content | None:
@@ -144,6 +171,9 @@ def _content(path: Path) -> Content | None:
         found = path.lstat()
     except OSError:
         return None
-    if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+    try:
+        if stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST:
+            return stat.S_IMODE(found.st_mode), path.read_bytes()
         return -1, os.fsencode(path.readlink()) if path.is_symlink() else b""
-    return stat.S_IMODE(found.st_mode), path.read_bytes()
+    except PermissionError:
+        return -1, b""

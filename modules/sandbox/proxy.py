@@ -28,6 +28,10 @@ _HTTPS = 443
 _HEAD = 8_192  # bytes of a request
 _SECONDS = 20.0
 _MOST_LINES = 64
+_CONNECT = re.compile(
+    rb"CONNECT (?=[^:]{1,253}:)((?:[A-Za-z0-9-]{1,63}\.)*[A-Za-z0-9-]{1,63}\.?):(\d{1,5})"
+    rb" HTTP/1\.[01]\r\n"
+)
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _UNICAST = ipaddress.IPv6Network("2000::/3")  # all that has been given out; the rest is special
@@ -192,7 +196,7 @@ def _head(client: socket.socket) -> bytes:
 
 
 def _asked(head: bytes) -> tuple[str, int]:
-    match = re.match(rb"CONNECT ([A-Za-z0-9.-]{1,253}):(\d{1,5}) HTTP/1\.[01]\r\n", head)
+    match = _CONNECT.match(head)
     if match is None or not head.endswith(b"\r\n\r\n"):
         raise Refused("only CONNECT to a name is served here (https)")
     return match[1].decode().lower().rstrip("."), int(match[2])

@@ -42,6 +42,7 @@ def _emptied(top: int, entry: os.DirEntry[str], numbers: itertools.count[int]) -
             for inner in _entries(folder):
                 if inner.is_dir(follow_symlinks=False):
                     name = f".{next(numbers)}.moved"
+                    os.chmod(inner.name, 0o700, dir_fd=folder)  # noqa: PTH101 - else it stays
                     os.rename(inner.name, name, src_dir_fd=folder, dst_dir_fd=top)  # noqa: PTH104
                     moved += 1
                 else:

@@ -20,6 +20,7 @@ from modules.sandbox.system_calls import (
     OF_THE_USER,
     PROCESS,
     UNKNOWN,
+    WHOLE_USER,
     Numbers,
 )
 
@@ -93,11 +94,13 @@ def _numbers(calls: dict[str, Numbers], architecture: _Architecture) -> list[int
 def _argument_rules(architecture: _Architecture, walls: Walls) -> list[Instruction]:
     rules = _on("clone", [*_if_any(0, _NEW_NAMESPACES), _fail(errno.EPERM)], architecture)
     # Only the low half of the command counts for the kernel; comparing all of it is a known hole.
-    rules += _on("ioctl", [*_unless_in(1, _TIOCSTI, _TIOCLINUX)], architecture)
+    rules += _on("ioctl", _unless_in(1, _TIOCSTI, _TIOCLINUX), architecture)
     rules += _socket_rules(architecture, walls)
     for name, process in PROCESS.items() if walls == "none" else ():
         body = [(_LOAD, 0, 0, _argument(process)), (_EQUAL, 1, 0, 0), _fail(errno.EPERM)]
         rules += _on(name, body, architecture)
+    for name, user in WHOLE_USER.items() if walls == "none" else ():
+        rules += _on(name, _unless_in(0, user), architecture)
     for name, mode in MODES.items():
         rules += _on(name, [*_if_any(mode, _SET_ID), _fail(errno.EPERM)], architecture)
     for name, (flags, mode) in FLAG_BITS.items():

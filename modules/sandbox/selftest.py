@@ -61,10 +61,14 @@ print("confined" if not broken else "broken: " + ", ".join(broken))
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The best *tier* that works; *failure* is what the first better one said ("": not there)."""
+    """The best *tier* that works; *failure* is what the first better one said ("": not there).
+
+    *is_passing* says that nothing could be tried now, so that it is to be tried again.
+    """
 
     tier: Tier
     failure: str | None = None
+    is_passing: bool = False
 
 
 class SelfTest:
@@ -78,7 +82,11 @@ class SelfTest:
         key = _machine()
         if remembered := self._remembered(key):
             return remembered
-        found = self._search()
+        try:
+            found = self._search()
+        except OSError as error:  # a full disk, for one, says nothing of the machine
+            failure = f"{self._cache}: {error.strerror}"
+            return Found(Launched("D", self._cache), failure, is_passing=True)
         self._remember(key, found)
         return found
 
@@ -108,12 +116,9 @@ class SelfTest:
             yield Launched("C", self._cache)
 
     def _attempt(self, tier: Tier) -> str | None:
-        """Return None if *tier* holds, else what went wrong."""
-        try:
-            self._cache.mkdir(parents=True, exist_ok=True)
-            project = Path(tempfile.mkdtemp(prefix="test-", dir=self._cache))
-        except OSError as error:
-            return f"{self._cache}: {error.strerror}"
+        """Return None if *tier* holds, else what went wrong. Raises `OSError`."""
+        self._cache.mkdir(parents=True, exist_ok=True)
+        project = Path(tempfile.mkdtemp(prefix="test-", dir=self._cache))
         canary = self._cache / f"canary-{project.name}"
         word = secrets.token_hex(8)
         try:

@@ -86,6 +86,9 @@ UNKNOWN: dict[str, Numbers] = {
     # what they ask for stands behind a pointer, where a filter cannot look
     "clone3": (435, 435),
     "openat2": (437, 437),
+    # what is mounted elsewhere
+    "statmount": (457, 457),
+    "listmount": (458, 458),
     # memory that no limit of a process counts
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
@@ -161,3 +164,6 @@ PROCESS = {
     "ioprio_set": 1,
 }
 """Which argument is a process, 0 being the caller itself."""
+
+WHOLE_USER = {"setpriority": 2, "ioprio_set": 3}
+"""Which first argument means all processes of a user, 0 being the caller's (PRIO_USER)."""

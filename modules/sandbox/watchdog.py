@@ -1,14 +1,11 @@
 """What a tree of processes uses together: memory, processes, disk.
 
-The kernel limits memory and processes only in a control group, and the disk nowhere. All is read
-from /proc; a process that ends while we look counts as nothing.
+The kernel limits memory and processes only in a control group, and the disk nowhere.
 """
 
 from __future__ import annotations
 
 import os
-import resource
-import stat
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -16,14 +13,27 @@ from pathlib import Path
 
 from modules.sandbox.folders import entries_of
 from modules.sandbox.group import Group
+from modules.sandbox.processes import (
+    children_by_parent,
+    children_of,
+    deleted_files,
+    has_mapped_deleted,
+    may_share,
+    place_of,
+    proportional,
+    resident,
+    shared_by_all,
+    threads_of,
+    written_by,
+)
 from modules.sandbox.terms import Limits, Why
 
 _HAS_PROC = Path("/proc/self/task").exists()
-_PAGE = resource.getpagesize()
 _HAS_CHILDREN = Path("/proc/self/task", str(os.getpid()), "children").exists()
 _BLOCK = 512  # bytes, the unit of st_blocks
 _MOST_REFUSED = 1_000  # processes; a program that asks on and on is a bomb
 _LONGEST_AT_LIMIT = 30  # looks
+_CLOSER_LOOK = 3.0  # seconds
 
 
 class Watchdog:
@@ -51,6 +61,8 @@ class Watchdog:
         self._started = time.time()
         self._parents: dict[int, list[int]] | None = None
         self._free = [_free(folder) for folder in folders]
+        self._most_written = limits.disk_growth  # bytes, until the next closer look
+        self._shared = shared_by_all()
 
     def complaint(self) -> Why | None:
         processes = list(self._tree())
@@ -60,10 +72,7 @@ class Watchdog:
             return "memory"
         if self._has_too_many_files([process for process, _ in processes]):
             return "files"
-        lost = max(
-            before - _free(folder) for before, folder in zip(self._free, self._folders, strict=True)
-        )
-        if lost > self._limits.disk_growth and self._growth(lost) > self._limits.disk_growth:
+        if self._has_filled_the_disk([self._root, *(process for process, _ in processes)]):
             return "disk"
         return None
 
@@ -75,14 +84,13 @@ class Watchdog:
         if not _HAS_PROC:
             yield from self._listed()
             return
-        self._parents = None if _HAS_CHILDREN else _children_by_parent()
+        self._parents = None if _HAS_CHILDREN else children_by_parent()
         waiting, seen = [self._root], 0
         while waiting and seen <= self._limits.processes + 8:
             process = waiting.pop()
-            threads = _threads(process)
+            threads = threads_of(process)
             if self._parents is None:
-                for thread in threads:
-                    waiting += map(int, _read(f"/proc/{process}/task/{thread}/children").split())
+                waiting += children_of(process, threads)
             else:
                 waiting += self._parents.get(process, ())
             if process != self._root:
@@ -113,49 +121,81 @@ class Watchdog:
         if not _HAS_PROC:
             table = _table()
             return sum(table[process][1] for process in processes if process in table) > limit
-        if sum(map(_resident, processes)) <= limit:
+        places = list(map(place_of, processes))
+        grown = max(0, shared_by_all() - self._shared)
+        if not places or sum(map(resident, places)) + grown <= limit:
             return False
         # Pages that forks share were counted once for each: look again, more slowly.
-        return sum(map(_proportional, processes)) > limit
+        own, shared = map(sum, zip(*map(proportional, places), strict=True))
+        if own + shared > limit:
+            return True
+        # What a process shares stays in memory when it lets go of the pages, and nobody tells.
+        return own + max(shared, grown) > limit and any(map(may_share, places))
 
     def _has_too_many_files(self, processes: list[int]) -> bool:
         """Return whether memory fills with names of files, which its size does not limit."""
         for process in processes[-1:]:
-            names = (_names(f"/proc/{process}/root", place) for place in self._temporary)
+            root = f"{place_of(process)}/root"
+            names = (_names(root, place) for place in self._temporary)
             return sum(names) > self._limits.temporary_files
         return False
+
+    def _has_filled_the_disk(self, processes: list[int]) -> bool:
+        """Return whether too much was written; a closer look tells, when there is reason for one.
+
+        That is less room, or, as others may make room meanwhile, much that was written.
+        """
+        limit, written = self._limits.disk_growth, sum(map(written_by, processes))
+        lost = max(
+            before - _free(folder) for before, folder in zip(self._free, self._folders, strict=True)
+        )
+        if lost <= limit and written <= self._most_written:
+            return False
+        grown = self._growth(lost)
+        self._most_written = written + limit - grown
+        return grown > limit
 
     def _growth(self, lost: int) -> int:
         """Return the bytes on disk of what was changed since the start, deleted files too.
 
-        Where a folder cannot be looked into, that is taken for all that was *lost*.
+        Where something is hidden from us, that is taken for all that was *lost*.
         """
-        total, is_hidden = 0, False
+        total, is_all = self._changed()
+        deleted = self._deleted()
+        total += sum((deleted or {}).values())
+        return total if is_all and deleted is not None else max(total, lost)
+
+    def _changed(self) -> tuple[int, bool]:
+        """Return the bytes on disk of what is there and was changed, and whether that is all.
+
+        It stops beyond the limit, and when it takes so long that much more could be written.
+        """
+        total, is_all = 0, True
         folders = [os.fspath(folder) for folder in self._folders]
-        while folders:
+        end = time.monotonic() + _CLOSER_LOOK
+        while folders and total <= self._limits.disk_growth:
+            if time.monotonic() > end:
+                return total, False
             folder = folders.pop()
             entries = entries_of(folder)
-            is_hidden |= entries is None
+            is_all &= entries is not None
             for entry in entries or ():
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(f"{folder}/{entry.name}")
-                elif (found := _stat(entry)) and found.st_ctime >= self._started - 1:
+                if (found := _stat(entry)) and found.st_ctime >= self._started - 1:
                     total += found.st_blocks * _BLOCK
-        return max(total + self._held_open(), lost if is_hidden else 0)
+        return total, is_all
 
-    def _held_open(self) -> int:
+    def _deleted(self) -> dict[int, int] | None:
+        """Return the bytes on disk, by inode, of deleted files in use; None if that is hidden."""
         files: dict[int, int] = {}
         devices = {folder.stat().st_dev for folder in self._folders}
         for process, _ in self._tree():
-            for entry in entries_of(f"/proc/{process}/fd") or ():
-                try:
-                    found = entry.stat()
-                except OSError:
-                    continue
-                is_deleted = found.st_nlink == 0 and found.st_dev in devices
-                if is_deleted and stat.S_ISREG(found.st_mode):
-                    files[found.st_ino] = found.st_blocks * _BLOCK
-        return sum(files.values())
+            held = deleted_files(process, devices)
+            if held is None or has_mapped_deleted(place_of(process), self._folders):
+                return None
+            files |= held
+        return files
 
 
 def _table() -> dict[int, tuple[int, int]]:
@@ -163,44 +203,6 @@ def _table() -> dict[int, tuple[int, int]]:
     asked = subprocess.run(["/bin/ps", "-axo", "pid=,ppid=,rss="], capture_output=True, check=False)
     rows = (list(map(int, line.split())) for line in asked.stdout.splitlines())
     return {process: (parent, resident * 1024) for process, parent, resident in rows}
-
-
-def _children_by_parent() -> dict[int, list[int]]:
-    """Return who has which children, where the kernel does not list them (CONFIG_PROC_CHILDREN)."""
-    children: dict[int, list[int]] = {}
-    for name in filter(str.isdecimal, os.listdir("/proc")):  # noqa: PTH208
-        fields = _read(f"/proc/{name}/stat").rpartition(")")[2].split()
-        if fields:
-            children.setdefault(int(fields[1]), []).append(int(name))
-    return children
-
-
-def _threads(process: int) -> list[str]:
-    try:
-        return os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - names only, many times a second
-    except OSError:
-        return []
-
-
-def _resident(process: int) -> int:
-    fields = _read(f"/proc/{process}/statm").split()
-    return int(fields[1]) * _PAGE if fields else 0
-
-
-def _proportional(process: int) -> int:
-    """Return the resident bytes with shared pages divided among those who share them."""
-    for line in _read(f"/proc/{process}/smaps_rollup").splitlines():
-        if line.startswith("Pss:"):
-            return int(line.split()[1]) * 1024
-    return 0
-
-
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:  # noqa: PTH123 - hot
-            return file.read()
-    except OSError:
-        return ""
 
 
 def _free(project: Path) -> int:

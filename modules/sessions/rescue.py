@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.messages import Shift
 from core.store import SessionInfo
-from modules.database import Database
+from modules.renewal import RenewableDatabase
 from modules.salvage import Buffer, rows
 from modules.sessions.rows import count_turns, insert_event, insert_session, loaded
 from utils.phrases import Phrase, Problem, phrase
@@ -29,7 +29,7 @@ class SavedEvent:
     data: str
 
 
-def rescue(database: Database) -> Phrase | None:
+def rescue(database: RenewableDatabase) -> Phrase | None:
     """Begin a new file with what can be read of a broken one; None when it is not broken.
 
     The broken file is kept beside it, as it is. Returns what to tell the person.

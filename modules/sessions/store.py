@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from core.messages import Record, User
 from core.store import Found, SessionInfo, Store
-from modules.database import Damaged, Database, rescued
+from modules.database import Damaged
+from modules.renewal import RenewableDatabase, rescued
 from modules.sessions.claims import claim, release
 from modules.sessions.rescue import rescue
 from modules.sessions.rows import (
@@ -43,7 +44,7 @@ class Sessions(Store):
     """
 
     def __init__(self, path: Path, *, patience: float = 5.0) -> None:
-        self._database = Database(path, SCHEMA, migrations=MIGRATIONS, patience=patience)
+        self._database = RenewableDatabase(path, SCHEMA, migrations=MIGRATIONS, patience=patience)
         self._lock = threading.Lock()
         self._unwritten: dict[str, SessionInfo] = {}
         self._search = Search(self._database)

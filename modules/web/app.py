@@ -53,6 +53,7 @@ def make_app(
     _add_login(app, access, f"/s/{start}" if start else "/")
     _add_description(app, describe(routes, version=version))
     app.register_error_handler(HTTPException, _no_answer)
+    app.register_error_handler(Exception, lambda error: _plain(str(failed(error)), 500))
     return app
 
 
@@ -98,7 +99,12 @@ def _given(route: Route, in_path: Mapping[str, str]) -> dict[str, Any]:
     query = {
         p.name: p.read_text(request.args[p.name]) for p in route.in_query if p.name in request.args
     }
-    given = {**query, **in_path}
+    headers = {
+        p.name: p.read_text(request.headers[p.header])
+        for p in route.in_headers
+        if p.header in request.headers
+    }
+    given = {**query, **headers, **in_path}
     if route.takes_bytes:
         name = next(p.name for p in route.parameters if p.kind is bytes)
         given[name] = _body()
@@ -192,6 +198,8 @@ def _inside_script(value: Any) -> str:
 
 def _add_login(app: Flask, access: Access, leads_to: str) -> None:
     def login() -> Response:
+        if request.method == "HEAD":  # who looks ahead at a link must not use it up
+            return _plain("", 200)
         if not access.may_try():
             return _plain("Too many tries; wait a minute.", 429)
         cookie = access.log_in(request.args.get("token", ""))
@@ -212,7 +220,9 @@ def _plain(text: str, status: int) -> Response:
 
 def _add_description(app: Flask, description: Mapping[str, Any]) -> None:
     def docs() -> str:
-        return render_template("api.html", api=description, body=_properties, required=_required)
+        return render_template(
+            "api.html", api=description, body=_properties, required=_required, answer=_answered
+        )
 
     app.add_url_rule("/api/openapi.json", "openapi", lambda: _json(description, 200))
     app.add_url_rule("/api/docs", "docs", docs)
@@ -221,6 +231,14 @@ def _add_description(app: Flask, description: Mapping[str, Any]) -> None:
 def _properties(operation: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the properties of the JSON body of *operation*, none if it takes no such body."""
     properties: Mapping[str, Any] = _schema(operation).get("properties", {})
+    return properties
+
+
+def _answered(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the properties of the object that *operation* answers, none if it answers no such."""
+    done = next(iter(operation["responses"].values()))
+    schema: Mapping[str, Any] = done.get("content", {}).get(_JSON, {}).get("schema", {})
+    properties: Mapping[str, Any] = schema.get("properties", {})
     return properties
 
 

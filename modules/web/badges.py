@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from modules.files.repository import HARMLESS, ask_git, work_tree
+from modules.files.repository import HARMLESS, PROGRAMS, ask_git, without_programs, work_tree
 
 _SECONDS = 5.0
-# Comparing a file may run the filters that a repository names, so each is turned off by name.
-_NO_FILTER = {"clean": "", "smudge": "", "process": "", "required": "false"}
 _COMMANDS = (
     ("diff-index", "--relative", "--cached", "--name-status", "--no-renames", "-z", "HEAD"),
     ("diff-files", "--relative", "--name-status", "--ignore-submodules", "-z"),
@@ -17,7 +15,6 @@ _COMMANDS = (
 # `diff-files` believes a file's time, as the index last knew it; this one reads the content.
 _REALLY_CHANGED = ("ls-files", "-m", "-z")
 _NEW = ("ls-files", "-o", "--exclude-standard", "-z")
-_FILTERS = ("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
 
 
 def badges(root: Path) -> dict[str, str]:
@@ -28,7 +25,7 @@ def badges(root: Path) -> dict[str, str]:
     tree = work_tree(root)
     if tree is None:
         return {}
-    settings = HARMLESS | _without_filters(root, tree)
+    settings = HARMLESS | without_programs(_asked(PROGRAMS, root, tree, HARMLESS))
     staged, unstaged = (_letters(_asked(command, root, tree, settings)) for command in _COMMANDS)
     if "M" in unstaged.values():
         unstaged = _without_touched(unstaged, root, tree, settings)
@@ -56,13 +53,6 @@ def _without_touched(
         return letters
     really = set(changed)
     return {path: letter for path, letter in letters.items() if letter != "M" or path in really}
-
-
-def _without_filters(root: Path, tree: Path) -> dict[str, str]:
-    """Return the settings that turn off every filter of the repository."""
-    keys = _asked(_FILTERS, root, tree, HARMLESS)
-    names = {key.partition(".")[2].rpartition(".")[0] for key in keys}
-    return {f"filter.{name}.{part}": off for name in names for part, off in _NO_FILTER.items()}
 
 
 def _asked(

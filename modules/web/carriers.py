@@ -7,6 +7,8 @@ drivers let one replace.
 
 from __future__ import annotations
 
+import socket
+import struct
 from typing import Any
 
 from modules.web.hub import AsyncMode
@@ -14,6 +16,8 @@ from utils.sockets import cut
 
 LARGEST = 1_000_000
 """Bytes of one message."""
+PING_SECONDS = 10
+"""Seconds between two pings, and for the answer to one."""
 
 
 def install(engine: Any, mode: AsyncMode) -> None:
@@ -21,6 +25,26 @@ def install(engine: Any, mode: AsyncMode) -> None:
     over = engine._async["event"]()
     engine.over = over
     engine._async = {**engine._async, "websocket": _carrier(mode), "sleep": over.wait}
+    engine.disconnect = lambda sid: _drop(engine, sid)
+    engine.handle_request = _without_closed(engine, engine.handle_request)
+
+
+def _without_closed(engine: Any, handle: Any) -> Any:
+    """Return *handle* that knows no client which was given up: it would fail at its message."""
+
+    def answer(environ: Any, start_response: Any) -> Any:
+        for sid, connection in list(engine.sockets.items()):
+            if connection.closed:
+                engine.sockets.pop(sid, None)
+        return handle(environ, start_response)
+
+    return answer
+
+
+def _drop(engine: Any, sid: str) -> None:
+    """Do as `engine.disconnect` does, but do not wait until the client has read all before."""
+    if connection := engine.sockets.pop(sid, None):
+        let_go(connection)
 
 
 def end(engine: Any) -> None:
@@ -89,6 +113,7 @@ def _threading_carrier() -> Any:
             handler.__self__.carrier = self
 
         def __call__(self, environ: Any, start_response: Any) -> Any:  # noqa: ARG002
+            _expect_news(environ["werkzeug.socket"])
             self.ws = Socket(_uncompressed(environ), max_message_size=LARGEST, receive_bytes=65_536)
             self.app(self)
             raise ConnectionError  # so Werkzeug learns that the connection is used up
@@ -97,6 +122,16 @@ def _threading_carrier() -> Any:
             cut(self.ws.sock)
 
     return ThreadingCarrier
+
+
+def _expect_news(sock: socket.socket) -> None:
+    """Have the system give up on *sock* when nothing comes, not even the answer to a ping.
+
+    A time-out of Python's own would make it send less than it is told to.
+    """
+    limit = struct.pack("@ll", 2 * PING_SECONDS, 0)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
 
 
 def _uncompressed(environ: dict[str, Any]) -> dict[str, Any]:

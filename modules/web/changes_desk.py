@@ -15,7 +15,10 @@ from modules.checkpoints.family import UndoFamily
 from modules.checkpoints.review import Part, Review, Reviewed, View
 from modules.checkpoints.trees import Found
 from modules.project import Project
-from modules.web.refusal import Refused, bad, explained
+from modules.web.arguments import Within
+from modules.web.files import LONGEST
+from modules.web.once import Command
+from modules.web.refusal import Refused, explained
 from modules.web.routes import route
 from modules.web.seat import Seat
 from modules.web.workspace import Workspace
@@ -32,12 +35,17 @@ LARGEST = 400_000
 Plain = dict[str, Any]
 
 _ID = Annotated[str, "The id of the session."]
-_TURN = Annotated[int, "Only what changed since before this turn; 0: since the session began."]
+_TURN = Annotated[
+    int, "Only what changed since before this turn; 0: since the session began.", Within(0)
+]
 _SEEN = Annotated[int, "The `seen` of the answer that is acted upon."]
-_PATH = Annotated[str, "A changed file."]
-_HUNK = Annotated[int, "The place of a hunk among those of the file; -1: all of the file."]
+_PATH = Annotated[str, "A changed file.", Within(1, LONGEST)]
+_HUNK = Annotated[
+    int, "The place of a hunk among those of the file; -1: all of the file.", Within(-1)
+]
 _OLD = Annotated[str, "With a hunk: the `old` of its file."]
-_COMMAND = Annotated[str, "An id of yours: the same twice is done once."]
+_REVISION = {"revision": "Another number whenever what changed may be another."}
+_ACTED = {**_REVISION, "card": "What was done."}
 
 
 class ChangesDesk:
@@ -47,7 +55,21 @@ class ChangesDesk:
         self._project = project
         self._workspace = workspace
 
-    @route("GET", "/api/sessions/{id}/changes", "What changed in a session and is to be reviewed.")
+    @route(
+        "GET",
+        "/api/sessions/{id}/changes",
+        "What changed in a session and is to be reviewed.",
+        answer={
+            **_REVISION,
+            "turn": "Since before which; 0: since the session began.",
+            "turns": "The turns in which something changed.",
+            "seen": "What an acting request has to name.",
+            "files": "Each with its path, kind and hunks.",
+            "left_out": "How many more there are.",
+            "has_accepted": "Whether something is not shown because it was accepted.",
+            "can_redo": "Whether the last undo can be taken back.",
+        },
+    )
     def changes(self, id: _ID, turn: _TURN = 0) -> Plain:  # noqa: A002 - its name in the address
         seat = self._workspace.open(id)
         undo = _undo_of(seat)
@@ -77,7 +99,12 @@ class ChangesDesk:
                     return mapped(_plain(undo.review.reviewed(found)), seat.terminal.blind)
         raise Refused("not_found", phrase("{path} has not changed since then.", path=visible(path)))
 
-    @route("GET", "/api/sessions/{id}/changes/calls", "The calls of a session that changed files.")
+    @route(
+        "GET",
+        "/api/sessions/{id}/changes/calls",
+        "The calls of a session that changed files.",
+        answer={**_REVISION, "calls": "Each with its call_id, number, turn and files."},
+    )
     def calls(
         self,
         id: _ID,  # noqa: A002
@@ -98,7 +125,7 @@ class ChangesDesk:
         ]
         return {"revision": revision, "calls": calls}
 
-    @route("POST", "/api/sessions/{id}/changes/take-back", "Undo a hunk or a file.")
+    @route("POST", "/api/sessions/{id}/changes/take-back", "Undo a hunk or a file.", answer=_ACTED)
     def take_back(
         self,
         id: _ID,  # noqa: A002
@@ -107,7 +134,7 @@ class ChangesDesk:
         hunk: _HUNK = -1,
         old: _OLD = "",
         turn: _TURN = 0,
-        cmd: _COMMAND = "",
+        cmd: Command = "",
     ) -> Plain:
         def work(undo: UndoFamily) -> Card:
             view = _the(undo.view(turn, seen))
@@ -115,7 +142,12 @@ class ChangesDesk:
 
         return self._done(id, cmd, "/undo", work)
 
-    @route("POST", "/api/sessions/{id}/changes/accept", "Show a hunk, a file or all no longer.")
+    @route(
+        "POST",
+        "/api/sessions/{id}/changes/accept",
+        "Show a hunk, a file or all no longer.",
+        answer=_REVISION,
+    )
     def accept(
         self,
         id: _ID,  # noqa: A002
@@ -133,7 +165,12 @@ class ChangesDesk:
         seat.telling.state()
         return {"revision": undo.revision}
 
-    @route("DELETE", "/api/sessions/{id}/changes/accepted", "Show what was accepted again.")
+    @route(
+        "DELETE",
+        "/api/sessions/{id}/changes/accepted",
+        "Show what was accepted again.",
+        answer=_REVISION,
+    )
     def show_again(self, id: _ID) -> Plain:  # noqa: A002
         seat = self._workspace.open(id)
         undo = _undo_of(seat)
@@ -142,18 +179,19 @@ class ChangesDesk:
         seat.telling.state()
         return {"revision": undo.revision}
 
-    @route("POST", "/api/sessions/{id}/changes/undo", "Undo or redo a turn or a call.")
+    @route(
+        "POST", "/api/sessions/{id}/changes/undo", "Undo or redo a turn or a call.", answer=_ACTED
+    )
     def undo(
         self,
         id: _ID,  # noqa: A002
         what: Literal["turn", "call"] = "turn",
-        number: Annotated[int, "Of the turn, or of the call (see `calls`); 0: the last."] = 0,
+        number: Annotated[
+            int, "Of the turn, or of the call (see `calls`); 0: the last.", Within(0)
+        ] = 0,
         again: Annotated[bool, "Redo it instead; with 0, take the last undo back."] = False,
-        cmd: _COMMAND = "",
+        cmd: Command = "",
     ) -> Plain:
-        if number < 0:
-            raise bad("number must be 0 or more")
-
         def work(undo: UndoFamily) -> Any:
             asked = f"{what} {number}" if number else "" if again else what
             return undo.redo(asked) if again else undo.undo(asked)
@@ -173,8 +211,6 @@ class ChangesDesk:
         return seat.once.do(command, done)
 
     def _part(self, path: str, hunk: int, old: str) -> Part:
-        if hunk < -1:
-            raise bad("hunk must be -1 or more")
         try:
             return Part(self._project.normal(path), hunk, old)
         except ToolError as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from utils.git_names import is_git_name
+
 SHOWN = {
     **{"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif"},
     **{"webp": "image/webp", "avif": "image/avif", "bmp": "image/bmp", "ico": "image/x-icon"},
@@ -32,7 +34,7 @@ _BY_NAME = {"dockerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "
 _BAD = re.compile(
     r'[\\/:*?"<>|\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]'
 )
-_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³])\s*(\.|$)")
 _LONGEST = 240
 """Bytes of a name; most file systems take 255."""
 
@@ -68,7 +70,7 @@ def harmless(name: str) -> str:
     name = unicodedata.normalize("NFC", re.split(r"[\\/]", name)[-1])
     name = _BAD.sub("", name).strip().rstrip(". ").removeprefix("..")
     name = name.encode("utf-8", "ignore").decode()
-    if name.lower().rstrip(". ") == ".git" or name.lower() == "git~1":
+    if is_git_name(name):
         return ""
     if _RESERVED.match(name):
         name = f"_{name}"
@@ -80,4 +82,4 @@ def harmless(name: str) -> str:
 
 
 def _cut(name: str, size: int) -> str:
-    return name.encode()[:size].decode("utf-8", "ignore")
+    return name.encode()[:size].decode("utf-8", "ignore").rstrip(". ")

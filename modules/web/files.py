@@ -19,6 +19,8 @@ from modules.web.veil import Veil
 from utils.clean import visible
 from utils.phrases import phrase
 
+LONGEST = 4 * 4_096
+"""Characters of a path: it may be shown with four for each of the bytes that a system takes."""
 LARGEST_TEXT = 5_000_000
 LARGEST_FILE = 64_000_000
 """Bytes of a file that is shown, sent or received."""

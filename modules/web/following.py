@@ -21,8 +21,8 @@ def following(listener: Listener, arrival: Packet, kept: ExitStack) -> Iterator[
         for message in listener.messages():
             if message is None:
                 yield None
-            elif message[0] == "state":
-                yield "state", None, message[1]
+            elif message[0] != "ev":
+                yield message[0], None, message[1]
             elif message[1]["seq"] > arrival["head"]:
                 yield "ev", message[1]["seq"], message[1]
 

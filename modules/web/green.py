@@ -11,7 +11,13 @@ from typing import Any
 
 from modules.web.guard import HANG_UP, Application
 from modules.web.hub import Hub
-from modules.web.strict import GOODBYE, HEAD_SECONDS, MOST_CONNECTIONS, Strict
+from modules.web.strict import (
+    GOODBYE,
+    HEAD_SECONDS,
+    LONGEST_LINE,
+    MOST_CONNECTIONS,
+    Strict,
+)
 from utils.sockets import cut
 
 _PASSING = {errno.ECONNABORTED, errno.ECONNRESET, errno.EMFILE, errno.ENFILE, errno.ENOBUFS}
@@ -50,6 +56,7 @@ class EventletServer:
             log_output=False,
             debug=False,  # what went wrong inside is nobody's business outside
             minimum_chunk_size=1,  # events must not wait for more of them
+            url_length_limit=LONGEST_LINE + 2,
         )
         self._over.wait()
 
@@ -111,7 +118,16 @@ def _handler() -> Any:
             finally:
                 self._too_late.cancel()
 
+        def _read_request_line(self) -> bytes:
+            line: bytes = super()._read_request_line()
+            if len(line) <= LONGEST_LINE:
+                return line
+            self.send_error(414)
+            return b""
+
         def parse_request(self) -> bool:
+            # Beneath it lie eventlet's own limits, which are lower and answered without headers.
+            self.rfile: Any = self.rfile.fp
             understood = super().parse_request()
             self._too_late.cancel()
             return understood

@@ -109,7 +109,7 @@ class Guard:
             return _refuse(environ, start_response, *refusal)
         for name in [name for name in environ if name.startswith(FORWARDED)]:
             del environ[name]
-        return self._application(environ, _with_headers(start_response))
+        return self._application(environ, _with_headers(start_response, _headers(environ)))
 
     def _refusal(self, environ: Mapping[str, Any]) -> tuple[str, str] | None:
         """Return the status and the reason if the request must not pass."""
@@ -211,13 +211,18 @@ def _hanging_up(environ: Environ, start_response: StartResponse) -> StartRespons
     return start
 
 
-def _with_headers(start_response: StartResponse) -> StartResponse:
+def _headers(environ: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the headers of an answer. Who has shown no proof keeps no connection by it."""
+    return HEADERS | {"Connection": "close"} if environ.get("PATH_INFO") == "/login" else HEADERS
+
+
+def _with_headers(start_response: StartResponse, more_headers: Mapping[str, str]) -> StartResponse:
     """Return *start_response* with our headers where the application has not set its own."""
 
     def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
         kept = [(n, v) for n, v in headers if not n.lower().startswith("access-control-")]
         names = {name.lower() for name, _ in kept}
-        kept += [(name, value) for name, value in HEADERS.items() if name.lower() not in names]
+        kept += [(name, value) for name, value in more_headers.items() if name.lower() not in names]
         return start_response(status, kept, *more)
 
     return start

@@ -44,7 +44,22 @@ class HouseDesk:
         self._workspace = workspace
         self._commands = commands
 
-    @route("GET", "/api/status", "What is served here.")
+    @route(
+        "GET",
+        "/api/status",
+        "What is served here.",
+        answer={
+            "version": "Of Onefold.",
+            "project": "The name of the folder.",
+            "root": "Its path.",
+            "language": "en or zh: that of the page unless it is asked for another.",
+            "practice": "Whether the built-in practice model answers.",
+            "model": "The name of the model.",
+            "port": "Where this is served.",
+            "sessions": "How many are open, and how many are running.",
+            "limits": "Characters of a message; bytes of a text, an upload and a preview.",
+        },
+    )
     def status(self) -> dict[str, Any]:
         about = self._about
         seats = self._workspace.open_seats
@@ -65,7 +80,12 @@ class HouseDesk:
             },
         }
 
-    @route("GET", "/api/commands", "The slash commands.")
+    @route(
+        "GET",
+        "/api/commands",
+        "The slash commands.",
+        answer={"commands": "Each with its name, usage and help."},
+    )
     def commands(self) -> dict[str, Any]:
         return {
             "commands": [
@@ -74,6 +94,12 @@ class HouseDesk:
             ]
         }
 
-    @route("POST", "/api/login-links", "A login link that works once.", status=201)
+    @route(
+        "POST",
+        "/api/login-links",
+        "A login link that works once.",
+        status=201,
+        answer={"url": "To be opened within ten minutes."},
+    )
     def new_link(self) -> dict[str, Any]:
         return {"url": self._about.url + self._access.new_link(LINK_SECONDS)}

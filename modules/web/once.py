@@ -6,13 +6,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from threading import Lock
-from typing import Any
+from typing import Annotated, Any
 
+from modules.web.arguments import Within
 from modules.web.refusal import bad
 
 Answer = dict[str, Any]
 _REMEMBERED = 500
-_LONGEST = 100
+LONGEST = 100
+"""Characters of an id."""
+Command = Annotated[str, "An id of yours: the same twice is done once.", Within(0, LONGEST)]
 
 
 class Once:
@@ -35,8 +38,8 @@ class Once:
 
     def do(self, command: str, work: Callable[[], Answer]) -> Answer:
         """Do *work* if *command* was never seen before; return its answer, the same every time."""
-        if not command or len(command) > _LONGEST:
-            raise bad(f"a command must bear an id of at most {_LONGEST} characters")
+        if not command or len(command) > LONGEST:
+            raise bad(f"a command must bear an id of at most {LONGEST} characters")
         with self._lock:
             answer = self._answers.get(command)
             if is_new := answer is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -53,7 +53,8 @@ def _operation(route: Route) -> dict[str, Any]:
         "responses": {str(route.status): _answer(route), "default": _failure()},
     }
     given = [_placed(p, "path") for p in route.parameters if p.name in route.in_path]
-    if given := [*given, *(_placed(p, "query") for p in route.in_query)]:
+    given += [_placed(p, "query") for p in route.in_query]
+    if given := [*given, *(_placed(p, "header") for p in route.in_headers)]:
         operation["parameters"] = given
     if body := _body(route):
         operation["requestBody"] = body
@@ -62,7 +63,8 @@ def _operation(route: Route) -> dict[str, Any]:
 
 def _placed(parameter: Parameter, place: str) -> dict[str, Any]:
     required = place == "path" or parameter.default is ...
-    placed = {"name": parameter.name, "in": place, "required": required, "schema": parameter.schema}
+    name = parameter.header or parameter.name
+    placed = {"name": name, "in": place, "required": required, "schema": parameter.schema}
     return {**placed, "description": parameter.help} if parameter.help else placed
 
 
@@ -87,18 +89,25 @@ def _answer(route: Route) -> dict[str, Any]:
         return {"description": "Done."}
     returned = get_type_hints(route.run)["return"]
     returned = get_args(returned) if get_origin(returned) is UnionType else (returned,)
-    content = dict(_ANSWERS.get(one, _OBJECT) for one in returned)
-    return {"description": "Done.", "content": content}
+    plain = _JSON, {"schema": _object(route.answer)}
+    return {"description": "Done.", "content": dict(_ANSWERS.get(one, plain) for one in returned)}
 
 
-_OBJECT = _JSON, {"schema": {"type": "object"}}
+def _object(told: Mapping[str, str]) -> dict[str, Any]:
+    properties = {name.rstrip("?"): {"description": meaning} for name, meaning in told.items()}
+    required = [name for name in told if not name.endswith("?")]
+    return {"type": "object", "properties": properties, "required": required}
+
+
 _ANSWERS: dict[type, tuple[str, dict[str, Any]]] = {
-    Events: ("text/event-stream", {"schema": {"type": "string"}}),
-    Sent: ("*/*", {"schema": {"type": "string", "format": "binary"}}),
+    Events: ("text/event-stream", {}),
+    Sent: ("*/*", {}),
 }
 """What stands in the body of an answer, by what makes it."""
 
 
 def _failure() -> dict[str, Any]:
     schema = {"$ref": "#/components/schemas/Error"}
-    return {"description": "Not done.", "content": {_JSON: {"schema": schema}}}
+    unread = {"schema": {"type": "string", "description": "Why it was not even read."}}
+    content = {_JSON: {"schema": schema}, "text/plain": unread}
+    return {"description": "Not done.", "content": content}

@@ -71,9 +71,11 @@ class Outlet:
         packet = {"session": session, **packet} if kind == "ev" else packet
         where: dict[str, Any] = {"to": room(session)} if kind in ("ev", "state") else {}
         self._emit(kind, packet, **where)
-        if where:
-            for listener in tuple(self._listeners.get(session, ())):
-                listener.put((kind, packet))
+        is_deleted = bool(packet.get("deleted"))
+        for listener in tuple(self._listeners.get(session, ())) if where or is_deleted else ():
+            listener.put((kind, packet))
+            if is_deleted:
+                listener.end()
         if (now := time.monotonic()) - self._looked > _LOOK:
             self._looked = now
             self._drop_slow()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -13,6 +14,8 @@ from utils.phrases import Problem, phrase
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _BACKLOG = 128
+SILENCE = 60
+"""Seconds after which a connection is cut whose other end takes nothing of what it is sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +95,18 @@ def _listening(family: socket.AddressFamily, address: tuple[object, ...]) -> soc
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _want_life(listening)
         listening.bind(address)
         listening.listen(_BACKLOG)
     except OSError:
         listening.close()
         raise
     return listening
+
+
+def _want_life(listening: socket.socket) -> None:
+    """Have the system end what *listening* accepts when the other end is gone or does not read."""
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if sys.platform == "linux":
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, SILENCE)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENCE * 1_000)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
@@ -36,7 +36,11 @@ class Events:
 
 @dataclass(frozen=True)
 class Route:
-    """One thing that can be asked: *run* takes the parameters by name and may block."""
+    """One thing that can be asked: *run* takes the parameters by name and may block.
+
+    *answer* tells what stands in the object that is answered, by its name; one that ends with "?"
+    may be missing.
+    """
 
     method: Method
     path: str
@@ -44,6 +48,7 @@ class Route:
     run: Callable[..., Any]
     status: int = 200
     limit: int = JSON_LIMIT
+    answer: Mapping[str, str] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,8 +68,14 @@ class Route:
         if self.method != "GET" and not self.takes_bytes:
             return ()
         return tuple(
-            p for p in self.parameters if p.name not in self.in_path and p.kind is not bytes
+            p
+            for p in self.parameters
+            if p.name not in self.in_path and p.kind is not bytes and not p.header
         )
+
+    @property
+    def in_headers(self) -> tuple[Parameter, ...]:
+        return tuple(p for p in self.parameters if p.header)
 
     @property
     def in_body(self) -> tuple[Parameter, ...]:

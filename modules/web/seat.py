@@ -16,12 +16,12 @@ from core.web_terminal import Packet, WebTerminal
 from modules.web.once import Once
 from modules.web.picture import Picture
 from modules.web.queue import Item, Queue
+from modules.web.read_along import ReadAlong
 from modules.web.refusal import Refused, bad, explained
 from modules.web.telling import Failed, Tell, Telling
 from modules.web.veil import Veil
 from utils.codec import to_plain
 from utils.phrases import Phrase, Problem, phrase
-from utils.text import without_halves
 
 Emit = Callable[[Packet], None]
 Opener = Callable[[Emit], WebTerminal]
@@ -32,7 +32,6 @@ Operation = Literal["drop", "move", "now"]
 
 ELSEWHERE = ("/new", "/resume", "/fork")
 """The commands that lead to another session, which here is another seat."""
-CHANGE_FILES = ("/undo", "/redo", "/rewind")
 LONGEST = 1_000_000
 """Characters of one message."""
 
@@ -45,9 +44,9 @@ class Seat:
     ) -> None:
         self.terminal = opener(self._emit)
         self.picture = Picture(self.terminal, veil, self._standing)
-        self.terminal.changed = self._asked_changed
         self.used = time.monotonic()
         self.telling = Telling(self.terminal, self.picture, tell, row)
+        self.terminal.changed = self.telling.asked
         self._failed = failed
         self._lock = threading.Lock()
         self._queue = Queue(self.terminal)
@@ -57,7 +56,7 @@ class Seat:
         self._goes_on = False
         self._current = ""
         self._last_end = "done"
-        self._seen_of_held: tuple[float, int] | None = None
+        self._along = ReadAlong(self.terminal)
         self.once = Once()
 
     def enter(self, session: str) -> None:
@@ -98,13 +97,7 @@ class Seat:
     def _look_again(self, *, is_needed: bool = False) -> None:
         """Read anew what another Onefold runs, if it went on there or *is_needed*."""
         with self._lock:
-            if not self.terminal.held:
-                return
-            info = self.terminal.store.info(self.session)
-            mark = info.updated, info.turns
-            if is_needed or mark != self._seen_of_held:
-                self._seen_of_held = mark
-                self.terminal.look_again()
+            if self._along.look(is_needed=is_needed):
                 self._take_note()
 
     def _standing(self) -> Packet:
@@ -135,7 +128,7 @@ class Seat:
         with self._lock, explained():
             is_queued = self._is_working
             is_next = now or self._is_stopping
-            self._queue.add(Item(command, without_halves(text)), is_next=is_next)
+            self._queue.add(Item(command, text), is_next=is_next)
         if is_queued:
             self.telling.state()
         if is_queued and is_next:
@@ -299,22 +292,8 @@ class Seat:
                 self._queue.begun()
                 if self._is_stopping:
                     self.terminal.stop.set()  # it was asked for before there was a turn to stop
-                self.telling.row()
-                self.telling.state()
-            case "StepFinished":
-                self.telling.state()
-            case "ToolFinished":
-                if packet["changes"]:
-                    self.telling.files("agent", packet["changes"])
-            case "CommandAnswered":
-                if packet.get("cmd") == self._current:
-                    self._queue.begun()
-                if packet["command"] in CHANGE_FILES:
-                    self.telling.files("agent", [])
-                self.telling.state()
+            case "CommandAnswered" if packet.get("cmd") == self._current:
+                self._queue.begun()
             case "TurnFinished":
                 self._last_end = packet["why"]
-
-    def _asked_changed(self) -> None:
-        self.telling.state()
-        self.telling.row()
+        self.telling.what_follows(packet)

@@ -27,7 +27,7 @@ from modules.web import carriers, servers
 from modules.web.access import LINK_SECONDS, Access, announced, server_file
 from modules.web.app import make_app, replay_page
 from modules.web.changes_desk import ChangesDesk
-from modules.web.desk import TURNS, SessionDesk
+from modules.web.desk import SessionDesk
 from modules.web.file_desk import FileDesk
 from modules.web.files import Files
 from modules.web.guard import Guard
@@ -37,6 +37,7 @@ from modules.web.outlet import Outlet
 from modules.web.place import Place
 from modules.web.routes import Route, routes_of
 from modules.web.seat import Opener
+from modules.web.shelf_desk import TURNS, ShelfDesk
 from modules.web.sockets import Sockets, say_bye
 from modules.web.telling import Kind
 from modules.web.veil import Veil
@@ -46,8 +47,6 @@ from modules.words import Words
 from utils.codec import to_plain
 from utils.logger import FailureLog
 from utils.phrases import Text, phrase
-
-PING_SECONDS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,12 +105,7 @@ class WebServer:
 
     def _make(self, place: Place) -> None:
         house, outlet = self._house, self._outlet
-        desk = SessionDesk(
-            self.workspace,
-            outlet,
-            lambda title, events: replay_page(self.app)(title, events),
-            self._veil,
-        )
+        desk = SessionDesk(self.workspace, outlet)
         self.app = make_app(
             self._routes(desk),
             self._hub,
@@ -126,8 +120,8 @@ class WebServer:
             self.app,
             async_mode=place.async_mode,
             max_http_buffer_size=carriers.LARGEST,
-            ping_interval=PING_SECONDS,
-            ping_timeout=PING_SECONDS,
+            ping_interval=carriers.PING_SECONDS,
+            ping_timeout=carriers.PING_SECONDS,
             serve_client=False,
             manage_session=False,
             logger=_silent(),
@@ -151,9 +145,14 @@ class WebServer:
             port=self.port,
         )
         commands = self._first.commands
+        shelf = ShelfDesk(
+            self.workspace,
+            lambda title, events: replay_page(self.app)(title, events),
+            self._veil,
+        )
         files = FileDesk(self._files, self._listing, self.workspace, self._veil)
         server = HouseDesk(about, self.access, self.workspace, lambda: list(commands.values()))
-        return routes_of(server, desk, ChangesDesk(house.project, self.workspace), files)
+        return routes_of(server, shelf, desk, ChangesDesk(house.project, self.workspace), files)
 
     def run(self) -> None:
         """Serve until `stop`; then nothing of a session runs any more."""

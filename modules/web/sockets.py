@@ -33,7 +33,6 @@ class Sockets:
         self._desk = desk
         self._watch = watch
         self._failed = failed
-        self._clients: set[str] = set()
         self._on("attach", self.attach)
         self._on("detach", self.detach)
         self._on("watch", self.watch)
@@ -42,14 +41,12 @@ class Sockets:
         socketio.on_event("connect", self.connect)
         socketio.on_event("disconnect", self.disconnect)
 
-    def connect(self, *_: object) -> bool | None:
-        if len(self._clients) >= MOST_CLIENTS:
-            return False
-        self._clients.add(_client())
-        return None
+    def connect(self, *_: object) -> bool:
+        """Return whether there is room for one more, who counts already."""
+        connections = list(self._socketio.server.eio.sockets.values())
+        return sum(not each.closed for each in connections) <= MOST_CLIENTS
 
     def disconnect(self, *_: object) -> None:
-        self._clients.discard(_client())
         self._watch.forget(_client())
 
     def attach(self, given: Mapping[str, Any]) -> Answer:

@@ -41,9 +41,10 @@ class Statics:
     def plain(self, name: str) -> Response:
         """Answer with a file, whole: one that is streamed stays open when its reader goes away."""
         path = safe_join(str(self._folder), name)
-        if path is None or not Path(path).is_file():
+        try:
+            data = Path(path or "").read_bytes()
+        except (OSError, ValueError):  # ValueError: a NUL
             abort(404)
-        data = Path(path).read_bytes()
         answer = Response(data, mimetype=guess_type(name)[0] or "application/octet-stream")
         answer.cache_control.no_cache = True
         answer.set_etag(hashlib.sha256(data).hexdigest()[:32])

@@ -11,6 +11,7 @@ from modules.web.picture import Picture
 from modules.web.refusal import Refused
 from utils.phrases import Phrase, Problem
 
+CHANGE_FILES = ("/undo", "/redo", "/rewind")
 Kind = Literal["ev", "state", "session", "files"]
 Tell = Callable[[Kind, str, Packet], None]
 """Carries a message about a session to whom it concerns; must not block."""
@@ -39,12 +40,32 @@ class Telling:
     def state(self) -> None:
         self._tell("state", self._terminal.session, self._picture.state())
 
+    def asked(self) -> None:
+        """Tell that another question is open now, or none."""
+        self.state()
+        self.row()
+
     def files(self, by: str, changes: list[Packet]) -> None:
         """Tell that files changed; no *changes* means that anything may have."""
         paths = [p for change in changes for p in (change["path"], change["new_path"]) if p]
         folders = sorted({path.rpartition("/")[0] for path in paths}) if changes else ["*"]
         told = {"by": by, "folders": folders, "paths": changes}
         self._tell("files", self._terminal.session, told)
+
+    def what_follows(self, packet: Packet) -> None:
+        """Tell what is another after the event *packet*."""
+        match packet["type"]:
+            case "TurnStarted":
+                self.row()
+                self.state()
+            case "StepFinished":
+                self.state()
+            case "ToolFinished" if packet["changes"]:
+                self.files("agent", packet["changes"])
+            case "CommandAnswered":
+                if packet["command"] in CHANGE_FILES:
+                    self.files("agent", [])
+                self.state()
 
     def row(self) -> None:
         with suppress(Problem, Refused):  # the list is a little older then

@@ -1,14 +1,15 @@
 // What the page knows and does; the views show it and call it.
 
-import { api } from "./net/api.js";
+import { api, filesChanged } from "./net/api.js";
 import { Connection } from "./net/connection.js";
 import { Finder } from "./net/finder.js";
+import { noteSent, noteUnsent, unsent } from "./net/outbox.js";
+import { Board } from "./lib/board.js";
 import { apply, emptyPicture, applyAll, withEarlier } from "./state/reducer.js";
 import { remember, remembered } from "./lib/memory.js";
+import { pictureOfPage, sessionOf } from "./lib/address.js";
 import { loadSocket } from "./lib/vendor.js";
 import { say, t } from "./lib/words.js";
-
-const READ_ALONG = 3000; // ms
 
 /**
  * @typedef {object} Known
@@ -19,23 +20,23 @@ const READ_ALONG = 3000; // ms
  * @property {boolean} isReady whether its picture has come
  * @property {import("./state/reducer.js").Picture} picture
  * @property {any} state of the session, null before it came
- * @property {{cmd: string, text: string}[]} outbox sent, and not yet seen in the log
+ * @property {import("./net/outbox.js").Sent[]} outbox sent, and not yet seen in the log
  * @property {{id: number, text: string, isBad: boolean}[]} notices
  * @property {import("./net/marks.js").Mark[]} marks of calls that changed files
  */
 
-export class App {
-  #views = new Set();
-  #isDue = false;
-  #notices = 0;
+export class App extends Board {
   #snapshots = 0;
-  #readsAlong = false;
+  /** Ids of what is on its way to the server. */
+  #delivering = new Set();
+  #left = ""; // a session that is gone, until another is there
   /** @type {() => void} */
   #sessionIsThere = () => {};
   /** Resolves once there is a session to talk to; what is sent before waits for it. */
   #session = this.#sessionToCome();
 
   constructor() {
+    super();
     /** @type {Known} */
     this.known = {
       link: "connecting",
@@ -49,50 +50,15 @@ export class App {
       notices: [],
       marks: [],
     };
-    /** Small messages between views: "files", "open", "draft", "diff", "panel" … */
-    this.bus = new EventTarget();
     this.finder = new Finder();
     this.connection = new Connection({
-      link: (link) => this.#learn({ link }),
+      link: (link) => this.learn({ link }),
       events: (session, events, arrival) => this.#happened(session, events, arrival),
       state: (state) => this.#stateCame(state),
       session: (row) => this.#rowCame(row),
       files: (change) => this.#filesChanged(change),
       failed: (session, refusal) => this.#cannotFollow(session, refusal),
     });
-  }
-
-  // --- views -------------------------------------------------------------------------------------
-
-  /**
-   * @param {(known: Known) => void} view is called at most once a frame, when something changed
-   * @returns {() => void} ends it
-   */
-  show(view) {
-    this.#views.add(view);
-    view(this.known);
-    return () => this.#views.delete(view);
-  }
-
-  tell(name, detail) {
-    this.bus.dispatchEvent(new CustomEvent(name, { detail }));
-  }
-
-  on(name, listener) {
-    this.bus.addEventListener(name, (event) => listener(/** @type {CustomEvent} */ (event).detail));
-  }
-
-  #learn(news) {
-    this.known = { ...this.known, ...news };
-    if (this.#isDue) return;
-    this.#isDue = true;
-    const draw = () => {
-      if (!this.#isDue) return;
-      this.#isDue = false;
-      for (const view of this.#views) view(this.known);
-    };
-    requestAnimationFrame(draw);
-    setTimeout(draw, 300); // a page in the background has no frames
   }
 
   // --- what comes in -------------------------------------------------------------------------------
@@ -104,7 +70,8 @@ export class App {
     const picture = events.length === 1 ? apply(start, events[0]) : applyAll(events, start);
     const seen = new Set(events.map((event) => event.cmd).filter(Boolean));
     const outbox = this.known.outbox.filter(({ cmd }) => !seen.has(cmd));
-    this.#learn({ picture, outbox, isReady: true });
+    for (const { cmd } of this.known.outbox) if (seen.has(cmd)) noteSent(session, cmd);
+    this.learn({ picture, outbox, isReady: true });
     if (!fresh) events.forEach((event) => this.tell("event", event));
     if (events.some((event) => event.type === "CommandAnswered" && event.effect === "exit") && !fresh) {
       this.notice(t("The page stays; close the tab when you like."));
@@ -115,36 +82,39 @@ export class App {
     if (!state || state.session !== this.known.session) return;
     const old = this.known.state;
     if (old && old.boot === state.boot && old.revision > state.revision) return;
-    this.#learn({ state });
-    if (state.held && !this.#readsAlong) this.#readAlong();
-  }
-
-  /** Another Onefold runs the session: it tells nothing here, so it is asked for now and then. */
-  async #readAlong() {
-    this.#readsAlong = true;
-    while (this.known.state?.held) {
-      await new Promise((resolve) => setTimeout(resolve, READ_ALONG));
-      if (this.known.state?.held) this.connection.attach();
-    }
-    this.#readsAlong = false;
+    this.learn({ state });
   }
 
   #rowCame(row) {
     const others = this.known.sessions.filter(({ id }) => id !== row.id);
-    if (row.deleted) this.#learn({ sessions: others });
-    else this.#learn({ sessions: [row, ...others].sort((one, other) => other.updated - one.updated) });
+    if (row.deleted) {
+      this.learn({ sessions: others });
+      if (row.id === this.known.session) this.#gone();
+    } else this.learn({ sessions: [row, ...others].sort((one, other) => other.updated - one.updated) });
   }
 
   #filesChanged(change) {
     this.finder.forget();
+    filesChanged();
     this.tell("files", change);
   }
 
   #cannotFollow(session, refusal) {
     if (session !== this.known.session) return;
-    this.fail(refusal);
-    if (refusal.code === "unknown_session" || refusal.code === "not_found") this.startSession();
-    else this.#learn({ isReady: true });
+    if (refusal.code === "unknown_session" || refusal.code === "not_found") this.#gone();
+    else {
+      this.fail(refusal);
+      this.learn({ isReady: true });
+    }
+  }
+
+  /** The session that is shown was deleted, here or elsewhere. */
+  #gone() {
+    const { session } = this.known;
+    if (session === this.#left) return;
+    this.#left = session;
+    this.notice(t("This session is no longer there; here is a new one."));
+    this.#start(true).finally(() => (this.#left = ""));
   }
 
   // --- what the person does ------------------------------------------------------------------------
@@ -154,7 +124,7 @@ export class App {
     if (named) this.openSession(named, true, pictureOfPage());
     loadSocket().then(({ io }) => this.connection.open(io));
     const [status, { sessions }] = await this.#house();
-    this.#learn({ status, sessions });
+    this.learn({ status, sessions });
     if (named) return;
     const wanted = remembered("session");
     if (wanted && sessions.some(({ id }) => id === wanted)) this.openSession(wanted, true);
@@ -184,8 +154,10 @@ export class App {
     if (replaces) history.replaceState(null, "", address);
     else history.pushState(null, "", address);
     remember("session", id);
-    this.#learn({ session: id, isReady: false, picture: emptyPicture(), state: null, outbox: [], marks: [] });
+    const outbox = unsent(id);
+    this.learn({ session: id, isReady: false, picture: emptyPicture(), state: null, outbox, marks: [] });
     this.connection.follow(id, arrival);
+    for (const sent of this.known.outbox) this.#deliver(id, sent);
     this.#sessionIsThere();
     this.tell("session", id);
   }
@@ -200,18 +172,22 @@ export class App {
     });
   }
 
-  startSession = () =>
-    this.attempt(async () => {
+  startSession = () => this.#start(false);
+
+  /** @param {boolean} isInstead whether it takes the place of one that is gone, with what is being written */
+  #start(isInstead) {
+    return this.attempt(async () => {
       this.#session = this.#sessionToCome();
-      this.tell("starting");
+      this.tell("starting", isInstead);
       try {
         const row = await api.newSession();
-        this.openSession(row.id);
+        this.openSession(row.id, isInstead);
         this.tell("compose");
       } finally {
         this.#sessionIsThere();
       }
     });
+  }
 
   /**
    * Sends a message or a slash command; it is shown at once.
@@ -220,9 +196,17 @@ export class App {
    */
   async send(text, now = false) {
     await this.#session;
-    const cmd = crypto.randomUUID();
     const { session } = this.known;
-    this.#learn({ outbox: [...this.known.outbox, { cmd, text }] });
+    const sent = { cmd: crypto.randomUUID(), text, now };
+    noteUnsent(session, sent);
+    this.learn({ outbox: [...this.known.outbox, sent] });
+    await this.#deliver(session, sent);
+  }
+
+  /** Sees to it that the server gets *sent*, if that is not under way. */
+  async #deliver(session, { cmd, text, now }) {
+    if (this.#delivering.has(cmd)) return;
+    this.#delivering.add(cmd);
     try {
       const ack = await this.connection.command("send", { session, cmd, text, now });
       if (ack.open) this.openSession(ack.open);
@@ -231,13 +215,17 @@ export class App {
         this.notice(t("{command} waits until the task is over.", { command: text.split(/\s/)[0] }));
     } catch (refusal) {
       this.#forgetSent(cmd);
-      this.tell("draft", text);
+      if (session === this.known.session) this.tell("draft", text);
+      else remember(`draft.${session}`, text);
       this.fail(refusal);
+    } finally {
+      noteSent(session, cmd);
+      this.#delivering.delete(cmd);
     }
   }
 
   #forgetSent(cmd) {
-    this.#learn({ outbox: this.known.outbox.filter((sent) => sent.cmd !== cmd) });
+    this.learn({ outbox: this.known.outbox.filter((sent) => sent.cmd !== cmd) });
   }
 
   stop = () => this.#do("stop", {});
@@ -266,7 +254,7 @@ export class App {
 
   /** @param {string} session @param {import("./net/marks.js").Mark[]} marks */
   marked(session, marks) {
-    if (session === this.known.session) this.#learn({ marks });
+    if (session === this.known.session) this.learn({ marks });
   }
 
   #do(event, fields) {
@@ -290,53 +278,13 @@ export class App {
       const { session, picture } = this.known;
       const { first_turn, events } = await api.earlier(session, picture.firstTurn);
       if (session !== this.known.session || picture.firstTurn !== this.known.picture.firstTurn) return;
-      this.#learn({ picture: withEarlier(this.known.picture, events, first_turn) });
+      this.learn({ picture: withEarlier(this.known.picture, events, first_turn) });
     });
 
   refreshSessions = (archived = 0) =>
     this.attempt(async () => {
       const { sessions } = await api.sessions(archived);
       const others = this.known.sessions.filter((row) => Boolean(row.archived) !== Boolean(archived));
-      this.#learn({ sessions: [...others, ...sessions] });
+      this.learn({ sessions: [...others, ...sessions] });
     });
-
-  // --- notices -------------------------------------------------------------------------------------
-
-  /** Does *work*; a refusal is shown, and undefined returned. @template T @param {() => Promise<T>} work */
-  async attempt(work) {
-    try {
-      return await work();
-    } catch (refusal) {
-      this.fail(refusal);
-      return undefined;
-    }
-  }
-
-  /** @param {any} refusal */
-  fail(refusal) {
-    if (!refusal.phrase) throw refusal;
-    this.notice(say(refusal.phrase), true);
-  }
-
-  notice(text, isBad = false) {
-    const id = (this.#notices += 1);
-    this.#learn({ notices: [...this.known.notices.slice(-3), { id, text, isBad }] });
-    setTimeout(() => this.dismiss(id), isBad ? 8000 : 4000);
-  }
-
-  dismiss(id) {
-    this.#learn({ notices: this.known.notices.filter((notice) => notice.id !== id) });
-  }
-}
-
-/** @param {string} path of the address */
-export function sessionOf(path) {
-  return /^\/s\/([\w-]+)/.exec(path)?.[1] ?? "";
-}
-
-/** Returns the picture that came with the page, once: later it is an old one. */
-function pictureOfPage() {
-  const element = document.getElementById("picture");
-  element?.remove();
-  return element?.textContent ? JSON.parse(element.textContent) : null;
 }

@@ -1,15 +1,16 @@
 // Puts the page together.
 
-import { App, sessionOf } from "./app.js";
+import { App } from "./app.js";
+import { sessionOf } from "./lib/address.js";
 import { h } from "./lib/dom.js";
 import { wordsReady } from "./lib/words.js";
 import { alerts } from "./views/alerts.js";
 import { approval } from "./views/approval.js";
 import { composer } from "./views/composer.js";
 import { conversation } from "./views/conversation.js";
+import { drops } from "./views/drops.js";
 import { fileTree } from "./views/tree.js";
 import { keys } from "./views/keys.js";
-import { followMarks } from "./net/marks.js";
 import { layout } from "./views/layout.js";
 import { pane } from "./views/pane.js";
 import { statusbar } from "./views/statusbar.js";
@@ -40,8 +41,10 @@ const page = layout(app, {
 document.body.replaceChildren(page.element, alerts(app).element);
 
 parts.tree.start();
-followMarks(app);
+import("./net/marks.js").then(({ followMarks }) => followMarks(app));
+import("./net/read_along.js").then(({ readAlong }) => readAlong(app));
 keys(app, { ...parts, layout: page });
+drops(app, (event) => parts.tree.folderAt(event));
 app.on("sessions", async () => {
   const { openSessions } = await import("./views/sessions.js");
   openSessions(app);
@@ -59,6 +62,7 @@ addEventListener("popstate", () => {
 });
 parts.composer.focus();
 await app.start();
+parts.pane.restore();
 
 let isOffering = false;
 let inFile = null;

@@ -14,8 +14,9 @@ def only(events: list[Event]) -> CommandAnswered:
     return event
 
 
-def test_an_unknown_command_names_the_nearest() -> None:
-    answer = only(run(terminal(), "/statsu"))
+@pytest.mark.parametrize("line", ["/statsu", "/STATUS"])
+def test_an_unknown_command_names_the_nearest(line: str) -> None:
+    answer = only(run(terminal(), line))
     assert not answer.ok
     assert isinstance(answer.card, TextCard)
     assert "/status" in str(answer.card.title)
@@ -83,6 +84,16 @@ def test_approve_takes_only_the_modes_there_are() -> None:
     card = only(run(main, "/approve")).card
     assert isinstance(card, TextCard)
     assert str(card.title) == "Approval: read-only."
+
+
+def test_what_is_always_allowed_has_rows_of_its_own_in_the_status() -> None:
+    main = terminal()
+    main.approval.always("run_command git *")
+    card = only(run(main, "/status")).card
+    assert isinstance(card, TableCard)
+    rows = [tuple(map(str, row)) for row in card.rows]
+    assert ("Approval", "guarded") in rows
+    assert ("Always allowed", "run_command git *") in rows
 
 
 def test_commands_need_no_session_and_make_none() -> None:

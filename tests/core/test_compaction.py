@@ -81,6 +81,36 @@ def test_a_digest_that_is_no_use_changes_nothing_and_is_not_tried_again(reply: A
     assert LONG in contents(main)
 
 
+def test_summing_up_is_not_tried_again_before_there_was_room() -> None:
+    full = [with_usage(LONG, 8_600 + turn) for turn in range(3)]
+    main = make(with_usage(LONG, 3_000), full[0], say(" "), *full[1:], with_usage(LONG, 3_000),
+                with_usage(LONG, 8_600), say("- all of it"), say("done"))  # fmt: skip
+    for turn in range(7):
+        run(main, f"line {turn}")
+    assert isinstance(main.model, ScriptedModel)
+    asked = [m[0]["content"] == "You sum up a conversation." for m in main.model.requests]
+    assert asked.count(True) == 2
+    assert len(digests(main)) == 1
+
+
+def test_it_is_said_when_turns_are_left_out_for_want_of_a_digest() -> None:
+    main = make(with_usage(LONG, 3_000), with_usage(LONG, 9_200), say(" "), say("done"))
+    for line in ("first", "second"):
+        run(main, line)
+    warnings = [event for event in run(main, "third") if isinstance(event, Warned)]
+    assert len(warnings) == 3
+    assert "no longer sees the turns before" in str(warnings[-1].what)
+    assert "first" not in str(contents(main)[1:])
+
+
+def test_a_summary_that_saves_nothing_is_not_taken() -> None:
+    words = "word " * 700
+    main = make(with_usage("ok", 3_000), with_usage("ok", 8_600), say("- s" * 400), say("done"))
+    for _ in range(3):
+        run(main, words)
+    assert digests(main) == []
+
+
 def test_todos_focus_and_notes_survive(tmp_path: Path) -> None:
     todos = [{"title": "write it up", "status": "pending"}]
     replies = [

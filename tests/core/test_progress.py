@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from core.events import ApprovalAsked, Reply, TurnFinished
+from core.events import ApprovalAsked, Reply, TurnFinished, Warned
 from core.messages import ToolAnswer, ToolCall
 from core.progress import Progress, Verdict
 from tests.assembly import house
@@ -44,7 +45,34 @@ def test_work_is_no_loop() -> None:
     assert set(verdicts("ABCDEFGAHIBJK")) == {""}
 
 
-def test_the_same_call_on_another_state_is_no_loop_until_it_is_the_third_in_a_row() -> None:
+def test_the_same_call_that_changes_things_each_time_is_warned_about_and_goes_on(
+    tmp_path: Path,
+) -> None:
+    def more(number: int) -> Any:
+        return call("modify_file", id=f"c{number}", path="log", operation="append", new="more\n")
+
+    made = call("create_file", id="c", path="log", content="")
+    with house(tmp_path, made, *map(more, range(6)), say("ok")) as here:
+        events = run(here.main, "hi")
+        assert isinstance(events[-1], TurnFinished)
+        assert events[-1].why == "done"
+        assert sum(isinstance(event, Warned) for event in events) == 1
+        assert isinstance(here.model, ScriptedModel)
+        assert not any(here.model.thought)
+        assert (here.root / "log").read_text() == "more\n" * 6
+
+
+def test_the_same_call_on_the_same_state_is_a_loop_whatever_it_answers() -> None:
+    progress = Progress()
+    found = []
+    for number in range(4):
+        progress.next_reply()
+        answer = ToolAnswer("c", "now", f"answer {number}")
+        found.append(progress.see(ToolCall("c", "now", "{}"), answer, "same", has_changed=False))
+    assert found == ["", "", "think", "ask"]
+
+
+def test_the_same_calls_in_turn_on_another_state_each_time_are_no_loop() -> None:
     progress = Progress()
     found = []
     for number in range(6):

@@ -549,7 +549,8 @@ def test_renaming_moves_and_never_replaces(files: FileManager, root: Path) -> No
     files.rename_file("x", "z")
     assert (root / "z/y/a").read_text() == "a"
     with pytest.raises(ToolError, match="z cannot be moved into itself"):
-        files.rename_file("z", "z/y/z")
+        files.rename_file("z", "z/new/z")
+    assert not (root / "z/new").exists()
 
 
 def test_deleting(files: FileManager, root: Path) -> None:
@@ -567,6 +568,18 @@ def test_deleting(files: FileManager, root: Path) -> None:
     assert list(root.iterdir()) == []
     with pytest.raises(ToolError, match="There is no d"):
         files.delete_folder("d")
+
+
+def test_a_file_is_not_made_where_a_folder_was_meant(files: FileManager, root: Path) -> None:
+    with pytest.raises(ToolError, match="new/ names a folder"):
+        files.create_file("new/", "x")
+    assert not (root / "new").exists()
+
+
+def test_an_empty_file_has_no_lines_to_replace(files: FileManager) -> None:
+    files.create_file("empty", "")
+    with pytest.raises(ToolError, match="The file is empty"):
+        files.modify_file("empty", "replace_lines", start_line=1, end_line=1, new="x")
 
 
 def test_folders_are_created(files: FileManager, root: Path) -> None:

@@ -83,6 +83,7 @@ def test_what_cannot_be_shown_whole_is_refused(focus: Focus, root: Path) -> None
     for wrong, sentence in [
         ("image.png", "is not text"),
         ("big.txt", "too large for focus: about 90,0"),
+        (".", r"\. is a folder, not a file"),
         ("none.py", "There is no none.py"),
         ("@output/1", "Only files of the project"),
         ("../x", "outside"),

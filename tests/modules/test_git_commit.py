@@ -154,6 +154,36 @@ def test_a_filter_is_refused_and_not_run(root: Path) -> None:
         commit(root)
 
 
+def test_a_filter_is_not_run_to_look_for_changes(root: Path) -> None:
+    """Not even one of the settings that the repository shares with the project's own files."""
+    commit(root)
+    git("config", "include.path", "../.gitconfig", at=root)
+    program = script(root)
+    options = "".join(f"{name} = {program}\n" for name in ("clean", "smudge", "process"))
+    (root / ".gitconfig").write_text(f'[filter "x=y.z"]\n{options}required\n')
+    (root / ".gitattributes").write_text("*.txt filter=x=y.z\n")
+    (root / "a.txt").write_text("two\n")
+    (root / "b.md").write_text("b\n")
+    with pytest.raises(ToolError, match="filter program x=y.z"):
+        commit(root)
+    assert "b.md" in commit(root, "b.md", ".gitattributes")
+
+
+def test_what_is_missing_is_not_fetched(root: Path) -> None:
+    """A fetch would run the program that the settings name for the other side."""
+    commit(root)
+    blob = git("rev-parse", "HEAD:a.txt", at=root).strip()
+    (root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    for name, value in {
+        **{"remote.x.url": str(root), "remote.x.promisor": "true", "protocol.file.allow": "always"},
+        "remote.x.uploadpack": script(root),
+    }.items():
+        git("config", name, value, at=root)
+    (root / "a.txt").write_text("two\n")
+    with pytest.raises(ToolError, match="git refused"):
+        GitCommit(Project(root), Stop()).preview("git_commit", {"message": "m"})
+
+
 def test_a_commondir_is_refused(root: Path, tmp_path: Path) -> None:
     git("init", "-q", str(tmp_path / "other"), at=tmp_path)
     git("config", "core.fsmonitor", script(root), at=tmp_path / "other")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
@@ -44,6 +45,31 @@ def test_what_answers_with_models_is_found_and_nothing_else(page: int) -> None:
         port = urlsplit(simulator.url).port or 0
         found = find_servers({closed: "LM Studio", page: "vLLM", port: "Ollama"})
     assert found == [LocalServer("Ollama", f"http://127.0.0.1:{port}/v1", "deepseek-flash")]
+
+
+def test_one_that_answers_without_end_is_not_listened_to_for_ever() -> None:
+    left = threading.Event()
+
+    def drip(listener: socket.socket) -> None:
+        line, _ = listener.accept()
+        with line, suppress(OSError):
+            line.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+            line.settimeout(0.1)
+            for _ in range(3_000):
+                line.sendall(b" ")
+                with suppress(TimeoutError):
+                    if not line.recv(1_000):
+                        break
+            else:
+                return
+        left.set()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=drip, args=(listener,))
+        thread.start()
+        assert find_servers({listener.getsockname()[1]: "vLLM"}) == []
+        thread.join()
+    assert left.is_set()
 
 
 @pytest.mark.parametrize(

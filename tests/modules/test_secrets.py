@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
 import subprocess
@@ -76,6 +77,32 @@ def test_base64_and_hex_are_known_through_line_ends_and_blanks(root: Path) -> No
         assert shown.endswith("\nafter")
         assert shown.count("«SECRET:DB_PASSWORD»") == 1
         assert len(shown) < len(form)
+
+
+def test_values_are_known_as_programs_quote_them(root: Path) -> None:
+    value = 'Zq9+x/7K"m&p%Lw3$Rt5\\yU2vB8'
+    (root / ".env").write_text(f"API_KEY='{value}'\n")
+    secrets = family(root)
+    data = value.encode()
+    for form in (
+        repr(value), repr(data), html.escape(value), json.dumps(json.dumps(value)),
+        "".join(f"%{one:02X}" for one in data), "".join(f"\\x{one:02x}" for one in data),
+    ):  # fmt: skip
+        shown = secrets.blind(f"<{form}>")
+        assert "«SECRET:API_KEY»" in shown
+        assert len(shown) < 30
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n    "])
+def test_values_are_known_through_line_ends(root: Path, end: str) -> None:
+    secrets = family(root)
+    text = f"first{end}DB_PASSWORD={PASSWORD}{end}last"
+    for at in range(1, len(PASSWORD)):
+        cut = text.index(PASSWORD) + at
+        for parted in (f"{text[:cut]}{end}{text[cut:]}", f"{text[:cut]}{end}{text[cut:]}{text}"):
+            shown = secrets.blind(parted)
+            assert shown.startswith(f"first{end}DB_PASSWORD=«SECRET:DB_PASSWORD»{end}last")
+            assert PASSWORD[at:] not in shown
 
 
 @pytest.mark.parametrize(

@@ -97,9 +97,28 @@ def test_files_that_run_later_are_pointed_out(house: House) -> None:
     assert made.endswith("Of these, other programs may run or obey later: .vscode/tasks.json")
 
 
+def test_files_that_run_later_come_first_on_the_card(house: House) -> None:
+    """A screen shows only the first of many."""
+    code = "touch {a..k}; mkdir .vscode; touch .vscode/tasks.json; git init -q sub"
+    card = outcome(tools(house).run_command(code)).card
+    assert isinstance(card, RunCard)
+    paths = [change.path for change in card.changes]
+    later = [path for path in paths if path.startswith((".vscode/", "sub/.git/"))]
+    assert paths[: len(later)] == later
+    assert ".vscode/tasks.json" in later
+    assert "sub/.git/config" in later
+
+
 def test_odd_names_stay_on_their_line(house: House) -> None:
     made = text(tools(house).run_command("touch $'a\\nb' $'c\\e[2J'"))
     assert made.endswith("Files created: a\\nb, c\\x1b[2J")
+
+
+def test_names_without_end_are_told_by_their_ends(house: House) -> None:
+    dig = "for n in range(20): os.mkdir('n' * 200); os.chdir('n' * 200)"
+    made = text(tools(house).run_python(f"import os\n{dig}\nopen('end', 'w').close()"))
+    assert made.endswith("nn/end")
+    assert len(made) < 500
 
 
 def test_a_command_with_nul_is_refused(house: House) -> None:

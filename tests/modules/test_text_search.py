@@ -7,6 +7,7 @@ import random
 import subprocess
 import threading
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -196,9 +197,11 @@ def test_a_hidden_folder_is_not_searched(root: Path) -> None:
     project.close()
 
 
-PIECES = ["main", "Main", "中", "文", "ö", " ", "\t", "a", "b.c", "(x)", "\\d", "$", "[", "9", "é"]
+PIECES = ["main", "Main", "中", "文", "ö", " ", "\t", "a", "b.c", "(x)", "\\d", "$", "[", "9", "é",
+          "²", "e\u0301", "İ", "ı", "😀", "\x1c"]  # fmt: skip
 PATTERNS = ["main", "中文", r"\w+", r"a.*9", "^a", r"\bmain\b", "[ab]+c?", r"\(x\)", "ö|é", r"\s9",
-            "a{2}", r"\d$", "(?i)MAIN", r"[^a]b", "(main|a)b", r"b\.c"]  # fmt: skip
+            "a{2}", r"\d$", "(?i)MAIN", r"[^a]b", "(main|a)b", r"b\.c", "i", r"\S\s\S",
+            r"\W\w"]  # fmt: skip
 
 
 def test_ripgrep_changes_no_answer(tmp_path: Path) -> None:
@@ -212,8 +215,8 @@ def test_ripgrep_changes_no_answer(tmp_path: Path) -> None:
     project = Project(tmp_path)
     by_both, alone = TextSearch(project), TextSearch(project)
     alone._rg = None
-    for number, pattern in enumerate([*PATTERNS, *PIECES]):
-        asked = (pattern, ".", None, pattern in PATTERNS, number % 2 == 0)
+    for pattern, ignores_case in product([*PATTERNS, *PIECES], [False, True]):
+        asked = (pattern, ".", None, pattern in PATTERNS, ignores_case)
         assert by_both.search_text(*asked) == alone.search_text(*asked), asked
     project.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Frame, Locator, Page, Response, Route, expect
+from playwright.sync_api import Locator, Page, Response, Route, expect
 
 from tests.page.stage import Stage, message, send
 from tests.scripted import call, say
@@ -29,8 +29,6 @@ def page(house: Stage) -> Page:
     (house.project / "a\u202egnp.exe").write_text("x")
     (house.project / "<img src=x onerror=alert(1)>").write_text("x")
     (house.project / "t.csv").write_text('tree,apples\n"Boskoop, red",12\n')
-    evil = "<h1>Hi</h1><script>parent.document.title='pwned'</script>"
-    (house.project / "page.html").write_text(evil)
     return house.open()
 
 
@@ -144,18 +142,19 @@ def test_names_that_would_deceive_are_shown_as_escapes(page: Page) -> None:
     expect(row(page, "<img src=x onerror=alert(1)>")).to_be_visible()
 
 
-def test_html_is_previewed_in_a_sandbox(page: Page) -> None:
-    row(page, "page.html").click()
-    page.get_by_role("button", name="Preview").click()
-    frame = page.locator("iframe.preview")
-    expect(frame).to_have_attribute("sandbox", "")
-    expect(frame.content_frame.get_by_role("heading", name="Hi")).to_be_visible()
-    assert "pwned" not in page.title()
-
-
-def test_a_table_is_drawn_from_csv(page: Page) -> None:
-    row(page, "t.csv").click()
-    expect(page.get_by_role("cell", name="Boskoop, red")).to_be_visible()
+def test_a_name_that_is_refused_can_be_mended(page: Page, house: Stage) -> None:
+    (house.project / "old.txt").touch()
+    row(page, "old.txt").click(button="right")
+    page.get_by_role("menuitem", name="Rename").click()
+    field = page.get_by_role("textbox", name="New name")
+    field.fill("t.csv")
+    field.press("Enter")
+    expect(page.locator(".notice.bad")).to_contain_text("exists already")
+    expect(field).to_have_value("t.csv")
+    field.fill("new.txt")
+    field.press("Enter")
+    expect(row(page, "new.txt")).to_be_visible()
+    expect(field).to_be_hidden()
 
 
 def test_a_note_and_the_focus_are_a_click_away(page: Page, house: Stage) -> None:
@@ -201,49 +200,6 @@ def test_a_secret_is_edited_by_its_name_and_never_reaches_the_page(house: Stage)
     bodies = [answer.text() for answer in answers if "/api/files/text" in answer.url]
     assert bodies
     assert not any(value in body for body in bodies)
-
-
-def pdf(text: str) -> bytes:
-    """Return a PDF of one small page that says *text*."""
-    drawn = f"BT /F1 24 Tf 20 50 Td ({text}) Tj ET".encode()
-    page = b"/MediaBox [0 0 200 100] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >>"
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R %s >>" % page,
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
-    whole, places = b"%PDF-1.4\n", []
-    for number, body in enumerate(objects, start=1):
-        places.append(len(whole))
-        whole += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    end = b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % len(whole)
-    return whole + b"xref\n0 6\n0000000000 65535 f \n" + table + end
-
-
-def is_viewer(frame: Frame) -> bool:
-    return frame.url.startswith("chrome-extension://") or frame.locator("embed").count() > 0
-
-
-def test_a_pdf_is_shown_in_the_pane(house: Stage) -> None:
-    (house.project / "a.pdf").write_bytes(pdf("Hello"))
-    page = house.open()
-    faults: list[str] = []
-    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
-    with page.expect_response(lambda answer: "/api/files/raw" in answer.url) as answer:
-        row(page, "a.pdf").click()
-    assert answer.value.headers["content-type"] == "application/pdf"
-    shown = page.locator("iframe.preview")
-    expect(shown).to_have_attribute("title", "a.pdf")
-    # Chromium's viewer has taken the file up once it knows the size of its pages.
-    sizer = shown.content_frame.locator("body").first
-    expect(sizer).to_be_attached()
-    page.wait_for_function("() => window.frames.length === 1")
-    while not any(is_viewer(frame) for frame in page.frames):  # or the time of the test is up
-        page.wait_for_timeout(50)
-    assert faults == []
 
 
 def test_the_changes_of_a_file_of_secrets_show_their_names(house: Stage) -> None:

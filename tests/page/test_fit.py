@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.stage import Stage, replies, send
+from tests.page.stage import Stage, message, replies, send
 from tests.page.test_hostile import WATCHED
 from tests.page.test_views import faults, talk
-from tests.scripted import say
+from tests.scripted import call, say
 
 Look = Callable[[str], None]
 
@@ -147,3 +147,53 @@ def test_the_welcome_is_read_from_its_beginning(house: Stage) -> None:
     expect(page.locator(".end")).to_be_in_viewport()
     page.get_by_role("button", name="New session", exact=True).click()
     expect(heading).to_be_in_viewport()
+
+
+def test_a_question_leaves_room_for_its_answers_at_twice_the_size(house: Stage) -> None:
+    command = "echo " + "word " * 200
+    house.model.replies = [call("run_command", command=command), say("Fine.")]
+    page = house.open(width=720, height=450)  # 1440 by 900 at 200 %
+    page.get_by_label("Approval mode").select_option("ask")
+    send(page, "go")
+    expect(page.get_by_role("button", name="Yes")).to_be_enabled()
+    for name in ("Yes", "Always", "No", "Stop"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport(ratio=1)
+    expect(message(page)).to_be_in_viewport(ratio=1)
+    page.get_by_role("button", name="Edit", exact=True).click()
+    expect(page.get_by_role("textbox", name="command")).to_be_in_viewport()
+
+
+def test_however_deep_a_list_goes_its_words_are_in_sight(house: Stage) -> None:
+    house.model.replies = [say("".join(f"{'  ' * n}- level{n}\n" for n in range(40)))]
+    page = house.open(width=320, height=640)
+    send(page, "deep")
+    expect(page.locator(".end")).to_have_count(1)
+    cut = "all => all.filter(e => e.getBoundingClientRect().right > innerWidth).length"
+    assert replies(page).locator("li").evaluate_all(cut) == 0
+    least = "all => Math.min(...all.map(e => e.getBoundingClientRect().width))"
+    assert replies(page).locator("li").evaluate_all(least) > 60
+
+
+def test_words_from_the_right_begin_at_the_right(house: Stage) -> None:
+    house.model.replies = [say("שלום עולם, this is `code`.\n\nIn English.\n")]
+    page = house.open()
+    send(page, "שלום")
+    expect(page.locator(".end")).to_have_count(1)
+    inside = """p => {
+        const range = document.createRange();
+        range.selectNodeContents(p);
+        const [text, box] = [range.getBoundingClientRect(), p.getBoundingClientRect()];
+        return box.right - text.right < text.left - box.left;
+    }"""
+    assert [p.evaluate(inside) for p in replies(page).locator("p").all()] == [True, False]
+
+
+def test_the_tab_of_the_file_that_is_shown_is_in_sight(house: Stage) -> None:
+    names = [f"a_rather_long_name_{number}.txt" for number in range(8)]
+    for name in names:
+        (house.project / name).write_text(name)
+    page = house.open()
+    for name in names:
+        page.get_by_role("treeitem", name=name).click()
+        expect(page.locator(".pane-tab.shown")).to_contain_text(name)
+        expect(page.locator(".pane-tab.shown .tab")).to_be_in_viewport(ratio=1)

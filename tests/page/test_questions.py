@@ -75,6 +75,19 @@ def test_leaving_the_form_goes_back_to_the_question(house: Stage) -> None:
     expect(replies(page).last).to_have_text("Fine.")
 
 
+def test_an_answer_that_was_begun_is_not_dropped_without_a_word(house: Stage) -> None:
+    page = ask(house, "run_command", command="echo hi")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(question(other).get_by_role("button", name="Yes")).to_be_enabled()
+    page.keyboard.press("e")
+    question(page).get_by_role("textbox", name="command").fill("echo longer")
+    question(other).get_by_role("button", name="Yes").click()
+    expect(page.locator(".notice.bad")).to_have_text("Somebody else answered first.")
+    expect(replies(other).last).to_have_text("Fine.")
+    expect(other.locator(".notice")).to_have_count(0)
+
+
 def test_a_deletion_shows_the_lines_that_would_go(house: Stage) -> None:
     (house.project / "old.txt").write_text("one\ntwo\n")
     page = ask(house, "delete_file", path="old.txt")

@@ -63,7 +63,7 @@ def test_lines_of_a_file_are_noted_and_quoted(house: Stage) -> None:
     page.get_by_role("textbox", name="Note").fill("mind these")
     page.get_by_role("form", name="Add note").get_by_role("button", name="Add note").click()
     expect(page.locator(".notice").last).to_contain_text("Noted.")
-    expect(row(page, "a.py").locator(".mark, .icon")).not_to_have_count(0)
+    expect(row(page, "a.py, Note: L2-3: mind these")).to_be_visible()
     page.locator(".editor .cm-content").click()
     page.keyboard.press("Control+Home")
     page.keyboard.press("Shift+End")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+import re
+
+from playwright.sync_api import Page, expect
 
 from core.messages import Assistant, User
 from modules.data_folder import DataFolder
 from modules.sessions import Sessions
 from tests.modules.web.test_held import run_elsewhere
-from tests.page.stage import Stage, message, replies, send
-from tests.scripted import call, say
+from tests.page.stage import Gate, Stage, message, replies, send
+from tests.scripted import USED, call, say
+from utils.completion import Completion, Delta
 
 
 def test_a_fork_can_undo_what_was_done_before_it(house: Stage) -> None:
@@ -52,3 +55,129 @@ def test_a_session_that_runs_elsewhere_is_read_along(house: Stage) -> None:
     message(page).press("Enter")
     expect(replies(page).last).to_have_text("here again")
     expect(banner).to_be_hidden()
+
+
+def listed(house: Stage, *names: str) -> Page:
+    """Return a page with the list of sessions open, one for each of *names*, newest first."""
+    house.model.replies = [say("hello") for _ in names]
+    page = house.open()
+    for name in reversed(names):
+        if page.locator(".end").count():
+            page.get_by_role("button", name="New session", exact=True).click()
+            expect(page.locator(".welcome")).to_be_visible()
+        send(page, name)
+        expect(page.locator(".end")).to_have_count(1)
+    page.keyboard.press("Control+k")
+    drawer = page.get_by_role("dialog", name="Sessions")
+    expect(drawer.locator(".title")).to_have_text(list(names))
+    return page
+
+
+def test_the_list_keeps_the_focus_when_something_in_it_changes(house: Stage) -> None:
+    page = listed(house, "first", "second", "third")
+    drawer = page.get_by_role("dialog", name="Sessions")
+    archive = drawer.get_by_role("button", name="Archive: second")
+    archive.focus()
+    third = drawer.locator(".session").nth(2).get_attribute("data-id")
+    rename = "id => fetch(`/api/sessions/${id}`, {method: 'PATCH', body: '{\"title\": \"3\"}', "
+    rename += "headers: {'Content-Type': 'application/json'}}).then(answer => answer.status)"
+    assert page.evaluate(rename, third) == 200
+    expect(drawer.locator(".title", has_text=re.compile("^3$"))).to_be_visible()
+    expect(archive).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(drawer.locator(".session")).to_have_count(2)
+    expect(drawer.locator(".session button:focus")).to_have_attribute(
+        "aria-label", re.compile("^Archive: (third|first|3)$")
+    )
+    drawer.get_by_role("button", name="Rename: first").focus()
+    page.keyboard.press("Enter")
+    drawer.get_by_role("textbox", name="Title").fill("Un")
+    page.keyboard.press("Enter")
+    expect(drawer.get_by_role("button", name=re.compile("^Un"))).to_be_focused()
+
+
+def test_leaving_the_title_stops_nothing_and_goes_back_to_it(house: Stage) -> None:
+    gate = Gate()
+    last = Completion("One two.", "", (), USED)
+    house.model.replies = [[Delta("One "), gate, Delta("two."), last]]
+    page = house.open()
+    send(page, "slowly")
+    expect(replies(page)).to_have_text("One ")
+    page.locator(".log").focus()
+    page.keyboard.press("F2")
+    field = page.get_by_role("textbox", name="Title")
+    expect(field).to_be_focused()
+    field.fill("Wrong")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="slowly")).to_be_focused()
+    gate.open()
+    expect(replies(page)).to_have_text("One two.")
+    expect(page.locator(".end.stopped")).to_have_count(0)
+    page.keyboard.press("F2")
+    field.fill("Right")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Right")).to_be_focused()
+
+
+def test_a_session_that_is_deleted_elsewhere_is_left_with_what_was_being_written(
+    house: Stage,
+) -> None:
+    house.model.replies = [say("hello"), say("hello again")]
+    page = house.open()
+    send(page, "first")
+    expect(page.locator(".end")).to_have_count(1)
+    page.locator(".composer textarea").fill("half a sent")
+    gone = page.url.rpartition("/s/")[2].partition("?")[0]
+    delete = "id => fetch(`/api/sessions/${id}`, {method: 'DELETE'}).then(answer => answer.status)"
+    assert page.evaluate(delete, gone) == 204
+    expect(page.locator(".notice")).to_contain_text("no longer there")
+    expect(page).not_to_have_url(re.compile(gone))
+    expect(replies(page)).to_have_count(0)
+    expect(message(page)).to_have_value("half a sent")
+    message(page).press("Enter")
+    expect(replies(page)).to_have_text("hello again")
+
+
+def test_escape_in_a_field_leaves_it_and_stops_nothing(house: Stage) -> None:
+    gate = Gate()
+    last = Completion("One two.", "", (), USED)
+    house.model.replies = [[Delta("One "), gate, Delta("two."), last]]
+    (house.project / "a.txt").touch()
+    page = house.open()
+    send(page, "slowly")
+    expect(replies(page)).to_have_text("One ")
+    field = page.get_by_role("searchbox", name="Filter files")
+    field.fill("a")
+    field.press("Escape")
+    expect(field).to_have_value("")
+    field.press("Escape")
+    expect(page.get_by_role("tree", name="Files")).to_be_focused()
+    page.get_by_label("Approval mode").focus()
+    page.keyboard.press("Escape")
+    expect(message(page)).to_be_focused()
+    gate.open()
+    expect(replies(page)).to_have_text("One two.")
+    expect(page.locator(".end.stopped")).to_have_count(0)
+
+
+def test_what_waits_for_the_server_outlives_a_reload_and_is_sent_once(house: Stage) -> None:
+    house.model.replies = [say("hello"), say("hello again")]
+    page = house.open()
+    send(page, "first")
+    expect(page.locator(".end")).to_have_count(1)
+    silent = [True]
+    page.route_web_socket(
+        re.compile("socket.io"), lambda line: None if silent else line.connect_to_server()
+    )
+    page.reload()
+    expect(replies(page)).to_have_text("hello")
+    send(page, "second")
+    expect(page.locator(".person.sending")).to_have_text("second")
+    page.reload()
+    expect(page.locator(".person.sending")).to_have_text("second")
+    silent.clear()
+    for _ in range(2):
+        page.reload()
+        expect(replies(page)).to_have_text(["hello", "hello again"])
+        expect(page.locator(".person")).to_have_text(["first", "second"])
+    assert len(house.model.requests) == 2

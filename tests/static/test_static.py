@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 from string import Formatter
 from typing import Any, get_args
@@ -81,14 +82,24 @@ def test_the_replay_page_is_made_of_the_scripts_as_they_are() -> None:
     assert run.returncode == 0, "run in tools/: npm ci && node replay.mjs"
 
 
+def imports_of(script: Path) -> list[Path]:
+    text = script.read_text(encoding="utf-8")
+    names = re.findall(r'^(?:import|export)\b[^;]*?from "([^"]+)"', text, re.M | re.S)
+    return [(script.parent / name).resolve() for name in names]
+
+
 def imported(script: Path, seen: set[Path]) -> set[Path]:
     """Return what the browser fetches before it runs *script*, with itself."""
     if script not in seen:
         seen.add(script)
-        text = script.read_text(encoding="utf-8")
-        for name in re.findall(r'^(?:import|export)\b[^;]*?from "([^"]+)"', text, re.M | re.S):
-            imported((script.parent / name).resolve(), seen)
+        for each in imports_of(script):
+            imported(each, seen)
     return seen
+
+
+def test_no_scripts_import_each_other_in_a_circle() -> None:
+    above = TopologicalSorter({script: imports_of(script) for script in SCRIPTS})
+    assert list(above.static_order())  # raises CycleError, which names them
 
 
 def test_the_first_paint_needs_little() -> None:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from utils.bootstrap import ensure
+from utils.phrases import Phrase, Problem
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys
@@ -97,6 +100,22 @@ def test_a_failure_says_what_to_do_and_the_next_start_tries_again(root: Path) ->
     assert "ONEFOLD_BOOTSTRAP=0" in failed.stderr
     (root / "requirements.txt").write_text(good)
     assert start(root).stdout == "1.0 []\n"
+
+
+def test_a_place_that_cannot_be_written_to_is_said_at_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    told: list[Phrase] = []
+    with pytest.raises(Problem, match=f"Nothing can be written to {root}"):
+        ensure(
+            str(root),
+            packages=["onefold_probe"],
+            requirements="requirements.txt",
+            folder=".venv",
+            say=told.append,
+        )
+    assert told == []
 
 
 def test_it_can_be_turned_off(root: Path) -> None:

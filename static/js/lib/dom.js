@@ -80,7 +80,8 @@ export function retext(element, text) {
 }
 
 /**
- * A list of views in *container* that follows a list of values: views of keys that stay are kept.
+ * A list of views in *container* that follows a list of values: views of keys that stay are kept,
+ * with the focus in them.
  * @template T
  * @param {Element} container
  * @param {(value: T) => string} keyOf
@@ -91,6 +92,7 @@ export function keyed(container, keyOf, make) {
   /** @type {Map<string, {value: T, view: any}>} */
   let kept = new Map();
   return (values) => {
+    const focused = document.activeElement;
     const now = new Map();
     let place = container.firstChild;
     for (const value of values) {
@@ -107,6 +109,8 @@ export function keyed(container, keyOf, make) {
       view.element.remove();
     }
     kept = now;
+    // What was moved to another place has lost it.
+    if (focused !== document.activeElement && container.contains(focused)) focused.focus({ preventScroll: true });
   };
 }
 

@@ -1,7 +1,7 @@
 // Markdown and coloured code to nodes. Whatever was markup has gone through DOMPurify: this is the
 // only place where text of others can become elements.
 
-import { address } from "../net/api.js";
+import { api } from "../net/api.js";
 import { t } from "./words.js";
 import { loadHighlight, loadMarked, loadPurify, loadSyntax } from "./vendor.js";
 
@@ -77,19 +77,24 @@ const SYNTAXES = new Set(
 const LONGEST = 200_000; // characters of code that are still coloured
 
 let loading;
+/** The folder that paths in what is being drawn start from. */
+let base = "";
 
 /**
  * Fetches what is needed, once. Markup in a file is a part of it; in what the model says it is shown
  * as the text it is, or a sentence about `<script>` would lose its words.
- * @returns {Promise<(markdown: string, isFile?: boolean) => DocumentFragment>}
+ * @returns {Promise<(markdown: string, folder?: string | null) => DocumentFragment>} *folder*: of the
+ * file that *markdown* is; null if it is something that was said
  */
 export function markdownReady() {
   loading ??= Promise.all([loadMarked(), loadPurify()]).then(([{ Marked }, { default: purify }]) => {
     purify.addHook("afterSanitizeAttributes", tame);
     const file = new Marked({ gfm: true });
     const talk = new Marked({ gfm: true, renderer: { html: shownMarkup }, walkTokens: escapeText });
-    return (markdown, isFile) =>
-      purify.sanitize(/** @type {string} */ ((isFile ? file : talk).parse(markdown)), OPTIONS);
+    return (markdown, folder = null) => {
+      base = folder ?? "";
+      return purify.sanitize(/** @type {string} */ ((folder === null ? talk : file).parse(markdown)), OPTIONS);
+    };
   });
   return loading;
 }
@@ -130,7 +135,7 @@ function tameLink(link) {
     link.setAttribute("rel", "noopener noreferrer nofollow");
   } else if (!href.startsWith("#")) {
     link.setAttribute("href", "#");
-    link.dataset.path = decoded(href.replace(/^\.?\//, ""));
+    link.dataset.path = inProject(href.replace(/[?#].*$/, ""));
   }
 }
 
@@ -142,7 +147,18 @@ function tamePicture(picture) {
     // would tell its server that we are here
     picture.replaceWith(document.createTextNode(`[${picture.alt || source}]`));
   } else
-    picture.setAttribute("src", address("/api/files/raw", { path: decoded(source.replace(/^\.?\//, "")) }));
+    picture.setAttribute("src", api.rawAddress(inProject(source)));
+}
+
+/** The path in the project that *reference* means, as it stands in a file of the folder *base*. */
+function inProject(reference) {
+  const path = decoded(reference);
+  const parts = [];
+  for (const part of `${path.startsWith("/") ? "" : base}/${path}`.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part && part !== ".") parts.push(part);
+  }
+  return parts.join("/");
 }
 
 function decoded(path) {

@@ -26,3 +26,29 @@ export function remember(name, value) {
     // Full, or forbidden: the page works without.
   }
 }
+
+/**
+ * What this tab alone keeps over a reload.
+ * @param {string} name
+ * @returns {any} null: nothing
+ */
+export function kept(name) {
+  try {
+    return JSON.parse(sessionStorage.getItem(PREFIX + name) ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {any} value null forgets
+ */
+export function keep(name, value) {
+  try {
+    sessionStorage.removeItem(PREFIX + name); // what is older is of no use, even if there is no room
+    if (value !== null) sessionStorage.setItem(PREFIX + name, JSON.stringify(value));
+  } catch {
+    // Full, or forbidden: a reload asks before it loses anything.
+  }
+}

@@ -9,6 +9,7 @@ import { markdownReady } from "./markup.js";
 import { outlined } from "./outline.js";
 import { t } from "./words.js";
 
+const REST = 10; // times as long as a drawing took, until the next begins
 const SLICE = 12; // ms of drawing between two looks at what else there is to do
 /** @type {(() => void)[]} */
 const waiting = [];
@@ -40,18 +41,24 @@ export class MarkdownWriter {
   #above = [];
   #text = "";
   #isDone = false;
+  /** When the open end may be drawn again, and what waits for that. */
+  #next = 0;
+  #later = 0;
   /** @type {((markdown: string) => DocumentFragment) | null} */
   #render = null;
   /** @type {{node: Text, length: number} | null} the code of an open fence */
   #fence = null;
 
-  /** @param {boolean} [isFile] whether it is a file: markup in it means what it says */
-  constructor(isFile = false) {
+  /**
+   * @param {(path: string) => void} openFile is called when a link to a file is followed
+   * @param {string | null} [folder] of the file it is: markup in that means what it says
+   */
+  constructor(openFile, folder = null) {
     this.open = h("div", { class: "block" });
-    this.element = h("div", { class: "prose" }, this.open);
+    this.element = h("div", { class: "prose", on: { click: (event) => follow(event, openFile) } }, this.open);
     markdownReady().then((render) =>
       soon(() => {
-        this.#render = (markdown) => render(legible(markdown), isFile);
+        this.#render = (markdown) => render(legible(markdown), folder);
         this.#draw();
       }),
     );
@@ -62,11 +69,21 @@ export class MarkdownWriter {
     if (text === this.#text && isDone === this.#isDone) return;
     this.#text = text;
     this.#isDone = isDone;
-    if (this.#render) this.#draw();
-    else this.open.textContent = legible(text);
+    if (!this.#render) this.open.textContent = legible(text);
+    else if (isDone || performance.now() >= this.#next) this.#draw();
+    else this.#later ||= setTimeout(() => this.#draw(), this.#next - performance.now());
   }
 
+  /** What took long is not done again soon: a list of a thousand items is one block until its end. */
   #draw() {
+    clearTimeout(this.#later);
+    this.#later = 0;
+    const start = performance.now();
+    this.#drawAll();
+    this.#next = start + REST * (performance.now() - start);
+  }
+
+  #drawAll() {
     const rest = this.#text.slice(this.#settled);
     const end = this.#isDone ? rest.length : settledEnd(rest);
     if (end > 0) this.#settle(rest.slice(0, end));
@@ -106,6 +123,13 @@ export class MarkdownWriter {
     this.#fence.node.appendData(legible(code.slice(this.#fence.length)));
     this.#fence.length = code.length;
   }
+}
+
+function follow(event, openFile) {
+  const link = event.target.closest("a[data-path]");
+  if (!link) return;
+  event.preventDefault();
+  openFile(link.dataset.path);
 }
 
 /** Gives code its frame and colours, wide tables their own scroll bar. */

@@ -54,6 +54,10 @@ export function address(path, query = {}) {
   return text ? `${path}?${text}` : path;
 }
 
+/** How often files have changed: a browser shows the picture at an address that it has seen again. */
+let round = 0;
+export const filesChanged = () => (round += 1);
+
 export const api = {
   status: () => request("GET", "/api/status"),
   commands: () => request("GET", "/api/commands"),
@@ -76,7 +80,7 @@ export const api = {
   save: (path, text, base) => request("PUT", "/api/files/text", { body: { path, text, base } }),
   upload: (folder, file, replace = 0) =>
     request("POST", "/api/files/upload", { query: { folder, name: file.name, replace }, bytes: file }),
-  rawAddress: (path) => address("/api/files/raw", { path }),
+  rawAddress: (path) => address("/api/files/raw", { path, round: round || undefined }),
   downloadAddress: (path) => address("/api/files/download", { path }),
   makeFolder: (path) => request("POST", "/api/files/folder", { body: { path } }),
   rename: (path, new_path) => request("POST", "/api/files/rename", { body: { path, new_path } }),

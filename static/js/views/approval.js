@@ -1,6 +1,7 @@
 // Shows the question that waits, if there is one, above the composer.
 
 import { h } from "../lib/dom.js";
+import { t } from "../lib/words.js";
 import { openQuestion } from "../state/derived.js";
 
 /** @param {import("../app.js").App} app */
@@ -12,6 +13,8 @@ export function approval(app) {
     const item = openQuestion(known.picture.items, known.state?.asked ?? []);
     if (nameOf(item) === asked) return;
     asked = nameOf(item);
+    if (card?.isBegun && known.state?.running && !known.state.stopping)
+      app.notice(t("Somebody else answered first."), true);
     card = null;
     element.replaceChildren();
     if (item) ask(item, known.state.asked.length);

@@ -151,7 +151,7 @@ export class ChangesSource {
     } catch (refusal) {
       if (refusal.status && session === this.#session) {
         this.#known = wanted;
-        this.app.fail(refusal);
+        if (refusal.code !== "unknown_session") this.app.fail(refusal); // which is told by itself
       } else setTimeout(() => this.#look(), AGAIN);
     }
     this.#look();

@@ -2,12 +2,13 @@
 
 import { button, h, keyed } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { visible } from "../lib/format.js";
+import { size, visible } from "../lib/format.js";
 import { remember, remembered } from "../lib/memory.js";
 import { say, t } from "../lib/words.js";
 import { mention } from "../state/typing.js";
 import { Completion } from "./completion.js";
-import { upload } from "./upload.js";
+
+const FRAME = 1000; // bytes that a message has beside its text
 
 /** @param {import("../app.js").App} app */
 export function composer(app) {
@@ -16,6 +17,7 @@ export function composer(app) {
     "aria-label": t("Message"),
     placeholder: t("Ask for something, / commands, @ files"),
     enterkeyhint: "send",
+    dir: "auto",
   });
   const send = h(
     "button",
@@ -72,6 +74,7 @@ export function composer(app) {
       session = known.session;
       left = "";
       if (!isNew || !area.value) area.value = remembered(`draft.${session}`) ?? "";
+      else remember(`draft.${session}`, area.value);
       resize();
     }
     const isRunning = Boolean(known.state?.running);
@@ -96,11 +99,21 @@ export function composer(app) {
 
   function submit(now = false) {
     const text = area.value.trim();
-    if (!text) return;
+    if (!text || isTooLong(text)) return;
     area.value = "";
     area.dispatchEvent(new Event("input"));
     completion.close();
     app.send(text, now);
+  }
+
+  /** The server would hang up on it. */
+  function isTooLong(text) {
+    const most = (app.known.status?.limits.message ?? Infinity) - FRAME;
+    const bytes = new Blob([JSON.stringify(text)]).size;
+    if (bytes <= most) return false;
+    const values = { size: size(bytes), most: size(most) };
+    app.notice(t("This message has {size}, at most {most} can be sent: name a file with @ instead.", values), true);
+    return true;
   }
 
   area.addEventListener("input", () => {
@@ -114,26 +127,44 @@ export function composer(app) {
     event.preventDefault();
     submit();
   });
-  files.addEventListener("change", async () => {
-    const paths = await upload(app, "", [...files.files]);
-    if (paths.length) take(paths.map(mention).join(""));
+  files.addEventListener("change", () => {
+    addAndName([...files.files]);
     files.value = "";
   });
-  area.addEventListener("paste", async (event) => {
-    const pasted = [...(event.clipboardData?.files ?? [])];
+  area.addEventListener("paste", (event) => {
+    const pasted = pastedFiles(event.clipboardData);
     if (!pasted.length) return;
     event.preventDefault();
-    const paths = await upload(app, "", pasted);
-    if (paths.length) take(paths.map(mention).join(""));
+    addAndName(pasted);
   });
-  app.on("starting", () => {
-    [left, session, area.value] = [session, "", ""];
+  async function addAndName(chosen) {
+    const { into, upload } = await import("./upload.js");
+    const paths = await upload(app, into(chosen));
+    if (paths.length) take(paths.map(mention).join(""));
+  }
+  app.on("starting", (keepsText) => {
+    if (keepsText) remember(`draft.${session}`, null);
+    else if (session) area.value = ""; // what was written before the first session goes into it
+    [left, session] = [session, ""];
     resize();
   });
   app.on("draft", take);
   app.on("mention", (path) => take(mention(path)));
   app.on("compose", () => area.focus());
   return { element: form, area, focus: () => area.focus(), take };
+}
+
+/** The files of the clipboard; an office program adds a picture to text, which stays text. */
+function pastedFiles(data) {
+  const isText = data.types.includes("text/plain") && data.types.includes("text/html");
+  return isText ? [] : [...data.files].map(named);
+}
+
+/** Every picture in a clipboard is called "image.png": one must not replace the one before. */
+function named(file) {
+  if (file.name !== "image.png") return file;
+  const now = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
+  return new File([file], `image-${now}.png`, { type: file.type });
 }
 
 /** Enter sends, but never while a Chinese word is being composed. */

@@ -1,13 +1,15 @@
 // The conversation: items in order, older turns on demand, and a scroll that never fights.
 
 import { button, h, keyed, retext } from "../lib/dom.js";
-import { icon } from "../lib/icons.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/words.js";
 import { grouped, marked } from "../state/derived.js";
 import { verb } from "../cards/verbs.js";
 import { welcome } from "./welcome.js";
 import { Follow } from "./follow.js";
+
+const STILL = 2; // frames without a change, after which nothing moves any longer
+const FRAMES = 8; // that are waited for at most
 
 /** @param {import("../app.js").App} app */
 export function conversation(app) {
@@ -39,24 +41,26 @@ export function conversation(app) {
   const element = h("div", { class: "conversation" }, log, pill);
 
   let session = "";
+  let isSettled = false;
   let groups = null;
   let drawn = null;
   let marks = null;
   let outbox = 0;
-  import("./items.js").then(({ itemView }) =>
-    begin(
-      keyed(
-        list,
-        (item) => item.key,
-        (item) => itemView(item, host),
-      ),
-    ),
-  );
+  import("./items.js").then(async ({ itemView, itemsReady }) => {
+    await itemsReady;
+    const items = keyed(
+      list,
+      (item) => item.key,
+      (item) => itemView(item, host),
+    );
+    begin(items);
+  });
 
   const begin = (items) =>
     app.show((known) => {
       if (known.session !== session) {
         session = known.session;
+        isSettled = false;
         follow.toEnd();
       }
       if (known.picture.items !== drawn || known.marks !== marks) {
@@ -72,7 +76,21 @@ export function conversation(app) {
       drawEmpty(known);
       drawWorking(known);
       follow.update(drawn.length);
+      if (known.isReady && !isSettled) settle();
     });
+
+  /** Shows a session only when its end is in its place: what is in sight stays where it is. */
+  async function settle() {
+    isSettled = true;
+    list.classList.add("settling");
+    let height = -1;
+    for (let frame = 0, still = 0; frame < FRAMES && still < STILL; frame += 1) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      still = height === log.scrollHeight ? still + 1 : 0;
+      height = log.scrollHeight;
+    }
+    list.classList.remove("settling");
+  }
 
   function drawEmpty(known) {
     const isEmpty = known.isReady && !known.picture.items.length && !known.outbox.length;

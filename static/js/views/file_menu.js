@@ -5,7 +5,6 @@ import { icon } from "../lib/icons.js";
 import { folderOf, nameOf, visible } from "../lib/format.js";
 import { t } from "../lib/words.js";
 import { api } from "../net/api.js";
-import { joined } from "../state/tree.js";
 
 export class FileMenu {
   /** @param {import("../app.js").App} app */
@@ -70,11 +69,10 @@ export class FileMenu {
       anchor,
       t("Note on {path}", { path: visible(nameOf(path)) }),
       entry.note,
-      (note) =>
-        this.app.attempt(async () => {
-          await api.note(path, note);
-          this.app.tell("files", { by: "person", folders: [folderOf(path)], paths: [] });
-        }),
+      async (note) => {
+        await api.note(path, note);
+        this.app.tell("files", { by: "person", folders: [folderOf(path)], paths: [] });
+      },
       true,
     );
   }
@@ -84,7 +82,7 @@ export class FileMenu {
       anchor,
       t("New name"),
       path,
-      (name) => name && name !== path && this.app.attempt(() => api.rename(path, name)),
+      (name) => name && name !== path && api.rename(path, name),
     );
   }
 
@@ -94,14 +92,15 @@ export class FileMenu {
     );
   }
 
-  #make(name) {
+  async #make(name) {
     const path = name.replace(/^\/+/, "");
-    if (!path) return undefined;
-    if (path.endsWith("/")) return this.app.attempt(() => api.makeFolder(path.replace(/\/+$/, "")));
-    return this.app.attempt(async () => {
-      await api.save(path, "", null);
-      this.app.tell("open", { path });
-    });
+    if (!path) return;
+    if (path.endsWith("/")) {
+      await api.makeFolder(path.replace(/\/+$/, ""));
+      return;
+    }
+    await api.save(path, "", null);
+    this.app.tell("open", { path });
   }
 
   #form(anchor, label, value, done, isLong = false) {
@@ -111,9 +110,12 @@ export class FileMenu {
       rows: 3,
       spellcheck: "false",
     });
-    const finish = () => {
-      this.close();
-      done(field.value.trim());
+    const finish = async () => {
+      const isDone = await this.app.attempt(async () => {
+        await done(field.value.trim());
+        return true;
+      });
+      if (isDone && form.isConnected) this.close(); // else what was written stays, to be mended
     };
     const form = h(
       "form",
@@ -167,7 +169,7 @@ export class FileMenu {
   #pressed(event) {
     const items = [...this.element.querySelectorAll("[role=menuitem]")];
     const at = items.indexOf(document.activeElement);
-    if (event.key === "Escape") this.close();
+    if (event.key === "Escape" || (event.key === "Tab" && at >= 0)) this.close();
     else if (event.key === "ArrowDown" && at >= 0) items[(at + 1) % items.length].focus();
     else if (event.key === "ArrowUp" && at >= 0) items[(at - 1 + items.length) % items.length].focus();
     else return;

@@ -1,15 +1,21 @@
 // One open file: its text in an editor, or a preview; merging what changed meanwhile.
 
-import { button, h } from "../lib/dom.js";
+import { h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { folderOf, nameOf, size, visible } from "../lib/format.js";
+import { size } from "../lib/format.js";
 import { say, t } from "../lib/words.js";
 import { api } from "../net/api.js";
-import { conflicts, merge, settled } from "../lib/merge.js";
+import { keep, kept } from "../lib/memory.js";
+import { conflicts, merge } from "../lib/merge.js";
 import { loadMerge } from "../lib/vendor.js";
+import { FileBar } from "./file_bar.js";
+import { FileNotices } from "./file_notices.js";
 import { preview, previewKind } from "./preview.js";
 
 const NO_TEXT = new Set(["image", "pdf", "audio", "video"]);
+const PAUSE = 300; // ms without typing, after which it is kept
+const LONGEST_DRAFT = 1_000_000; // characters that are kept over a reload
+const NO_FILE = { hash: null, size: 0, encoding: "utf-8", newline: "\n", language: "", is_writable: true };
 
 export class FileView {
   #base = { text: "", hash: null };
@@ -18,7 +24,9 @@ export class FileView {
   #isPreview = false;
   #wantedLine = 0;
   #isLoading = null;
-  #isSaving = false;
+  /** @type {Promise<void> | null} a save that is under way */
+  #saving = null;
+  #keeping = 0;
 
   /**
    * @param {import("../app.js").App} app
@@ -30,114 +38,52 @@ export class FileView {
     this.path = path;
     this.changed = changed;
     this.isDirty = false;
-    this.facts = h("span", { class: "muted facts" });
-    this.saveButton = button(
-      { class: "primary small", hidden: true, on: { click: () => this.save() } },
-      t("Save"),
-    );
-    this.previewButton = button(
-      { class: "small", hidden: true, "aria-pressed": "false", on: { click: () => this.#togglePreview() } },
-      t("Preview"),
-    );
-    this.pinButton = button({ class: "quiet tiny", on: { click: () => this.#toggleFocus() } }, icon("pin"));
-    this.bar = h(
-      "div",
-      { class: "file-bar" },
-      h(
-        "span",
-        { class: "crumbs", title: visible(path) },
-        h("span", { class: "muted", text: folderOf(path) ? `${visible(folderOf(path))}/` : "" }),
-        h("b", { text: visible(nameOf(path)) }),
-      ),
-      this.facts,
-      h("span", { class: "gap" }),
-      this.previewButton,
-      this.pinButton,
-      button(
-        {
-          class: "quiet tiny",
-          title: t("Reveal in the tree"),
-          "aria-label": t("Reveal in the tree"),
-          on: { click: () => app.tell("reveal", path) },
-        },
-        icon("sidebar"),
-      ),
-      h(
-        "a",
-        {
-          class: "button quiet tiny",
-          href: api.downloadAddress(path),
-          title: t("Download"),
-          "aria-label": t("Download"),
-        },
-        icon("download"),
-      ),
-      this.saveButton,
-    );
-    this.notices = h("div", { class: "file-notices" });
+    this.bar = new FileBar(app, path, { save: () => this.save(), preview: () => this.#togglePreview() });
+    this.notices = new FileNotices();
     this.body = h(
       "div",
       { class: "file-body" },
       h("p", { class: "muted loading-note", text: t("Loading…") }),
     );
-    this.element = h("div", { class: "file-view" }, this.bar, this.notices, this.body);
-    this.forgetApp = app.show(() => this.#drawPin());
+    this.element = h("div", { class: "file-view" }, this.bar.element, this.notices.element, this.body);
     this.#isLoading = this.#load();
-  }
-
-  get #focus() {
-    return this.app.known.state?.focus?.find(({ path }) => path === this.path);
-  }
-
-  #drawPin() {
-    const focus = this.#focus;
-    const words = focus ? t("In focus: {n} tokens", { n: focus.tokens }) : t("Put into focus");
-    if (this.pinButton.title === words) return;
-    this.pinButton.title = words;
-    this.pinButton.setAttribute("aria-label", words);
-    this.pinButton.setAttribute("aria-pressed", String(Boolean(focus)));
-  }
-
-  #toggleFocus() {
-    this.app.attempt(() => api.focus(this.app.known.session, this.path, !this.#focus));
   }
 
   async #load() {
     const kind = previewKind(this.path);
     if (NO_TEXT.has(kind) && !this.path.endsWith(".svg")) {
-      this.body.replaceChildren(preview(kind, this.path, ""));
+      this.#preview(kind, "");
       return;
     }
     try {
-      const file = await api.text(this.path);
-      this.#base = { text: file.text, hash: file.hash };
-      this.file = file;
-      this.#drawFacts();
-      this.#kind = kind;
-      await this.#openEditor(file);
-      this.previewButton.hidden = !this.#kind;
-      if (this.#kind === "csv" || this.#kind === "image") this.#togglePreview();
+      await this.#read(kind);
     } catch (refusal) {
       this.#cannotRead(refusal);
     }
   }
 
-  #drawFacts() {
-    const { file } = this;
-    this.facts.textContent = [
-      size(file.size),
-      !/^utf-8(, lf)?$/i.test(file.encoding) && file.encoding,
-      file.newline === "\r\n" && "CRLF",
-      !file.is_writable && t("read-only"),
-    ]
-      .filter(Boolean)
-      .join(" · ");
+  /** Opens the text, with what was typed before a reload; the file may be another since, or gone. */
+  async #read(kind) {
+    const draft = kept(this.#draftName);
+    const file = await api.text(this.path).catch((refusal) => {
+      if (refusal.status !== 404 || !draft) throw refusal;
+      return { ...NO_FILE, text: draft.base };
+    });
+    this.file = file;
+    this.#base = draft ? { text: draft.base, hash: draft.hash } : { text: file.text, hash: file.hash };
+    this.bar.drawFacts(this.file);
+    this.#kind = kind;
+    await this.#openEditor(file, draft?.text ?? file.text);
+    if (file.hash === null) this.#gone();
+    else if (file.hash !== this.#base.hash) await this.#mergeWith(file.text, file.hash);
+    this.bar.previewButton.hidden = !kind;
+    if ((kind === "csv" || kind === "image") && !this.#wantedLine) this.#togglePreview();
   }
 
-  async #openEditor(file) {
+  async #openEditor(file, text) {
     const { Editor } = await import("./editor.js");
     this.#editor = new Editor({
-      text: this.#draft ?? file.text,
+      text,
       language: file.language,
       isReadOnly: !file.is_writable,
       changed: () => this.#edited(),
@@ -157,31 +103,35 @@ export class FileView {
     });
   }
 
-  /** What was typed before a reload and not saved. */
-  get #draft() {
-    const kept = JSON.parse(sessionStorage.getItem(`file.${this.path}`) ?? "null");
-    return kept?.hash === this.#base.hash ? kept.text : null;
+  get #draftName() {
+    return `file.${this.path}`;
   }
 
   #edited() {
-    const text = this.#editor.text;
-    const isDirty = text !== this.#base.text;
-    if (isDirty && text.length < 1_000_000)
-      sessionStorage.setItem(`file.${this.path}`, JSON.stringify({ hash: this.#base.hash, text }));
-    else sessionStorage.removeItem(`file.${this.path}`);
+    const isDirty = this.#editor.text !== this.#base.text;
+    clearTimeout(this.#keeping);
+    this.#keeping = setTimeout(() => this.keepDraft(), PAUSE);
     if (isDirty !== this.isDirty) {
       this.isDirty = isDirty;
       this.changed();
     }
-    this.#drawConflicts();
-    this.saveButton.hidden = !isDirty;
+    this.notices.drawConflicts(this.#editor);
+    this.bar.saveButton.hidden = !isDirty;
+  }
+
+  /** Keeps what was typed over a reload. */
+  keepDraft() {
+    if (!this.#editor) return;
+    const { text } = this.#editor;
+    const { text: base, hash } = this.#base;
+    keep(this.#draftName, text !== base && text.length < LONGEST_DRAFT ? { base, hash, text } : null);
   }
 
   #cannotRead(refusal) {
     const kind = previewKind(this.path) || refusal.body?.preview || "";
     if (refusal.code === "binary" && kind) {
-      this.facts.textContent = refusal.body.size ? size(refusal.body.size) : "";
-      this.body.replaceChildren(preview(kind, this.path, ""));
+      this.bar.facts.textContent = refusal.body.size ? size(refusal.body.size) : "";
+      this.#preview(kind, "");
       return;
     }
     this.body.replaceChildren(
@@ -203,23 +153,42 @@ export class FileView {
     if (line) this.#editor?.goTo(line);
   }
 
+  /** Puts the focus where one goes on: into the text, or onto what can be done with the file. */
+  async enter() {
+    await this.#isLoading;
+    if (this.#editor && !this.#isPreview) this.#editor.view.focus();
+    else this.bar.pinButton.focus();
+  }
+
+  #preview(kind, text) {
+    const openFile = (path) => this.app.tell("open", { path });
+    this.body.replaceChildren(preview(kind, this.path, text, openFile));
+  }
+
   #togglePreview() {
     this.#isPreview = !this.#isPreview;
-    this.previewButton.setAttribute("aria-pressed", String(this.#isPreview));
-    this.body.replaceChildren(
-      this.#isPreview ? preview(this.#kind, this.path, this.#editor.text) : this.#editor.element,
-    );
+    this.bar.previewButton.setAttribute("aria-pressed", String(this.#isPreview));
+    if (this.#isPreview) this.#preview(this.#kind, this.#editor.text);
+    else this.body.replaceChildren(this.#editor.element);
   }
 
   // --- saving and merging ----------------------------------------------------------------------------
 
   async save() {
-    if (!this.#editor || this.#isSaving || !this.isDirty) return;
+    if (!this.#editor || this.#saving || !this.isDirty) return;
     if (conflicts(this.#editor.text).length) {
       this.app.notice(t("Settle the conflicts first."), true);
       return;
     }
-    this.#isSaving = true;
+    this.#saving = this.#save();
+    try {
+      await this.#saving;
+    } finally {
+      this.#saving = null;
+    }
+  }
+
+  async #save() {
     const text = this.#editor.text;
     try {
       const saved = await api.save(this.path, text, this.#base.hash);
@@ -227,16 +196,14 @@ export class FileView {
       // What was just typed may be a secret now: only its name is shown from here on.
       if (saved.text !== undefined && this.#editor.text === text) this.#editor.replace(saved.text);
       this.file.size = saved.size;
-      this.#drawFacts();
-      this.#notice?.remove();
+      this.bar.drawFacts(this.file);
+      this.notices.clear();
       this.#edited();
       this.app.notice(t("Saved."));
     } catch (refusal) {
       if (refusal.code !== "changed") this.app.fail(refusal);
       else if (refusal.body.text === null) this.#gone();
       else await this.#mergeWith(refusal.body.text, refusal.body.hash);
-    } finally {
-      this.#isSaving = false;
     }
   }
 
@@ -247,22 +214,29 @@ export class FileView {
       this.#isLoading = this.#load();
       return;
     }
+    await this.#saving; // it may be what changed the file
+    const base = this.#base;
     const file = await api.text(this.path).catch((refusal) => refusal);
+    if (this.#saving || base !== this.#base) {
+      await this.changedOutside(); // what was read may be older than what was saved meanwhile
+      return;
+    }
     if (file.status === 404) this.#gone();
     if (file.hash === undefined || file.hash === this.#base.hash) return;
     this.file = file;
-    this.#drawFacts();
+    this.bar.drawFacts(this.file);
     if (this.isDirty) await this.#mergeWith(file.text, file.hash);
     else {
+      this.notices.clear();
       this.#base = { text: file.text, hash: file.hash };
       this.#editor.replace(file.text);
-      if (this.#isPreview) this.body.replaceChildren(preview(this.#kind, this.path, file.text));
+      if (this.#isPreview) this.#preview(this.#kind, file.text);
     }
   }
 
   #gone() {
     this.#base = { text: this.#base.text, hash: null };
-    this.#tell(t("The file is gone from the disk; saving makes it again."));
+    this.notices.tell(t("The file is gone from the disk; saving makes it again."));
   }
 
   async #mergeWith(theirs, hash) {
@@ -273,55 +247,17 @@ export class FileView {
     this.#base = { text: theirs, hash };
     this.#editor.replace(text);
     this.#edited();
-    this.#tell(
+    this.notices.tell(
       count
         ? t("The file changed on disk meanwhile, in the same lines: choose below.")
         : t("The file changed on disk meanwhile; both changes are in the text now. Save to keep them."),
     );
   }
 
-  #tell(words) {
-    const close = button(
-      { class: "quiet tiny", "aria-label": t("Close"), on: { click: () => note.remove() } },
-      icon("close"),
-    );
-    const note = h(
-      "p",
-      { class: "file-notice", role: "alert" },
-      icon("alert"),
-      h("span", { text: words }),
-      close,
-    );
-    this.#notice?.remove();
-    this.notices.prepend(note);
-  }
-
-  get #notice() {
-    return this.notices.querySelector(".file-notice");
-  }
-
-  #drawConflicts() {
-    this.notices.querySelector(".conflicts")?.remove();
-    const found = conflicts(this.#editor.text);
-    if (!found.length) return;
-    const settle = (choice) => () =>
-      this.#editor.replaceRange(found[0].from, found[0].to, settled(found[0], choice));
-    this.notices.append(
-      h(
-        "div",
-        { class: "conflicts", role: "group", "aria-label": t("Conflict") },
-        h("span", { text: t("Conflict 1 of {n}", { n: found.length }) }),
-        button({ class: "small", on: { click: () => this.#editor.goToOffset(found[0].from) } }, t("Show")),
-        button({ class: "small", on: { click: settle("mine") } }, t("Keep yours")),
-        button({ class: "small", on: { click: settle("theirs") } }, t("Keep the disk's")),
-        button({ class: "small", on: { click: settle("both") } }, t("Keep both")),
-      ),
-    );
-  }
-
   leave() {
-    sessionStorage.removeItem(`file.${this.path}`);
-    this.forgetApp();
+    clearTimeout(this.#keeping);
+    keep(this.#draftName, null);
+    this.bar.leave();
     this.#editor?.destroy();
   }
 }

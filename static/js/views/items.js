@@ -4,12 +4,14 @@ import { button, h, keyed, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { duration, count, legible } from "../lib/format.js";
 import { copyButton } from "../lib/code.js";
+import { markdownReady } from "../lib/markup.js";
 import { MarkdownWriter } from "../lib/writer.js";
 import { say, t } from "../lib/words.js";
 import { explored } from "../state/derived.js";
 import { callView } from "../cards/call.js";
 import { drawCard } from "../cards/cards.js";
 import { UndoButton } from "../cards/undo.js";
+import { personView } from "./person.js";
 
 /** @typedef {import("../cards/cards.js").Host & {resend?: (turn: number, text: string) => void, fork?: (turn: number) => void, send?: (text: string) => void}} Host */
 
@@ -29,99 +31,16 @@ const VIEWS = {
 /** The kinds of items the page can show. */
 export const ITEMS = Object.keys(VIEWS);
 
+/** Resolves when replies can be drawn as they will stay, or never could. */
+export const itemsReady = markdownReady().catch(() => null);
+
 /** @param {any} item @param {Host} host */
 export const itemView = (item, host) => VIEWS[item.kind](item, host);
 
-function personView(item, host) {
-  const text = h("div", { class: "said", text: item.text });
-  const element = h("article", { class: "person", "aria-label": t("You") }, text);
-  if (!host.resend || !item.turn) return { element };
-  const edit = button(
-    {
-      class: "quiet tiny",
-      title: t("Edit this in a new session"),
-      "aria-label": t("Edit this in a new session"),
-      on: { click: begin },
-    },
-    icon("edit"),
-  );
-  element.append(
-    h(
-      "div",
-      { class: "actions" },
-      edit,
-      copyButton(() => item.text),
-    ),
-  );
-  function begin() {
-    element.replaceChildren(
-      editForm(
-        item.text,
-        (changed) => host.resend(item.turn, changed),
-        () => {
-          element.replaceChildren(
-            text,
-            h(
-              "div",
-              { class: "actions" },
-              edit,
-              copyButton(() => item.text),
-            ),
-          );
-          edit.focus();
-        },
-      ),
-    );
-    element.querySelector("textarea").focus();
-  }
-  return { element };
-}
-
-function editForm(text, send, cancel) {
-  const area = h("textarea", {
-    value: text,
-    rows: Math.min(12, text.split("\n").length + 1),
-    "aria-label": t("Edit the message"),
-  });
-  const form = h(
-    "form",
-    {
-      class: "edit-message",
-      on: {
-        submit: (event) => {
-          event.preventDefault();
-          if (area.value.trim()) send(area.value);
-        },
-      },
-    },
-    area,
-    h("p", { class: "muted", text: t("This goes on in a new session; the one you see stays as it is.") }),
-    h(
-      "div",
-      { class: "buttons" },
-      button({ on: { click: cancel } }, t("Cancel")),
-      h("button", { type: "submit", class: "primary" }, t("Send again")),
-    ),
-  );
-  form.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") {
-      event.stopPropagation();
-      cancel();
-    }
-  });
-  return form;
-}
-
 function textView(item, host) {
-  const writer = new MarkdownWriter();
+  const writer = new MarkdownWriter((path) => host.openFile(path));
   const element = h("article", { class: "reply", "aria-label": "Onefold" }, writer.element);
   let shown = item;
-  element.addEventListener("click", (event) => {
-    const link = event.target.closest("a[data-path]");
-    if (!link) return;
-    event.preventDefault();
-    host.openFile(link.dataset.path);
-  });
   const update = (changed) => {
     shown = changed;
     writer.write(changed.text, changed.done);

@@ -1,30 +1,5 @@
 // Everything by keyboard. Single letters never act while something is being written.
 
-import { h } from "../lib/dom.js";
-import { t } from "../lib/words.js";
-
-/** Key, what it does; the list that "?" shows. */
-const KEYS = [
-  ["Enter", () => t("Send; while a turn runs: queue")],
-  ["Shift+Enter", () => t("New line")],
-  ["Ctrl+Enter", () => t("Stop what runs and send now")],
-  ["↑", () => t("In an empty message: take back what was queued last")],
-  ["Esc", () => t("Stop; close what is open")],
-  ["Y  A  N  E", () => t("Answer a question: yes, always, no, edit")],
-  ["Ctrl+K", () => t("Sessions")],
-  ["Ctrl+P", () => t("Open a file")],
-  ["Ctrl+B", () => t("File tree")],
-  ["Ctrl+J", () => t("Changes and files")],
-  ["Ctrl+S", () => t("Save the file")],
-  ["Ctrl+L", () => t("To the message")],
-  ["Alt+↑ / Alt+↓", () => t("Previous or next message")],
-  ["Alt+N", () => t("New session")],
-  ["Alt+Q  Alt+M", () => t("Selected text: quote it, or note something on it")],
-  ["F2", () => t("Rename the session")],
-  ["F6", () => t("To the next part of the page")],
-  ["?", () => t("This list")],
-];
-
 /**
  * @param {import("../app.js").App} app
  * @param {{composer: any, approval: any, pane: any, tree: any, conversation: any, layout: any}} parts
@@ -77,7 +52,7 @@ function chord(event, app, parts) {
     );
   if (event.key === "F2" && !isWriting(event)) return () => app.tell("rename");
   if (event.key === "F6") return () => nextPart(parts, shiftKey ? -1 : 1);
-  if (event.key === "Escape") return escape(app, parts);
+  if (event.key === "Escape") return escape(event, app, parts);
   return null;
 }
 
@@ -93,7 +68,8 @@ function letter(event, app, parts) {
   return null;
 }
 
-function escape(app, parts) {
+function escape(event, app, parts) {
+  if (isWriting(event)) return () => parts.composer.focus(); // who leaves a field stops nothing by it
   if (parts.layout.isOverlay() && !parts.layout.isPhone()) return () => app.tell("pane", false);
   return app.known.state?.running ? app.stop : () => parts.composer.focus();
 }
@@ -124,15 +100,6 @@ async function openPalette(app) {
 }
 
 async function showKeys() {
-  const { openDialog } = await import("./dialog.js");
-  openDialog(t("Keys"), "sheet", [
-    h(
-      "dl",
-      { class: "keys" },
-      ...KEYS.flatMap(([key, words]) => [
-        h("dt", {}, ...key.split("  ").map((one) => h("kbd", { text: one }))),
-        h("dd", { text: words() }),
-      ]),
-    ),
-  ]);
+  const { openKeys } = await import("./keys_sheet.js");
+  openKeys();
 }

@@ -3,7 +3,10 @@
 import { button, h, keyed } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { nameOf, visible } from "../lib/format.js";
+import { keep, kept } from "../lib/memory.js";
 import { t } from "../lib/words.js";
+
+const OPEN = "open files";
 
 /** @param {import("../app.js").App} app */
 export function pane(app) {
@@ -14,6 +17,8 @@ class Pane {
   /** @type {Map<string, import("./file_view.js").FileView>} */
   #files = new Map();
   #shown = ""; // "" is the list of changes
+  /** What was open before a reload, until it is open again. */
+  #before = kept(OPEN);
 
   constructor(app) {
     this.app = app;
@@ -41,25 +46,43 @@ class Pane {
       (tab) => tab.path,
       (tab) => this.#tab(tab),
     );
-    app.on("open", ({ path, line }) => this.open(path, line));
+    app.on("open", (wanted) => this.open(wanted));
     app.on("changes", () => this.#show(""));
     app.on("files", (change) => this.#changed(change));
     app.openPaths = () => [...this.#files.keys()];
     this.#show("");
+    addEventListener("pagehide", () => this.#files.forEach((file) => file.keepDraft()));
     addEventListener("beforeunload", (event) => {
       if ([...this.#files.values()].some((file) => file.isDirty)) event.preventDefault();
     });
   }
 
-  async open(path, line = 0) {
+  /** @param {{path: string, line?: number, isEntered?: boolean}} wanted whether the focus goes there */
+  async open({ path, line = 0, isEntered = false }) {
     this.app.tell("pane", true);
-    const { FileView } = await import("./file_view.js");
-    if (!this.#files.has(path)) {
-      this.#files.set(path, new FileView(this.app, path, () => this.#draw()));
-      this.app.tell("watch");
-    }
+    await this.#add([path]);
     this.#show(path);
-    this.#files.get(path).show(line);
+    const file = this.#files.get(path);
+    file.show(line);
+    if (isEntered) file.enter();
+  }
+
+  /** Opens the files anew that were open before a reload. */
+  async restore() {
+    if (!this.#before) return;
+    const { paths, shown } = this.#before;
+    await this.#add(paths);
+    this.#before = null;
+    if (!this.#shown) this.#show(shown);
+    else this.#draw();
+  }
+
+  async #add(paths) {
+    const { FileView } = await import("./file_view.js");
+    for (const path of paths)
+      if (!this.#files.has(path))
+        this.#files.set(path, new FileView(this.app, path, () => this.#draw()));
+    this.app.tell("watch");
   }
 
   #show(path) {
@@ -93,6 +116,8 @@ class Pane {
       isDirty: Boolean(this.#files.get(path)?.isDirty),
     });
     this.drawTabs(["", ...this.#files.keys()].map(tab));
+    this.tabs.querySelector(".shown")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (!this.#before) keep(OPEN, { paths: [...this.#files.keys()], shown: this.#shown });
   }
 
   #tab({ path }) {
@@ -123,7 +148,6 @@ class Pane {
       element.classList.toggle("shown", tab.isShown);
       choose.setAttribute("aria-current", String(tab.isShown));
       dot.hidden = !tab.isDirty;
-      if (tab.isShown) element.scrollIntoView?.({ block: "nearest", inline: "nearest" });
     };
     return { element, update };
   }

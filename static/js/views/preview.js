@@ -1,7 +1,7 @@
 // Files that say more as a picture than as text.
 
 import { h } from "../lib/dom.js";
-import { nameOf, visible } from "../lib/format.js";
+import { folderOf, nameOf, visible } from "../lib/format.js";
 import { rows } from "../lib/csv.js";
 import { MarkdownWriter } from "../lib/writer.js";
 import { api } from "../net/api.js";
@@ -24,8 +24,9 @@ export const previewKind = (path) => Object.keys(KINDS).find((kind) => KINDS[kin
  * @param {string} kind
  * @param {string} path
  * @param {string} text of the file, for those that are drawn from it
+ * @param {(path: string) => void} openFile
  */
-export function preview(kind, path, text) {
+export function preview(kind, path, text, openFile) {
   const source = api.rawAddress(path);
   const name = visible(nameOf(path));
   switch (kind) {
@@ -42,12 +43,12 @@ export function preview(kind, path, text) {
     case "csv":
       return csvTable(text, name);
     default:
-      return markdown(text);
+      return markdown(text, path, openFile);
   }
 }
 
-function markdown(text) {
-  const writer = new MarkdownWriter(true);
+function markdown(text, path, openFile) {
+  const writer = new MarkdownWriter(openFile, folderOf(path));
   writer.write(text, true);
   return h("div", { class: "preview padded" }, writer.element);
 }

@@ -101,6 +101,11 @@ export class QuestionCard {
     return `${verb(name)} ${visible(target(name, given))}`.trim();
   }
 
+  /** Whether an answer was begun, and is not yet given. */
+  get isBegun() {
+    return !this.isAnswered && Boolean(this.reason.value || this.element.querySelector("form"));
+  }
+
   #head(waiting) {
     const { item } = this;
     return h(

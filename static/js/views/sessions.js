@@ -2,11 +2,12 @@
 
 import { button, h, keyed, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { clock, day, daysAgo } from "../lib/format.js";
+import { day, daysAgo } from "../lib/format.js";
 import { language, t } from "../lib/words.js";
 import { api } from "../net/api.js";
 import { byDay } from "../state/derived.js";
-import { confirmed, openDialog } from "./dialog.js";
+import { openDialog } from "./dialog.js";
+import { SessionRow } from "./session_row.js";
 
 /** @param {import("../app.js").App} app */
 export function openSessions(app) {
@@ -21,7 +22,9 @@ export function openSessions(app) {
     icon("archive"),
     t("Archived"),
   );
-  const list = h("div", { class: "session-list" });
+  const nothing = h("p", { class: "muted nothing", hidden: true, text: t("No session yet.") });
+  const list = h("div", {});
+  const all = h("div", { class: "session-list" }, list, nothing);
   const found = h("div", { class: "session-list", hidden: true });
   const dialog = openDialog(t("Sessions"), "drawer", [
     h(
@@ -43,7 +46,7 @@ export function openSessions(app) {
       ),
       archive,
     ),
-    list,
+    all,
     found,
   ]);
   const open = (id) => {
@@ -57,12 +60,12 @@ export function openSessions(app) {
   );
   const leave = app.show(({ sessions, session }) => {
     const shown = sessions.filter((row) => Boolean(row.archived) === Boolean(archived));
-    days(byDay(shown, (row) => dayWords(row.updated)).map((group) => ({ ...group, session })));
-    if (!shown.length) list.replaceChildren(h("p", { class: "muted nothing", text: t("No session yet.") }));
-    else list.querySelector(":scope > .nothing")?.remove();
+    const groups = byDay(shown, (row) => dayWords(row.updated)).map((group) => ({ ...group, session }));
+    keepingFocus(list, field, () => days(groups));
+    nothing.hidden = shown.length > 0;
   });
   dialog.addEventListener("close", leave);
-  field.addEventListener("input", () => search(field.value.trim(), list, found, open));
+  field.addEventListener("input", () => search(field.value.trim(), all, found, open));
   field.focus();
   app.refreshSessions();
 
@@ -85,7 +88,7 @@ function dayView(app, open) {
   const update = keyed(
     rows,
     (row) => row.id,
-    (row) => rowView(row, app, open),
+    (row) => new SessionRow(row, app, open),
   );
   return {
     element: h("section", {}, title, rows),
@@ -96,130 +99,23 @@ function dayView(app, open) {
   };
 }
 
-function rowView(row, app, open) {
-  const element = h("li", {});
-  const update = (now) => {
-    if (element.querySelector("input")) return; // is being renamed
-    const title = now.title || t("Untitled");
-    const badge = now.asking
-      ? h("span", { class: "badge asks", text: t("needs you") })
-      : now.running
-        ? h("span", { class: "spinner", role: "img", "aria-label": t("running") })
-        : null;
-    const act = (picture, words, work) =>
-      button(
-        { class: "quiet tiny", title: words, "aria-label": `${words}: ${title}`, on: { click: work } },
-        icon(picture),
-      );
-    element.className = `session ${now.isShown ? "shown" : ""}`;
-    element.replaceChildren(
-      button(
-        {
-          class: "choose",
-          "aria-current": now.isShown ? "true" : null,
-          on: {
-            click: () => open(now.id),
-            keydown: (event) => {
-              if (event.key === "F2") rename(now, element, app, update);
-            },
-          },
-        },
-        h("span", { class: "title", text: title }),
-        badge ?? "",
-        h("span", {
-          class: "muted",
-          text: [
-            clock(now.updated, language),
-            now.turns === 1 ? t("1 turn") : t("{n} turns", { n: now.turns }),
-            now.parent && t("a fork"),
-          ]
-            .filter(Boolean)
-            .join(" · "),
-        }),
-      ),
-      h(
-        "span",
-        { class: "acts" },
-        act("edit", t("Rename"), () => rename(now, element, app, update)),
-        act("fork", t("Fork"), () => fork(now, app, open)),
-        act("archive", now.archived ? t("Take out of the archive") : t("Archive"), () =>
-          app.attempt(() => api.changeSession(now.id, { archived: !now.archived })),
-        ),
-        exportMenu(now),
-        act("delete", t("Delete"), () => remove(now, title, app)),
-      ),
-    );
-  };
-  update(row);
-  return { element, update };
-}
-
-async function fork(row, app, open) {
-  const copy = await app.attempt(() => api.forkSession(row.id, row.turns));
-  if (copy) open(copy.id);
-}
-
-async function remove(row, title, app) {
-  if (!(await confirmed(t("Delete “{title}” for good?", { title }), t("Delete")))) return;
-  app.attempt(async () => {
-    await api.deleteSession(row.id);
-    if (row.id === app.known.session) await app.startSession();
-    await app.refreshSessions();
-  });
-}
-
-function rename(row, element, app, update) {
-  const field = h("input", { value: row.title, "aria-label": t("Title") });
-  let isOver = false;
-  const finish = (keep) => {
-    if (isOver) return;
-    isOver = true;
-    const title = field.value.trim();
-    field.remove();
-    update(row);
-    element.querySelector(".choose").focus();
-    if (keep && title && title !== row.title) app.attempt(() => api.changeSession(row.id, { title }));
-  };
-  field.addEventListener("keydown", (event) => {
-    if (event.isComposing || event.keyCode === 229) return;
-    if (event.key === "Enter") {
-      event.preventDefault();
-      finish(true);
-    }
-    if (event.key === "Escape") {
-      event.preventDefault();
-      event.stopPropagation();
-      finish(false);
-    }
-  });
-  field.addEventListener("blur", () => finish(true));
-  element.replaceChildren(field);
-  field.select();
-}
-
-function exportMenu(row) {
-  const entry = (format, words) =>
-    h("a", { href: api.exportAddress(row.id, format), download: "", text: words });
-  const words = t("Export");
-  return h(
-    "details",
-    { class: "export" },
-    h("summary", { title: words, "aria-label": `${words}: ${row.title}` }, icon("download")),
-    h(
-      "div",
-      { class: "export-list" },
-      entry("md", "Markdown"),
-      entry("json", "JSON"),
-      entry("html", t("A page that replays")),
-    ),
-  );
+/** Does *redraw*; the focus stays on the same button of its row, or of the row in its place. */
+function keepingFocus(list, field, redraw) {
+  const focused = document.activeElement;
+  const held = list.contains(focused) ? focused.closest(".session") : null;
+  const rows = () => [...list.querySelectorAll(".session")];
+  const place = rows().indexOf(held);
+  redraw();
+  if (!held || list.contains(document.activeElement)) return;
+  const now = rows().find((row) => row.dataset.id === held.dataset.id) ?? rows()[place] ?? rows().at(-1);
+  (now?.querySelector(`[data-act="${focused.dataset.act ?? "choose"}"]`) ?? field).focus();
 }
 
 let searches = 0;
 
-async function search(text, list, found, open) {
+async function search(text, all, found, open) {
   const number = (searches += 1);
-  list.hidden = Boolean(text);
+  all.hidden = Boolean(text);
   found.hidden = !text;
   if (!text) return;
   await new Promise((resolve) => setTimeout(resolve, 150));

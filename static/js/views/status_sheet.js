@@ -4,8 +4,8 @@ import { button, h } from "../lib/dom.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/words.js";
 import { drawCard } from "../cards/cards.js";
+import { PARTS } from "./context_parts.js";
 import { openDialog } from "./dialog.js";
-import { PARTS } from "./statusbar.js";
 
 /** @param {import("../app.js").App} app */
 export async function openStatusSheet(app) {

@@ -4,15 +4,8 @@ import { attribute, button, h, retext } from "../lib/dom.js";
 import { count, money } from "../lib/format.js";
 import { say, t } from "../lib/words.js";
 import { cacheShare } from "../state/derived.js";
+import { PARTS } from "./context_parts.js";
 
-/** The parts of the context, in the order of the bar. */
-export const PARTS = {
-  system: () => t("instructions"),
-  tools: () => t("tools"),
-  context: () => t("focus, notes, memory"),
-  talk: () => t("conversation"),
-  answers: () => t("tool answers"),
-};
 const LINKS = {
   connecting: () => t("Connecting"),
   live: () => t("Connected"),
@@ -23,7 +16,8 @@ const LINKS = {
 /** @param {import("../app.js").App} app */
 export function statusbar(app) {
   const dot = h("span", { class: "dot" });
-  const link = h("span", { class: "link-words" });
+  const longest = [LINKS.connecting(), LINKS.live()].sort((one, other) => other.length - one.length)[0];
+  const link = h("span", { class: "link-words", data: { longest } }); // which has its room from the start
   const model = h("span", { class: "model" });
   const practice = h("span", { class: "badge practice", hidden: true, text: t("practice model, no AI") });
   const bar = h(

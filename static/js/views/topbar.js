@@ -3,7 +3,6 @@
 import { button, h, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { language, switchLanguage, t } from "../lib/words.js";
-import { api } from "../net/api.js";
 import { canNotify, notifies, switchNotify } from "../lib/notify.js";
 import { currentScheme, nextScheme } from "../lib/scheme.js";
 
@@ -24,6 +23,16 @@ export function topbar(app) {
   const badge = h("span", { class: "badge asks", hidden: true });
   const scheme = tool("system", "", () => drawScheme(nextScheme()));
   const bell = tool("bell", "", () => switchBell(), { class: "quiet wide-only" });
+  const project = h("span", { class: "project" });
+  const where = h(
+    "div",
+    { class: "where early" },
+    project,
+    tool("menu", t("Sessions (Ctrl+K)"), () => app.tell("sessions")),
+    h("h1", { class: "title-place" }, title),
+    badge,
+    tool("add", t("New session"), app.startSession),
+  );
   const element = h(
     "header",
     { class: "topbar" },
@@ -44,11 +53,7 @@ export function topbar(app) {
       h("img", { src: "/static/mark.svg", alt: "", width: 20, height: 20 }),
       h("span", { text: "Onefold" }),
     ),
-    h("span", { class: "project" }),
-    tool("menu", t("Sessions (Ctrl+K)"), () => app.tell("sessions")),
-    h("h1", { class: "title-place" }, title),
-    badge,
-    tool("add", t("New session"), app.startSession),
+    where,
     h("span", { class: "gap" }),
     canNotify() && bell,
     scheme,
@@ -65,12 +70,12 @@ export function topbar(app) {
     tool("keyboard", t("Keys (?)"), () => app.tell("keys"), { class: "quiet wide-only" }),
     tool("panel", t("Changes and files (Ctrl+J)"), () => app.tell("pane"), { class: "quiet wide-only" }),
   );
-  const project = element.querySelector(".project");
   drawScheme(currentScheme());
   drawBell(notifies());
   app.on("rename", rename);
 
   app.show(({ status, sessions, session, state }) => {
+    where.classList.toggle("early", !status);
     retext(project, status?.project ?? "");
     project.title = status?.root ?? "";
     retext(title, nameOfSession(app.known));
@@ -99,29 +104,14 @@ export function topbar(app) {
     bell.setAttribute("aria-pressed", String(isOn));
   }
 
-  function rename() {
-    const field = h("input", {
-      class: "title-field",
-      value: nameOfSession(app.known),
-      "aria-label": t("Title"),
-    });
-    let isOver = false;
-    const finish = (keep) => {
-      if (isOver) return;
-      isOver = true;
+  async function rename() {
+    const { titleField } = await import("./title_field.js");
+    const { state, session } = app.known;
+    if (!state || !title.isConnected) return;
+    const field = titleField(app, { id: session, title: titleOf(app.known) }, (isByKey) => {
       field.replaceWith(title);
-      if (keep && field.value.trim())
-        app.attempt(() => api.changeSession(app.known.session, { title: field.value.trim() }));
-    };
-    field.addEventListener("keydown", (event) => {
-      if (event.isComposing || event.keyCode === 229) return;
-      if (event.key === "Enter") {
-        event.preventDefault();
-        finish(true);
-      }
-      if (event.key === "Escape") finish(false);
+      if (isByKey) title.focus();
     });
-    field.addEventListener("blur", () => finish(true));
     title.replaceWith(field);
     field.select();
   }
@@ -129,6 +119,7 @@ export function topbar(app) {
 }
 
 /** @param {import("../app.js").Known} known */
-export function nameOfSession({ state, sessions, session }) {
-  return state?.title || sessions.find(({ id }) => id === session)?.title || t("Untitled");
-}
+export const nameOfSession = (known) => titleOf(known) || t("Untitled");
+
+const titleOf = ({ state, sessions, session }) =>
+  state?.title || sessions.find(({ id }) => id === session)?.title || "";

@@ -7,7 +7,6 @@ import { t } from "../lib/words.js";
 import { Folders } from "../net/folders.js";
 import { foldersAbove, rowsOf, rowsOfFound } from "../state/tree.js";
 import { remember, remembered } from "../lib/memory.js";
-import { upload } from "./upload.js";
 import { treeKeys } from "./tree_keys.js";
 import { TreeRows } from "./tree_rows.js";
 
@@ -44,7 +43,7 @@ class FileTree {
       placeholder: t("Filter files"),
       "aria-label": t("Filter files"),
       spellcheck: "false",
-      on: { input: () => this.#filter() },
+      on: { input: () => this.#filter(), keydown: (event) => this.#leaveFilter(event) },
     });
     this.hiddenSwitch = button(
       { class: "quiet tiny", on: { click: () => this.#toggleHidden() } },
@@ -83,7 +82,6 @@ class FileTree {
       menu: (row, anchor) => this.#withMenu((menu) => menu.open(row, anchor)),
       rename: (row, anchor) => this.#withMenu((menu) => menu.rename(row, anchor)),
     });
-    this.#listenForDrops();
     this.app.on("files", (change) => this.#changed(change));
     this.app.on("session", () => this.#relistAll());
     this.app.on("shown", (path) => this.#mark(path));
@@ -165,6 +163,16 @@ class FileTree {
     this.view.element.scrollTop = 0;
     if (this.#wanted) this.#search();
     else this.#showFolders();
+  }
+
+  /** Escape empties the filter, then leaves it; it stops nothing. */
+  #leaveFilter(event) {
+    if (event.key !== "Escape" || event.isComposing) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!this.filter.value) return this.focus();
+    this.filter.value = "";
+    this.#filter();
   }
 
   #showFolders() {
@@ -273,18 +281,11 @@ class FileTree {
     this.#drawHiddenSwitch();
   }
 
-  #listenForDrops() {
-    const { element } = this.view;
-    element.addEventListener("dragover", (event) => {
-      if (event.dataTransfer.types.includes("Files")) event.preventDefault();
-    });
-    element.addEventListener("drop", (event) => {
-      if (!event.dataTransfer.files.length) return;
-      event.preventDefault();
-      event.stopPropagation();
-      const row = this.#rowAt(event);
-      const folder = !row ? "" : row.entry.kind === "folder" ? row.path : folderOf(row.path);
-      upload(this.app, folder, [...event.dataTransfer.files]);
-    });
+  /** Where a file goes that is dropped here; null beside the tree. @param {DragEvent} event */
+  folderAt(event) {
+    if (!event.composedPath().includes(this.view.element)) return null;
+    const row = this.#rowAt(event);
+    if (!row) return "";
+    return row.entry.kind === "folder" ? row.path : folderOf(row.path);
   }
 }

@@ -438,6 +438,13 @@ def test_strange_names_and_deep_folders(root: Path, points: Checkpoints) -> None
     assert look(root) == was
 
 
+def test_folders_without_end_are_held_as_far_as_that_goes(root: Path, points: Checkpoints) -> None:
+    (root / "/".join("d" * 400)).mkdir(parents=True)
+    ((path, why),) = points.take().not_held
+    assert path.startswith("d/d/")
+    assert str(why) == "nested too deep"
+
+
 def test_folders_beyond_the_longest_path_are_held(root: Path, points: Checkpoints) -> None:
     handle = os.open(root, os.O_RDONLY)
     for _ in range(60):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from core.cards import Change
 from modules.checkpoints.family import UndoFamily
 from modules.checkpoints.review import Part
+from modules.checkpoints.twin import Twin
 from modules.project import Project
-from tests.modules.checkpoints.folders import checkpoints
+from tests.modules.checkpoints.folders import checkpoints, look
 from tests.modules.checkpoints.test_undo_family import call, project, root, undo
 from utils.phrases import Problem
 
@@ -151,3 +155,48 @@ def test_what_was_accepted_stays_accepted_in_the_twin(
         seen = there.view()
         assert seen is not None
         assert not there.review.changes(seen)
+
+
+def test_a_file_that_is_written_to_while_it_is_copied_is_as_it_was_in_the_twin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = tmp_path / "project" / "busy"
+    busy.parent.mkdir()
+    busy.write_text("one\n" * 9000)
+    (busy.parent / "calm").write_text("calm\n")
+    copy = shutil.copyfileobj
+
+    def copied(source: IO[bytes], out: IO[bytes], length: int) -> None:
+        if os.fstat(source.fileno()).st_ino == busy.stat().st_ino:
+            out.write(source.read(10))
+            busy.write_text("two\n" * 9000)
+        copy(source, out, length)
+
+    monkeypatch.setattr(Twin, "_clone", lambda *_: False)
+    monkeypatch.setattr(shutil, "copyfileobj", copied)
+    with checkpoints(busy.parent, tmp_path / "store") as points:
+        assert points.twin(points.take().id, tmp_path / "twin") == []
+    found = {path.name: path.read_text() for path in (tmp_path / "twin").iterdir()}
+    assert found == {"busy": "one\n" * 9000, "calm": "calm\n"}
+    assert busy.read_text() == "two\n" * 9000
+
+
+def test_half_a_twin_never_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, target = tmp_path / "project", tmp_path / "twin"
+    root.mkdir()
+    for name in "abc":
+        (root / name).write_text(name)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with checkpoints(root, tmp_path / "store") as points:
+        now = points.take().id
+        with monkeypatch.context() as patch:
+            patch.setattr(Twin, "_make", killed)
+            with pytest.raises(KeyboardInterrupt):
+                points.twin(now, target)
+        assert not target.exists()
+        assert points.twin(now, target) == []
+        assert look(target) == look(root)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["project", "store", "twin"]

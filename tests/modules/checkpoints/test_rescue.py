@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from modules.checkpoints.steps import Plan
 from modules.project import Project
-from tests.modules.checkpoints.folders import look
+from tests.modules.checkpoints.folders import checkpoints, look
 from tests.modules.checkpoints.test_undo_family import call, family, project, root
 from utils.phrases import Problem
 
@@ -150,3 +151,21 @@ def test_what_an_undo_overwrites_is_held_when_damage_is_found_by_it(
         assert (root / "f").read_text() == "zero\n"
         second.redo("")
         assert (root / "f").read_text() == "words of mine\n"
+
+
+@pytest.mark.parametrize("content", ["no digest", "", "ABCDEF"])
+def test_a_snapshot_whose_digest_is_none_stops_no_collection(tmp_path: Path, content: str) -> None:
+    (tmp_path / "project").mkdir()
+    with checkpoints(tmp_path / "project", tmp_path / "store") as points:
+        for number in range(3):
+            (tmp_path / "project" / "file").write_text(f"{number}\n")
+            points.take()
+    with closing(sqlite3.connect(tmp_path / "store" / "checkpoints.db")) as database:
+        database.execute("UPDATE snapshot SET used=0 WHERE id=1")
+        database.execute("UPDATE snapshot SET root=json_set(root, '$[6]', ?) WHERE id=2", [content])
+        database.commit()
+    with checkpoints(tmp_path / "project", tmp_path / "store") as points:
+        assert points.tidy() == 1
+        assert points.content(3, "file") == b"2\n"
+        with pytest.raises(Problem, match="damaged"):
+            points.content(2, "file")

@@ -124,6 +124,14 @@ def test_diff_shows_one_file_or_lists_many(root: Path, undo: UndoFamily) -> None
         undo.diff("2 f")
 
 
+def test_diff_says_once_where_a_file_came_from(root: Path, undo: UndoFamily) -> None:
+    undo.before("a", 1)
+    (root / "f").rename(root / "h")
+    (root / "g").write_text("two\n")
+    undo.after("a", 1)
+    assert rows(undo.diff("")) == [["renamed", "f → h", ""], ["created", "g", "+1 −0"]]
+
+
 def test_diff_says_when_nothing_has_changed(root: Path, undo: UndoFamily) -> None:
     nothing = TextCard(phrase("Nothing has changed {since}.", since=phrase("in this session")))
     assert undo.diff("") == nothing
@@ -178,6 +186,7 @@ def test_what_cannot_be_held_is_said_once_and_asked_about(root: Path, undo: Undo
     assert undo.concern("delete_file", {"path": "./big"}) is not None
     assert undo.concern("delete_file", {"path": "f"}) is None
     assert undo.concern("delete_file", {"path": "../outside"}) is None
+    assert undo.concern("delete_folder", {"path": "."}) is None
 
 
 def test_conflicts_and_what_was_left_are_shown(root: Path, undo: UndoFamily) -> None:

@@ -31,6 +31,14 @@ BACK = Change("renamed", "b", "a")
             {"modified": ["new/x/y"], "renamed": [{"from": "old", "to": "new"}]},
         ),
         ([Change("created", "d/x"), Change("created", "d"), Change("deleted", "d")], {}),
+        (
+            [Change("renamed", "old", "new"), Change("deleted", "new/x")],
+            {"deleted": ["old/x"], "renamed": [{"from": "old", "to": "new"}]},
+        ),
+        (
+            [Change("renamed", "old", "new"), Change("renamed", "new/x", "a")],
+            {"renamed": [{"from": "old/x", "to": "a"}, {"from": "old", "to": "new"}]},
+        ),
     ],
 )
 def test_a_task_is_summed_up(changes: list[Change], sum_: dict[str, Any]) -> None:

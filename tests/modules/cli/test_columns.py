@@ -28,7 +28,7 @@ def test_labels_stand_beside_their_values() -> None:
 
 def test_a_narrow_window_stacks_them() -> None:
     assert drawn(Columns((), ROWS), 30) == (
-        "Project\n  demo\n  for tools\n  1,801\nNot protected\n  errors in the kernel"
+        "Project\n  demo\n  for tools\n    1,801\nNot protected\n  errors in the kernel"
     )
 
 
@@ -43,5 +43,8 @@ def test_a_table_with_a_head(width: int, shown: str) -> None:
     assert drawn(Columns(HEAD, (("read_file", "read", "Read a file."),)), width) == shown
 
 
-def test_no_rows_are_nothing() -> None:
-    assert drawn(Columns((), ()), 60) == ""
+@pytest.mark.parametrize("width", [20, 60])
+def test_no_rows_are_nothing(width: int) -> None:
+    console = Console(file=(out := io.StringIO()), width=width)
+    console.print(Columns((), ()), end="")
+    assert out.getvalue() == ""

@@ -1,6 +1,13 @@
+import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from queue import SimpleQueue
+
+from modules.cli.interrupts import lent, stopping
+from utils.waiting import Stop
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
@@ -25,3 +32,28 @@ def test_outside_of_a_task_ctrl_c_leaves_without_a_word() -> None:
         [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, timeout=20, check=False
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"stopped\n", b"")
+
+
+def signal_another_thread() -> None:
+    """Send this process a signal that another thread gets, once the main thread sleeps."""
+    main = threading.main_thread().ident
+    assert main
+    while sys._current_frames()[main].f_code is not sleeping.__code__:
+        os.sched_yield()
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+
+def sleeping(told: SimpleQueue[bool]) -> bool:
+    return told.get(timeout=60)
+
+
+def test_a_signal_that_another_thread_gets_stops_the_task() -> None:
+    stop = Stop()
+    told: SimpleQueue[bool] = SimpleQueue()
+    with stopping(stop), stop.calling(lambda: told.put(True)):
+        with lent():  # as to a prompt in the midst of the task
+            signal.set_wakeup_fd(-1)
+        other = threading.Thread(target=signal_another_thread)
+        other.start()
+        assert sleeping(told)
+        other.join()

@@ -137,6 +137,21 @@ def test_asking_is_refusing_and_the_exit_code_says_so() -> None:
     assert "--approve" in err.getvalue()
 
 
+def test_a_refusal_says_why() -> None:
+    card = TextCard(phrase("Refused"), phrase("This session is read-only."))
+    events = ending(ToolFinished("c2", "create_file", "refused", card, 0.0), TASK[-1])
+    assert play(events) == (4, "Made a.py.\n", "Refused: This session is read-only.\n")
+    assert play_json(events)[1]["error"] == "Refused: This session is read-only."
+
+
+def test_what_a_failed_reply_used_counts() -> None:
+    events: list[Event] = [
+        StepStarted(1, False),
+        TurnFinished("error", phrase("Empty."), USED + USED, 1.0),
+    ]
+    assert play_json(events)[1]["usage"]["requests"] == 2
+
+
 def test_a_reply_that_broke_off_does_not_count() -> None:
     events: list[Event] = [
         StepStarted(1, False),
@@ -169,6 +184,25 @@ def test_a_command_that_failed_is_an_error() -> None:
     failed = CommandAnswered("/undo", TextCard(phrase("Nothing to undo.")), ok=False)
     assert play([failed]) == (2, "", "Nothing to undo.\n")
     assert play_json([failed])[1]["error"] == "Nothing to undo."
+
+
+@pytest.mark.parametrize(
+    ("opening", "told"),
+    [
+        ("/model", ""),
+        ("/model other", "--model"),
+        ("/think", "--think"),
+        ("/undo", "--resume -p /undo"),
+        ("/status", ""),
+    ],
+)
+def test_a_command_that_a_session_begins_with_may_need_an_option(opening: str, told: str) -> None:
+    err = StringIO()
+    screen = PlainScreen("text", StringIO(), err, ENGLISH, opening=opening)
+    screen.show(CommandAnswered(opening.split()[0], CARD))
+    screen.finish()
+    assert told in err.getvalue()
+    assert bool(err.getvalue()) == bool(told)
 
 
 def test_progress_is_shown_to_a_person_only() -> None:

@@ -98,7 +98,7 @@ def test_a_slip_of_the_fingers_is_no_key(typed: Typed, tmp_path: Path) -> None:
 
 def test_a_key_is_kept_where_only_its_owner_reads(typed: Typed, tmp_path: Path) -> None:
     new, there = tmp_path / "new.toml", tmp_path / "there.toml"
-    there.write_text('lang = "en"\n')
+    there.write_text('\ufefflang = "en"\n', encoding="utf-8")
     there.chmod(0o644)
     for config, rest in ((new, ""), (there, 'lang = "en"\n')):
         typed("sk-0123456789\ny\n")

@@ -15,7 +15,7 @@ from modules.cli.queued import Queued
 from modules.data_folder import DataFolder
 from modules.sessions import Sessions
 from tests.assembly import house
-from tests.modules.cli.test_terminal import PROMPT, ROOT, Terminal
+from tests.modules.cli.terminal import PROMPT, ROOT, Terminal
 from tests.scripted import run, say
 from tests.simulator import Call, Say, Simulator, Step
 
@@ -87,19 +87,25 @@ def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Te
         assert queue_of(data, project) == []
 
 
-def test_a_stop_holds_the_line_that_waits(tmp_path: Path, terminal: Terminal) -> None:
-    project, data = tmp_path / "project", tmp_path / "data"
+def start(terminal: Terminal, base: Path, url: str, approve: str) -> tuple[Path, Path]:
+    """Start the program in *terminal*; return its project and its data folder."""
+    project, data = base / "project", base / "data"
     project.mkdir()
+    settings = (
+        f"ONEFOLD_DATA_DIR={data} DEEPSEEK_API_KEY=sk-test DEEPSEEK_BASE_URL={url}"
+        " LANG=C.UTF-8 ONEFOLD_LANG=en"
+    )
+    program = f"{sys.executable} {ROOT / 'main.py'} --cli --approve {approve}"
+    shell = f"cd {project}; env {settings} {program}; cat"
+    terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", shell)
+    terminal.see(PROMPT)
+    return project, data
+
+
+def test_a_stop_holds_the_line_that_waits(tmp_path: Path, terminal: Terminal) -> None:
     script: list[Step] = [Call("run_command", command="sleep 30"), Say("after all")]
     with Simulator(script) as server:
-        settings = (
-            f"ONEFOLD_DATA_DIR={data} DEEPSEEK_API_KEY=sk-test DEEPSEEK_BASE_URL={server.url}"
-            " LANG=C.UTF-8 ONEFOLD_LANG=en"
-        )
-        program = f"{sys.executable} {ROOT / 'main.py'} --cli --approve all"
-        shell = f"cd {project}; env {settings} {program}; cat"
-        terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", shell)
-        terminal.see(PROMPT)
+        project, data = start(terminal, tmp_path, server.url, "all")
         terminal.press("begin", "Enter")
         terminal.see("sleep 30")
         terminal.press("do this next", "Enter")
@@ -110,6 +116,21 @@ def test_a_stop_holds_the_line_that_waits(tmp_path: Path, terminal: Terminal) ->
         assert said(data, project) == ["begin"]
         terminal.press("Enter")
         terminal.see("after all")
+        assert queue_of(data, project) == []
+
+
+def test_a_line_typed_at_a_question_is_kept_as_well(tmp_path: Path, terminal: Terminal) -> None:
+    script: list[Step] = [Call("run_command", command="echo hi"), Say("one"), Say("two")]
+    with Simulator(script) as server:
+        project, data = start(terminal, tmp_path, server.url, "ask")
+        terminal.press("begin", "Enter")
+        terminal.see("y yes")
+        terminal.press("do this next", "Enter")
+        terminal.wait(lambda _: "do this next" in str(queue_of(data, project)))
+        terminal.see("y yes")
+        terminal.press("y")
+        terminal.see("two")
+        assert said(data, project) == ["begin", "do this next"]
         assert queue_of(data, project) == []
 
 

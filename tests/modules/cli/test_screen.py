@@ -1,9 +1,6 @@
 import re
-from dataclasses import dataclass, field
-from io import StringIO
 
 import pytest
-from rich.console import Console
 
 from core.cards import (
     Card,
@@ -25,8 +22,6 @@ from core.events import (
     ApprovalAsked,
     CallDrafted,
     CommandAnswered,
-    Event,
-    Reply,
     Retrying,
     StepFinished,
     StepStarted,
@@ -42,67 +37,14 @@ from core.events import (
     Warned,
 )
 from core.messages import AnswerState
-from modules.cli.look import THEME
-from modules.cli.screen import CliScreen
-from modules.words import Words
+from tests.modules.cli.drawn import Person, make, shown
 from utils.completion import Usage
-from utils.phrases import Phrase, phrase
+from utils.phrases import phrase
 
-ENGLISH = Words("en", {})
 USED = Usage(2000, 1500, 500, 30, 0, 2, 0.0123)
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jshown\x1b[31m\x9b5A"
 ESCAPE = re.compile(r"\x1b(?!\[[0-9;]*m)|\x07|[\x80-\x9f]")
 """All that a still screen must not send; colours it may."""
-
-
-@dataclass
-class Person:
-    """Presses the keys prepared, and says why not."""
-
-    keys: list[str | None]
-    why: str = ""
-    stopped: list[bool] = field(default_factory=list)
-    texts: list[str | None] = field(default_factory=list)
-    edited: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
-
-    def keep(self, typed: str) -> None:
-        self.kept.append(typed)
-
-    def edit(self, label: Phrase, text: str) -> str | None:
-        self.edited.append(text)
-        return self.texts.pop(0)
-
-    def settle(self) -> None:
-        """Nothing was typed."""
-
-    def key(self) -> str | None:
-        return self.keys.pop(0)
-
-    def reason(self) -> str:
-        return self.why
-
-    def stop(self) -> None:
-        self.stopped.append(True)
-
-
-def make(
-    *, terminal: bool = False, person: Person | None = None, practice: bool = False
-) -> tuple[CliScreen, StringIO]:
-    """Return a screen that moves no cursor, and what it writes."""
-    out = StringIO()
-    console = Console(
-        file=out, width=60, theme=THEME, force_terminal=terminal, no_color=True, highlight=False
-    )
-    return CliScreen(console, ENGLISH, asker=person, is_practice=lambda: practice), out
-
-
-def shown(*events: Event, practice: bool = False) -> str:
-    screen, out = make(practice=practice)
-    with screen.turn():
-        for event in events:
-            screen.show(event)
-    return out.getvalue()
 
 
 def finished(card: Card, name: str = "x", state: AnswerState = "done") -> str:
@@ -152,6 +94,15 @@ def test_a_turn_from_the_first_word_to_the_last() -> None:
         "$0.0123 · 3.0 s · practice model, no AI\n"
         "\n"
     )
+
+
+def test_one_line_is_left_blank_behind_a_turn_whatever_follows() -> None:
+    screen, out = make()
+    with screen.turn():
+        screen.show(TurnStarted("do it", 1))
+        screen.show(TurnFinished("done"))
+    screen.say(phrase("One thing more."))
+    assert out.getvalue().endswith("0.0 s\n\nOne thing more.\n")
 
 
 def test_a_reply_that_broke_off_is_said_to_be_void() -> None:
@@ -274,100 +225,6 @@ def test_no_card_can_drive_the_terminal(card: Card, terminal: bool) -> None:
     assert not ESCAPE.search(text)
 
 
-def ask(person: Person | None, code: str = "rm x") -> tuple[Reply | None, str]:
-    screen, out = make(terminal=True, person=person)
-    card = RunCard("bash", code, "", None, "", 0.0, "")
-    event = ApprovalAsked(
-        "c", "run_command", "run", phrase("It deletes."), "run_command rm *", card, True
-    )
-    with screen.turn():
-        screen.show(ToolStarted("c", "run_command", {"command": code}))
-        return screen.show(event), re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
-
-
-@pytest.mark.parametrize(
-    ("keys", "reply"),
-    [
-        (["y"], Reply(True)),
-        (["Y\r"], Reply(True)),
-        (["ｙ"], Reply(True)),
-        (["a"], Reply(True, always=True, pattern="run_command rm *")),
-        (["\x1b[A", "x", "\r", "n"], Reply(False, reason="too risky")),
-        (["\x1b"], Reply(False, reason="too risky")),
-        ([None], None),
-    ],
-)
-def test_a_key_answers_a_question(keys: list[str | None], reply: Reply | None) -> None:
-    answer, text = ask(Person(keys, why="too risky"))
-    assert answer == reply
-    assert "? Run rm x\n" in text
-    assert "It deletes.\n" in text
-    assert "a always: run_command rm *" in text
-
-
-def test_what_is_no_answer_is_kept_for_the_prompt() -> None:
-    person = Person(["\x1b[A", "\r", "v", "always now\r", "n"])
-    ask(person)
-    assert person.kept == ["v", "always now\r"]
-
-
-def test_a_command_is_edited_before_it_runs() -> None:
-    person = Person(["e", "e"], texts=[None, "rm y"])
-    answer, text = ask(person)
-    assert answer == Reply(True, arguments={"command": "rm y"})
-    assert person.edited == ["rm x", "rm x"]
-    assert text.count("y yes") == 2  # back at the question after nothing was changed
-    assert "Allowed, as you changed it" in text
-
-
-def test_the_pattern_of_an_always_is_edited() -> None:
-    person = Person(["p"], texts=["run_command rm x"])
-    answer, text = ask(person)
-    assert answer == Reply(True, always=True, pattern="run_command rm x")
-    assert person.edited == ["run_command rm *"]
-    assert "Allowed from now on: run_command rm x" in text
-
-
-def test_arguments_without_a_text_of_their_own_are_edited_as_json() -> None:
-    screen, _ = make(terminal=True, person=(person := Person(["e"], texts=["{", '{"path": "b"}'])))
-    card = DiffCard("a", "@@ -1 +0,0 @@\n-gone", 0, 1)
-    asked = ApprovalAsked("c", "delete_file", "destroy", phrase("w"), "delete_file *", card, True)
-    with screen.turn():
-        screen.show(ToolStarted("c", "delete_file", {"path": "a"}))
-        assert screen.show(asked) == Reply(True, arguments={"path": "b"})
-    assert person.edited == ['{\n "path": "a"\n}', "{"]
-
-
-@pytest.mark.parametrize(
-    ("risk", "offered"),
-    [("loop", "y let it go on · n stop here"), ("loss", "y keep it so · n put everything back")],
-)
-def test_a_question_that_is_no_call_has_words_of_its_own(risk: str, offered: str) -> None:
-    screen, out = make(terminal=True, person=Person(["a", "e", "p", "y"]))
-    card = TreeCard("", (Entry("gone.txt", 0, 0, "-"),))
-    with screen.turn():
-        assert screen.show(ApprovalAsked("c", "run_command", risk, phrase("w"), "", card)) == Reply(
-            True
-        )
-    text = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
-    assert offered in text
-    assert "gone.txt" in text
-
-
-def test_a_change_is_asked_about_with_its_difference_and_all_of_it_on_a_key() -> None:
-    diff = "\n".join(["@@ -0,0 +1,99 @@", *(f"+new {n}" for n in range(99))])
-    asked = ApprovalAsked(
-        "c", "create_file", "write", phrase("w"), "create_file *", DiffCard("a", diff, 99, 0), True
-    )
-    for keys, is_whole in ((["n"], False), (["v", "n"], True)):
-        screen, out = make(terminal=True, person=Person(list(keys)))
-        with screen.turn():
-            screen.show(ToolStarted("c", "create_file", {"path": "a", "content": "x"}))
-            screen.show(asked)
-        assert "new 30" in out.getvalue()
-        assert ("new 98" in out.getvalue()) is is_whole
-
-
 def test_a_call_that_the_person_changed_says_so_when_it_is_over() -> None:
     text = shown(
         ToolStarted("c", "run_command", {"command": "rm x"}),
@@ -376,23 +233,3 @@ def test_a_call_that_the_person_changed_says_so_when_it_is_over() -> None:
     )
     assert "Run rm y" in text
     assert "changed by you" in text
-
-
-def test_ctrl_c_at_a_question_stops_the_turn() -> None:
-    person = Person(["\x03"])
-    assert ask(person)[0] is None
-    assert person.stopped == [True]
-
-
-def test_with_nobody_to_ask_there_is_no_reply() -> None:
-    assert ask(None)[0] is None
-
-
-def test_what_is_asked_for_is_shown_to_the_letter_and_all_of_it_on_a_key() -> None:
-    code = "\n".join(["echo \x1b[8mhidden", *(f"line {n}" for n in range(98)), "the end"])
-    _, text = ask(Person(["n"]), code)
-    assert r"echo \x1b[8mhidden" in text
-    assert "… 60 more lines" in text
-    assert "the end" not in text
-    _, text = ask(Person(["v", "n"]), code)
-    assert "the end" in text

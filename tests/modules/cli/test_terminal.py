@@ -1,93 +1,18 @@
 """The dialogue in a real terminal (tmux), driven by keystrokes."""
 
-import os
 import re
 import shutil
-import subprocess
 import sys
 import time
-import uuid
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.modules.cli.terminal import ROOT, Terminal
+from tests.modules.cli.terminal import started as started  # fixtures
+from tests.modules.cli.terminal import terminal as terminal
+
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
-ROOT = Path(__file__).parents[3]
-PATIENCE = 60.0
-PROMPT = "›"
-
-
-@dataclass
-class Terminal:
-    """A tmux window of its own in which the playhouse runs."""
-
-    socket: str
-    line: str = ""
-
-    def tmux(self, *arguments: str) -> str:
-        ended = subprocess.run(
-            ["tmux", "-f", os.devnull, "-L", self.socket, *arguments],
-            capture_output=True,
-            check=True,
-            timeout=60,
-        )
-        return ended.stdout.decode()
-
-    def start(self, folder: Path, *, width: int = 90, height: int = 30, **settings: str) -> None:
-        words = [f"{name}={value}" for name, value in settings.items()]
-        program = f"{sys.executable} -m tests.modules.cli.playhouse {folder} en 50000"
-        self.line = f"cd {ROOT} && env {' '.join(words)} {program}; echo EXIT $?; cat"
-        self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), self.line)
-        self.see(PROMPT)
-
-    def start_again(self) -> None:
-        self.tmux("respawn-pane", "-k", self.line)
-        self.wait(lambda screen: PROMPT in screen and "EXIT" not in screen)
-
-    def press(self, *keys: str) -> None:
-        self.tmux("send-keys", *keys)
-
-    def paste(self, text: str) -> None:
-        """Paste as a terminal does, with brackets around the text."""
-        self.tmux("set-buffer", text)
-        self.tmux("paste-buffer", "-p", "-r")
-
-    def screen(self, *, history: bool = False) -> str:
-        return self.tmux("capture-pane", "-p", *(["-S", "-2000"] if history else []))
-
-    def wait(self, is_there: Callable[[str], object], *, history: bool = False) -> str:
-        """Return the screen as soon as *is_there* says so."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            screen = self.screen(history=history)
-            if is_there(screen):
-                return screen
-            assert time.monotonic() < deadline, screen
-            time.sleep(0.05)
-
-    def see(self, text: str) -> str:
-        return self.wait(lambda screen: text in screen)
-
-    def see_prompt_after(self, text: str) -> str:
-        """Wait until the prompt stands open below *text*."""
-        return self.wait(lambda screen: re.search(rf"{re.escape(text)}.*\n{PROMPT}", screen, re.S))
-
-
-@pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    terminal = Terminal(f"onefold-{uuid.uuid4().hex[:8]}")
-    try:
-        yield terminal
-    finally:
-        subprocess.run(["tmux", "-L", terminal.socket, "kill-server"], capture_output=True)
-
-
-@pytest.fixture
-def started(terminal: Terminal, tmp_path: Path) -> Terminal:
-    terminal.start(tmp_path)
-    return terminal
 
 
 def test_the_greeting_and_the_toolbar_say_what_holds(started: Terminal) -> None:
@@ -278,80 +203,6 @@ def test_a_second_ctrl_c_leaves_what_does_not_stop(started: Terminal) -> None:
     assert "Traceback" not in screen
     started.press("typed")
     started.see("typed")  # the terminal echoes again
-
-
-def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
-    started.press("web", "Enter")
-    started.see("y yes · a always: web_search * · p other pattern · e edit · n no")
-    started.press("n")
-    started.see("Why not?")
-    started.press("不要", "Enter")
-    started.see_prompt_after("You said no: 不要")
-    started.press("web", "Enter")
-    started.see("y yes")
-    started.press("a")
-    screen = started.see_prompt_after("Allowed from now on: web_search *")
-    assert "y yes" not in screen
-
-
-def test_the_arguments_of_a_call_are_edited_before_it_runs(started: Terminal) -> None:
-    started.press("web", "Enter")
-    started.see("e edit")
-    started.press("e")
-    started.see('"query": "tea"')
-    started.press("Up", "End", "Left", "BSpace", "BSpace", "BSpace", "coffee", "Enter")
-    screen = started.see_prompt_after("Found.")
-    assert "Allowed, as you changed it" in screen
-    assert "Search the web coffee" in screen
-    assert "changed by you" in screen
-
-
-def test_what_was_typed_before_a_question_does_not_answer_it(started: Terminal) -> None:
-    started.press("late web", "Enter")
-    started.see("Waiting for the model")
-    started.press("y", "y", "y")
-    started.see("n no")
-    started.press("n")
-    started.see("Why not?")
-    started.press("because", "Enter")
-    started.see_prompt_after("You said no: because")
-    started.see("› yyy")
-    started.press(" later", "Enter")
-    started.see("You said 'yyy later'.")
-
-
-def test_a_line_typed_at_a_question_is_no_answer_and_waits(started: Terminal) -> None:
-    started.press("web", "Enter")
-    started.see("y yes")
-    started.press("make a plan", "Enter")
-    started.see("What you type waits for the next prompt")
-    started.see("y yes")
-    started.press("y")
-    started.see("Found.")
-    started.see("You said 'make a plan'.")
-    assert "Allowed from now on" not in started.screen()
-
-
-def test_escape_leads_from_the_line_back_to_the_question(started: Terminal) -> None:
-    started.press("web", "Enter")
-    started.see("e edit")
-    started.press("e")
-    started.see('"query": "tea"')
-    started.press("Escape")
-    started.wait(lambda screen: "e edit" in screen.rstrip().splitlines()[-1])
-    started.press("y")
-    started.see_prompt_after("Found.")
-    assert "Search the web tea" in started.screen()
-
-
-def test_a_second_message_sent_ahead_is_no_reason(started: Terminal) -> None:
-    started.press("web", "Enter", "second", "Enter")
-    started.see("y yes")
-    started.press("n")
-    started.see("Why not?")
-    started.press("not now", "Enter")
-    started.see("You said no: not now")
-    started.see("You said 'second'.")
 
 
 def test_what_is_typed_during_a_turn_is_the_next_message(started: Terminal) -> None:

@@ -81,6 +81,11 @@ def test_the_nearest_block_is_quoted_with_its_first_difference() -> None:
     )
 
 
+def test_letters_that_look_alike_are_told_apart() -> None:
+    with pytest.raises(NotFound, match=r"'a cup of caf\\xe9'\nfile: 'a cup of cafe\\u0301'"):
+        find_edit("a cup of cafe\u0301\n", "a cup of caf\u00e9", "x")
+
+
 words = some.lists(some.sampled_from(["a", "b", " ", "  ", "\t", "\n", "c"])).map("".join)
 
 

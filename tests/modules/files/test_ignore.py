@@ -235,3 +235,25 @@ def test_a_program_of_the_project_is_never_taken_for_git(
     monkeypatch.setenv("PATH", f"{root}/.venv/bin:{os.environ['PATH']}")
     assert "a" in listed(root)
     assert not (tmp_path / "ran").exists()
+
+
+def test_the_place_of_a_submodule_that_was_not_fetched_is_a_folder_like_any(root: Path) -> None:
+    library = root.with_name("library")
+    fill(library, {"lib.c": ""})
+    fill(root, {"main.c": ""})
+    for folder in (library, root):
+        git(folder, "init")
+        git(folder, "add", ".")
+        git(folder, "commit", "-m", "all")
+    git(root, "submodule", "add", str(library), "lib")
+    git(root, "commit", "-m", "submodule")
+    git(root, "worktree", "add", "tree")
+    clone = root.with_name("clone")
+    git(root, "clone", str(root), str(clone))
+    assert listed(clone) == [".gitmodules", "main.c"]
+    assert listed(root) == [
+        ".gitmodules", "lib/lib.c", "main.c", "tree/.gitmodules", "tree/main.c",
+    ]  # fmt: skip
+    fill(clone, {"lib/mine.txt": ""})
+    assert listed(clone) == [".gitmodules", "lib/mine.txt", "main.c"]
+    assert listed(clone, "lib") == ["lib/mine.txt"]

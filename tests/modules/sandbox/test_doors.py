@@ -52,18 +52,22 @@ def test_a_foreign_socket(house: House, server: Path) -> None:
     assert house.python(CONNECT.format(path=str(server))).output == refused
     code = moved + CONNECT.format(path="moved/a b.sock")
     assert house.python(code).output == refused
+    assert house.python(CONNECT.format(path="moved/a b.sock")).output == refused
     (house.project / "moved").rename(house.project / "run")
     assert house.python("import os\nos.unlink('run/a b.sock')").exit_code == 1
 
 
-def test_a_socket_that_was_bound_by_a_short_name_is_found(house: House) -> None:
+@pytest.mark.parametrize("place", ["", "services/one/"])
+def test_a_socket_that_was_bound_by_a_short_name_is_found(house: House, place: str) -> None:
+    folder = house.project / place
+    folder.mkdir(parents=True, exist_ok=True)
     code = "import socket; s = socket.socket(socket.AF_UNIX); s.bind('x.sock'); s.listen(); input()"
     with subprocess.Popen(
-        ["/usr/bin/python3", "-c", f"{code}"], cwd=house.project, stdin=subprocess.PIPE
+        ["/usr/bin/python3", "-c", f"{code}"], cwd=folder, stdin=subprocess.PIPE
     ) as program:
-        while not (house.project / "x.sock").exists():
+        while not (folder / "x.sock").exists():
             assert program.poll() is None
-        assert house.python(CONNECT.format(path="x.sock")).output == "111\n"
+        assert house.python(CONNECT.format(path=f"{place}x.sock")).output == "111\n"
         program.communicate(b"\n")
 
 

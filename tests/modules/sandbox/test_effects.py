@@ -102,6 +102,26 @@ def test_files_too_deep_for_a_path_are_seen(tmp_path: Path) -> None:
     remove_scratch(tmp_path / names)
 
 
+def test_folders_without_end_are_not_followed_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their paths would take all of the memory."""
+    names = "n" * 200
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(2_000):
+        os.mkdir(names, dir_fd=folder)
+        folder, above = os.open(names, os.O_RDONLY, dir_fd=folder), folder
+        os.close(above)
+    os.close(folder)
+    seen = look(tmp_path)
+    assert seen
+    assert seen.locked
+    assert max(map(len, seen.folders)) < 100_000
+    monkeypatch.setattr(module, "MOST_CHARACTERS", 100_000)
+    assert look(tmp_path) is None
+    remove_scratch(tmp_path / names)
+
+
 def test_what_is_locked_is_not_taken_for_deleted() -> None:
     folders = frozenset({"folder"})
     open_ = Snapshot({"folder/file": (0, 1, 2, 3, 4)}, folders)

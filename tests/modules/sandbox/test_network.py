@@ -95,6 +95,9 @@ def test_allowed_hosts_are_reached_at_the_address_that_was_checked(server: int, 
         "GET http://index.example.org@127.0.0.1/ HTTP/1.1\r\n\r\n",
         "POST http://index.example.org/ HTTP/1.1\r\nContent-Length: 0\r\n\r\n",
         f"CONNECT {'a' * 9000}:443 HTTP/1.1\r\n\r\n",
+        f"CONNECT {'a' * 64}.files.example.org:443 HTTP/1.1\r\n\r\n",  # no name can be so
+        "CONNECT a..files.example.org:443 HTTP/1.1\r\n\r\n",
+        "CONNECT .files.example.org:443 HTTP/1.1\r\n\r\n",
         "\r\n\r\n",
     ],
 )

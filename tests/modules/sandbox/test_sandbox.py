@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from modules.sandbox import Limits, Program, Report, Sandbox, selftest
+from modules.sandbox.scratch import remove_scratch
 from modules.sandbox.terms import MEBIBYTE
 from tests.modules.sandbox.house import SECRET, House, children_of, finish, is_alive, until
 from utils.phrases import Problem
@@ -435,6 +436,16 @@ class TestThePythonOfTheProject:
         installation(house, "3.99")
         assert sandbox.other_python() == second
 
+    def test_the_first_installation_is_too_where_programs_ran_before(self, house: House) -> None:
+        prefix = installation(house, "3.99")
+        sandbox = house.sandbox()
+        code = (
+            "mkdir -p .venv/bin; touch .venv/pyvenv.cfg\n"
+            f"ln -s {prefix}/bin/python3.99 .venv/bin/python3"
+        )
+        finish(sandbox, Program("bash", code))
+        assert sandbox.other_python() == prefix
+
     def test_an_environment_of_the_system_is_nobodys_question(
         self, house: House, venv: Path
     ) -> None:
@@ -541,6 +552,48 @@ class TestTheTier:
         ]
         assert not (house.project / "inner/.git/hooks/pre-push").exists()
         assert (house.project / "evil/hooks/kept").exists()
+
+    @pytest.mark.parametrize(
+        "spoil",
+        [
+            "rm .git/config; mkdir .git/config; cd .git/config",
+            "rm -r .git/hooks; mkdir .git/hooks; cd .git/hooks",
+            "mkdir .git/modules; cd .git/modules",
+        ],
+    )
+    def test_what_git_obeys_is_put_back_however_deep_it_was_buried(
+        self, house: House, monkeypatch: pytest.MonkeyPatch, spoil: str
+    ) -> None:
+        monkeypatch.setattr(selftest, "PLACES", ())
+        before = (house.project / ".git/config").read_bytes()
+        dig = "import os\nfor _ in range(3000): os.mkdir('d'); os.chdir('d')"
+        house.bash(f'{spoil} && python3 -c "{dig}"')
+        assert house.bash("echo on").output == "on\n"
+        assert (house.project / ".git/config").read_bytes() == before
+        assert not (house.project / ".git/hooks/d").exists()
+        remove_scratch(house.project / ".git/modules")
+
+    @pytest.mark.parametrize(
+        "spoil",
+        [
+            "chmod 0 .git/hooks .git/config",
+            "chmod 0 .git",
+            "chmod 0 .git/info/* .git/info",
+            "rm -r .git/hooks; touch .git/hooks; chmod 0 .git/hooks",
+        ],
+    )
+    def test_what_git_obeys_is_put_back_however_it_was_locked(
+        self, house: House, monkeypatch: pytest.MonkeyPatch, spoil: str
+    ) -> None:
+        monkeypatch.setattr(selftest, "PLACES", ())
+        git = house.project / ".git"
+        hook = git / "hooks" / "pre-commit"
+        hook.write_text("mine")
+        states = {path: path.stat().st_mode for path in git.rglob("*")}
+        house.bash(spoil)
+        assert house.bash("echo on").output == "on\n"
+        assert {path: path.stat().st_mode for path in git.rglob("*")} == states
+        assert hook.read_text() == "mine"
 
     def test_another_git_is_named_and_left_alone(
         self, house: House, monkeypatch: pytest.MonkeyPatch

@@ -76,6 +76,9 @@ def test_without_namespaces_there_are_no_sockets_and_no_others() -> None:
     assert verdict(program, 53, 1, 1) == ALLOW
     assert verdict(program, 302, 0) == ALLOW
     assert verdict(program, 302, 4711) == "EPERM"
+    assert verdict(program, 141, 0, 0) == ALLOW  # setpriority of itself
+    assert verdict(program, 141, 2, 0) == "EPERM"  # of all that the user runs
+    assert verdict(program, 251, 3, 0) == "EPERM"  # ioprio_set of the same
 
 
 def test_another_architecture_is_killed() -> None:

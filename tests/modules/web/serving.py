@@ -114,7 +114,7 @@ class Page:
         self.state: Packet = {}
 
     def connect(self) -> None:
-        self.client = socketio.Client(reconnection=False)
+        self.client = socketio.Client(reconnection=False, request_timeout=PATIENCE)
         for name in ("ev", "state", "session", "files", "bye"):
             self.client.on(name, lambda packet, name=name: self.heard.put((name, packet)))
         self.client.connect(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from http.client import HTTPConnection
 from typing import Any
+from urllib.parse import quote
 
 from tests.modules.web.serving import PATIENCE, Served
 from tests.scripted import call, say
@@ -16,12 +17,16 @@ Serve = Callable[..., AbstractContextManager[Served]]
 
 
 def stream(
-    served: Served, method: str, path: str, body: Any = None
+    served: Served,
+    method: str,
+    path: str,
+    body: Any = None,
+    headers: dict[str, str] | None = None,
 ) -> Generator[tuple[str, Any], None, None]:
     """Yield (event, data) of an SSE answer as they come."""
     connection = HTTPConnection("127.0.0.1", served.server.port, timeout=PATIENCE)
-    headers = served.token | {"Content-Type": "application/json"}
-    connection.request(method, path, json.dumps(body) if body else None, headers)
+    sent = served.token | {"Content-Type": "application/json"} | (headers or {})
+    connection.request(method, path, json.dumps(body) if body else None, sent)
     answer = connection.getresponse()
     assert answer.status == 200
     assert answer.headers["Content-Type"].startswith("text/event-stream")
@@ -108,6 +113,46 @@ def test_the_kind_of_every_answer_is_described(serve: Serve) -> None:
     assert kinds("get", "/api/status") == {"application/json"}
 
 
+def test_what_stands_in_every_answer_is_described(serve: Serve) -> None:
+    def schema(method: str, path: str) -> Any:
+        answers = paths[path][method.lower()]["responses"]
+        return next(iter(answers.values()))["content"]["application/json"]["schema"]
+
+    def tell(method: str, path: str, body: Any = None, query: str = "") -> Any:
+        answer = served.ask(method, path.replace("{id}", session) + query, body)
+        assert answer.status < 300, (method, path, answer.body)
+        described = schema(method, path)
+        assert set(described["required"]) <= set(answer.json), path
+        assert set(answer.json) <= set(described["properties"]), path
+        return answer.json
+
+    with serve(say("one")) as served:
+        paths = served.ask("GET", "/api/openapi.json").json["paths"]
+        here = "/api/sessions/{id}"
+        session = ""
+        session = tell("POST", "/api/sessions")["id"]
+        for path in ("/api/status", "/api/commands", "/api/sessions", "/api/files"):
+            tell("GET", path)
+        tell("POST", f"{here}/messages", {"text": "go", "stream": False})
+        tell("POST", f"{here}/stop")
+        tell("POST", f"{here}/confirm", {"call_id": "x", "yes": True})
+        tell("POST", f"{here}/command", {"line": "/status"})
+        tell("GET", here)
+        tell("PATCH", here, {"title": "x"})
+        tell("GET", f"{here}/transcript")
+        tell("POST", f"{here}/fork", {"turn": 0})
+        tell("GET", "/api/search", query="?text=go")
+        tell("POST", "/api/login-links")
+        tell("PUT", "/api/files/text", {"path": "a.txt", "text": "x"})
+        tell("GET", "/api/files/text", query="?path=a.txt")
+        tell("GET", "/api/files/list")
+        tell("POST", "/api/files/upload", b"x", "?name=b.txt")
+        tell("POST", "/api/files/folder", {"path": "c"})
+        tell("POST", "/api/files/rename", {"path": "b.txt", "new_path": "c/b.txt"})
+        tell("PUT", "/api/files/note", {"path": "a.txt", "note": "x"})
+        tell("POST", "/api/files/focus", {"session": session, "path": "a.txt", "on": True})
+
+
 def test_programs_are_refused_in_json(served: Served) -> None:
     refused = [
         (served.ask("GET", "/api/status", known=False), 401, "unauthorized"),
@@ -189,12 +234,66 @@ def test_a_message_sent_again_tells_what_came_of_the_first_and_ends(serve: Serve
 
 def test_what_nobody_can_mean_is_refused_with_a_reason(served: Served) -> None:
     session = served.ask("POST", "/api/sessions").json["id"]
-    wanted = {-5: (422, "failed"), 7: (422, "failed"), 10**30: (400, "bad_request")}
+    wanted: dict[float, Any] = {
+        **{-5: (400, "bad_request"), 10**30: (400, "bad_request"), 0.5: (400, "bad_request")},
+        **{7: (422, "failed"), 8.0: (422, "failed"), 1e300: (400, "bad_request")},
+    }
     for turn, refusal in wanted.items():
         answer = served.ask("POST", f"/api/sessions/{session}/fork", {"turn": turn})
         assert (answer.status, answer.json["code"]) == refusal
     half = {"path": "a.txt", "text": "\ud800", "base": None}
     assert served.ask("PUT", "/api/files/text", half).status == 422
+    for limit, status in {
+        "--5": 400,
+        "5-": 400,
+        "٣": 400,
+        str(10**15): 200,
+        str(10**19): 400,
+    }.items():
+        assert served.ask("GET", f"/api/sessions?limit={quote(limit)}").status == status, limit
+
+
+def test_half_a_character_is_no_failure_of_ours(served: Served) -> None:
+    session = served.new_session()
+    titled = served.ask("PATCH", f"/api/sessions/{session}", {"title": "a\ud800b"})
+    assert titled.json["title"] == "a\ufffdb"
+    where = f"/api/sessions/{session}"
+    for path, body in {
+        f"{where}/queue": {"op": "drop", "item": "\udc80"},
+        f"{where}/confirm": {"call_id": "\ud800", "yes": True, "arguments": {"a": ["\udfff"]}},
+        f"{where}/command": {"line": "/focus \ud800"},
+        "/api/files/focus": {"session": "\ud800", "path": "a", "on": True},
+    }.items():
+        assert served.ask("POST", path, body).status < 500, path
+    with served.page() as page:
+        for name in ("attach", "stop", "command"):
+            told = page.call(name, session="\udc80", cmd="\ud800", line="/help")
+            assert told["code"] == "unknown_session"
+
+
+def test_a_browser_goes_on_where_it_was(serve: Serve) -> None:
+    with serve(say("one"), say("two")) as served:
+        session = served.new_session()
+        path = f"/api/sessions/{session}/messages"
+        *_, (_, last) = stream(served, "POST", path, {"text": "go"})
+        *_, (_, newest) = stream(served, "POST", path, {"text": "go on"})
+        came_back = {"Last-Event-ID": str(last["seq"])}
+        where = f"/events?session={session}&boot={last['boot']}&after=0"
+        events = stream(served, "GET", where, headers=came_back)
+        _, arrival = next(events)
+        events.close()
+        numbers = [event["seq"] for event in arrival["events"]]
+        assert numbers == list(range(last["seq"] + 1, newest["seq"] + 1))
+
+
+def test_who_follows_a_session_hears_that_it_is_deleted_and_no_more(served: Served) -> None:
+    session, other = served.new_session(), served.new_session()
+    events = stream(served, "GET", f"/events?session={session}")
+    assert next(events)[0] == "attached"
+    served.ask("DELETE", f"/api/sessions/{other}")
+    assert served.ask("DELETE", f"/api/sessions/{session}").status == 204
+    *_, last = events
+    assert last == ("session", {"id": session, "deleted": True})
 
 
 def test_a_program_follows_a_session_and_answers(serve: Serve) -> None:

@@ -14,12 +14,14 @@ from pathlib import Path
 import pytest
 
 from modules.cli.attach import attach
+from modules.cli.link import Link
+from modules.cli.listening import Listener
 from modules.web.access import announced, server_file
 from modules.web.hub import AsyncMode
 from modules.words import Words
-from tests.modules.cli.test_terminal import ROOT, Terminal
-from tests.modules.cli.test_terminal import terminal as terminal  # the fixture
-from tests.modules.web.serving import Served
+from tests.modules.cli.terminal import ROOT, Terminal
+from tests.modules.cli.terminal import terminal as terminal  # the fixture
+from tests.modules.web.serving import PATIENCE, Served
 from tests.modules.web.test_serve import started
 from tests.scripted import call, say
 from utils.completion import Delta
@@ -150,6 +152,29 @@ def test_a_question_is_edited_in_the_attached_terminal(serve: Serve, terminal: T
             started = page.wait_for("ToolStarted", is_revised=True)
             assert started["arguments"] == {"path": "person"}
             page.wait_for("TurnFinished")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_the_attached_terminal_ends_with_its_session(served: Served, terminal: Terminal) -> None:
+    server = served.server
+    file = server_file(served.data, server.port)
+    with announced(file, server.url, server.access.token, served.project):
+        session = served.new_session()
+        join(terminal, served)
+        terminal.see("›")
+        (own,) = {seat.session for seat in server.workspace.open_seats} - {session}
+        assert served.ask("DELETE", f"/api/sessions/{own}").status == 204
+        terminal.see("This session was deleted.")
+
+
+def test_who_comes_back_hears_that_the_session_was_deleted_meanwhile(served: Served) -> None:
+    server = served.server
+    file = server_file(served.data, server.port)
+    with announced(file, server.url, server.access.token, served.project):
+        link = Link(file, server.port)
+        listener = Listener(link, "gone", tell=lambda *_: None, tell_lost=lambda _: None)
+        assert listener.heard.get(timeout=PATIENCE) == ("deleted", {})
+        listener.close()
 
 
 def test_who_leaves_listens_no_more(served: Served, type_in: Callable[[str], None]) -> None:

@@ -22,8 +22,8 @@ from modules.outputs import Outputs
 from modules.past import Past
 from modules.project import Project
 from modules.web.access import announced, server_file
-from tests.modules.cli.test_terminal import ROOT, Terminal
-from tests.modules.cli.test_terminal import terminal as terminal  # the fixture
+from tests.modules.cli.terminal import ROOT, Terminal
+from tests.modules.cli.terminal import terminal as terminal  # the fixture
 from tests.modules.web.serving import PATIENCE, Answer, Page, Served
 from tests.scripted import call, say
 from utils.waiting import Stop

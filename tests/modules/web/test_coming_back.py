@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import websocket
 
-import core.web_terminal
+import core.deltas
+import core.packet_log
 from core.web_terminal import Packet
 from tests.modules.web.serving import PATIENCE, Page, Served
 from tests.scripted import USED, Item
@@ -77,8 +78,8 @@ class Picture:
 def test_three_thousand_events_survive_a_connection_that_breaks(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
-    monkeypatch.setattr(core.web_terminal, "KEPT", kept)
-    monkeypatch.setattr(core.web_terminal, "FRAME", 0.0)
+    monkeypatch.setattr(core.packet_log, "KEPT", kept)
+    monkeypatch.setattr(core.deltas, "FRAME", 0.0)
     with serve(many(3_000, 0.001)) as served, served.page() as page:
         session = served.new_session()
         picture = Picture(page, session)

@@ -9,15 +9,18 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import websocket
 
-from modules.web import green, threaded
+from modules.web import carriers, green, place, threaded
+from tests.modules.sandbox.house import until
 from tests.modules.web.serving import PATIENCE, Served
+from tests.scripted import USED
+from utils.api_client import Completion, Delta
 
 Serve = Callable[..., AbstractContextManager[Served]]
 
@@ -56,12 +59,7 @@ def kept_open(served: Served, stack: ExitStack) -> None:
     page.recv()
     page.send("40")
     page.recv()
-    opened = served.ask("GET", "/socket.io/?EIO=4&transport=polling").body.decode()
-    name = re.findall(r'"sid":"([^"]+)"', opened)[0]
-    path = f"/socket.io/?EIO=4&transport=polling&sid={name}"
-    assert served.ask("POST", path, b"40").status == 200
-    assert served.ask("GET", path).status == 200
-    stack.enter_context(raw(served, f"GET {path} HTTP/1.1", "\r\n"))
+    stack.enter_context(raw(served, f"GET {polling(served)} HTTP/1.1", "\r\n"))
 
 
 def settled(found: Callable[[], set[Any]], before: set[Any]) -> set[Any]:
@@ -150,6 +148,72 @@ def test_a_message_that_is_too_large_ends_its_connection_at_once(
         for _ in range(1_200_000 // piece + 1):
             client.sendall(b"x" * piece)
         assert ends(client)  # though this client neither goes on nor gives up
+
+
+def polling(served: Served) -> str:
+    """Return the address of a new client that polls."""
+    opened = served.ask("GET", "/socket.io/?EIO=4&transport=polling").body.decode()
+    name = re.findall(r'"sid":"([^"]+)"', opened)[0]
+    path = f"/socket.io/?EIO=4&transport=polling&sid={name}"
+    assert served.ask("POST", path, b"40").status == 200
+    assert served.ask("GET", path).status == 200
+    return path
+
+
+def test_what_is_too_much_is_refused_to_who_polls_at_once(served: Served) -> None:
+    path = polling(served)
+    assert served.ask("POST", path, b"4" + b"x" * 1_100_000).status == 400
+    assert served.ask("POST", path, b"40").status == 400  # it is known no longer
+
+
+def test_a_client_that_was_given_up_is_told_so(served: Served) -> None:
+    path = polling(served)
+    (connection,) = served.server._socketio.server.eio.sockets.values()
+    connection.closed = True  # as when it has not answered a ping
+    assert served.ask("POST", path, b"40").status == 400
+
+
+def test_a_socket_that_never_answers_is_ended(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(carriers, "PING_SECONDS", 1)
+    with serve() as served:
+        line = "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1"
+        key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="
+        upgrade = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", key)
+        with raw(served, line, *upgrade, "\r\n") as mute:
+            assert ends(mute)
+
+
+def test_a_program_that_does_not_read_is_let_go(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, "SILENCE", 1)
+    much = [*[Delta("x" * 60_000)] * 200, Completion("x" * 12_000_000, "", (), USED)]
+    with serve(much) as served, socket.socket() as lazy:
+        session = served.new_session()
+        lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        lazy.connect(("127.0.0.1", served.server.port))
+        line = f"GET /events?session={session} HTTP/1.1\r\nHost: {served.host}\r\n"
+        lazy.sendall(f"{line}Authorization: Bearer {served.server.access.token}\r\n\r\n".encode())
+        assert lazy.recv(100)
+        served.ask("POST", f"/api/sessions/{session}/messages", {"text": "go"})
+        assert until(lambda: not served.server._outlet.has_listeners(session), PATIENCE)
+
+
+def test_no_client_makes_room_for_more_than_there_may_be(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("modules.web.sockets.MOST_CLIENTS", 1)
+    with served.page() as page:
+        page.client.emit("disconnect", {})  # which is no event of a client's
+        more = websocket.create_connection(
+            f"ws://{served.host}/socket.io/?EIO=4&transport=websocket", header=served.token
+        )
+        with closing(more):
+            more.recv()
+            more.send("40")
+            assert str(more.recv()).startswith("44")  # refused
 
 
 def test_a_refused_body_is_not_waited_for(served: Served) -> None:

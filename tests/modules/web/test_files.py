@@ -161,6 +161,10 @@ def test_previews_run_nothing(served: Served) -> None:
         assert policy.startswith("sandbox; default-src 'none'")
         assert shown.headers["x-content-type-options"] == "nosniff"
     assert served.ask("GET", "/api/files/raw?path=pic.png").headers["content-type"] == "image/png"
+    (root / "old.html").write_bytes("<meta charset=gbk>报告".encode("gbk"))
+    for name, kind in {"page": "text/html; charset=utf-8", "old": "text/html"}.items():
+        shown = served.ask("GET", f"/api/files/raw?path={name}.html")
+        assert shown.headers["content-type"] == kind
     assert served.ask("GET", "/api/files/raw?path=run.js").status == 415
     sent = served.ask("GET", "/api/files/download?path=page.html")
     assert sent.headers["content-type"] == "application/octet-stream"
@@ -194,6 +198,13 @@ def test_an_upload_keeps_its_script_and_replaces_nothing(served: Served) -> None
         ("..", ""),
         (".git", ""),
         ("con.txt", "_con.txt"),
+        ("nul .txt", "_nul .txt"),
+        ("COM¹", "_COM¹"),
+        ("conin$", "_conin$"),
+        ("constant.txt", "constant.txt"),
+        (".g\u200cit", ""),
+        ("GIT~1 .", ""),
+        ("a" * 239 + ". .b", "a" * 238 + ".b"),
         ("报告" * 100 + ".md", "报告" * 39 + "报.md"),
     ],
 )

@@ -15,6 +15,7 @@ import pytest
 import websocket
 
 from modules.web.access import TRIES_A_MINUTE, server_file
+from modules.web.guard import HEADERS
 from tests.modules.web.serving import Served
 
 Serve = Callable[..., AbstractContextManager[Served]]
@@ -337,6 +338,60 @@ def test_another_version_of_http_is_refused(served: Served, version: str) -> Non
 def test_a_header_with_a_nul_is_refused(served: Served) -> None:
     with asked(served, "GET /api/status HTTP/1.1", "X: a\0b") as said:
         assert re.match(rb"HTTP/1\.[01] 400 ", said), said
+
+
+HOST = "Host: {host}\r\n"
+UNREADABLE = [
+    ("GARBAGE\r\n\r\n", 400),
+    ("GET / HTTP/3.0\r\n\r\n", 505),
+    ("\x01 / HTTP/x\r\n\r\n", 400),
+    (f"GET /{'a' * 70_000} HTTP/1.1\r\n{HOST}\r\n", 414),
+    (f"GET / HTTP/1.1\r\n{HOST}X: {'a' * 70_000}\r\n\r\n", 431),
+    ("GET / HTTP/1.1\r\n" + HOST + "X: a\r\n" * 200 + "\r\n", 431),
+    (f"GET / HTTP/1.1\r\n{HOST}X: a\r\n b\r\n\r\n", 400),
+    (f"POST / HTTP/1.1\r\n{HOST}Transfer-Encoding: chunked\r\n\r\n", 400),
+]
+
+
+@pytest.mark.parametrize(("request_", "status"), UNREADABLE)
+def test_what_cannot_be_read_is_refused_as_strictly_as_all_else(
+    served: Served, request_: str, status: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    said = said_to(served, request_.replace("{host}", served.host).encode("latin-1"))
+    head, _, body = said.partition(b"\r\n\r\n")
+    assert re.match(rf"HTTP/1\.1 {status} ".encode(), head), said
+    told = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
+    assert told | HEADERS == told
+    assert int(told["Content-Length"]) == len(body)
+    assert not re.search("python|werkzeug|eventlet", said.decode(), re.IGNORECASE)
+    assert "".join(capfd.readouterr()) == ""
+
+
+def test_a_head_may_be_long(served: Served) -> None:
+    cookies = {"Cookie": "; ".join(f"other{n}={'x' * 1_000}" for n in range(30))}
+    assert served.ask("GET", f"/api/status?x={'a' * 30_000}", headers=cookies).status == 200
+
+
+def test_who_has_shown_no_proof_keeps_no_connection(served: Served) -> None:
+    for line in ("GET /login?token=x", "POST /login", "GET /", "POST /api/sessions"):
+        head = f"{line} HTTP/1.1\r\nHost: {served.host}\r\nContent-Length: 900000\r\n\r\n"
+        assert said_to(served, head.encode()).startswith(b"HTTP/1.1 4")
+
+
+def test_who_looks_ahead_at_a_link_does_not_use_it_up(served: Served) -> None:
+    link = served.server.access.new_link()
+    ahead = served.ask("HEAD", link, known=False)
+    assert (ahead.status, "set-cookie" in ahead.headers) == (200, False)
+    assert served.ask("GET", link, known=False).status == 303
+
+
+def test_a_name_that_no_file_can_have_is_not_found(
+    served: Served, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a" * 300, "a/" * 3_000, "a%00b", "js", "js/"):
+        for folder in ("/static/", "/static/v-x/"):
+            assert served.ask("GET", folder + name).status == 404
+    assert "".join(capfd.readouterr()) == ""
 
 
 def test_a_body_is_asked_for_once(served: Served) -> None:

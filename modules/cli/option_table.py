@@ -1,0 +1,85 @@
+"""The options as they are told of. This needs no package: the help is there on a bare machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from modules.words import Words
+from utils.fold import folded
+from utils.phrases import Phrase, phrase
+
+PROGRAM = "python3 main.py"
+_HELP_COLUMN = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An option: its names, what it is for, and what stands for its value, "" if it has none."""
+
+    names: tuple[str, ...]
+    help: Phrase
+    value: str = ""
+
+    @property
+    def head(self) -> str:
+        return f"{', '.join(self.names)} {self.value}".rstrip()
+
+
+OPTIONS = (
+    Told(("--cli",), phrase("A terminal session.")),
+    Told(("--web",), phrase("Serve the browser page.")),
+    Told(
+        ("-p", "--print"),
+        phrase("Do one task without a dialogue, print the answer, exit; - reads it."),
+        "TEXT",
+    ),
+    Told(("--output",), phrase("With -p: what to print."), "[text|json|stream-json]"),
+    Told(("--project",), phrase("The folder to work in; the current one unless said."), "DIR"),
+    Told(
+        ("--resume",),
+        phrase("Go on with a session; without ID, the newest of this folder."),
+        "[ID]",
+    ),
+    Told(("--think",), phrase("Think in the first step of each task.")),
+    Told(("--fast",), phrase("Never think before acting.")),
+    Told(("--model",), phrase("The model to ask."), "NAME"),
+    Told(
+        ("--approve",),
+        phrase("What to ask before doing; guarded unless said."),
+        "[guarded|ask|read-only|all]",
+    ),
+    Told(("--offline",), phrase("Use the built-in practice model: no key, no network, no AI.")),
+    Told(("--host",), phrase("With --web: the address to serve on."), "ADDRESS"),
+    Told(("--port",), phrase("With --web: the port; 8765."), "N"),
+    Told(("--allow-remote",), phrase("With --web: allow an address that other machines reach.")),
+    Told(("--async-mode",), phrase("With --web: how to serve."), "[eventlet|threading]"),
+    Told(
+        ("--attach",),
+        phrase("With --cli: join a session of the --web server that runs on --port."),
+    ),
+    Told(("--version",), phrase("Show the version.")),
+    Told(("--help",), phrase("Show this.")),
+)
+
+
+def help_text(words: Words) -> str:
+    """Return what `--help` says, in rows that fit the terminal."""
+    import shutil  # only here: every start reads this file
+
+    width = max(min(shutil.get_terminal_size().columns, 80) - 2, 50)
+    about = words.say(phrase("An agent that works inside one project folder."))
+    usage = f"{words.say(phrase('Usage: '))}{PROGRAM} {words.say(phrase('[OPTIONS]'))}"
+    options = [row for option in OPTIONS for row in _rows(option, words, width)]
+    return "\n".join([usage, "", f"  {about}", "", words.say(phrase("Options:")), *options])
+
+
+def _rows(option: Told, words: Words, width: int) -> Iterator[str]:
+    """Yield the head of *option* and, beside it or below, what it is for."""
+    head = f"  {option.head:{_HELP_COLUMN - 2}}"
+    if len(option.head) > _HELP_COLUMN - 4:
+        yield head.rstrip()
+        head = " " * _HELP_COLUMN
+    for line in folded(words.say(option.help), width - _HELP_COLUMN):
+        yield f"{head}{line}"
+        head = " " * _HELP_COLUMN

@@ -1,0 +1,13 @@
+// What the page that was loaded says by its address, and what it brought along.
+
+/** @param {string} path of the address */
+export function sessionOf(path) {
+  return /^\/s\/([\w-]+)/.exec(path)?.[1] ?? "";
+}
+
+/** Returns the picture that came with the page, once: later it is an old one. */
+export function pictureOfPage() {
+  const element = document.getElementById("picture");
+  element?.remove();
+  return element?.textContent ? JSON.parse(element.textContent) : null;
+}

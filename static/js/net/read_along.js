@@ -1,0 +1,19 @@
+// A session that another Onefold runs: that one tells nothing here, so it is asked for now and then.
+
+const PAUSE = 3000; // ms
+
+/** @param {import("../app.js").App} app */
+export function readAlong(app) {
+  let isReading = false;
+  const read = async () => {
+    isReading = true;
+    while (app.known.state?.held) {
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      if (app.known.state?.held) app.connection.attach();
+    }
+    isReading = false;
+  };
+  app.show(({ state }) => {
+    if (state?.held && !isReading) read();
+  });
+}

@@ -1,0 +1,88 @@
+"""A real terminal (tmux) in which the playhouse, or the program, runs, driven by keystrokes."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PATIENCE = 60.0
+PROMPT = "›"
+
+
+@dataclass
+class Terminal:
+    """A tmux window of its own in which the playhouse runs."""
+
+    socket: str
+    line: str = ""
+
+    def tmux(self, *arguments: str) -> str:
+        ended = subprocess.run(
+            ["tmux", "-f", os.devnull, "-L", self.socket, *arguments],
+            capture_output=True,
+            check=True,
+            timeout=60,
+        )
+        return ended.stdout.decode()
+
+    def start(self, folder: Path, *, width: int = 90, height: int = 30, **settings: str) -> None:
+        words = [f"{name}={value}" for name, value in settings.items()]
+        program = f"{sys.executable} -m tests.modules.cli.playhouse {folder} en 50000"
+        self.line = f"cd {ROOT} && env {' '.join(words)} {program}; echo EXIT $?; cat"
+        self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), self.line)
+        self.see(PROMPT)
+
+    def start_again(self) -> None:
+        self.tmux("respawn-pane", "-k", self.line)
+        self.wait(lambda screen: PROMPT in screen and "EXIT" not in screen)
+
+    def press(self, *keys: str) -> None:
+        self.tmux("send-keys", *keys)
+
+    def paste(self, text: str) -> None:
+        """Paste as a terminal does, with brackets around the text."""
+        self.tmux("set-buffer", text)
+        self.tmux("paste-buffer", "-p", "-r")
+
+    def screen(self, *, history: bool = False) -> str:
+        return self.tmux("capture-pane", "-p", *(["-S", "-2000"] if history else []))
+
+    def wait(self, is_there: Callable[[str], object], *, history: bool = False) -> str:
+        """Return the screen as soon as *is_there* says so."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            screen = self.screen(history=history)
+            if is_there(screen):
+                return screen
+            assert time.monotonic() < deadline, screen
+            time.sleep(0.05)
+
+    def see(self, text: str) -> str:
+        return self.wait(lambda screen: text in screen)
+
+    def see_prompt_after(self, text: str) -> str:
+        """Wait until the prompt stands open below *text*."""
+        return self.wait(lambda screen: re.search(rf"{re.escape(text)}.*\n{PROMPT}", screen, re.S))
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal(f"onefold-{uuid.uuid4().hex[:8]}")
+    try:
+        yield terminal
+    finally:
+        subprocess.run(["tmux", "-L", terminal.socket, "kill-server"], capture_output=True)
+
+
+@pytest.fixture
+def started(terminal: Terminal, tmp_path: Path) -> Terminal:
+    terminal.start(tmp_path)
+    return terminal

@@ -1,0 +1,96 @@
+"""Files that come from outside: dropped anywhere, with their folders, or pasted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.page.stage import Stage, message
+from tests.page.test_files import row
+
+PASTE = """(files) => {
+    const clipboardData = new DataTransfer();
+    for (const [name, type] of files) clipboardData.items.add(new File(["x"], name, { type }));
+    const event = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+    document.querySelector(".composer textarea").dispatchEvent(event);
+}"""
+
+
+@pytest.fixture
+def page(house: Stage) -> Page:
+    (house.project / "src").mkdir()
+    return house.open()
+
+
+def drop(page: Page, selector: str, *paths: Path) -> None:
+    """Let go of *paths* over the middle of the element, as a person would."""
+    box = page.locator(selector).bounding_box()
+    assert box
+    place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    wire = page.context.new_cdp_session(page)
+    taken = "() => document.body.classList.contains('dropping')"
+    wire.send("Input.dispatchDragEvent", {"type": "dragEnter", "data": data, **place})
+    while not page.evaluate(taken):
+        wire.send("Input.dispatchDragEvent", {"type": "dragOver", "data": data, **place})
+    wire.send("Input.dispatchDragEvent", {"type": "drop", "data": data, **place})
+
+
+def test_files_dropped_on_the_talk_are_named_in_the_message(
+    page: Page, house: Stage, tmp_path: Path
+) -> None:
+    (tmp_path / "报告 1.txt").write_text("数据", encoding="utf-8")
+    (tmp_path / "empty").touch()
+    drop(page, ".log", tmp_path / "报告 1.txt", tmp_path / "empty")
+    expect(message(page)).to_have_value('@"报告 1.txt" @empty ')
+    assert (house.project / "报告 1.txt").read_text(encoding="utf-8") == "数据"
+    assert (house.project / "empty").read_bytes() == b""
+
+
+def test_a_folder_is_dropped_with_all_that_is_in_it(
+    page: Page, house: Stage, tmp_path: Path
+) -> None:
+    deep = tmp_path / "资料" / "deep" / "er"
+    deep.mkdir(parents=True)
+    for number in range(101):  # more than a browser hands out at once
+        (deep / f"{number}.txt").write_text(str(number))
+    (tmp_path / "资料" / "top.txt").write_text("top")
+    drop(page, "[data-path=src]", tmp_path / "资料")
+    told = page.locator(".notice", has_text="102 files are in the project now.")
+    expect(told).to_be_visible(timeout=60_000)
+    assert (house.project / "src/资料/top.txt").read_text() == "top"
+    assert len(list((house.project / "src/资料/deep/er").iterdir())) == 101
+    expect(message(page)).to_have_value("")
+    row(page, "src").click()
+    expect(row(page, "资料")).to_be_visible()
+
+
+def test_a_folder_without_files_is_said_to_have_none(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    drop(page, ".pane", tmp_path / "empty")
+    expect(page.locator(".notice.bad")).to_contain_text("there was no file that could be read")
+
+
+def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(
+    page: Page, house: Stage, tmp_path: Path
+) -> None:
+    (house.project / "a.txt").write_text("mine")
+    (tmp_path / "a.txt").write_text("theirs")
+    drop(page, ".log", tmp_path / "a.txt")
+    page.get_by_role("alertdialog").get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("alertdialog")).to_have_count(0)
+    assert (house.project / "a.txt").read_text() == "mine"
+    drop(page, ".log", tmp_path / "a.txt")
+    page.get_by_role("alertdialog").get_by_role("button", name="Replace").click()
+    expect(message(page)).to_have_value("@a.txt ")
+    assert (house.project / "a.txt").read_text() == "theirs"
+
+
+def test_a_pasted_picture_gets_a_name_of_its_own(page: Page, house: Stage) -> None:
+    (house.project / "image.png").write_bytes(b"before")
+    page.evaluate(PASTE, [["image.png", "image/png"]])
+    expect(message(page)).to_have_value(re.compile(r"^@image-\d{14}\.png $"))
+    assert (house.project / "image.png").read_bytes() == b"before"

@@ -1,0 +1,41 @@
+"""Who has only a keyboard is never left standing in the middle of nowhere."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.page.stage import Gate, Stage, replies, send
+from tests.scripted import USED, say
+from utils.completion import Completion, Delta
+
+
+def test_a_file_that_is_opened_by_its_name_is_gone_on_with(house: Stage) -> None:
+    (house.project / "notes.txt").write_text("one\n")
+    page = house.open()
+    page.keyboard.press("Control+p")
+    page.get_by_role("combobox", name="Name of a file").fill("notes")
+    expect(page.get_by_role("option", name="notes.txt")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator(".editor")).to_be_focused()
+    page.keyboard.type("zero ")
+    expect(page.locator(".editor .cm-line").first).to_have_text("zero one")
+
+
+def test_what_is_moved_up_in_the_queue_keeps_the_focus(house: Stage) -> None:
+    gate = Gate()
+    last = Completion("One.", "", (), USED)
+    house.model.replies = [[Delta("One."), gate, last], *(say("Next.") for _ in range(3))]
+    page = house.open()
+    send(page, "first")
+    expect(replies(page)).to_have_text("One.")
+    words = page.locator(".queue .words")
+    for number, text in enumerate(("a", "b", "c")):
+        send(page, text)
+        expect(words).to_have_count(number + 1)
+    earlier = page.get_by_role("button", name="Earlier: c")
+    earlier.focus()
+    page.keyboard.press("Enter")
+    expect(words).to_have_text(["a", "c", "b"])
+    expect(earlier).to_be_focused()
+    gate.open()
+    expect(replies(page)).to_have_count(4)

@@ -1,0 +1,128 @@
+"""Previews: what says more as a picture than as text."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+
+import pytest
+from playwright.sync_api import Frame, Page, expect
+
+from tests.page.stage import Stage, send
+from tests.page.test_files import row
+from tests.scripted import call, say
+
+
+@pytest.fixture
+def page(house: Stage) -> Page:
+    (house.project / "t.csv").write_text('tree,apples\n"Boskoop, red",12\n')
+    evil = "<h1>Hi</h1><script>parent.document.title='pwned'</script>"
+    (house.project / "page.html").write_text(evil)
+    return house.open()
+
+
+def picture(width: int) -> bytes:
+    """Return a PNG of that width."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = struct.pack(">I", zlib.crc32(kind + data))
+        return struct.pack(">I", len(data)) + kind + data + check
+
+    head = struct.pack(">IIBBBBB", width, 1, 8, 0, 0, 0, 0)
+    lines = zlib.compress(bytes(width + 1))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", lines) + chunk(b"IEND", b"")
+
+
+def pdf(text: str) -> bytes:
+    """Return a PDF of one small page that says *text*."""
+    drawn = f"BT /F1 24 Tf 20 50 Td ({text}) Tj ET".encode()
+    page = b"/MediaBox [0 0 200 100] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >>"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R %s >>" % page,
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    whole, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(whole))
+        whole += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    end = b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % len(whole)
+    return whole + b"xref\n0 6\n0000000000 65535 f \n" + table + end
+
+
+def is_viewer(frame: Frame) -> bool:
+    return frame.url.startswith("chrome-extension://") or frame.locator("embed").count() > 0
+
+
+def test_a_picture_that_is_made_anew_is_shown_anew(house: Stage) -> None:
+    (house.project / "plot.png").write_bytes(picture(7))
+    (house.project / "next.png").write_bytes(picture(9))
+    page = house.open()
+    row(page, "plot.png").click()
+    shown = page.locator(".preview img")
+    expect(shown).to_have_js_property("naturalWidth", 7)
+    house.model.replies = [
+        call("delete_file", id="d", path="plot.png"),
+        call("rename_file", id="r", path="next.png", new_path="plot.png"),
+        say("![the plot](plot.png)"),
+    ]
+    send(page, "plot it again")
+    expect(page.locator(".reply img")).to_have_js_property("naturalWidth", 9)
+    expect(shown).to_have_js_property("naturalWidth", 9)
+
+
+def test_html_is_previewed_in_a_sandbox(page: Page) -> None:
+    row(page, "page.html").click()
+    page.get_by_role("button", name="Preview").click()
+    frame = page.locator("iframe.preview")
+    expect(frame).to_have_attribute("sandbox", "")
+    expect(frame.content_frame.get_by_role("heading", name="Hi")).to_be_visible()
+    assert "pwned" not in page.title()
+
+
+def test_a_table_is_drawn_from_csv(page: Page) -> None:
+    row(page, "t.csv").click()
+    expect(page.get_by_role("cell", name="Boskoop, red")).to_be_visible()
+
+
+def test_a_pdf_is_shown_in_the_pane(house: Stage) -> None:
+    (house.project / "a.pdf").write_bytes(pdf("Hello"))
+    page = house.open()
+    faults: list[str] = []
+    page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    with page.expect_response(lambda answer: "/api/files/raw" in answer.url) as answer:
+        row(page, "a.pdf").click()
+    assert answer.value.headers["content-type"] == "application/pdf"
+    shown = page.locator("iframe.preview")
+    expect(shown).to_have_attribute("title", "a.pdf")
+    # Chromium's viewer has taken the file up once it knows the size of its pages.
+    sizer = shown.content_frame.locator("body").first
+    expect(sizer).to_be_attached()
+    page.wait_for_function("() => window.frames.length === 1")
+    while not any(is_viewer(frame) for frame in page.frames):  # or the time of the test is up
+        page.wait_for_timeout(50)
+    assert faults == []
+
+
+def test_a_link_in_a_previewed_file_starts_from_its_folder(house: Stage) -> None:
+    docs = house.project / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("[b](b.md#top) [up](../top.txt) ![p](p.png)\n")
+    (docs / "b.md").write_text("the other\n")
+    (docs / "p.png").write_bytes(b"x")
+    page = house.open()
+    row(page, "docs").click()
+    row(page, "a.md").click()
+    page.get_by_role("button", name="Preview", exact=True).click()
+    preview = page.locator(".preview")
+    expect(preview.locator("img")).to_have_attribute("src", re.compile("path=docs%2Fp.png$"))
+    expect(preview.get_by_role("link", name="up")).to_have_attribute("data-path", "top.txt")
+    before = page.url
+    preview.get_by_role("link", name="b", exact=True).click()
+    expect(page.locator(".editor .cm-content")).to_contain_text("the other")
+    expect(page.locator(".pane-tab.shown")).to_contain_text("b.md")
+    assert page.url == before

@@ -1,0 +1,119 @@
+"""What a setting may be: how its value is read, and what is told of it when it is another.
+
+A kind is the metadata of a dataclass field: `parse` returns the value of what a file, the
+environment or the command line says, and raises `ValueError` or `TypeError` for what cannot be;
+`allowed` says what can.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from utils.phrases import phrase
+from utils.prices import PriceList
+
+Kind = dict[str, Any]
+
+
+def choice(*allowed: str) -> Kind:
+    def parse(value: object) -> str:
+        if value not in allowed:
+            raise ValueError
+        return str(value)
+
+    return {"parse": parse, "allowed": ", ".join(filter(None, allowed))}
+
+
+def number(kind: type[int] | type[float], low: float, high: float) -> Kind:
+    def parse(value: object) -> float:
+        accepted = str | int if kind is int else str | int | float
+        if isinstance(value, bool) or not isinstance(value, accepted):
+            raise ValueError
+        number = kind(value)
+        if not low <= number <= high:
+            raise ValueError
+        return number
+
+    if kind is int:
+        allowed = phrase("a whole number from {low} to {high}", low=low, high=high)
+    else:
+        allowed = phrase("a number from {low} to {high}", low=low, high=high)
+    return {"parse": parse, "allowed": allowed}
+
+
+def text() -> Kind:
+    return {"parse": _stripped, "allowed": phrase("text")}
+
+
+def name() -> Kind:
+    def parse(value: object) -> str:
+        if not (stripped := _stripped(value)):
+            raise ValueError
+        return stripped
+
+    return {"parse": parse, "allowed": phrase("a name")}
+
+
+def _stripped(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError
+    return value.strip()
+
+
+def hosts() -> Kind:
+    def parse(value: object) -> tuple[str, ...]:
+        names = value.replace(",", " ").split() if isinstance(value, str) else value
+        if not isinstance(names, list | tuple) or not all(
+            isinstance(name, str) and re.fullmatch(r"\.?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", name)
+            for name in names
+        ):
+            raise ValueError
+        return tuple(names)
+
+    return {"parse": parse, "allowed": phrase("host names such as example.org or .example.org")}
+
+
+def address() -> Kind:
+    def parse(value: object) -> str:
+        if not isinstance(value, str) or not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", value):
+            raise ValueError
+        return value.rstrip("/")
+
+    return {
+        "parse": parse,
+        "allowed": phrase("an address such as {address}", address="https://api.deepseek.com"),
+    }
+
+
+def yes_no() -> Kind:
+    words = {
+        "1": True,
+        "true": True,
+        "yes": True,
+        "0": False,
+        "false": False,
+        "no": False,
+        "": False,
+    }
+
+    def parse(value: object) -> bool:
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() not in words:
+            raise ValueError
+        return words[str(value).lower()]
+
+    return {"parse": parse, "allowed": phrase("true or false")}
+
+
+def prices() -> Kind:
+    def parse(value: object) -> PriceList:
+        if not isinstance(value, dict) or value.keys() - {"models", "peak_factor", "peak_hours"}:
+            raise ValueError
+        try:
+            return PriceList.of(value)
+        except LookupError as error:
+            raise ValueError from error
+
+    return {"parse": parse, "allowed": phrase("a table, see docs/settings.md")}

@@ -133,5 +133,5 @@ def test_a_call_that_cannot_be_held_does_not_run(tmp_path: Path) -> None:
         shutil.rmtree(here.data.checkpoints)
         here.data.checkpoints.write_text("no folder")
         events = run(here.main, "remove it")
-        assert [e.state for e in events if isinstance(e, ToolFinished)] == ["failed"]
+        assert [e.state for e in events if isinstance(e, ToolFinished)] == ["refused"]
         assert (here.root / "keep.txt").read_text() == "keep\n"

@@ -176,13 +176,14 @@ export class App extends Board {
 
   /** @param {boolean} isInstead whether it takes the place of one that is gone, with what is being written */
   #start(isInstead) {
+    const isFirst = !this.known.session; // it takes nobody from where he went meanwhile
     return this.attempt(async () => {
       this.#session = this.#sessionToCome();
       this.tell("starting", isInstead);
       try {
         const row = await api.newSession();
-        this.openSession(row.id, isInstead);
-        this.tell("compose");
+        this.openSession(row.id, isInstead || isFirst);
+        if (!isFirst) this.tell("compose");
       } finally {
         this.#sessionIsThere();
       }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.page.stage import Stage, message, replies, send
 from tests.scripted import call, calls, say
@@ -99,6 +100,34 @@ def test_a_file_on_the_phone_belongs_to_the_files_and_changes_show_changes(house
     page.get_by_role("tab", name="Changes").click()
     expect(page.get_by_role("tab", selected=True)).to_have_text("Changes")
     expect(page.locator(".pane .changes")).to_be_visible()
+
+
+def test_the_first_session_leaves_the_phone_where_the_person_went(house: Stage) -> None:
+    page = house.context(width=390, height=844).new_page()
+    page.goto(house.server.url + house.server.access.new_link())
+    held: list[Route] = []
+    page.route("**/api/status", lambda route: held.append(route))
+    with page.expect_request("**/api/status"):
+        page.goto(f"{house.server.url}/?lang=en")
+    page.get_by_role("tab", name="Files").click()
+    for route in held:
+        route.continue_()
+    expect(page).to_have_url(re.compile("/s/"))
+    expect(page.get_by_role("tab", selected=True)).to_have_text("Files")
+
+
+def test_the_first_session_leaves_the_keyboard_where_the_person_went(house: Stage) -> None:
+    page = house.context().new_page()
+    page.goto(house.server.url + house.server.access.new_link())
+    held: list[Route] = []
+    page.route("**/api/status", lambda route: held.append(route))
+    with page.expect_request("**/api/status"):
+        page.goto(f"{house.server.url}/?lang=en")
+    page.get_by_label("Filter files").focus()
+    for route in held:
+        route.continue_()
+    expect(page.locator(".welcome")).to_be_visible()
+    expect(page.get_by_label("Filter files")).to_be_focused()
 
 
 def test_a_file_on_a_small_screen_stands_beside_the_talk(house: Stage) -> None:

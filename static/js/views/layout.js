@@ -22,6 +22,7 @@ export function layout(app, parts) {
   const element = h("div", { class: "page" }, topbar, main, status, tabs.element);
   let isSideOpen = remembered("side") !== "0";
   let isPaneOpen = remembered("pane") !== "0" && !NARROW.matches;
+  let hasSession = false;
   let shown = "chat";
   let paneTab = "changes"; // or "files", while the pane shows one
 
@@ -67,13 +68,16 @@ export function layout(app, parts) {
     if (pane.contains(document.activeElement)) app.notice(t("Your answer is needed."));
     else app.tell("pane", false);
   });
-  for (const name of ["draft", "mention", "asked", "session"])
-    app.on(name, () => {
-      if (PHONE.matches) {
-        shown = "chat";
-        draw();
-      }
-    });
+  function showChat() {
+    if (!PHONE.matches) return;
+    shown = "chat";
+    draw();
+  }
+  for (const name of ["draft", "mention", "asked"]) app.on(name, showChat);
+  app.on("session", () => {
+    if (hasSession) showChat(); // the first one may come when the person is elsewhere already
+    hasSession = true;
+  });
   PHONE.addEventListener("change", draw);
   for (const width of [NARROW, OVERLAID])
     width.addEventListener("change", () => {

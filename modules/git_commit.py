@@ -158,7 +158,7 @@ class Repository:
             }
             Path(folder, "objects").mkdir()
             with suppress(FileNotFoundError):  # nothing was ever added
-                shutil.copyfile(index, f"{folder}/index")
+                shutil.copy2(index, f"{folder}/index")  # its time tells git which files to read
             yield other
 
     def _place_of(self, name: str) -> Path:

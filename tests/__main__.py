@@ -1,5 +1,6 @@
 """`python3 -m tests` runs every test, on all cores, in an environment that it makes itself."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -47,8 +48,10 @@ def main() -> int:
         return 2
     import pytest
 
-    # Whole files to each process: what a file's tests share is made once.
-    at_once = ["--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile"]
+    # One more than there are cores, for much of a test is waiting. Whole files to each process:
+    # what a file's tests share is made once.
+    processes = min(4, (os.cpu_count() or 1) + 1)
+    at_once = [f"--numprocesses={processes}", "--dist=loadfile"]
     return int(pytest.main([f"--rootdir={ROOT}", *at_once, *sys.argv[1:]]))
 
 

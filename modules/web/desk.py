@@ -15,7 +15,7 @@ from modules.web.outlet import Outlet
 from modules.web.refusal import Refused
 from modules.web.routes import Events, route
 from modules.web.seat import LONGEST, Operation, Seat
-from modules.web.shelf_desk import ID, MOST, TURNS, within
+from modules.web.sessions_desk import ID, MOST, TURNS, within
 from modules.web.workspace import Workspace
 from utils.phrases import phrase
 from utils.text import read_number

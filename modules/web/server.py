@@ -37,7 +37,7 @@ from modules.web.outlet import Outlet
 from modules.web.place import Place
 from modules.web.routes import Route, routes_of
 from modules.web.seat import Opener
-from modules.web.shelf_desk import TURNS, ShelfDesk
+from modules.web.sessions_desk import TURNS, SessionsDesk
 from modules.web.sockets import Sockets, say_bye
 from modules.web.telling import Kind
 from modules.web.veil import Veil
@@ -145,14 +145,14 @@ class WebServer:
             port=self.port,
         )
         commands = self._first.commands
-        shelf = ShelfDesk(
+        sessions = SessionsDesk(
             self.workspace,
             lambda title, events: replay_page(self.app)(title, events),
             self._veil,
         )
         files = FileDesk(self._files, self._listing, self.workspace, self._veil)
         server = HouseDesk(about, self.access, self.workspace, lambda: list(commands.values()))
-        return routes_of(server, shelf, desk, ChangesDesk(house.project, self.workspace), files)
+        return routes_of(server, sessions, desk, ChangesDesk(house.project, self.workspace), files)
 
     def run(self) -> None:
         """Serve until `stop`; then nothing of a session runs any more."""

@@ -184,6 +184,18 @@ def test_what_is_missing_is_not_fetched(root: Path) -> None:
         GitCommit(Project(root), Stop()).preview("git_commit", {"message": "m"})
 
 
+def test_a_change_in_the_second_of_the_last_commit_is_seen(root: Path) -> None:
+    """git tells by the index's own time which files it has to read."""
+    git("config", "core.trustctime", "false", at=root)
+    file, before = root / "a.txt", (1_000_000_000, 1_000_000_000)
+    os.utime(file, before)
+    commit(root)
+    file.write_text("two\n")
+    os.utime(file, before)
+    os.utime(root / ".git/index", before)
+    assert "+two" in intent(root)
+
+
 def test_a_commondir_is_refused(root: Path, tmp_path: Path) -> None:
     git("init", "-q", str(tmp_path / "other"), at=tmp_path)
     git("config", "core.fsmonitor", script(root), at=tmp_path / "other")

@@ -40,7 +40,7 @@ Replay = Callable[[str, list[Packet]], str]
 """Makes a page that replays events, from its title and them."""
 
 
-class ShelfDesk:
+class SessionsDesk:
     """Answers about the sessions of *workspace*. Every method may block, and raises `Refused`."""
 
     def __init__(self, workspace: Workspace, replay: Replay, veil: Veil) -> None:

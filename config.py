@@ -33,9 +33,9 @@ class Settings:
     """Every setting and its default; the names are those of `config.toml`."""
 
     deepseek_api_key: str = field(default="", metadata=kinds.text(), repr=False)
-    deepseek_base_url: str = field(default=DEEPSEEK, metadata=kinds.address())
+    deepseek_base_url: str = field(default=DEEPSEEK, metadata=kinds.address(DEEPSEEK))
     tavily_api_key: str = field(default="", metadata=kinds.text(), repr=False)
-    tavily_base_url: str = field(default="https://api.tavily.com", metadata=kinds.address())
+    tavily_base_url: str = field(default="https://api.tavily.com", metadata=kinds.address(DEEPSEEK))
     data_dir: Path = field(default=ROOT / "data", metadata={})
     lang: Language | Literal[""] = field(default="", metadata=kinds.choice("", "en", "zh"))
     model: str = field(default="deepseek-flash", metadata=kinds.name())

@@ -74,16 +74,13 @@ def hosts() -> Kind:
     return {"parse": parse, "allowed": phrase("host names such as example.org or .example.org")}
 
 
-def address() -> Kind:
+def address(example: str) -> Kind:
     def parse(value: object) -> str:
         if not isinstance(value, str) or not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", value):
             raise ValueError
         return value.rstrip("/")
 
-    return {
-        "parse": parse,
-        "allowed": phrase("an address such as {address}", address="https://api.deepseek.com"),
-    }
+    return {"parse": parse, "allowed": phrase("an address such as {address}", address=example)}
 
 
 def yes_no() -> Kind:

@@ -10,6 +10,9 @@ from modules.sandbox import effects as module
 from modules.sandbox.effects import Effects, Snapshot, effects, look
 from modules.sandbox.scratch import remove_scratch
 
+LONG = "n" * 200
+"""A name for folders whose paths together are too long for the system."""
+
 
 def test_what_happened_to_files_is_seen(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
@@ -85,41 +88,40 @@ def test_a_repository_that_two_runs_make_together_is_pointed_out(tmp_path: Path)
     assert effects(before, look(tmp_path)).run_later == ("HEAD",)
 
 
+def deepest(folder: Path, depth: int) -> int:
+    """Make *depth* folders called `LONG` in each other; return a descriptor of the innermost."""
+    inner = os.open(folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir(LONG, dir_fd=inner)
+        inner, above = os.open(LONG, os.O_RDONLY, dir_fd=inner), inner
+        os.close(above)
+    return inner
+
+
 def test_files_too_deep_for_a_path_are_seen(tmp_path: Path) -> None:
     before = look(tmp_path)
-    names = "n" * 200
-    folder = os.open(tmp_path, os.O_RDONLY)
-    for _ in range(30):
-        os.mkdir(names, dir_fd=folder)
-        folder, above = os.open(names, os.O_RDONLY, dir_fd=folder), folder
-        os.close(above)
+    folder = deepest(tmp_path, 30)
     os.close(os.open("x.pth", os.O_CREAT, dir_fd=folder))
     os.close(folder)
     done = effects(before, look(tmp_path))
-    path = "/".join([*[names] * 30, "x.pth"])
+    path = "/".join([*[LONG] * 30, "x.pth"])
     assert done.changes == (Change("created", path),)
     assert done.run_later == (path,)
-    remove_scratch(tmp_path / names)
+    remove_scratch(tmp_path / LONG)
 
 
 def test_folders_without_end_are_not_followed_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their paths would take all of the memory."""
-    names = "n" * 200
-    folder = os.open(tmp_path, os.O_RDONLY)
-    for _ in range(2_000):
-        os.mkdir(names, dir_fd=folder)
-        folder, above = os.open(names, os.O_RDONLY, dir_fd=folder), folder
-        os.close(above)
-    os.close(folder)
+    os.close(deepest(tmp_path, 2_000))
     seen = look(tmp_path)
     assert seen
     assert seen.locked
     assert max(map(len, seen.folders)) < 100_000
     monkeypatch.setattr(module, "MOST_CHARACTERS", 100_000)
     assert look(tmp_path) is None
-    remove_scratch(tmp_path / names)
+    remove_scratch(tmp_path / LONG)
 
 
 def test_what_is_locked_is_not_taken_for_deleted() -> None:

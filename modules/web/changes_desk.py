@@ -21,6 +21,7 @@ from modules.web.once import Command
 from modules.web.refusal import Refused, explained
 from modules.web.routes import route
 from modules.web.seat import Seat
+from modules.web.stamps import Stamp, Stamps, stamp_of
 from modules.web.workspace import Workspace
 from utils.clean import visible
 from utils.codec import to_plain
@@ -49,11 +50,15 @@ _ACTED = {**_REVISION, "card": "What was done."}
 
 
 class ChangesDesk:
-    """Answers about what the sessions of *workspace* changed in *project*."""
+    """Answers about what the sessions of *workspace* changed in *project*.
 
-    def __init__(self, project: Project, workspace: Workspace) -> None:
+    *stamps* takes note of the states in which the changed files were told of.
+    """
+
+    def __init__(self, project: Project, workspace: Workspace, stamps: Stamps) -> None:
         self._project = project
         self._workspace = workspace
+        self._stamps = stamps
 
     @route(
         "GET",
@@ -84,6 +89,9 @@ class ChangesDesk:
         told |= {"has_accepted": has_accepted, "can_redo": can_redo}
         left_out = max(0, len(found) - MOST_FILES)
         seen = view.now.id if view else 0
+        for one in found[:MOST_FILES]:
+            if not _is_folder(one):
+                self._stamps.tell(visible(_path(one)), _stamp(one.new))
         shown = mapped(shown, seat.terminal.blind)
         return {**told, "seen": seen, "files": shown, "left_out": left_out}
 
@@ -95,7 +103,7 @@ class ChangesDesk:
             path = self._project.normal(path)
             view = _the(undo.view(turn, seen))
             for found in undo.review.changes(view):
-                if path == (found.change.new_path or found.change.path):
+                if path == _path(found):
                     return mapped(_plain(undo.review.reviewed(found)), seat.terminal.blind)
         raise Refused("not_found", phrase("{path} has not changed since then.", path=visible(path)))
 
@@ -258,12 +266,24 @@ def _plain(reviewed: Reviewed) -> Plain:
 
 def _head(found: Found) -> Plain:
     change = found.change
-    path = visible(change.new_path or change.path)
-    is_folder = any(entry is not None and entry.is_folder for entry in (found.old, found.new))
     was = visible(change.path) if change.new_path else ""
-    told = {"path": path, "was": was, "kind": change.kind, "is_folder": is_folder}
+    told: Plain = {"path": visible(_path(found)), "was": was, "kind": change.kind}
     modes = [mode_of(entry) if entry else "" for entry in (found.old, found.new)]
-    return {**told, "old": _content(found.old), "new": _content(found.new), "modes": modes}
+    told |= {"is_folder": _is_folder(found), "modes": modes}
+    return {**told, "old": _content(found.old), "new": _content(found.new)}
+
+
+def _path(found: Found) -> str:
+    return found.change.new_path or found.change.path
+
+
+def _is_folder(found: Found) -> bool:
+    return any(entry is not None and entry.is_folder for entry in (found.old, found.new))
+
+
+def _stamp(entry: Entry | None) -> Stamp:
+    """Return the state of the file that was taken down as *entry*, as `stamp_of` has it."""
+    return (entry.inode, entry.mtime_ns, entry.size) if entry else stamp_of(None)
 
 
 def _content(entry: Entry | None) -> str:

@@ -152,7 +152,8 @@ class WebServer:
         )
         files = FileDesk(self._files, self._listing, self.workspace, self._veil)
         server = HouseDesk(about, self.access, self.workspace, lambda: list(commands.values()))
-        return routes_of(server, sessions, desk, ChangesDesk(house.project, self.workspace), files)
+        changes = ChangesDesk(house.project, self.workspace, self._listing.stamps)
+        return routes_of(server, sessions, desk, changes, files)
 
     def run(self) -> None:
         """Serve until `stop`; then nothing of a session runs any more."""

@@ -188,7 +188,8 @@ def test_two_columns_where_there_is_room(stage: Stage) -> None:
     expect(hunks(page, "f.py").first.locator("tr", has_text="three").locator("td")).to_have_count(3)
 
 
-def test_many_changed_files_are_shown_when_unfolded(house: Stage) -> None:
+def many_changed(house: Stage) -> tuple[Page, Locator]:
+    """Have the agent change more files than are sent with their hunks; the last one is folded."""
     command = "for i in $(seq 100 170); do echo text $i > f$i; done"
     house.model.replies = [call("run_command", command=command), say("done")]
     page = house.open()
@@ -196,6 +197,36 @@ def test_many_changed_files_are_shown_when_unfolded(house: Stage) -> None:
     expect(page.locator(".changes .total")).to_have_text("71 files changed")
     last = page.get_by_role("region", name="f170", exact=True)
     expect(last.locator(".diff")).to_have_count(0)
+    return page, last
+
+
+def test_many_changed_files_are_shown_when_unfolded(house: Stage) -> None:
+    _page, last = many_changed(house)
+    last.locator("summary").click()
+    expect(last.locator(".diff")).to_contain_text("text 170")
+
+
+@pytest.mark.parametrize("name", ["another", "f170"])
+def test_a_file_is_shown_though_others_change_while_it_is_asked_for(
+    house: Stage, name: str
+) -> None:
+    page, last = many_changed(house)
+    held: list[Route] = []
+    page.route("**/changes/file?**", lambda route: held.append(route), times=1)
+    with page.expect_request("**/changes/file?**"):
+        last.locator("summary").click()
+    with page.expect_response("**/changes?turn=0"):
+        (house.project / name).write_text("mine\n")
+    held[0].continue_()
+    expect(last.locator(".diff")).to_contain_text("mine" if name == "f170" else "text 170")
+
+
+def test_a_file_that_cannot_be_shown_is_folded_again(house: Stage) -> None:
+    page, last = many_changed(house)
+    page.route("**/changes/file?**", lambda route: route.abort(), times=1)
+    last.locator("summary").click()
+    expect(page.locator(".notice")).to_be_visible()
+    expect(last.locator("details")).not_to_have_attribute("open", "")
     last.locator("summary").click()
     expect(last.locator(".diff")).to_contain_text("text 170")
 

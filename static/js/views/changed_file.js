@@ -100,9 +100,13 @@ export class ChangedFile {
 
   /** Asks for the hunks of a file that was left out, once somebody wants to see them. */
   async #open() {
-    if (!this.details.open || !this.file.is_left || this.isAsking) return;
+    if (this.isAsking) return;
     this.isAsking = true;
-    await this.view.source.load(this.file.path);
+    while (this.details.open && this.file.is_left) {
+      const { file } = this;
+      await this.view.source.load(file);
+      if (file === this.file) this.details.open = false; // they cannot be had, and that was said
+    }
     this.isAsking = false;
   }
 }

@@ -94,6 +94,11 @@ class ChangesView {
     );
   }
 
+  /** The files in the list, which are to be looked at for more changes. */
+  get paths() {
+    return (this.source?.answer?.files ?? []).filter((file) => !file.is_folder).map((file) => file.path);
+  }
+
   // --- what its files ask for ------------------------------------------------------------------
 
   get isSplit() {
@@ -117,6 +122,7 @@ class ChangesView {
     const { answer } = this.source;
     const files = answer?.files ?? [];
     this.drawFiles(files);
+    this.app.tell("watch");
     this.#drawEmpty(answer, files);
     this.#drawSince(answer);
     const shown = files.length + (answer?.left_out ?? 0);

@@ -76,15 +76,13 @@ export class ChangesSource {
 
   showAccepted = () => api.showAccepted(this.#session);
 
-  /** Asks for the hunks of a file that were left out. @param {string} path */
-  async load(path) {
-    const { answer } = this;
-    const whole = await this.app.attempt(() =>
-      api.changedFile(this.#session, answer.turn, answer.seen, path),
-    );
-    if (!whole || answer !== this.answer) return;
-    const files = answer.files.map((file) => (file.path === path ? whole : file));
-    this.answer = { ...answer, files };
+  /** Asks for the hunks of a file that were left out. @param {any} file of the answer */
+  async load(file) {
+    const { turn, seen } = this.answer;
+    const whole = await this.app.attempt(() => api.changedFile(this.#session, turn, seen, file.path));
+    if (!whole || !this.answer?.files.includes(file)) return; // which may be another by now
+    const files = this.answer.files.map((each) => (each === file ? whole : each));
+    this.answer = { ...this.answer, files };
     this.changed();
   }
 

@@ -25,7 +25,7 @@ class Pane {
     this.tabs = h("div", { class: "pane-tabs" });
     this.body = h("div", { class: "pane-body" });
     this.changes = h("div", { class: "changes" });
-    import("./changes.js").then(({ changesView }) => changesView(app, this.changes));
+    import("./changes.js").then(({ changesView }) => (this.list = changesView(app, this.changes)));
     this.closeButton = button(
       {
         class: "quiet tiny",
@@ -49,7 +49,7 @@ class Pane {
     app.on("open", (wanted) => this.open(wanted));
     app.on("changes", () => this.#show(""));
     app.on("files", (change) => this.#changed(change));
-    app.openPaths = () => [...this.#files.keys()];
+    app.shownPaths = () => [...this.#files.keys(), ...(this.list?.paths ?? [])];
     this.#show("");
     addEventListener("pagehide", () => this.#files.forEach((file) => file.keepDraft()));
     addEventListener("beforeunload", (event) => {

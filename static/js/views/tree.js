@@ -142,7 +142,7 @@ class FileTree {
   }
 
   #watch() {
-    this.app.connection.watch(this.folders.open, this.app.openPaths?.() ?? []);
+    this.app.connection.watch(this.folders.open, this.app.shownPaths?.() ?? []);
   }
 
   #refresh() {

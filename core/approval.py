@@ -51,13 +51,18 @@ class Approval:
         if pattern not in self.patterns:
             self.patterns.append(pattern)
 
-    def judge(self, tool: Tool, arguments: Mapping[str, Any]) -> Leave:
-        """Return whether this call may run, must be asked about, or is refused."""
+    def judge(self, tool: Tool, arguments: Mapping[str, Any], *, was_asked: bool = False) -> Leave:
+        """Return whether this call may run, must be asked about, or is refused.
+
+        It is asked about again if it *was_asked* about and there was no answer.
+        """
         if tool.risk is Risk.READ or tool.touches_nothing:
             return Leave("allow")
         if self.mode == "read-only" and tool.risk is not Risk.NETWORK:
             return Leave("refuse", phrase("This session is read-only."))
         why = self._reason(tool, arguments)
+        if why is None and was_asked:
+            why = phrase("You were asked about it before Onefold ended.")
         name = subject(tool.name, arguments)
         if isinstance(why, EachTime):
             return Leave("ask", why)

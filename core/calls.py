@@ -12,8 +12,9 @@ from core.approval import Leave, pattern_for
 from core.blinding import Stream, mapped
 from core.events import ApprovalAsked, Event, Reply, ToolFinished, ToolOutput, ToolStarted, Warned
 from core.family import Doubt
+from core.history import ASKED
 from core.host import Host
-from core.messages import AnswerState, ToolAnswer, ToolCall
+from core.messages import AnswerState, Shift, ToolAnswer, ToolCall
 from core.questions import agreed, not_run, refusal, told_of_change
 from core.tools import Outcome, Tool, ToolError, failed
 from utils.phrases import Problem, phrase
@@ -76,7 +77,7 @@ def _with_leave(
     """Run the tool if it may run; a stop and a refusal are outcomes too."""
     if host.stop.is_set():
         return _Done("stopped", _stopped())
-    leave = host.approval.judge(tool, arguments)
+    leave = host.approval.judge(tool, arguments, was_asked=host.was_asked(call_id))
     reply: Reply | None = None
     ran = arguments
     if leave.verdict == "ask":
@@ -106,14 +107,19 @@ def _ask(
     leave: Leave,
     wait: _Wait,
 ) -> Generator[Event, Reply | None, tuple[Reply | None, Mapping[str, Any]]]:
-    """Ask the person until the answer is one that can be; return it and what is to be run."""
+    """Ask the person until the answer is one that can be; return it and what is to be run.
+
+    That the question is open is kept: when we end before the answer, it is asked again.
+    """
     why = leave.why
     while True:
         card = host.preview(tool, arguments)
         question = ApprovalAsked(
             call_id, tool.name, str(tool.risk), why, leave.pattern, card, bool(arguments)
         )
+        host.record(Shift(ASKED, call_id))
         reply = yield from wait.ask(question)
+        host.record(Shift(ASKED, ""))
         if reply is None or not reply.yes or host.stop.is_set():
             return reply, arguments
         try:

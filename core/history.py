@@ -2,8 +2,9 @@
 
 The rule that must always hold: every call of a reply has exactly one answer, right behind the
 reply, before anything else. `mended` makes it so for records of any origin; `History.append`
-keeps it so. The log is never rewritten: going back in it is one more record, and so is taking that
-back (`standing`).
+keeps it so. Only a call that the person was asked about, and never answered, waits for its answer
+as long as nothing else is said (`History.asked`). The log is never rewritten: going back in it is
+one more record, and so is taking that back (`standing`).
 """
 
 from __future__ import annotations
@@ -29,11 +30,16 @@ DIGEST = "digest"
 """The `Shift` that lets a "text" stand for all "before" a turn, in requests."""
 SPENT = "spent"
 """The `Shift` that tells of a model call beside the talk: its usage."""
-BOOK = frozenset({REWOUND, GIVEN_BACK, INCIDENT, SPENT})
+ASKED = "asked"
+"""The `Shift` that tells that the person is asked about the call of this id; "": not any more."""
+BOOK = frozenset({REWOUND, GIVEN_BACK, INCIDENT, SPENT, ASKED})
 TIMELESS = BOOK | {"mode", "model", "queue", "sent"}
 """What no rewinding takes back: settings, what is still to be done, and the book of it all."""
 
 LOST = "The answer of this call was lost: Onefold ended while it ran. Look at the state first."
+
+BROKEN_OFF = "No answer: Onefold broke off before or while this ran. Look at the state first."
+NOT_RUN = "Not run: the person was asked about it and said something else instead."
 
 LEFT_OUT = (
     "The turns before number {turn} of this session are left out here: they no longer fit. "
@@ -57,6 +63,8 @@ class History:
         self.told: dict[str, str] = {}
         self.state: dict[str, Any] = {}
         self._open: dict[str, ToolCall] = {}
+        self._open_turn = 0
+        self._asked = ""
         self.sent: list[Numbered] = []
         """What goes into a request."""
         self._wire: list[Wire] = []
@@ -64,27 +72,34 @@ class History:
     def append(self, record: Record) -> None:
         """Keep *record*, then count it in; calls that it would part from their answers get some."""
         if not isinstance(record, ToolAnswer | Shift):
+            text = NOT_RUN if self.asked else LOST
             for call in list(self._open.values()):
-                self.append(lost(call))
-        turn = self.turn  # which another thread may raise
+                self._put(self._open_turn, lost(call, text))
+        self._put(self.turn, record)
+
+    def _put(self, turn: int, record: Record) -> None:
         self._keep(turn, record)
         self._add(turn, record)
 
     def replay(self, records: Iterable[Numbered]) -> None:
         """Count in what was kept before, keeping whatever had to be mended at its end.
 
-        A repair is kept as an incident, the same one once.
+        A repair is kept as an incident, the same one once. A question that was never answered is
+        none: its call, and those behind it, are as open as they were.
         """
         known = list(records)
         whole = mended(known)
-        for turn, record in whole:
+        added = added_at_end(known, whole)
+        kept = whole[: len(whole) - len(added)]
+        if any(isinstance(one, ToolAnswer) and one.call_id == _asked(kept) for _, one in added[:1]):
+            added = ()
+        for turn, record in [*kept, *added]:
             self.turn = turn
             self._log(turn, record)
         self._count_anew()
-        added = added_at_end(known, whole)
         for _, record in added:
             self._keep(self.turn, record)
-        inside = _repairs(known, whole[: len(whole) - len(added)])
+        inside = _repairs(known, kept)
         if added or inside > max((i.get("mended", 0) for i in self.incidents), default=0):
             self.append(Shift(INCIDENT, {"lost": len(added), "mended": inside}))
 
@@ -92,6 +107,12 @@ class History:
     def incidents(self) -> list[dict[str, int]]:
         """What had to be repaired in this session, oldest first."""
         return [r.value for _, r in self.log if isinstance(r, Shift) and r.name == INCIDENT]
+
+    @property
+    def asked(self) -> Sequence[ToolCall]:
+        """The call that the person is asked about and those behind it; () without a question."""
+        calls = tuple(self._open.values())
+        return calls if calls and calls[0].id == self._asked else ()
 
     @property
     def turns(self) -> list[int]:
@@ -145,9 +166,12 @@ class History:
         self.records.append((turn, record))
         match record:
             case Assistant(calls=calls):
-                self._open = {call.id: call for call in calls}
+                self._open, self._open_turn = {call.id: call for call in calls}, turn
+                self._asked = ""
             case ToolAnswer(call_id=call_id):
                 self._open.pop(call_id, None)
+            case Shift("asked", str(call_id)):
+                self._asked = call_id
             case Shift(name, value) if name not in BOOK:
                 self.state[name] = value
                 if name == "left_out_before":
@@ -250,8 +274,19 @@ def mended(records: Sequence[Numbered]) -> list[Numbered]:
     return whole
 
 
-def lost(call: ToolCall) -> ToolAnswer:
-    return ToolAnswer(call.id, call.name, LOST, "stopped")
+def lost(call: ToolCall, text: str = LOST) -> ToolAnswer:
+    return ToolAnswer(call.id, call.name, text, "stopped")
+
+
+def _asked(records: Sequence[Numbered]) -> Any:
+    """Return the id of the call of the last reply that the person is asked about, if any."""
+    for _, record in reversed(records):
+        match record:
+            case Assistant() | User():
+                return None
+            case Shift("asked", value):
+                return value
+    return None
 
 
 def added_at_end(known: Sequence[Numbered], whole: Sequence[Numbered]) -> Sequence[Numbered]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from core.approval import Approval
 from core.cards import Card
 from core.events import Event, Reply, TurnFinished
 from core.family import Doubt
-from core.messages import Record, Wire
+from core.messages import Record, ToolCall, Wire
 from core.thinking import Mode
 from core.tools import Outcome, Tool, Toolbox
 from utils.completion import Completion, Delta, Retry
@@ -49,6 +49,12 @@ class Host(Protocol):
 
     def record(self, record: Record) -> None:
         """Keep *record*; it is durable on return."""
+
+    def break_off(self, calls: Iterable[ToolCall]) -> None:
+        """Be told that the turn is left while *calls* have no answer."""
+
+    def was_asked(self, call_id: str) -> bool:
+        """Return whether the person was asked about this call before the session was left."""
 
     def before(self, tool: Tool, call_id: str) -> None:
         """Be told that *tool* is about to run."""

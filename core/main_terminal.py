@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import date
@@ -18,9 +18,9 @@ from core.context import news
 from core.events import CommandAnswered, Event, TurnFinished, TurnStarted, Warned
 from core.families import Families
 from core.family import Command, Family, Section, commands_of
-from core.history import History
+from core.history import BROKEN_OFF, History, lost
 from core.host import Model, Turn
-from core.messages import Record, Shift, User, Wire
+from core.messages import Record, Shift, ToolCall, User, Wire
 from core.store import Store
 from core.thinking import Mode
 from core.tools import Outcome, Toolbox, ToolError
@@ -105,9 +105,32 @@ class MainTerminal(Families):
         yield TurnStarted(line, self.history.turn)
         for warning in self.store.warnings():
             yield Warned(warning)
+        yield from self._in_turn(run_turn(self))
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the session was left at a question about a call, and is ours: see `go_on`."""
+        calls = self.history.asked
+        if self.held or self.is_in_turn or not calls:
+            return False
+        try:
+            tool = self.tools.find(calls[0].name)
+            leave = self.approval.judge(tool, tool.arguments(calls[0]), was_asked=True)
+        except ToolError:  # there is no such tool any more
+            return False
+        return leave.verdict == "ask"
+
+    def go_on(self) -> Turn:
+        """Ask again what was asked when the session was left, and go on with its turn."""
+        from core.turn import Left, run_turn
+
+        self.stop.clear()
+        yield from self._in_turn(run_turn(self, Left.of(self.history)))
+
+    def _in_turn(self, turn: Turn) -> Turn:
         self.is_in_turn = True
         try:
-            yield from run_turn(self)
+            yield from turn
         finally:
             self.is_in_turn = False
             for family in self.families:
@@ -297,6 +320,14 @@ class MainTerminal(Families):
 
     def record(self, record: Record) -> None:
         self.history.append(mapped(record, self.blind))
+
+    def was_asked(self, call_id: str) -> bool:
+        return call_id in [call.id for call in self.history.asked[:1]]
+
+    def break_off(self, calls: Iterable[ToolCall]) -> None:
+        if not self.history.asked:
+            for call in calls:
+                self.record(lost(call, BROKEN_OFF))
 
     def follow(self, outcome: Outcome) -> None:
         super().follow(outcome)

@@ -49,11 +49,15 @@ class Transcript:
     lead to the same one as all events that ever were. Not safe to use from several threads."""
 
     def __init__(
-        self, records: Sequence[Numbered] = (), seconds: Mapping[int, float] | None = None
+        self,
+        records: Sequence[Numbered] = (),
+        seconds: Mapping[int, float] | None = None,
+        *,
+        is_open: bool = False,
     ) -> None:
-        """*seconds* is how long turns took whose records do not tell it."""
+        """Begin with what `retold` makes of these."""
         self._turns: list[tuple[int, list[Packet]]] = [(0, [])]
-        for event in retold(records, seconds):
+        for event in retold(records, seconds, is_open=is_open):
             self.add(to_json(event))
 
     def add(self, packet: Mapping[str, Any]) -> None:
@@ -170,11 +174,15 @@ class _Turn:
 
 
 def retold(
-    records: Iterable[Numbered], seconds: Mapping[int, float] | None = None
+    records: Iterable[Numbered],
+    seconds: Mapping[int, float] | None = None,
+    *,
+    is_open: bool = False,
 ) -> Iterator[Event]:
     """Yield the events that kept *records* tell of, each turn with its end.
 
-    *seconds* is how long turns took whose records do not tell it.
+    *seconds* is how long turns took whose records do not tell it. The last turn has no end if it
+    *is_open* and goes on from here.
     """
     took = seconds or {}
     turn: _Turn | None = None
@@ -186,5 +194,5 @@ def retold(
             yield TurnStarted(record.text, number)
         elif turn:
             yield from turn.tell(record)
-    if turn:
+    if turn and not is_open:
         yield turn.end()

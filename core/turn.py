@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,9 +27,9 @@ from core.events import (
     Warned,
     Why,
 )
-from core.history import spending
+from core.history import History, spending
 from core.host import Host, Turn
-from core.messages import Assistant, Context, ToolAnswer, ToolCall
+from core.messages import Assistant, Context, ToolCall
 from core.progress import Progress
 from core.reply import read_reply
 from core.thinking import carried, conclusion, thinks
@@ -37,7 +37,6 @@ from utils.completion import ModelError, Usage
 from utils.phrases import Phrase, phrase
 from utils.waiting import Stopped
 
-BROKEN_OFF = "No answer: Onefold broke off before or while this ran. Look at the state first."
 STUCK = (
     "You are repeating yourself: the last calls brought nothing new. Do something else, or say "
     "what is in the way. If it goes on, the task will be stopped."
@@ -61,12 +60,37 @@ class _Task:
         return TurnFinished(why, detail, self.usage, time.monotonic() - self.began)
 
 
-def run_turn(host: Host) -> Turn:
-    """Let the model work until it stops calling tools, a limit is reached or somebody stops it."""
-    task = _Task()
-    for step in range(1, host.step_limit + 1):
+@dataclass(frozen=True)
+class Left:
+    """Where a turn was left: in its *step*, at the question about the first of the *calls* of
+    *reply* that have no answer; *usage* is that of all its steps."""
+
+    reply: Assistant
+    calls: Sequence[ToolCall]
+    step: int
+    usage: Usage
+
+    @classmethod
+    def of(cls, history: History) -> Left:
+        said = [record for turn, record in history.records if turn == history.turn]
+        replies = [record for record in said if isinstance(record, Assistant)]
+        usage = sum((reply.usage or Usage() for reply in replies), Usage())
+        return cls(replies[-1], history.asked, len(replies), usage)
+
+
+def run_turn(host: Host, left: Left | None = None) -> Turn:
+    """Let the model work until it stops calling tools, a limit is reached or somebody stops it.
+
+    With *left* that turn goes on, with its question.
+    """
+    task = _Task(usage=left.usage) if left else _Task()
+    first = left.step if left else 1
+    for step in range(first, max(first, host.step_limit) + 1):
         try:
-            finished = yield from _step(host, step, task)
+            if left and step == first:
+                finished = yield from _take_up(host, left, task)
+            else:
+                finished = yield from _step(host, step, task)
         except Stopped:
             finished = task.end("stopped", phrase("Stopped."))
         except ModelError as error:
@@ -99,17 +123,38 @@ def _step(
     reply, is_cut = yield from read_reply(host, think)
     usage = reply.usage or Usage()
     task.usage += usage
-    loop = yield from _run_calls(host, reply, task, StepFinished(step, usage))
-    if host.stop.is_set():
-        raise Stopped
-    if loop is not None and not (yield from _may_go_on(host, task, loop)):
-        return task.end("step_limit", loop.why)
+    told = StepFinished(step, usage)
+    if (end := (yield from _act(host, reply.calls, task, told))) is not None:
+        return end
     if is_cut and not reply.calls:
         return (yield from _go_on(host, task))
     if not reply.calls:
         return task.end("done")
     if think and reply.thinking:
         yield from _keep_thought(host, reply)
+    return None
+
+
+def _take_up(
+    host: Host, left: Left, task: _Task
+) -> Generator[Event, Reply | None, TurnFinished | None]:
+    """Do what `_step` had not done yet when it was left."""
+    if (end := (yield from _act(host, left.calls, task))) is not None:
+        return end
+    if left.reply.thinking:
+        yield from _keep_thought(host, left.reply)
+    return None
+
+
+def _act(
+    host: Host, calls: Sequence[ToolCall], task: _Task, finished: StepFinished | None = None
+) -> Generator[Event, Reply | None, TurnFinished | None]:
+    """Run the calls of a reply; return the end of the turn where it goes in circles."""
+    loop = yield from _run_calls(host, calls, task, finished)
+    if host.stop.is_set():
+        raise Stopped
+    if loop is not None and not (yield from _may_go_on(host, task, loop)):
+        return task.end("step_limit", loop.why)
     return None
 
 
@@ -131,21 +176,22 @@ def _keep_thought(host: Host, reply: Assistant) -> Generator[Event, Reply | None
 
 
 def _run_calls(
-    host: Host, reply: Assistant, task: _Task, finished: StepFinished
+    host: Host, calls: Sequence[ToolCall], task: _Task, finished: StepFinished | None
 ) -> Generator[Event, Reply | None, ApprovalAsked | None]:
     """Tell that the reply is *finished*, then run its calls in order.
 
     Returns what to ask the person before going on, or None.
 
     Whatever happens, a crash of ours or a screen that went away included, each call has got its
-    one answer when this is left: the API insists.
+    one answer when this is left, the API insists; or it waits for that of the person.
     """
-    waiting = deque(reply.calls)
+    waiting = deque(calls)
     question: ApprovalAsked | None = None
     warnings: list[str] = []
     task.progress.next_reply()
     try:
-        yield finished
+        if finished is not None:
+            yield finished
         while waiting:
             call = waiting[0]
             answer, has_changed = yield from run_call(host, call, waiting)
@@ -158,8 +204,8 @@ def _run_calls(
                 case "warn":
                     warnings.append(answer.name)
     finally:
-        for call in waiting:
-            host.record(ToolAnswer(call.id, call.name, BROKEN_OFF, "stopped"))
+        if waiting:
+            host.break_off(waiting)
     for name in warnings[:1]:
         host.record(Context(STUCK if task.must_think else REPEATED))
         yield Warned(phrase("The model repeats {name}; it was warned.", name=name))

@@ -21,6 +21,7 @@ from core.events import (
     TurnStarted,
     to_json,
 )
+from core.host import Turn
 from core.main_terminal import MainTerminal
 from core.messages import Context
 from core.packet_log import Gone, PacketLog
@@ -30,11 +31,15 @@ from core.turn import drive
 from utils.clean import visible
 from utils.phrases import Phrase
 
-__all__ = ["Busy", "Gone", "Packet", "WebTerminal"]
+__all__ = ["Busy", "Gone", "Leaving", "Packet", "WebTerminal"]
 
 
 class Busy(Exception):
     """A turn is already running."""
+
+
+class Leaving(Exception):
+    """The turn was left at its question, which is asked again when the session goes on."""
 
 
 def _nothing() -> None:
@@ -64,6 +69,7 @@ class WebTerminal(MainTerminal):
     _call: ToolStarted | None = None
     _deltas: Deltas = field(default_factory=Deltas)
     _by_hand: list[Change] = field(default_factory=list)
+    _is_leaving: bool = False
 
     # --- in --------------------------------------------------------------------------------------
 
@@ -71,15 +77,34 @@ class WebTerminal(MainTerminal):
         """Run a whole turn, streaming it. Raises `Busy` rather than run two at once.
 
         *command* is the id under which a browser sent the line; the first packet bears it.
+        Raises `Leaving` after `leave`.
         """
+        self._stream(self.ask(line), command)
+
+    def take_up(self) -> None:
+        """Go on, as `handle` does, with the turn that was left at a question (`is_asking`)."""
+        self._stream(self.go_on())
+
+    def _stream(self, turn: Turn, command: str = "") -> None:
         if not self._running.acquire(blocking=False):
             raise Busy
         self._command = command
         try:
             with self.stop.calling(self._wake), self._joining():
-                drive(self.ask(line), self._show)
+                drive(turn, self._show)
         finally:
             self._running.release()
+
+    def leave(self) -> bool:
+        """Let a turn end that waits at the question about a call; return whether one does.
+
+        The question stays: it is asked again when the session goes on. Nothing answers it here.
+        """
+        with self._changed:
+            is_open = None in self._asked.values() and bool(self.history.asked)
+            self._is_leaving = self._is_leaving or is_open
+            self._changed.notify_all()
+            return is_open
 
     def aside(self, line: str, command: str = "", *, is_logged: bool = True) -> CommandAnswered:
         """Run a slash command beside whatever runs; only for those that do not touch the talk."""
@@ -105,7 +130,7 @@ class WebTerminal(MainTerminal):
         that cannot be (`core.questions.agreed`); the question then stays.
         """
         with self._changed:
-            if call_id not in self.asked:
+            if call_id not in self.asked or self._is_leaving:
                 return False
             if self._call and self._call.call_id == call_id and reply.yes:
                 agreed(reply, self.tools.find(self._call.name), self._call.arguments)
@@ -201,7 +226,7 @@ class WebTerminal(MainTerminal):
 
     def _kept_talk(self) -> Transcript:
         seconds = self.store.seconds(self.session) if self.session else {}
-        return Transcript(self.history.records, seconds)
+        return Transcript(self.history.records, seconds, is_open=self.is_asking)
 
     def _retell(self) -> None:
         """Begin another run of numbers: the talk is another one now."""
@@ -259,9 +284,11 @@ class WebTerminal(MainTerminal):
         """Wait for the person; a stop is no answer."""
         self.changed()
         with self._changed:
-            while self._asked[call_id] is None and not self.stop.is_set():
+            while self._asked[call_id] is None and not (self.stop.is_set() or self._is_leaving):
                 self._changed.wait()
             reply = self._asked.pop(call_id)
+            if self._is_leaving:
+                raise Leaving
         if reply is None:
             self.changed()
         return reply

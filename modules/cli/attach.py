@@ -170,6 +170,7 @@ class Twin:
         match name:
             case "restarted":
                 self._expected = ""  # what it was to begin went with the old server
+                self._questions.restarted()
             case "ev":
                 self._count(packet)
             case "deleted":

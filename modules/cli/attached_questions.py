@@ -34,6 +34,11 @@ class Questions:
         if self._is_closed(self._open):
             self.answered.set()
 
+    def restarted(self) -> None:
+        """Take note that there is another server, which asks again what is still open."""
+        self._seen.clear()
+        self.answered.set()
+
     def ask(
         self, event: ApprovalAsked, screen: CliScreen, send: Callable[[str, Reply], bool]
     ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.events import CommandAnswered, Event, Reply, TurnStarted
+from core.host import Turn
 from core.main_terminal import MainTerminal
 from modules.cli.beside import Beside
 from modules.cli.interrupts import stopping
@@ -79,30 +80,37 @@ class Dialogue:
         self._effect = ""
 
     def run(self, lines: Iterator[str]) -> int:
-        if self._terminal.history.records:
-            self._recall()
-        self._restore_queued()
+        self._enter()
         for line in lines:
             text = line.strip()
             if text in LEAVING:
                 break
             if text:
-                self._turn(text)
+                self._line = text
+                self._turn(self._terminal.ask(text))
             if self._effect == "exit":
                 break
             if self._effect == "session" and self._terminal.history.records:
-                self._recall()
-                self._restore_queued()
+                self._enter()
         self._say_goodbye()
         return 0
 
-    def _turn(self, text: str) -> None:
-        """Put *text* to the terminal and show what follows; an error ends this turn only."""
+    def _enter(self) -> None:
+        """Show where the session is, and ask again what was asked when it was left."""
+        goes_on = self._terminal.is_asking and sys.stdin.isatty() and sys.stdout.isatty()
+        if self._terminal.history.records:
+            self._recall(is_open=goes_on)
+        if goes_on:
+            self._line = ""
+            self._turn(self._terminal.go_on())
+        self._restore_queued()
+
+    def _turn(self, turn: Turn) -> None:
+        """Show what comes of *turn*; an error ends this turn only."""
         from core.turn import drive
 
         screen = self._make_screen()
         self._effect = ""
-        self._line = text
         with ExitStack() as stack:
             stack.enter_context(stopping(self._terminal.stop))
             stack.enter_context(self._terminal.stop.calling(screen.stopping))
@@ -112,7 +120,7 @@ class Dialogue:
             if sys.stdin.isatty() and sys.stdout.isatty():  # else lines are read as they come
                 stack.enter_context(self._beside(screen).listening())
             try:
-                drive(self._terminal.ask(text), self._show)
+                drive(turn, self._show)
             except Problem as problem:
                 screen.say(problem.what, "red")
             except OutputLost:
@@ -156,12 +164,12 @@ class Dialogue:
         waiting = phrase("Typed while a task ran, and never sent: Enter sends it now.")
         self._make_screen().say(waiting, "yellow")
 
-    def _recall(self) -> None:
+    def _recall(self, *, is_open: bool) -> None:
         """Show the last turn of the session that goes on."""
         from core.transcript import retold
 
         last: list[Event] = []
-        for event in retold(self._terminal.history.records):
+        for event in retold(self._terminal.history.records, is_open=is_open):
             if isinstance(event, TurnStarted):
                 last = []
             last.append(event)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
+from core.events import ToolFinished, ToolStarted, TurnFinished
 from modules.cli.link import Deleted, Link, Lost, Packet
 from utils.waiting import Stop
 
@@ -77,17 +78,29 @@ class Listener:
     def _attach(self, arrival: Packet) -> None:
         """Note where we stand; what was missed since the last connection is heard first.
 
-        That it is another server than before is told as "restarted".
+        That it is another server than before is told as "restarted"; of what it did by now, the
+        call that is not over is heard.
         """
         is_other = self._boot not in ("", arrival["boot"])
         self._boot, self._after = arrival["boot"], arrival["head"]
         if is_other:
             self._tell("restarted", arrival)
         self._tell("state", arrival["state"])
-        for event in arrival["events"] if arrival["mode"] == "replay" else ():
+        missed = arrival["events"] if arrival["mode"] == "replay" else ()
+        for event in _open_call(arrival["events"]) if is_other else missed:
             self._put("ev", event)
 
     def _put(self, name: str, packet: Packet) -> None:
         if name != "attached":
             self._tell(name, packet)
         self.heard.put((name, packet))
+
+
+def _open_call(events: Sequence[Packet]) -> Sequence[Packet]:
+    """Return what *events* tell of the call at their end that is not over, if there is one."""
+    types = [event["type"] for event in events]
+    starts = [place for place, kind in enumerate(types) if kind == ToolStarted.__name__]
+    is_open = starts and {ToolFinished.__name__, TurnFinished.__name__}.isdisjoint(
+        types[starts[-1] :]
+    )
+    return events[starts[-1] :] if is_open else ()

@@ -7,12 +7,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Literal
 
 from core.cards import TextCard
 from core.commands import BESIDE, has_to_wait
 from core.events import CommandAnswered, Reply
-from core.web_terminal import Packet, WebTerminal
+from core.web_terminal import Leaving, Packet, WebTerminal
 from modules.web.once import Once
 from modules.web.picture import Picture
 from modules.web.queue import Item, Queue
@@ -64,8 +65,14 @@ class Seat:
         self.picture.begin()
         self.terminal.resume(session)
         self._take_note()
+        self._is_working = self.terminal.is_asking
         with suppress(Problem, Refused):
             self.telling.look()
+
+    def take_up(self) -> None:
+        """Ask again what was asked when the session was left; to follow `enter`."""
+        if self._is_working:
+            self._start(self._go_on)
 
     def _take_note(self) -> None:
         """Read what waits in the session and what was sent to it."""
@@ -99,6 +106,8 @@ class Seat:
         with self._lock:
             if self._along.look(is_needed=is_needed):
                 self._take_note()
+                self._is_working = self.terminal.is_asking
+                self.take_up()
 
     def _standing(self) -> Packet:
         return {
@@ -166,6 +175,11 @@ class Seat:
         self.telling.state()
         self.terminal.stop.set()
         return True
+
+    def leave(self) -> None:
+        """Stop the turn; one that waits for the person is left so that it can go on later."""
+        if not self.terminal.leave():
+            self.stop()
 
     def rearrange(self, operation: Operation, item_id: str, to: int) -> str:
         """Drop, move or bring forward what is queued; return its text."""
@@ -236,12 +250,19 @@ class Seat:
             if self._is_working or not self._queue:
                 return
             self._is_working = True
+        self._start(self._work_off)
+
+    def _start(self, work: Callable[[], None]) -> None:
         # No daemon: the interpreter would cut a turn off between a call and its answer.
-        threading.Thread(target=self._work_off, name=f"turn {self.session}").start()
+        threading.Thread(target=work, name=f"turn {self.session}").start()
+
+    def _go_on(self) -> None:
+        self._run(self.terminal.take_up)
+        self._work_off()
 
     def _work_off(self) -> None:
         while (item := self._next()) is not None:
-            self._run(item)
+            self._run(partial(self.terminal.handle, item.text, item.id), item)
         self.used = time.monotonic()
         self.telling.state()
         self.telling.row()
@@ -259,10 +280,12 @@ class Seat:
         self.telling.state()
         return item
 
-    def _run(self, item: Item) -> None:
+    def _run(self, turn: Callable[[], None], item: Item | None = None) -> None:
         self._last_end = "done"
         try:
-            self.terminal.handle(item.text, item.id)
+            turn()
+        except Leaving:
+            self._last_end = "stopped"  # and what waits is not begun
         except Problem as problem:
             self._give_up(item, problem.what)
         except Exception as error:  # noqa: BLE001 - the one place where our failures in a turn end
@@ -270,9 +293,9 @@ class Seat:
         else:
             self._queue.begun()
 
-    def _give_up(self, item: Item, why: Phrase) -> None:
+    def _give_up(self, item: Item | None, why: Phrase) -> None:
         """Tell *why*; a message that the talk does not have yet waits again."""
-        if item.text.startswith("/"):  # nobody knows how far it came
+        if item and item.text.startswith("/"):  # nobody knows how far it came
             self._queue.begun()
         else:
             self._queue.put_back()

@@ -67,6 +67,7 @@ class Workspace:
                 seat.close()
                 raise Refused("held", problem.what) from None
             self._seats[session] = seat
+            seat.take_up()
             return seat
 
     def create(self) -> Seat:
@@ -154,9 +155,9 @@ class Workspace:
             seat.terminal.changed_by_hand(told)
 
     def close(self) -> None:
-        """Stop what runs and give every session free."""
+        """Stop what runs and give every session free; an open question stays one."""
         for seat in self.open_seats:
-            seat.stop()
+            seat.leave()
         deadline = time.monotonic() + _GRACE
         while any(seat.is_working for seat in self.open_seats) and time.monotonic() < deadline:
             time.sleep(0.02)

@@ -89,9 +89,9 @@ def replies(page: Page) -> Locator:
 
 @contextmanager
 def stage(tmp: Path, browser: Browser) -> Iterator[Stage]:
-    """Serve a project in *tmp* on a free port."""
+    """Serve a project in *tmp* on a free port; again in the same place is a restart."""
     root = tmp / "project"
-    root.mkdir()
+    root.mkdir(exist_ok=True)
     project = Project(root)
     data = DataFolder(tmp / "data", project.root)
     store = Sessions(data.sessions)

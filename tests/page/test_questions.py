@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.page.stage import Stage, replies, send
+from tests.page.stage import Stage, replies, send, stage
 from tests.scripted import call, calls, say
 
 
@@ -168,3 +170,19 @@ def test_a_question_is_told_to_who_looks_elsewhere_once_they_wished_so(house: St
     send(page, "two")
     expect(question(page).get_by_role("button", name="Yes")).to_be_enabled()
     assert page.evaluate("told") == ["Your answer is needed. Run echo hi"]
+
+
+def test_a_question_is_still_there_after_a_restart(tmp_path: Path, chromium: Browser) -> None:
+    with stage(tmp_path, chromium) as house:
+        ask(house, "create_file", path="a.txt", content="one\n")
+    with stage(tmp_path, chromium) as house:
+        house.model.replies = [say("Fine.")]
+        page = house.open()
+        expect(question(page).locator(".diff .added .text")).to_have_text("one")
+        expect(page.locator(".end")).to_have_count(0)
+        expect(page).to_have_title(re.compile("needs you"))
+        question(page).get_by_role("button", name="Yes").click()
+        expect(replies(page).last).to_have_text("Fine.")
+        expect(page.locator(".call")).to_have_count(1)
+        expect(page.locator(".end")).to_have_count(1)
+        assert (house.project / "a.txt").read_text() == "one\n"

@@ -128,6 +128,28 @@ def test_the_attached_terminal_outlives_a_restart_of_the_server(
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_a_question_comes_back_to_the_attached_terminal_after_a_restart(
+    tmp_path: Path, terminal: Terminal, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONEFOLD_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("ONEFOLD_BOOTSTRAP", "0")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = ("--port", str(port), "--async-mode", mode)
+    with started(tmp_path, *options, "--approve", "ask"):
+        attach_to(terminal, tmp_path / "data", port)
+        terminal.see("›")
+        terminal.press("make a.txt with one", "Enter")
+        terminal.see("y yes")
+    with started(tmp_path, *options):
+        screen = terminal.see("You were asked about it before Onefold ended.")
+        assert screen.count("? Create a.txt") == 2
+        terminal.see("y yes")
+        terminal.press("y")
+        terminal.see_prompt_after("a.txt is made")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_a_question_is_edited_in_the_attached_terminal(serve: Serve, terminal: Terminal) -> None:
     replies = [call("write", path="model"), say("done")]
     with serve(*replies, approval_mode="ask") as served, served.page() as page:

@@ -210,6 +210,50 @@ def test_a_server_restart_keeps_the_talk_and_the_queue(serve: Serve) -> None:
         page.wait_for("state", running=False)
 
 
+def test_a_server_restart_keeps_an_open_question(serve: Serve) -> None:
+    """Its turn goes on, and what was queued comes after it."""
+    with serve(call("wipe")) as served, served.page() as page:
+        session = served.new_session()
+        boot = page.attach(session)["boot"]
+        page.call("send", session=session, cmd="c1", text="one")
+        page.wait_for("state", asked=["c1"])
+        page.call("send", session=session, cmd="c2", text="two")
+    for _ in range(2):  # one of the restarts finds nobody who answers
+        with serve() as served, served.page() as page:
+            page.attach(session, boot, 3)
+            page.wait_for("state", asked=["c1"])
+    with serve(say("wiped"), say("again")) as served, served.page() as page:
+        assert page.attach(session, boot, 3)["state"]["running"]
+        page.wait_for("state", asked=["c1"])
+        assert types(page.attach(session)["events"]) == [
+            "TurnStarted", "StepStarted", "StepFinished", "ToolStarted", "ApprovalAsked",
+        ]  # fmt: skip
+        assert page.call("answer", session=session, call_id="c1", cmd="a", yes=True)["ok"]
+        assert page.wait_for("ToolFinished")["state"] == "done"
+        assert page.wait_for("TurnFinished")["why"] == "done"
+        assert page.wait_for("TurnStarted")["text"] == "two"
+        page.wait_for("state", running=False)
+        events = page.attach(session)["events"]
+        assert types(events).count("TurnStarted") == types(events).count("TurnFinished") == 2
+        assert types(events).count("ToolFinished") == 1
+
+
+def test_a_question_that_a_restart_kept_can_be_stopped(serve: Serve) -> None:
+    with serve(call("wipe")) as served, served.page() as page:
+        session = served.new_session()
+        page.attach(session)
+        page.call("send", session=session, cmd="c1", text="one")
+        page.wait_for("state", asked=["c1"])
+    with serve() as served, served.page() as page:
+        page.attach(session)
+        page.wait_for("state", asked=["c1"])
+        assert page.call("stop", session=session, cmd="s")["ok"]
+        assert page.wait_for("TurnFinished")["why"] == "stopped"
+        page.wait_for("state", running=False, asked=[])
+    with serve() as served, served.page() as page:
+        assert not page.attach(session)["state"]["running"]
+
+
 def test_a_server_restart_keeps_how_long_a_turn_took(serve: Serve) -> None:
     with serve(say("one")) as served, served.page() as page:
         session = served.new_session()

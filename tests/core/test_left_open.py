@@ -1,0 +1,223 @@
+"""A question that nobody answered before we ended: it is asked again, and nothing ran meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from core.events import (
+    ApprovalAsked,
+    Event,
+    Reply,
+    StepStarted,
+    ThoughtKept,
+    ToolStarted,
+    TurnFinished,
+    to_json,
+)
+from core.history import LOST, NOT_RUN
+from core.main_terminal import MainTerminal
+from core.messages import ToolAnswer
+from core.transcript import Transcript
+from core.turn import drive
+from core.web_terminal import Leaving
+from tests.core.test_turn import Box, check_whole, requests, talk_of
+from tests.core.test_web_terminal import Browser, web
+from tests.scripted import Item, MemoryStore, call, calls, in_thread, run, say, terminal
+
+WIPE = call("wipe")
+THREE = calls(("a", "look", '{"at": "x"}'), ("b", "wipe", "{}"), ("c", "look", '{"at": "y"}'))
+
+
+class Killed(Exception):
+    """Stands for the moment in which the process is no more."""
+
+
+def killed_at(
+    is_it: Callable[[Event], bool], *replies: list[Item], **settings: Any
+) -> tuple[MemoryStore, list[Event]]:
+    """Return what is on disk if we are killed at an event, and the events until then."""
+    main = terminal(*replies, families=[Box()], **settings)
+    assert isinstance(main.store, MemoryStore)
+    kept = MemoryStore()
+    events: list[Event] = []
+
+    def show(event: Event) -> Reply:
+        events.append(event)
+        if is_it(event):
+            kept.records = {name: list(log) for name, log in main.store.records.items()}  # type: ignore[attr-defined]
+            raise Killed
+        return Reply(yes=True)
+
+    with pytest.raises(Killed):
+        drive(main.ask("hi"), show)
+    return kept, events
+
+
+def at_question(event: Event) -> bool:
+    return isinstance(event, ApprovalAsked)
+
+
+def again(store: MemoryStore, *replies: list[Item], **settings: Any) -> tuple[MainTerminal, Box]:
+    """Return the terminal of the next start, in the same session."""
+    box = Box()
+    main = terminal(*replies, families=[box], store=store, **settings)
+    main.resume()
+    return main, box
+
+
+def go_on(main: MainTerminal, reply: Reply | None) -> list[Event]:
+    events: list[Event] = []
+
+    def show(event: Event) -> Reply | None:
+        events.append(event)
+        return reply if isinstance(event, ApprovalAsked) else None
+
+    drive(main.go_on(), show)
+    return events
+
+
+def test_it_is_asked_again_and_the_turn_goes_on() -> None:
+    store, before = killed_at(at_question, WIPE)
+    main, box = again(store, say("done"))
+    assert main.is_asking
+    assert main.history.incidents == []
+    after = go_on(main, Reply(yes=True))
+    assert box.ran == ["wipe"]
+    assert before[-2:] == after[:2]
+    assert [e.step for e in after if isinstance(e, StepStarted)] == [2]
+    end = after[-1]
+    assert isinstance(end, TurnFinished)
+    assert (end.why, end.usage.requests) == ("done", 2)
+    assert main.history.turn == 1
+    assert not main.is_asking
+    check_whole(requests(main)[0])
+
+
+def test_what_was_run_before_it_is_not_run_again_and_what_is_behind_it_is() -> None:
+    store, _ = killed_at(at_question, THREE)
+    main, box = again(store, say("done"))
+    events = go_on(main, Reply(yes=False, reason="keep it"))
+    assert [e.call_id for e in events if isinstance(e, ToolStarted)] == ["b", "c"]
+    assert box.ran == ["look y 1"]
+    answers = [r.text for r in talk_of(main) if isinstance(r, ToolAnswer)]
+    assert answers == ["saw x", "The person said no: keep it", "saw y"]
+    check_whole(requests(main)[0])
+
+
+def test_it_can_be_left_any_number_of_times() -> None:
+    store, _ = killed_at(at_question, THREE)
+    for _ in range(3):
+        main, _ = again(store, say("done"))
+        turn = main.go_on()
+        while not at_question(next(turn)):
+            pass
+        turn.close()
+        assert main.is_asking
+    main, box = again(store, say("done"))
+    go_on(main, Reply(yes=True))
+    assert box.ran == ["wipe", "look y 1"]
+    assert main.history.incidents == []
+
+
+def test_somebody_who_says_something_else_gets_it_done_and_nothing_ran() -> None:
+    store, _ = killed_at(at_question, THREE)
+    main, box = again(store, say("I see"))
+    run(main, "leave it")
+    assert box.ran == []
+    answers = [r.text for r in talk_of(main) if isinstance(r, ToolAnswer)]
+    assert answers == ["saw x", NOT_RUN, NOT_RUN]
+    assert {turn for turn, r in main.history.records if isinstance(r, ToolAnswer)} == {1}
+    assert main.history.incidents == []
+    assert not main.is_asking
+    check_whole(requests(main)[0])
+
+
+def test_a_call_that_had_its_yes_is_lost_and_not_asked_about_again() -> None:
+    def after_the_yes(event: Event) -> bool:
+        return type(event).__name__ == "ToolFinished"
+
+    store, _ = killed_at(after_the_yes, WIPE)
+    log = store.records["s1"]
+    del log[-1]  # the answer, which came right before the event
+    main, box = again(store, say("I look"))
+    assert not main.is_asking
+    assert talk_of(main)[-1].text == LOST
+    assert main.history.incidents == [{"lost": 1, "mended": 0}]
+    assert box.ran == []
+
+
+@pytest.mark.parametrize("mode", ["guarded", "all"])
+def test_it_is_asked_again_where_it_would_not_be_asked_any_more(mode: Any) -> None:
+    store, _ = killed_at(at_question, call("write", path="a"), approval_mode="ask")
+    main, box = again(store, call("write", path="b"), say("ok"), approval_mode=mode)
+    asked = [e.why for e in go_on(main, Reply(yes=True)) if isinstance(e, ApprovalAsked)]
+    assert list(map(str, asked)) == ["You were asked about it before Onefold ended."]
+    assert box.ran == ["write a", "write b"]
+
+
+def test_what_may_not_run_any_more_is_not_asked_about() -> None:
+    store, _ = killed_at(at_question, WIPE, approval_mode="ask")
+    main, box = again(store, say("ok"), approval_mode="read-only")
+    assert not main.is_asking
+    run(main, "go on")
+    assert box.ran == []
+    assert talk_of(main)[2].text == NOT_RUN
+
+
+def test_what_the_first_step_concluded_is_carried_on() -> None:
+    store, _ = killed_at(at_question, call("wipe", thinking="It has to go."), mode="think")
+    main, _ = again(store, say("done"))
+    assert [e.text for e in go_on(main, Reply(yes=True)) if isinstance(e, ThoughtKept)]
+    assert "It has to go." in requests(main)[0][-1]["content"]
+
+
+def test_who_joins_after_the_restart_sees_what_everybody_would_have_seen() -> None:
+    store, _ = killed_at(at_question, THREE)
+    browser = Browser()
+    page = web(browser, say("done"), store=store)
+    page.resume()
+    worker = in_thread(page.take_up)
+    asked = browser.wait_for("ApprovalAsked")
+    assert page.asked == (asked["call_id"],)
+    _, _, events = page.snapshot(30)
+    assert [e["type"] for e in events] == [
+        "TurnStarted", "StepStarted", "StepFinished", "ToolStarted", "ToolFinished",
+        "ToolStarted", "ApprovalAsked",
+    ]  # fmt: skip
+    assert page.answer(asked["call_id"], Reply(yes=True))
+    worker.join(20)
+    live = Transcript()
+    for event in run(terminal(THREE, say("done"), families=[Box()]), "hi", Reply(yes=True)):
+        live.add(to_json(event))
+    assert without_times(page.snapshot(30)[2]) == without_times(live.tail(30)[1])
+
+
+def without_times(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**event, "seconds": 0, "changes": []} for event in events]
+
+
+def test_a_screen_that_leaves_leaves_the_question_too() -> None:
+    store = MemoryStore()
+    browser = Browser()
+    page = web(browser, WIPE, store=store)
+    left: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            page.handle("hi")
+        except Leaving as error:
+            left.append(error)
+
+    worker = in_thread(work)
+    asked = browser.wait_for("ApprovalAsked")
+    assert page.leave()
+    assert not page.answer(asked["call_id"], Reply(yes=True))
+    worker.join(20)
+    assert left
+    assert not page.leave()
+    main, box = again(store, say("done"))
+    go_on(main, Reply(yes=True))
+    assert box.ran == ["wipe"]

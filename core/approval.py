@@ -18,11 +18,17 @@ from utils.phrases import Phrase, phrase
 
 ApprovalMode = Literal["guarded", "ask", "read-only", "all"]
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
+_STRICTNESS: tuple[ApprovalMode, ...] = ("all", "guarded", "ask", "read-only")
 Concern = Callable[[str, Mapping[str, Any]], Phrase | None]
 SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
 """What makes a command more than its words; a pattern never reaches past one."""
 _LAST_STAR = re.compile(r"( \\*)\*\Z")
 _WITH_NETWORK, _IN_GIT = "+network", "+git"
+
+
+def stricter(one: ApprovalMode, other: object) -> ApprovalMode:
+    """Return the mode of the two that allows less; what is no mode counts as none."""
+    return max(one, other, key=_STRICTNESS.index) if other in _STRICTNESS else one
 
 
 class EachTime(Phrase):

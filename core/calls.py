@@ -147,7 +147,7 @@ def _run(
         outcome: Outcome = finished.value
     except Stopped:
         text = "The person stopped the task while this ran."
-        outcome = not_run(text, phrase("Stopped."), "")
+        outcome = not_run(text, phrase("Broken off."), "")
     finally:
         running.close()
     if rest := stream.end():
@@ -198,6 +198,7 @@ def _put_back(
         yield Warned(problem.what)
         text = f"What this call did to the files was to be put back ({why}). {problem.what}"
         return replace(outcome, text=f"{outcome.text}\n{text}", ok=False)
+    yield Warned(phrase("All that it did to the files was put back."))
     text = f"All that this call did to the files was put back: {why}."
     return replace(outcome, text=f"{outcome.text}\n{text}", ok=False, changes=())
 

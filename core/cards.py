@@ -62,11 +62,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchCard:
-    """What a search in the folder found; *total* may be more than the hits carried."""
+    """What a search in the folder found; *total* may be more than the hits carried.
+
+    *too_large* counts the files that were not searched for their size.
+    """
 
     pattern: str
     hits: tuple[Hit, ...]
     total: int
+    too_large: int = 0
     kind: Literal["search"] = "search"
 
 

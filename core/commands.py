@@ -164,7 +164,7 @@ class Commands(Family):
     def compact(self, _: str) -> Card:
         return TextCard(self._desk.compact())
 
-    @command("/fast", "Never think before acting.")
+    @command("/fast", "Never think before acting, but for one call when a task goes in circles.")
     def fast(self, _: str) -> Card:
         self._desk.mode = "fast"
         return self._mode_card(phrase("Fast mode: the model acts without thinking first."))

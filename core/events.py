@@ -146,12 +146,16 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class CommandAnswered:
-    """A slash command's answer; *effect* asks the screen itself for something."""
+    """A slash command's answer; *effect* asks the screen itself for something.
+
+    *changes* is what the command did to the files of the project.
+    """
 
     command: str
     card: Card | None = None
     ok: bool = True
     effect: Literal["", "clear", "exit", "session"] = ""
+    changes: tuple[Change, ...] = ()
 
 
 Why = Literal["done", "stopped", "step_limit", "budget", "error", "interrupted"]

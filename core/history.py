@@ -33,7 +33,7 @@ SPENT = "spent"
 ASKED = "asked"
 """The `Shift` that tells that the person is asked about the call of this id; "": not any more."""
 BOOK = frozenset({REWOUND, GIVEN_BACK, INCIDENT, SPENT, ASKED})
-TIMELESS = BOOK | {"mode", "model", "queue", "sent"}
+TIMELESS = BOOK | {"mode", "model", "approval", "queue", "sent"}
 """What no rewinding takes back: settings, what is still to be done, and the book of it all."""
 
 LOST = "The answer of this call was lost: Onefold ended while it ran. Look at the state first."
@@ -71,7 +71,7 @@ class History:
 
     def append(self, record: Record) -> None:
         """Keep *record*, then count it in; calls that it would part from their answers get some."""
-        if not isinstance(record, ToolAnswer | Shift):
+        if _parts(record):
             text = NOT_RUN if self.asked else LOST
             for call in list(self._open.values()):
                 self._put(self._open_turn, lost(call, text))
@@ -257,7 +257,7 @@ def mended(records: Sequence[Numbered]) -> list[Numbered]:
             case ToolAnswer(call_id=call_id):
                 if open_calls.pop(call_id, None):
                     whole.append((turn, record))
-            case Shift():  # not sent, so it parts nothing
+            case Shift() if not _parts(record):
                 whole.append((turn, record))
             case Assistant():
                 close()
@@ -272,6 +272,15 @@ def mended(records: Sequence[Numbered]) -> list[Numbered]:
             close()
     close()
     return whole
+
+
+def _parts(record: Record) -> bool:
+    """Return whether *record* would part calls from their answers, or take back but the former."""
+    match record:
+        case Shift(name, _):
+            return name in (REWOUND, GIVEN_BACK)
+        case _:
+            return not isinstance(record, ToolAnswer)
 
 
 def lost(call: ToolCall, text: str = LOST) -> ToolAnswer:

@@ -10,7 +10,7 @@ from datetime import date
 from difflib import get_close_matches
 from typing import Any, Protocol
 
-from core.approval import Approval, ApprovalMode
+from core.approval import Approval, ApprovalMode, stricter
 from core.blinding import mapped
 from core.cards import Card, TextCard
 from core.commands import BESIDE, Commands, has_to_wait
@@ -82,7 +82,7 @@ class MainTerminal(Families):
         }
         for family in self.families:
             family.meet(self)
-        self._defaults = {"mode": self.mode, "model": self.model.model}
+        self._defaults = self._settings()
 
     # --- in: a line ------------------------------------------------------------------------------
 
@@ -177,9 +177,9 @@ class MainTerminal(Families):
 
     def new(self) -> None:
         """Begin an empty session in the mode of this one; the first thing said makes it."""
-        mode, model = self.mode, self.model.model
+        settings = self._settings()
         self._leave()
-        self._restore({"mode": mode, "model": model})
+        self._restore(settings)
 
     def resume(self, start: str = "") -> str:
         """Go on with the one session whose id begins with *start* ("": the newest); return its id.
@@ -274,9 +274,14 @@ class MainTerminal(Families):
         for family in self.families:
             family.enter(session)
 
+    def _settings(self) -> dict[str, Any]:
+        return {"mode": self.mode, "model": self.model.model, "approval": self.approval.mode}
+
     def _restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what *state* says; it is allowed no more than was allowed so far."""
         self.mode = state.get("mode", self._defaults["mode"])
         self.model.model = state.get("model", self._defaults["model"])
+        self.approval.mode = stricter(self.approval.mode, state.get("approval"))
         self.approval.patterns.clear()
         for family in self.families:
             family.restore(dict(state))
@@ -285,7 +290,7 @@ class MainTerminal(Families):
         """Keep what changed of the session's own state, once there is a session."""
         if not self.session:
             return
-        state: dict[str, Any] = {"mode": self.mode, "model": self.model.model}
+        state = self._settings()
         for family in self.families:
             state |= family.state()
         for name, value in state.items():

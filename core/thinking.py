@@ -32,4 +32,12 @@ def conclusion(thinking: str) -> str:
 
 def carried(conclusion: str) -> str:
     """Return what the model reads of its own *conclusion*."""
-    return f"What you concluded when you thought about this task:\n{conclusion}"
+    return f"{_CARRIED}{conclusion}"
+
+
+def conclusion_in(told: str) -> str:
+    """Return the conclusion that *told*, made by `carried`, holds; "" if it is something else."""
+    return told.removeprefix(_CARRIED) if told.startswith(_CARRIED) else ""
+
+
+_CARRIED = "What you concluded when you thought about this task:\n"

@@ -15,6 +15,7 @@ from core.events import (
     TextDelta,
     ThinkingDelta,
     ThinkingFinished,
+    ThoughtKept,
     ToolFinished,
     ToolStarted,
     TurnFinished,
@@ -23,7 +24,8 @@ from core.events import (
     to_json,
 )
 from core.history import LOST, Numbered
-from core.messages import Assistant, Record, Shift, ToolAnswer, ToolCall, User
+from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User
+from core.thinking import conclusion_in
 from utils.codec import from_plain, to_plain
 from utils.completion import Usage
 from utils.phrases import Phrase
@@ -142,6 +144,8 @@ class _Turn:
             case ToolAnswer(state=state, text=text):
                 yield from self._work(record)
                 self.why = "stopped" if state == "stopped" and text != LOST else "interrupted"
+            case Context(text) if kept := conclusion_in(text):
+                yield ThoughtKept(kept)
             case Shift(name, value) if name == ENDED and value.get("turn") == self.number:
                 self.why, self.seconds = value["why"], value["seconds"]
                 self.detail = value["detail"] and from_plain(Phrase, value["detail"])

@@ -34,6 +34,10 @@ from utils.phrases import Phrase
 __all__ = ["Busy", "Gone", "Leaving", "Packet", "WebTerminal"]
 
 
+_BEARERS = (TurnStarted, CommandAnswered, TurnFinished)
+"""What may be the first that comes of a line: a turn that cannot begin has an end only."""
+
+
 class Busy(Exception):
     """A turn is already running."""
 
@@ -216,7 +220,7 @@ class WebTerminal(MainTerminal):
     def _send(self, event: Event) -> None:
         """Number *event* and let it go."""
         packet = {"seq": self._log.next(), **to_json(event)}
-        if isinstance(event, TurnStarted | CommandAnswered) and self._command:
+        if isinstance(event, _BEARERS) and self._command:
             packet["cmd"], self._command = self._command, ""
         if isinstance(event, CommandAnswered) and event.effect == "session":
             self._transcript = self._kept_talk()

@@ -133,7 +133,8 @@ class Window:
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `Problem`."""
         turns = self._talk.history.turns
-        if len(turns) < 2:
+        digest = self._talk.history.state.get(DIGEST)
+        if len(turns) < 2 or (digest and digest["before"] >= turns[-1]):
             raise Problem(phrase("There is nothing to sum up yet."))
         try:
             return self._sum_up(turns[-1])

@@ -51,9 +51,19 @@ def run(argv: list[str], words: Words) -> int:
 
 def print_failure(options: Options, words: Words, problem: Problem) -> None:
     """Tell a program that reads our JSON what kept the task from being begun."""
-    screen = plain_screen(options, words, options.project or "")
+    screen = plain_screen(options, words, named_folder(options))
     screen.fail(problem.what)
     screen.finish()
+
+
+def named_folder(options: Options) -> str:
+    """Return the folder that *options* want, as they say it where there can be none."""
+    from modules.ground import work_folder
+
+    try:
+        return str(work_folder(options.project, ROOT, lambda _: None))
+    except Problem:
+        return options.project or ""
 
 
 def plain_screen(options: Options, words: Words, project: str) -> PlainScreen:
@@ -89,6 +99,8 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
         stack.callback(terminal.close)
         if options.resume is not None:
             terminal.resume(options.resume)
+            if options.approve:
+                terminal.approval.mode = settings.approve
         if task is not None:
             from modules.cli.task import run_task
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Migration = Callable[["Connection"], None]
 """Brings a file from one version to the next, within a transaction."""
 
+_making = threading.Lock()
 _NO_VERSION = 1_000
 """No file of ours has such a number: it is what some damage left."""
 
@@ -131,8 +132,7 @@ class Database:
     def _open_to_write(self) -> Connection:
         import sqlite3
 
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        self._make()
         connection = sqlite3.connect(
             self._path, timeout=self._patience, isolation_level=None, check_same_thread=False
         )
@@ -142,6 +142,17 @@ class Database:
             connection.execute("PRAGMA foreign_keys=ON")
             self._bring_up_to_date(connection)
         return connection
+
+    def _make(self) -> None:
+        """Make the file, for its owner only. Raises `OSError` if it is there and not to be written.
+
+        Else it is not opened: to close it again would take every lock from it that SQLite has in
+        this process (see fcntl(2)), and another process would take the log away from under us.
+        """
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _making:
+            if not (self._path.is_file() and os.access(self._path, os.R_OK | os.W_OK)):
+                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
     def _has_content(self) -> bool:
         return self._path.exists() and self._path.stat().st_size > 0

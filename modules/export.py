@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from core.blinding import mapped
-from core.cards import Card, TextCard
+from core.cards import Card, Change, TextCard
+from core.events import CommandAnswered
 from core.family import Family, Talk, command
 from core.history import mended
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User, Wire
@@ -36,7 +37,7 @@ class Export(Family):
         self._session = session
 
     @command("/export FILE", "Write the session to a file: Markdown, or JSON if it ends in .json.")
-    def export(self, rest: str) -> Card:
+    def export(self, rest: str) -> CommandAnswered:
         if not rest:
             raise Problem(phrase("Say where to: /export talk.md, or /export talk.json"))
         if not self._session:
@@ -50,7 +51,15 @@ class Export(Family):
         except RuntimeError as error:  # "~somebody" whom the system does not know
             why = str(error)
             raise Problem(phrase("{path} cannot be written: {why}.", path=rest, why=why)) from None
-        return export(records, info, path, system=self._system)
+        card = export(records, info, path, system=self._system)
+        return CommandAnswered("/export", card, changes=self._made(path))
+
+    def _made(self, path: Path) -> tuple[Change, ...]:
+        """Return what the file is to the project: nothing, if it is elsewhere."""
+        path, folder = path.resolve(), self._folder.resolve()
+        if not path.is_relative_to(folder):
+            return ()
+        return (Change("created", path.relative_to(folder).as_posix()),)
 
 
 def export(records: Sequence[Record], info: SessionInfo, path: Path, *, system: str = "") -> Card:

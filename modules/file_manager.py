@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Protocol
 
 from core.cards import Card, Change, DiffCard, Hit, SearchCard, TextCard
-from core.family import Family
+from core.family import Family, Section
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.intent import Intents, exists_already
 from modules.files.listing import Listing
@@ -63,9 +63,9 @@ class FileManager(Family):
     def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:
         return self._intents.card(tool, arguments)
 
-    def learn(self, path: str, data: bytes) -> None:
-        """Take note that the model knows *data* as the content of *path*, from elsewhere."""
-        self._seen.remember(path, data)
+    def context(self) -> Iterable[Section]:
+        self._seen.answered()
+        return ()
 
     @tool(Risk.READ, phrase("List a folder."))
     def list_files(self, path: str = ".", depth: int = 2) -> Outcome:
@@ -91,9 +91,12 @@ class FileManager(Family):
         if path.startswith("@output/") and self._outputs is not None:
             return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
         name = self._named(path)
+        with self._project.read_lines(name) as lines:
+            if lines is not None:
+                return read_part(visible(name), lines, start_line, end_line, self._notes(name))
         file = self._project.read_text(name)
         outcome = read_part(visible(name), file, start_line, end_line, self._notes(name))
-        self._seen.remember(name, file.data)
+        self._seen.show(name, file.data)
         return outcome
 
     @tool(Risk.READ, phrase("Find files by name."))

@@ -39,6 +39,7 @@ _OURS = {
     "core.untrackedCache": "false",
     "core.editor": "false",
     "core.pager": "cat",
+    "core.quotePath": "false",
     "core.sshCommand": "false",
     "core.askPass": "",
     "core.alternateRefsCommand": "false",

@@ -24,6 +24,9 @@ class Undo(Protocol):
 
     def changes_of(self, call_id: str) -> Sequence[Change]: ...
 
+    def size_of(self, call_id: str, change: Change) -> int | None:
+        """Return the bytes of a file that the call changed, None for a folder."""
+
     def take_back(self, call_id: str) -> bool:
         """Undo the call; return whether all of it could be."""
 
@@ -52,14 +55,15 @@ class Losses(Family):
             gone=gone,
             all=before,
         )
-        return Doubt(why, tree_of(changes), lambda: self._put_back(call_id))
+        tree = tree_of(changes, lambda change: self._undo.size_of(call_id, change))
+        return Doubt(why, tree, lambda: self._put_back(call_id))
 
     def _put_back(self, call_id: str) -> None:
         if not self._undo.take_back(call_id):
             raise Problem(phrase("Not everything could be put back; /diff shows what is missing."))
 
 
-def tree_of(changes: Sequence[Change]) -> TreeCard:
+def tree_of(changes: Sequence[Change], size: Callable[[Change], int | None]) -> TreeCard:
     """Return what happened as a tree, each folder with the number of changes below it."""
     counts: Counter[str] = Counter()
     for change in changes:
@@ -73,7 +77,8 @@ def tree_of(changes: Sequence[Change]) -> TreeCard:
                 told.add(folder)
                 entries.append(Entry(visible(folder), depth, None, f"{counts[folder]:,}"))
         note = f"{_SIGNS[change.kind]} {visible(change.new_path)}".rstrip()
-        entries.append(Entry(visible(change.path), change.path.count("/"), 0, note))
+        bytes_ = size(change) if len(entries) < _MOST_SHOWN else 0  # the others are not shown
+        entries.append(Entry(visible(change.path), change.path.count("/"), bytes_, note))
     return TreeCard("", tuple(entries[:_MOST_SHOWN]), max(0, len(entries) - _MOST_SHOWN))
 
 

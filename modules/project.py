@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import EllipsisType
+from typing import BinaryIO
 
 from core.tools import ToolError
 from modules.files.containment import (
@@ -22,6 +23,7 @@ from modules.files.containment import (
     Special,
 )
 from modules.files.ignore import visible_files
+from modules.files.long_text import LONGEST, LongText, OnlyWhole
 from modules.files.text_file import NotText, TextFile
 from modules.files.writable import Writable
 from utils.clean import visible
@@ -133,13 +135,7 @@ class Project:
             size = os.fstat(file).st_size
             data = b"" if size > limit else self._read(file, limit)
         if max(size, len(data)) > limit:
-            raise ToolError(
-                phrase(
-                    "{path} is too large to read whole ({size}); use run_python on parts of it.",
-                    path=visible(path),
-                    size=size_in_words(max(size, len(data))),
-                )
-            )
+            raise ToolError(_too_large(path, max(size, len(data))))
         return data
 
     def _read(self, file: int, limit: int) -> bytes:
@@ -155,14 +151,28 @@ class Project:
         try:
             return TextFile.decode(data)
         except NotText as error:
-            raise ToolError(
-                phrase(
-                    "{path} is not text but {kind} ({size}); use run_python to look into it.",
-                    path=visible(path),
-                    kind=error.kind,
-                    size=size_in_words(len(data)),
-                )
-            ) from None
+            raise ToolError(_no_text(path, error, len(data))) from None
+
+    @contextmanager
+    def read_lines(self, path: str) -> Iterator[LongText | None]:
+        """Yield the lines of the text file *path*; None if it is not too large for `read_text`."""
+        with self._told(path), self._beneath.opened(path) as file:
+            size = os.fstat(file).st_size
+            if size <= _LARGEST:
+                yield None
+                return
+            with os.fdopen(os.dup(file), "rb") as stream:
+                yield self._lines(path, stream, size)
+
+    def _lines(self, path: str, stream: BinaryIO, size: int) -> LongText:
+        if size > LONGEST:
+            raise ToolError(_too_large(path, size))
+        try:
+            return LongText.of(stream)
+        except NotText as error:
+            raise ToolError(_no_text(path, error, size)) from None
+        except OnlyWhole:
+            raise ToolError(_too_large(path, size)) from None
 
     def stat(self, path: str) -> os.stat_result | None:
         """Return the state of *path* itself, a last link not followed; None if it is missing."""
@@ -311,6 +321,23 @@ def _sentence(error: OSError, path: str, new_path: str) -> Phrase:
         case _:
             why = error.strerror or str(error)
             return phrase("{path} cannot be opened or changed: {why}.", path=path, why=why)
+
+
+def _too_large(path: str, size: int) -> Phrase:
+    return phrase(
+        "{path} is too large to read whole ({size}); use run_python on parts of it.",
+        path=visible(path),
+        size=size_in_words(size),
+    )
+
+
+def _no_text(path: str, error: NotText, size: int) -> Phrase:
+    return phrase(
+        "{path} is not text but {kind} ({size}); use run_python to look into it.",
+        path=visible(path),
+        kind=error.kind,
+        size=size_in_words(size),
+    )
 
 
 def _outside(path: str) -> Phrase:

@@ -233,7 +233,7 @@ def _why(result: Result) -> Phrase:
         case "timed out":
             return phrase("the time was up")
         case "stopped":
-            return phrase("stopped")
+            return phrase("broken off")
         case "memory":
             return phrase("it used too much memory")
         case "processes":

@@ -16,6 +16,7 @@ from typing import Annotated
 from core.cards import Hit, SearchCard
 from core.family import Family
 from core.tools import Outcome, Risk, ToolError, tool
+from modules.files.long_text import LONGEST
 from modules.files.search_worker import Found, Job
 from modules.project import Project
 from utils.child import Answer, TooSlow, ask_program
@@ -87,14 +88,14 @@ class TextSearch(Family):
             regex=regex,
             ignore_case=ignore_case,
             most_hits=_MOST_HITS,
-            largest=_LARGEST,
+            largest=LONGEST if files == [folder] else _LARGEST,
         )
         found = self._search(job)
         if found.error:
             raise ToolError(phrase("The pattern is no regular expression: {why}.", why=found.error))
         hits = tuple(Hit(visible(name), line, text) for name, line, text in found.hits)
-        card = SearchCard(pattern, hits, found.total)
-        return Outcome(_told(found, hits, len(files)), card)
+        card = SearchCard(pattern, hits, found.total, found.skipped)
+        return Outcome(_told(found, hits, len(files) - found.skipped), card)
 
     def _files(self, folder: str, glob: str | None) -> list[str]:
         files = self._project.files(folder)

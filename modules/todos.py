@@ -50,7 +50,9 @@ class Todos(Family):
         if self.state()["todos"] != (after or []):
             return []
         self.restore({"todos": before or []})
-        return [phrase("the todos: {count} as before", count=len(self._todos))]
+        if not self._todos:
+            return [phrase("the todos (none, as before)")]
+        return [phrase("the todos ({count}, as before)", count=len(self._todos))]
 
     def standing(self) -> str:
         return repr(self._todos) if self._todos else ""

@@ -22,7 +22,7 @@ from modules.memory_manager import Memory
 from modules.outputs import Outputs
 from modules.past import Past
 from modules.project import Project
-from modules.sandbox import Sandbox
+from modules.sandbox import Alone, Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
 from modules.secrets import Secrets
 from modules.terminal_ops import TerminalOps
@@ -62,12 +62,13 @@ def families(
     todos, focus = Todos(), Focus(project, context_limit=choices.context_limit)
     memory = Memory(data.memory)
     beside = Beside({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
-    undo = UndoFamily(project, _checkpoints(project, data, choices), beside)
+    checkpoints = _checkpoints(project, data, choices)
+    undo = UndoFamily(project, checkpoints, beside)
     past = Past()
     return [
         FileManager(project, outputs, notes.note, past.read),
         TextSearch(project, stop=stop),
-        _terminal_ops(project, data, stop, outputs, secrets, choices),
+        _terminal_ops(project, data, stop, outputs, secrets, checkpoints.vault.alone, choices),
         GitCommit(project, stop),
         todos,
         focus,
@@ -105,6 +106,7 @@ def _terminal_ops(
     stop: Stop,
     outputs: Outputs,
     secrets: Secrets,
+    alone: Alone,
     choices: Choices,
 ) -> TerminalOps:
     sandbox = Sandbox(
@@ -113,6 +115,7 @@ def _terminal_ops(
         cache_folder=data.all,
         allow_limits_only=choices.allow_unsandboxed,
         covers=secrets.covers,
+        alone=alone,
     )
     return TerminalOps(
         project,

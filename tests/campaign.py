@@ -21,7 +21,7 @@ from tests.simulator.server import Received
 
 ROOT = Path(__file__).parents[1]
 STEPS = 30
-MARK = "onefold-kill-test"
+MARK = f"onefold-kill-test-{os.getpid()}"
 
 
 def content(number: int) -> str:

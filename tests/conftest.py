@@ -8,10 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.judge import Noted, verdict
 
 NOTING = Path(__file__).parent / "noting"
+
+# No test fails because the machine is slow, or by an example that the next run would not try.
+settings.register_profile(
+    "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("steady")
 
 
 @pytest.fixture(autouse=True)

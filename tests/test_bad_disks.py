@@ -45,7 +45,7 @@ def program(base: Path, url: str, *argv: str, limit: int = 0) -> subprocess.Comp
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 
@@ -96,7 +96,7 @@ def confined(base: Path, url: str, mounts: Sequence[str], *argv: str) -> Result:
          sys.executable, *([] if argv[0] == "-c" else [str(ROOT / "main.py")]), *argv],
         env={**os.environ, "ONEFOLD_DATA_DIR": str(base / "data"), "DEEPSEEK_API_KEY": "sk-test",
              "DEEPSEEK_BASE_URL": url, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=500, check=False,
     )  # fmt: skip
 
 

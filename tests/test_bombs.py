@@ -56,7 +56,7 @@ def test_a_session_survives_every_bomb(tmp_path: Path) -> None:
             },
             capture_output=True,
             text=True,
-            timeout=280,
+            timeout=500,
             check=False,
         )
         told = server.requests[-1].messages

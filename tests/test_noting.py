@@ -18,7 +18,7 @@ def test_what_a_program_asks_of_its_own_practice_model_is_noted(
     subprocess.run(
         [sys.executable, str(ROOT / "main.py"), "-p", "make a.txt with one", "--offline"],
         cwd=tmp_path, env={**os.environ, "ONEFOLD_DATA_DIR": str(tmp_path / "data")},
-        stdin=subprocess.DEVNULL, check=True, timeout=60,
+        stdin=subprocess.DEVNULL, check=True, timeout=300,
     )  # fmt: skip
     bodies = noted.new()
     assert len(bodies) == 2

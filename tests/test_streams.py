@@ -26,7 +26,7 @@ def run(
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

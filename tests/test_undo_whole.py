@@ -302,7 +302,7 @@ def test_a_rewind_names_what_the_person_did_and_not_what_an_undo_did(tmp_path: P
         answer(here, "/undo")
         (here.root / "mine.txt").write_text("mine\n")
         told = str(answer(here, "/rewind 1 files").card)
-        assert "not done by this session" in told
+        assert "no call of this session did" in told
         assert "'paths': 'mine.txt'" in told
         answer(here, "/redo")
         assert (here.root / "mine.txt").exists()

@@ -1,12 +1,16 @@
 // The script of an exported session: draws its events, at once or one by one as they happened.
 import { h, keyed } from "../static/js/lib/dom.js";
+import { takePictures } from "../static/js/lib/markup.js";
 import { wordsReady, t } from "../static/js/lib/words.js";
 import { apply, emptyPicture } from "../static/js/state/reducer.js";
-import { grouped } from "../static/js/state/derived.js";
+import { grouped } from "../static/js/state/shown.js";
 import { itemView } from "../static/js/views/items.js";
 import { slices } from "../static/js/state/replay.js";
 
-const events = JSON.parse(document.getElementById("events").textContent);
+const [events, pictures] = ["events", "pictures"].map((id) =>
+  JSON.parse(document.getElementById(id).textContent),
+);
+takePictures((path) => (Object.hasOwn(pictures, path) ? pictures[path] : ""));
 const host = { openFile: () => {} };
 
 function draw(show, picture) {

@@ -37,6 +37,11 @@ class Undone:
     after: int
 
 
+def changes_of(results: Iterable[Undone]) -> tuple[Change, ...]:
+    """Return what *results*, one after the other, did to the folder."""
+    return tuple(change for result in results for change in result.changes)
+
+
 class Checkpoints:
     """The states of the folder *root*, kept in the folder *store*.
 

@@ -13,7 +13,7 @@ from core.history import REWOUND
 from core.messages import Shift
 from modules.beside import Beside
 from modules.checkpoints.asked import Asked
-from modules.checkpoints.checkpoints import Checkpoints, Undone
+from modules.checkpoints.checkpoints import Checkpoints, Undone, changes_of
 from modules.checkpoints.recording import Recording
 from modules.checkpoints.show import (
     calls_card,
@@ -75,10 +75,11 @@ class UndoFamily(Recording):
         self._taken_back = state.get("taken_back", "")
 
     @command("/undo [turn|call] [N]", "Take back what a turn or call did; /undo list.")
-    def undo(self, rest: str) -> Card:
+    def undo(self, rest: str) -> CommandAnswered:
         self._settle()
         if rest == "list":
-            return calls_card(self._checkpoints, [c for c in self._calls() if c.can_be_seen])
+            seen = [call for call in self._calls() if call.can_be_seen]
+            return CommandAnswered("/undo", calls_card(self._checkpoints, seen))
         asked = Asked.read("/undo", rest)
         with self._checkpoints.work.alone(self.session):
             known = self._calls()
@@ -93,14 +94,15 @@ class UndoFamily(Recording):
         title = asked.title(calls) if calls else title_beside(asked.what, turn)
         if any(map(was_refused, results)):
             title = phrase("Not all of it could be taken back; /undo tries the rest again")
-        return undone_card(results, title, said)
+        card = undone_card(results, title, said)
+        return CommandAnswered("/undo", card, changes=changes_of(results))
 
     @command("/redo [turn|call] [N]", "Take back the last /undo or /rewind, or bring one again.")
     def redo(self, rest: str) -> CommandAnswered:
         self._settle()
         with self._checkpoints.work.alone(self.session):
             if rest:
-                return CommandAnswered("/redo", self._bring_again(Asked.read("/redo", rest)))
+                return self._bring_again(Asked.read("/redo", rest))
             last = self._ledger.last_undo(self.session)
             if last is None:
                 raise Problem(phrase("There is no undo to take back."))
@@ -111,7 +113,8 @@ class UndoFamily(Recording):
             said = [*said, phrase("the conversation")]
         self._tell(told_redo(last.id, results, said))
         card = redone_card(results, phrase("Took back the undo"), said)
-        return CommandAnswered("/redo", card, effect="session" if is_talk_back else "")
+        effect: Literal["", "session"] = "session" if is_talk_back else ""
+        return CommandAnswered("/redo", card, effect=effect, changes=changes_of(results))
 
     @command("/diff [TURN] [PATH]", "Show what changed in the files since before a turn.")
     def diff(self, rest: str) -> Card:
@@ -164,17 +167,18 @@ class UndoFamily(Recording):
         card: Card = TextCard(title)  # where files were not looked at, there is no more to say
         if result:
             card = undone_card([result], title, self._went_along(turn, result))
-        return CommandAnswered("/rewind", card, effect=effect)
+        changes = changes_of([result] if result else [])
+        return CommandAnswered("/rewind", card, effect=effect, changes=changes)
 
     def _went_along(self, turn: int, result: Undone) -> list[Phrase]:
-        """Say what was changed since *turn* by nobody of this session, and was taken back too."""
+        """Say what was changed since *turn* by no call of this session, and was taken back too."""
         calls = [call for call in self._calls() if call.turn >= turn]
         paths = sorted(set(map(visible, self._undoing.by_nobody(self.session, calls, result))))
         if not paths:
             return []
         return [
             phrase(
-                "Taken back too, though not done by this session: {paths}. /redo brings it again.",
+                "also what no call of this session did: {paths}; /redo brings it again",
                 paths=", ".join(paths[:_MOST_NAMED]) + (" …" if len(paths) > _MOST_NAMED else ""),
             )
         ]
@@ -237,7 +241,7 @@ class UndoFamily(Recording):
         self._ledger.add_undo(self.session, calls, [(result.before, result.after)])
         return result
 
-    def _bring_again(self, asked: Asked) -> Card:
+    def _bring_again(self, asked: Asked) -> CommandAnswered:
         calls = asked.to_redo(self._calls())
         undo = self._undoing.undo_of(self.session, calls)
         if undo is not None and not self._has_talk(undo.id):
@@ -246,7 +250,8 @@ class UndoFamily(Recording):
         else:
             results, said = self._undoing.bring_again(calls), []
         self._tell(told_again(asked.done(calls), results))
-        return redone_card(results, asked.title_again(calls), said)
+        card = redone_card(results, asked.title_again(calls), said)
+        return CommandAnswered("/redo", card, changes=changes_of(results))
 
     def _has_talk(self, undo: int) -> bool:
         """Return whether the conversation went back with that undo, and so must come with it."""

@@ -97,6 +97,16 @@ class Recording(Family):
             return ()
         return self._checkpoints.diff(call.before, call.after)
 
+    def size_of(self, call_id: str, change: Change) -> int | None:
+        """Return how many bytes what the call changed had before, if it was there, or else has.
+
+        None for a folder.
+        """
+        call = self._ledger.call(self.session, call_id)
+        snapshot = call and (call.after if change.kind == "created" else call.before)
+        entry = self._checkpoints.entry(snapshot, change.path) if snapshot else None
+        return None if entry is None or entry.is_folder else entry.size
+
     def take_back(self, call_id: str) -> bool:
         """Undo the call; return whether all of it could be."""
         call = self._ledger.call(self.session, call_id)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from modules.checkpoints.checkpoints import Undone
+from modules.checkpoints.checkpoints import Undone, changes_of
 from utils.clean import visible
 from utils.phrases import Phrase
 
@@ -57,7 +57,7 @@ def told_rewind(number: int, what: str, results: Sequence[Undone]) -> str:
 
 
 def _paths(results: Iterable[Undone]) -> str:
-    changes = [change for result in results for change in result.changes]
+    changes = changes_of(results)
     named = [visible(change.new_path or change.path) for change in changes[:_NAMED]]
     if len(changes) > _NAMED:
         named.append(f"{len(changes) - _NAMED} more")

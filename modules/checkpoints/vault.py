@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
-import threading
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import IO
 
 from modules.checkpoints.compression import pack, unpack
 from modules.checkpoints.entries import Entries, Entry, decode, digest, encode
-from modules.checkpoints.locking import locked
+from modules.checkpoints.locking import StoreLock, explained, unusable
 from modules.checkpoints.rescue import StoreDatabase
 from modules.checkpoints.schema import MIGRATIONS, SCHEMA
 from modules.checkpoints.shelf import Shelf
 from modules.renewal import rescued
-from utils.phrases import Phrase, Problem, phrase
+from utils.phrases import Phrase
 
 LARGE = 1 << 20
 """Bytes; contents above this are kept as files of their own, the others in one database."""
@@ -43,6 +42,7 @@ class Vault:
         with suppress(OSError):  # told when something is to be kept
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.folder = folder
+        self._lock = StoreLock(folder / "lock", _PATIENCE)
         self.database = StoreDatabase(
             folder / "checkpoints.db",
             SCHEMA,
@@ -53,8 +53,6 @@ class Vault:
             large=folder / "large",
         )
         self._shelf = Shelf(folder / "large")
-        self._lock = threading.RLock()
-        self._held: int | None = None
         self._folders: dict[str, Entries] = {}
         self._enough_folders = 1000
         self._size: int | None = None
@@ -63,26 +61,15 @@ class Vault:
     def close(self) -> None:
         self.database.close()
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self) -> AbstractContextManager[None]:
         """Keep other threads and other processes out; may be nested."""
-        with self._lock:
-            if self._held is not None:
-                yield
-                return
-            with _explained(self.folder):
-                self._held = locked(self.folder / "lock", _PATIENCE)
-            try:
-                yield
-            finally:
-                os.close(self._held)
-                self._held = None
+        return self._lock.held()
 
     @property
     def refusal(self) -> Phrase | None:
         """Why nothing can be kept, as far as is known without trying; None where it can."""
         if self.database.refusal is None and not os.access(self.folder, os.W_OK):
-            return _unusable(self.folder, os.strerror(errno.EROFS))
+            return unusable(self.folder, os.strerror(errno.EROFS))
         return self.database.refusal
 
     @property
@@ -154,7 +141,7 @@ class Vault:
 
         Raises `Unreadable` when *file* is to blame.
         """
-        with _explained(self.folder), self._shelf.packed(file) as content:
+        with explained(self.folder), self._shelf.packed(file) as content:
             if not self.has(content.key):
                 self._shelf.put(content)
                 self.note_large(content.key, content.stored)
@@ -287,15 +274,3 @@ class Vault:
 
     def forget_folders(self) -> None:
         self._folders = {}
-
-
-@contextmanager
-def _explained(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise Problem(_unusable(folder, error.strerror or str(error))) from error
-
-
-def _unusable(folder: Path, why: str) -> Phrase:
-    return phrase("Checkpoints cannot be kept in {path}: {why}.", path=str(folder), why=why)

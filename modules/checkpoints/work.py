@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from modules.checkpoints.locking import explained
+from utils.file_lock import free
 from utils.phrases import Phrase, Problem, phrase
 
 
@@ -74,33 +76,12 @@ class Work:
         with _guard:
             lock = _locks.get(self._path)
             if lock and lock.sessions.pop(self, None) is not None and not lock.sessions:
-                os.close(_locks.pop(self._path).handle)
-
-    def other(self) -> Phrase | None:
-        """Return which other process is at work, None for none."""
-        with _guard:
-            if self._path in _locks:
-                return None
-            try:
-                with self._path.open("rb") as file:
-                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                return None
-            except BlockingIOError:
-                return self._told()
-            except OSError:
-                return None
+                free(_locks.pop(self._path).handle)
 
     def _taken(self, session: str) -> int:
         """Return a handle of the file, locked, with us named in it. Raises `Problem`."""
-        try:
+        with explained(self._path):
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            why = error.strerror or str(error)
-            raise Problem(
-                phrase(
-                    "Checkpoints cannot be kept in {path}: {why}.", path=str(self._path), why=why
-                )
-            ) from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core.events import ApprovalAsked, Reply
 from modules.cli import keyboard
-from modules.cli.interrupts import lent
 from modules.words import Words
 from utils.clean import visible
+from utils.interrupts import lent
 from utils.phrases import Phrase, phrase
 from utils.waiting import Stop
 

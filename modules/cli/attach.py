@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.events import ApprovalAsked, CommandAnswered, Reply, TurnStarted
+from core.events import ApprovalAsked, CommandAnswered, Reply, TurnFinished, TurnStarted
 from modules.cli.attached_questions import Hand, Questions
 from modules.cli.beside import Beside
-from modules.cli.interrupts import stopping
 from modules.cli.keyboard import TypedAhead, quiet
 from modules.cli.link import Link, Packet, event_of, new_id
 from modules.cli.listening import Listener
@@ -20,6 +19,7 @@ from modules.cli.screen import CliScreen
 from modules.words import Words
 from utils.clean import clean
 from utils.codec import to_plain
+from utils.interrupts import stopping
 from utils.phrases import Problem, phrase
 from utils.waiting import Stop
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from modules.cli.attached_line import AttachedLine
 
 LEAVING = ("exit", "quit", "/exit")
+_ENDS = (CommandAnswered.__name__, TurnFinished.__name__)
 
 
 def attach(data: Path, port: int, words: Words, *, session: str | None = None) -> int:
@@ -66,8 +67,7 @@ class Twin:
         self._is_deleted = False
         self._questions = Questions()
         self._unshown: list[Packet] = []
-        self._answers_heard = 0
-        self._answers_shown = 0
+        self._ends_heard = self._ends_shown = 0
         self._is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
         self._ahead = ahead = TypedAhead()
         answered = self._questions.answered
@@ -146,7 +146,7 @@ class Twin:
         """Follow *session* from now on in the place of the other."""
         self.close()
         self._session = session
-        self._answers_heard = self._answers_shown = 0
+        self._ends_heard = self._ends_shown = 0
         self._listener = self._listen()
         self._arrive()
 
@@ -157,7 +157,7 @@ class Twin:
             raise _deleted()
         if name != "attached":
             raise Problem(phrase("The server does not answer."))
-        last = list(_last_turn(arrival["events"]))
+        last = _last_turn(arrival["events"])
         if arrival["state"]["running"]:  # what has begun is shown as it would have been
             self._unshown = last
             for packet in last:
@@ -190,12 +190,12 @@ class Twin:
             self._line.interrupt()
 
     def _count(self, event: Packet) -> None:
-        """Note that a command was answered: it may be over before anybody sees it run."""
-        self._answers_heard += event["type"] == CommandAnswered.__name__
+        """Note what is over: it may be before anybody sees it run."""
+        self._ends_heard += event["type"] in _ENDS
 
     @property
     def _is_happening(self) -> bool:
-        return bool(self._state["running"]) or self._answers_heard > self._answers_shown
+        return bool(self._state["running"]) or self._ends_heard > self._ends_shown
 
     def _note(self, state: Packet) -> None:
         """Take note of what is true now."""
@@ -210,7 +210,7 @@ class Twin:
         """Show what happens until nothing runs."""
         stop = Stop()
         with ExitStack() as stack:
-            stack.enter_context(stopping(stop))
+            stack.enter_context(stopping(stop.set))
             stack.enter_context(stop.calling(self._stop))
             stack.enter_context(stop.calling(self._screen.stopping))
             if self._is_terminal:
@@ -227,10 +227,17 @@ class Twin:
                     return
                 if name == "ev":
                     self._show(packet)
-                elif name == "state" and not (
-                    packet["running"] or self._expected or self._is_happening
-                ):
+                elif self._is_over(name, packet):
                     return
+
+    def _is_over(self, name: str, packet: Packet) -> bool:
+        """Return whether it tells that nothing runs, nor will: what waits then may do so long."""
+        if name not in ("attached", "state"):
+            return False
+        state = packet["state"] if name == "attached" else packet
+        if not state["running"] and self._expected in (item["id"] for item in state["queue"]):
+            self._expected = ""
+        return not (state["running"] or self._expected or self._is_happening)
 
     def _beside(self) -> Beside:
         """Return what sends the lines that are typed meanwhile: the server runs or queues them."""
@@ -255,7 +262,7 @@ class Twin:
             self._screen.say(phrase("It waits until the task is over."), "dim")
 
     def _show(self, packet: Packet) -> None:
-        self._answers_shown += packet["type"] == CommandAnswered.__name__
+        self._ends_shown += packet["type"] in _ENDS
         if packet.get("cmd") == self._expected:
             self._expected = ""
         elif packet["type"] == "TurnStarted":
@@ -289,10 +296,7 @@ def _deleted() -> Problem:
     return Problem(phrase("This session was deleted."))
 
 
-def _last_turn(events: list[Packet]) -> Iterator[Packet]:
-    """Yield the packets of the newest turn."""
-    start = 0
-    for place, packet in enumerate(events):
-        if packet["type"] == TurnStarted.__name__:
-            start = place
-    yield from events[start:]
+def _last_turn(events: list[Packet]) -> list[Packet]:
+    """Return the packets of the newest turn."""
+    starts = [n for n, packet in enumerate(events) if packet["type"] == TurnStarted.__name__]
+    return events[starts[-1] :] if starts else events

@@ -37,7 +37,7 @@ def card_text(card: Card, words: Words) -> str:
             return _joined(card.output, words.say(run_ending(card, words)), *lines)
         case SearchCard():
             hits = [f"{visible(hit.path)}:{hit.line}: {hit.text.strip()}" for hit in card.hits]
-            return _joined(*hits, words.say(found(card)))
+            return _joined(*hits, words.say(found(card)), words.say(unsearched(card)))
         case TreeCard():
             rows = ["  " * e.depth + visible(e.path.rpartition("/")[2]) for e in card.entries]
             return _joined(visible(card.path) or ".", *rows, words.say(left_out(card.left_out)))
@@ -94,6 +94,15 @@ def found(card: SearchCard) -> Phrase:
     if card.total > len(card.hits):
         return phrase("… and {n} more", n=card.total - len(card.hits))
     return Phrase("")
+
+
+def unsearched(card: SearchCard) -> Phrase:
+    """Say how many files were too large to search, if any were."""
+    if not card.too_large:
+        return Phrase("")
+    n = card.too_large
+    files = phrase("1 file") if n == 1 else phrase("{n} files", n=n)
+    return phrase("Too large to search: {files}", files=files)
 
 
 def left_out(count: int) -> Phrase:

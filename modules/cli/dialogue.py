@@ -13,11 +13,11 @@ from core.events import CommandAnswered, Event, Reply, TurnStarted
 from core.host import Turn
 from core.main_terminal import MainTerminal
 from modules.cli.beside import Beside
-from modules.cli.interrupts import stopping
 from modules.cli.keyboard import TypedAhead, quiet
 from modules.cli.queued import Queued
 from modules.words import Words
 from utils.clean import clean
+from utils.interrupts import stopping
 from utils.logger import FailureLog
 from utils.own_command import own_command
 from utils.phrases import Problem, Text, phrase
@@ -112,7 +112,7 @@ class Dialogue:
         screen = self._make_screen()
         self._effect = ""
         with ExitStack() as stack:
-            stack.enter_context(stopping(self._terminal.stop))
+            stack.enter_context(stopping(self._terminal.stop.set))
             stack.enter_context(self._terminal.stop.calling(screen.stopping))
             if sys.stdin.isatty():
                 stack.enter_context(quiet(sys.stdin.fileno()))
@@ -169,7 +169,9 @@ class Dialogue:
         from core.transcript import retold
 
         last: list[Event] = []
-        for event in retold(self._terminal.history.records, is_open=is_open):
+        terminal = self._terminal
+        seconds = terminal.store.seconds(terminal.session)
+        for event in retold(terminal.history.records, seconds, is_open=is_open):
             if isinstance(event, TurnStarted):
                 last = []
             last.append(event)

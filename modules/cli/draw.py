@@ -23,11 +23,18 @@ from core.cards import (
     TreeCard,
 )
 from core.messages import AnswerState
-from modules.cli.card_text import change_phrase, duration, found, left_out, run_ending
+from modules.cli.card_text import (
+    change_phrase,
+    duration,
+    found,
+    left_out,
+    run_ending,
+    unsearched,
+)
 from modules.cli.columns import Columns
 from modules.cli.look import MARKS
 from modules.cli.prose import Ruled, Wrapped, code
-from modules.cli.rows import diff_lines, diff_row, hit_row, size, todo_row
+from modules.cli.rows import NO_NEWLINE, diff_lines, diff_row, hit_row, size, todo_row
 from modules.cli.verbs import target, verb
 from modules.words import Words
 from utils.clean import clean, source, visible
@@ -196,7 +203,10 @@ class Drawer:
         lines = list(diff_lines(card.diff))
         digits = max((len(str(number)) for _, number, _ in lines), default=1)
         for sign, number, text in lines[:limit]:
-            yield diff_row(sign, number, text, digits)
+            if sign == "\\":
+                yield self.dim(" " * (digits + 3) + self._words.say(NO_NEWLINE))
+            else:
+                yield diff_row(sign, number, text, digits)
         if len(lines) > limit:
             yield self.more(len(lines) - limit)
 
@@ -243,6 +253,8 @@ class Drawer:
             yield self.dim(left_out(hidden + card.total - len(card.hits)))
         elif rest := self._words.say(found(card)):
             yield self.dim(rest)
+        if card.too_large:
+            yield self.dim(unsearched(card))
 
     def _tree(self, card: TreeCard, rows: int, *, is_result: bool) -> Iterator[RenderableType]:
         if not is_result:

@@ -42,7 +42,10 @@ OPTIONS = (
         "[ID]",
     ),
     Told(("--think",), phrase("Think in the first step of each task.")),
-    Told(("--fast",), phrase("Never think before acting.")),
+    Told(
+        ("--fast",),
+        phrase("Never think before acting, but for one call when a task goes in circles."),
+    ),
     Told(("--model",), phrase("The model to ask."), "NAME"),
     Told(
         ("--approve",),

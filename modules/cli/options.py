@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -13,8 +13,12 @@ from modules.cli.usage import Command, OneOf, Whole, misuse
 from modules.words import Words
 from utils.phrases import Problem, phrase
 
-EXCLUSIVE = [("--web", "--cli"), ("--web", "--attach"), ("--web", "-p"), ("--attach", "-p")]
+EXCLUSIVE = [
+    *(("--web", "--cli"), ("--web", "--attach"), ("--web", "-p"), ("--attach", "-p")),
+    ("--think", "--fast"),
+]
 """Options of which only one can be meant."""
+HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +55,7 @@ def parse(argv: Sequence[str], words: Words, *, version: str) -> Options | int:
     command = Command(
         "onefold",
         params=_params(words, version),
-        callback=lambda **said: _checked(Options(**said)),
+        callback=_checked,
         add_help_option=False,
     )
     try:
@@ -66,9 +70,16 @@ def parse(argv: Sequence[str], words: Words, *, version: str) -> Options | int:
     return result
 
 
-def _checked(options: Options) -> Options:
-    """Return *options*. Raises `Problem` when two of them want different things."""
+def _checked(*, think: bool, fast: bool, **said: Any) -> Options:
+    """Return what was said. Raises `Problem` when two options do not go together."""
+    options = Options(mode="think" if think else "fast" if fast else None, **said)
+    _check(options, {"--think": think, "--fast": fast})
+    return options
+
+
+def _check(options: Options, flags: Mapping[str, bool]) -> None:
     said = {
+        **flags,
         "--web": options.web,
         "--cli": options.cli,
         "--attach": options.attach,
@@ -77,7 +88,8 @@ def _checked(options: Options) -> Options:
     for one, other in EXCLUSIVE:
         if said[one] and said[other]:
             raise Problem(phrase("{one} and {other} exclude each other", one=one, other=other))
-    return options
+    if options.host != HOST and (options.cli or options.attach or options.task is not None):
+        raise Problem(phrase("{option} is for {other} only", option="--host", other="--web"))
 
 
 def _params(words: Words, version: str) -> list[click.Parameter]:
@@ -96,12 +108,12 @@ def _params(words: Words, version: str) -> list[click.Parameter]:
         choice("--output", "text", "json", "stream-json", default="text"),
         click.Option(["--project"]),
         click.Option(["--resume"], is_flag=False, flag_value=""),
-        click.Option(["--think", "mode"], flag_value="think"),
-        click.Option(["--fast", "mode"], flag_value="fast"),
+        flag("--think"),
+        flag("--fast"),
         click.Option(["--model"]),
         choice("--approve", "guarded", "ask", "read-only", "all"),
         flag("--offline"),
-        click.Option(["--host"], default="127.0.0.1"),
+        click.Option(["--host"], default=HOST),
         click.Option(["--port"], default=8765, type=Whole(0, 65_535)),
         flag("--allow-remote"),
         choice("--async-mode", "eventlet", "threading", default="eventlet"),

@@ -201,6 +201,7 @@ class PlainScreen:
 
     def _take_card(self, event: CommandAnswered) -> None:
         self._hint = hint_for(self._opening)
+        self._changes.add(event.changes)
         if event.ok:
             self._card = event.card
         else:

@@ -24,6 +24,7 @@ from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
 from modules.cli.keyboard import TypedAhead
+from modules.cli.line_mode import LineMode
 from modules.words import Words
 from utils.phrases import phrase
 
@@ -213,7 +214,14 @@ def _input() -> Input:
     without brackets pastes would take minutes.
     """
     source = create_input()
-    read = source.read_keys
+    read, enter = source.read_keys, source.raw_mode
+    line_mode = LineMode()
+
+    @contextmanager
+    def raw_mode() -> Iterator[None]:
+        with enter():
+            line_mode.end(source.fileno())
+            yield
 
     def read_keys() -> list[KeyPress]:
         keys = read()
@@ -222,9 +230,10 @@ def _input() -> Input:
             if not more:  # the terminal went away
                 break
             keys += more
-        return joined(keys)
+        return joined(list(line_mode.entered(keys)))
 
     source.read_keys = read_keys  # type: ignore[method-assign]
+    source.raw_mode = raw_mode  # type: ignore[method-assign]
     return source
 
 

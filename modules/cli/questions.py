@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import click
 
-from modules.cli.interrupts import raising
 from modules.words import Words
+from utils.interrupts import raising
 from utils.phrases import Phrase, phrase
 
 

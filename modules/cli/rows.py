@@ -11,7 +11,9 @@ from rich.text import Text
 from core.cards import Todo
 from modules.cli.prose import Hung, Wrapped
 from utils.clean import source, visible
+from utils.phrases import phrase
 
+NO_NEWLINE = phrase("No newline at end of file")
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _TODO_LOOKS = {
     "pending": ("○", "dim"),
@@ -22,7 +24,10 @@ _SIGN_STYLES = {"+": "green", "-": "red", " ": "dim"}
 
 
 def diff_lines(diff: str) -> Iterator[tuple[str, int, str]]:
-    """Yield the sign, the line number and the text of each row; a gap has the sign "@"."""
+    """Yield the sign, the line number and the text of each row.
+
+    A gap has the sign "@", the remark that no newline follows has a backslash, and both no text.
+    """
     old = new = 0
     is_first = True
     for line in diff.split("\n"):
@@ -39,6 +44,8 @@ def diff_lines(diff: str) -> Iterator[tuple[str, int, str]]:
             yield sign, new, text
             new += 1
             old += sign == " "
+        elif sign == "\\":
+            yield sign, 0, ""
 
 
 def diff_row(sign: str, number: int, text: str, digits: int) -> RenderableType:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from core.main_terminal import MainTerminal
 from core.turn import drive
-from modules.cli.interrupts import stopping
 from modules.cli.plain import PlainScreen
+from utils.interrupts import stopping
 from utils.logger import FailureLog
 from utils.phrases import Phrase, Problem, phrase
 
@@ -37,7 +37,7 @@ def run_task(terminal: MainTerminal, task: str, screen: PlainScreen, failures: F
 
     Raises `Problem` when nothing of it could be begun, as with any bad setting.
     """
-    with stopping(terminal.stop):
+    with stopping(terminal.stop.set):
         try:
             drive(terminal.ask(task), screen.show)
         except Problem as problem:

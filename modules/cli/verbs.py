@@ -7,7 +7,7 @@ from typing import Any
 
 from utils.phrases import Text, phrase
 
-TARGETS = ("path", "query", "url", "command", "code", "text")
+TARGETS = ("path", "query", "url", "command", "code", "text", "message")
 """Names of the parameter that best says what a call is about, the best first."""
 
 VERBS: dict[str, Text] = {
@@ -16,7 +16,7 @@ VERBS: dict[str, Text] = {
     "find_files": phrase("Find files"),
     "search_text": phrase("Search"),
     "create_file": phrase("Create"),
-    "modify_file": phrase("Edit"),
+    "modify_file": phrase("Change"),
     "rename_file": phrase("Rename"),
     "create_folder": phrase("Make folder"),
     "delete_file": phrase("Delete"),
@@ -30,6 +30,7 @@ VERBS: dict[str, Text] = {
     "read_page": phrase("Read page"),
     "remember": phrase("Remember"),
     "update_todos": phrase("Plan"),
+    "git_commit": phrase("Commit"),
 }
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
 from core.cards import TextCard
 from core.tools import Outcome, ToolError
+from modules.files.long_text import LongText
 from modules.files.text_file import TextFile
 from utils.phrases import Phrase, phrase
 from utils.text import counted, lines_of, numbered
@@ -13,33 +17,58 @@ _LONGEST_LINE = 4_000
 
 
 def read_part(
-    shown: str, file: TextFile, start_line: int, end_line: int | None, note: str = ""
+    shown: str, file: TextFile | LongText, start_line: int, end_line: int | None, note: str = ""
 ) -> Outcome:
     """Return the lines asked for, as many as one answer may hold."""
+    if isinstance(file, LongText):
+        return _read(shown, file, start_line, end_line, note)
     lines = lines_of(file.text)
-    if not lines:
+    return _read(shown, _Whole(file, lines, len(lines)), start_line, end_line, note)
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A text that is held whole, with the face of a `LongText`."""
+
+    form: TextFile
+    lines: Sequence[str]
+    count: int
+
+    @property
+    def is_ended(self) -> bool:
+        return self.form.text.endswith("\n")
+
+    def part(self, first: int, last: int) -> Iterable[str]:
+        return self.lines[first - 1 : last]
+
+
+def _read(
+    shown: str, file: LongText | _Whole, start_line: int, end_line: int | None, note: str
+) -> Outcome:
+    count = file.count
+    if not count:
         card = TextCard(phrase("Read {path}", path=shown), phrase("empty"))
         return Outcome(f"{shown} is empty.", card)
-    last = len(lines) if end_line is None else min(end_line, len(lines))
+    last = count if end_line is None else min(end_line, count)
     if not 1 <= start_line <= last:
         raise ToolError(
             phrase(
                 "{path} has lines 1 to {count}; lines {first} to {last} were asked for.",
                 path=shown,
-                count=len(lines),
+                count=count,
                 first=start_line,
                 last=last if end_line is None else end_line,
             )
         )
-    chosen = _fitting(lines[start_line - 1 : last])
+    chosen = _fitting(file.part(start_line, last))
     end = start_line + len(chosen) - 1
-    head = f"{shown}: lines {start_line}-{end} of {len(lines)}"
-    head += f", {file.name}" if not file.is_plain else ""
-    head += ", no newline at the end" if not file.text.endswith("\n") else ""
+    head = f"{shown}: lines {start_line}-{end} of {count}"
+    head += f", {file.form.name}" if not file.form.is_plain else ""
+    head += ", no newline at the end" if not file.is_ended else ""
     head += f"  # {note}" if note else ""
     left = counted(last - end, "more line")
     rest = f"\n… {left}; go on with start_line={end + 1}" if end < last else ""
-    card = TextCard(phrase("Read {path}", path=shown), _part(start_line, end, len(lines)))
+    card = TextCard(phrase("Read {path}", path=shown), _part(start_line, end, count))
     return Outcome(f"{head}\n{numbered(chosen, start_line)}{rest}", card)
 
 
@@ -52,7 +81,7 @@ def _part(first: int, last: int, count: int) -> Phrase:
     return phrase("lines {first}-{last} of {count}", first=first, last=last, count=count)
 
 
-def _fitting(lines: list[str]) -> list[str]:
+def _fitting(lines: Iterable[str]) -> list[str]:
     """Return as many of *lines* as one answer may hold, at least one; very long ones cut."""
     chosen: list[str] = []
     room = _MOST_BYTES

@@ -13,18 +13,30 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 
 from modules.files.containment import Beneath, Changed, Guarded, Outside, Special
+from modules.files.long_text import LongText, OnlyWhole
 from modules.files.text_file import NotText, TextFile
 
 _AROUND = 150
 _OPENING = 8_192
+_MUCH = 20_000_000  # bytes
+_LINES = 5_000  # of what is much, searched at once
+
+
+Match = tuple[int, str, int]
+"""The number of a line, the line, and where the match begins in it."""
+Finder = Callable[[str], Iterator[Match]]
 
 
 @dataclass(frozen=True)
 class Job:
-    """What to search; *files* in the order of the answer, files above *largest* bytes skipped."""
+    """What to search; *files* in the order of the answer, files above *largest* bytes skipped.
+
+    What is much is searched line by line.
+    """
 
     root: str
     hidden: Sequence[str]
@@ -59,34 +71,52 @@ def search(beneath: Beneath, job: Job) -> Found:
     hits: list[tuple[str, int, str]] = []
     total = files = skipped = 0
     for path in job.files:
-        text = _text(beneath, path, job.largest)
-        if text is None:
-            skipped += 1
-            continue
         before = total
-        for number, line, start in find(text):
-            total += 1
-            if len(hits) < job.most_hits:
-                hits.append((path, number, _shown(line, start)))
+        try:
+            for number, line, start in _matches(beneath, path, find, job.largest):
+                total += 1
+                if len(hits) < job.most_hits:
+                    hits.append((path, number, _shown(line, start)))
+        except _TooLarge:
+            skipped += 1
         files += total > before
     return Found(hits, total, files, skipped)
 
 
-def _text(beneath: Beneath, path: str, largest: int) -> str | None:
-    """Return the text of *path*, "" if there is none to be had, None if it is too large."""
+class _TooLarge(Exception):
+    """The file is too large to search."""
+
+
+def _matches(beneath: Beneath, path: str, find: Finder, largest: int) -> Iterator[Match]:
+    """Yield what *find* finds in *path*; nothing where no text is to be had there."""
     try:
         with beneath.opened(path, links=False) as file:
             data = os.read(file, _OPENING)
+            size = os.fstat(file).st_size
             if not _may_be_text(data):
-                return ""
-            if os.fstat(file).st_size > largest:
-                return None
+                return
+            if size > largest:
+                raise _TooLarge
+            if size > _MUCH:
+                with os.fdopen(os.dup(file), "rb") as stream:
+                    yield from _in_long(LongText.of(stream), find)
+                return
             if len(data) == _OPENING:
                 with os.fdopen(os.dup(file), "rb") as stream:
-                    data += stream.read(largest)
-        return TextFile.decode(data).text
+                    data += stream.read(_MUCH)
+        yield from find(TextFile.decode(data).text)
+    except OnlyWhole:
+        raise _TooLarge from None
     except (NotText, OSError, Outside, Guarded, Special, Changed):
-        return ""
+        return
+
+
+def _in_long(text: LongText, find: Finder) -> Iterator[Match]:
+    lines, done = text.part(1), 0
+    while some := list(islice(lines, _LINES)):
+        for number, line, start in find("\n".join(some) + "\n"):
+            yield done + number, line, start
+        done += len(some)
 
 
 def _may_be_text(opening: bytes) -> bool:
@@ -95,11 +125,7 @@ def _may_be_text(opening: bytes) -> bool:
     return not zeros or zeros * 5 >= len(opening) or opening[:2] in (b"\xff\xfe", b"\xfe\xff")
 
 
-Finder = Callable[[str], Iterator[tuple[int, str, int]]]
-
-
 def _finder(job: Job) -> Finder:
-    """Return a function that yields (line number, line, where the match begins)."""
     if job.regex or job.ignore_case:
         pattern = job.pattern if job.regex else re.escape(job.pattern)
         compiled = re.compile(pattern, re.IGNORECASE if job.ignore_case else 0)
@@ -107,7 +133,7 @@ def _finder(job: Job) -> Finder:
     return lambda text: _by_text(job.pattern, text)
 
 
-def _by_expression(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, str, int]]:
+def _by_expression(pattern: re.Pattern[str], text: str) -> Iterator[Match]:
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -116,7 +142,7 @@ def _by_expression(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, s
             yield number, line, found.start()
 
 
-def _by_text(pattern: str, text: str) -> Iterator[tuple[int, str, int]]:
+def _by_text(pattern: str, text: str) -> Iterator[Match]:
     number, counted = 1, 0
     at = text.find(pattern)
     while at >= 0:

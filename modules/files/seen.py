@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -30,17 +31,34 @@ class Sight:
 
 
 class Seen:
-    """The versions that the model saw, by path; the memory for them is bounded."""
+    """The versions that the model saw, by path; the memory for them is bounded.
+
+    The calls of one reply were all made before any was answered: what an answer shows is known
+    from the next reply on.
+    """
 
     def __init__(self) -> None:
         self._sights: OrderedDict[str, Sight] = OrderedDict()
+        self._shown: dict[str, Sight] = {}
         self._size = 0
 
     def remember(self, path: str, data: bytes) -> None:
         """Take note that the model knows *data* as the content of *path*."""
+        self._put(path, _sight(data))
+
+    def show(self, path: str, data: bytes) -> None:
+        """Take note that the answer of a call shows *data* as the content of *path*."""
+        self._shown[path] = _sight(data)
+
+    def answered(self) -> None:
+        """Take note that the model gets the answers now."""
+        for path, sight in list(self._shown.items()):
+            self._put(path, sight)
+
+    def _put(self, path: str, sight: Sight) -> None:
         self.forget(path)
-        self._sights[path] = Sight(_digest(data), data if len(data) <= _KEPT_BYTES // 4 else None)
-        self._size += len(self._sights[path].data or b"")
+        self._sights[path] = sight
+        self._size += len(sight.data or b"")
         self._make_room()
 
     def of(self, path: str) -> Sight | None:
@@ -48,11 +66,11 @@ class Seen:
         return self._sights.get(path)
 
     def check_known(self, name: str, data: bytes) -> None:
-        """Raise `ToolError` if *data* is not what the model saw last; from now on it is."""
+        """Raise `ToolError` if *data* is not what the model saw last, and show it."""
         sight = self.of(name)
         if sight is None or sight.is_of(data):
             return
-        self.remember(name, data)
+        self.show(name, data)
         raise ToolError(
             phrase(
                 "{path} was changed by somebody else since you read it, so nothing was done. "
@@ -66,7 +84,7 @@ class Seen:
         """Raise `ToolError` if the model never saw the file, and show it how that begins."""
         if self.of(name) is not None:
             return
-        self.remember(name, file.data)
+        self.show(name, file.data)
         lines = lines_of(file.text)
         raise ToolError(
             phrase(
@@ -80,16 +98,16 @@ class Seen:
 
     def forget(self, path: str) -> None:
         """Forget *path* and what is below it."""
-        for name in self._below(path):
+        for name in _below(path, self._shown):
+            del self._shown[name]
+        for name in _below(path, self._sights):
             self._size -= len(self._sights.pop(name).data or b"")
 
     def move(self, path: str, new_path: str) -> None:
         """Follow a rename of *path*, a file or a folder."""
-        for name in self._below(path):
-            self._sights[new_path + name[len(path) :]] = self._sights.pop(name)
-
-    def _below(self, path: str) -> list[str]:
-        return [name for name in self._sights if name == path or name.startswith(f"{path}/")]
+        for sights in (self._shown, self._sights):
+            for name in _below(path, sights):
+                sights[new_path + name[len(path) :]] = sights.pop(name)
 
     def _make_room(self) -> None:
         """Drop the oldest texts, keeping their digests; then the oldest digests."""
@@ -101,6 +119,14 @@ class Seen:
         while len(self._sights) > _KEPT_FILES:
             _, oldest = self._sights.popitem(last=False)
             self._size -= len(oldest.data or b"")
+
+
+def _below(path: str, sights: Iterable[str]) -> list[str]:
+    return [name for name in sights if name == path or name.startswith(f"{path}/")]
+
+
+def _sight(data: bytes) -> Sight:
+    return Sight(_digest(data), data if len(data) <= _KEPT_BYTES // 4 else None)
 
 
 def _digest(data: bytes) -> bytes:

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,14 +24,24 @@ from modules.sandbox.kept_git import KeptGit, Restored
 from modules.sandbox.process import Order
 from modules.sandbox.proxy import Proxy
 from modules.sandbox.selftest import Found, SelfTest
-from modules.sandbox.spare import Fit, Spare
+from modules.sandbox.spare import Alone, Fit, Spare
 from modules.sandbox.terms import Limits, Network, Program, Report, Result, TierName, Why
 from modules.sandbox.tiers import Tier, name_of, unprotected
 from modules.sandbox.view import View, Viewer
 from utils.phrases import Phrase, Problem, phrase
 from utils.waiting import Stop
 
-__all__ = ["Limits", "Network", "Program", "Report", "Result", "Sandbox", "TierName", "Why"]
+__all__ = [
+    "Alone",
+    "Limits",
+    "Network",
+    "Program",
+    "Report",
+    "Result",
+    "Sandbox",
+    "TierName",
+    "Why",
+]
 
 
 class Sandbox:
@@ -50,14 +60,18 @@ class Sandbox:
         cache_folder: Path,
         allow_limits_only: bool = False,
         covers: Callable[[], Mapping[Path, str]] = dict,
+        alone: Alone = nullcontext,
     ) -> None:
-        """*covers* says what programs read in place of some files of the project."""
+        """*covers* says what programs read in place of some files of the project.
+
+        *alone* keeps others from looking at the project while something is prepared between calls.
+        """
         self._cache = cache = self._place_in(cache_folder)
         self._viewer = Viewer(project_root, (*hidden, cache_folder, cache), cache, covers)
         self._self_test = SelfTest(cache)
         self._approved = Approved(project_root.resolve(), cache)
         self._allow_limits_only = allow_limits_only
-        self._spare = Spare(self._viewer.ghosts, project_root.resolve(), cache)
+        self._spare = Spare(self._viewer.ghosts, project_root.resolve(), cache, alone)
         self._wants_spare = False
         weakref.finalize(self, self._spare.abandon).atexit = False  # it dies with us
         self._lock = threading.Lock()

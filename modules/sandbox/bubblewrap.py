@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from modules.files.repository import as_environment
 from modules.sandbox.etc import user_name
 from modules.sandbox.proxy import INSIDE, PORT
 from modules.sandbox.terms import MEBIBYTE
@@ -106,8 +107,7 @@ def environment_of(view: View) -> dict[str, str]:
         **{"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"},
         **{"PIP_DISABLE_PIP_VERSION_CHECK": "1", "GIT_TERMINAL_PROMPT": "0"},
         # Files of other owners are nothing to fear in here, where git can reach nothing else.
-        **{"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory"},
-        **{"GIT_CONFIG_VALUE_0": "*"},
+        **as_environment({"safe.directory": "*", "core.quotePath": "false"}),
     }
     if found and found.environment:
         variables["VIRTUAL_ENV"] = str(found.environment)

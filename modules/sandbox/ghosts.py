@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from modules.sandbox.cleaner import Cleaner
+from utils.file_lock import free
 
 
 class Ghosts:
@@ -47,16 +48,10 @@ class Ghosts:
         if not names:
             yield None
             return
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_APPEND, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        with self._locked(fcntl.LOCK_SH) as record:
             if new := set(names) - self._recorded():
-                os.write(descriptor, "".join(f"{name}\n" for name in sorted(new)).encode())
+                os.write(record, "".join(f"{name}\n" for name in sorted(new)).encode())
             yield self._life()
-        finally:
-            self._remove_if_last(descriptor)
-            os.close(descriptor)
 
     @contextmanager
     def alone(self, names: Sequence[str]) -> Iterator[int]:
@@ -64,22 +59,28 @@ class Ghosts:
 
         Raises `BlockingIOError` when somebody uses them, `FileExistsError` when one exists.
         """
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_APPEND, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with self._locked(fcntl.LOCK_EX | fcntl.LOCK_NB) as record:
             for name in names:
                 if os.path.lexists(self._project / name):
                     raise FileExistsError(name)
-            os.write(descriptor, "".join(f"{name}\n" for name in names).encode())
+            os.write(record, "".join(f"{name}\n" for name in names).encode())
             yield self._life()
-        finally:
-            self._remove_if_last(descriptor)
-            os.close(descriptor)
 
     def forget(self) -> None:
         """Remove our record; only for a project that nobody else knows of."""
         self._file.unlink(missing_ok=True)
+
+    @contextmanager
+    def _locked(self, how: int) -> Iterator[int]:
+        """Have the record open and locked; at the end, remove what nobody needs any more."""
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        record = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_APPEND, 0o600)
+        try:
+            fcntl.flock(record, how)
+            yield record
+        finally:
+            self._remove_if_last(record)
+            free(record)
 
     def _life(self) -> int:
         if self._cleaner is None:

@@ -47,10 +47,10 @@ def main() -> None:
     settings = json.loads(sys.argv[1])
     if _IS_LINUX:
         _prctl(_SET_REAPER, 1)
-    signal.signal(signal.SIGTERM, lambda *_: None)
     ours, theirs = os.pipe()
     signal.set_wakeup_fd(_nonblocking(theirs))
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    for number in (signal.SIGTERM, signal.SIGCHLD):  # from now on `_wait` hears of them
+        signal.signal(number, lambda *_: None)
     child = os.fork()
     if child == 0:
         _become(settings, sys.argv[2:])

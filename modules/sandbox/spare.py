@@ -12,7 +12,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from modules.sandbox.view import View
 from utils.phrases import Problem
 
 _IDLE = 0.1  # seconds without a call after which a spare is started
-_STARTING = 5.0  # seconds that it may take
+_STARTING = 20.0  # seconds that it may take
 
 Mark = tuple[int, int] | None
 
@@ -53,6 +53,9 @@ class Fit:
 
 Wanted = tuple[Fit, Callable[[], Order]]
 """What a spare is to fit, and how to start it."""
+
+Alone = Callable[[], AbstractContextManager[None]]
+"""Keeps everybody else from looking at the project, and from undoing anything in it."""
 
 
 @dataclass(slots=True)
@@ -93,8 +96,12 @@ class Parking:
 class Spare:
     """At most one waiting Python, started in the background once the first call is over."""
 
-    def __init__(self, ghosts: Ghosts, project: Path, folder: Path) -> None:
+    def __init__(
+        self, ghosts: Ghosts, project: Path, folder: Path, alone: Alone = nullcontext
+    ) -> None:
+        """It is started *alone*: its mount points and their times are not to be seen, or undone."""
         self._ghosts = ghosts
+        self._alone = alone
         self._project = project
         self._folder = folder
         self._fit: Fit | None = None
@@ -171,7 +178,11 @@ class Spare:
         _tidy(self._folder)
         parking = Parking(self._project, self._folder)
         # OSError: the names are in use, or our data lie on another disk than the project.
-        with suppress(OSError), ExitStack() as stack:
+        # Problem: somebody looks at the project for very long.
+        with suppress(OSError, Problem), ExitStack() as stack:
+            stack.enter_context(self._alone())
+            if self._busy.is_set():  # meanwhile there is a call
+                return
             stack.enter_context(_times_kept(self._project))
             life = None
             if fit.view.ghosts:

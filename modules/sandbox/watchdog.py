@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -61,6 +62,7 @@ class Watchdog:
         self._started = time.time()
         self._parents: dict[int, list[int]] | None = None
         self._free = [_free(folder) for folder in folders]
+        self._devices = {folder.stat().st_dev for folder in folders}
         self._most_written = limits.disk_growth  # bytes, until the next closer look
         self._shared = shared_by_all()
 
@@ -189,9 +191,8 @@ class Watchdog:
     def _deleted(self) -> dict[int, int] | None:
         """Return the bytes on disk, by inode, of deleted files in use; None if that is hidden."""
         files: dict[int, int] = {}
-        devices = {folder.stat().st_dev for folder in self._folders}
         for process, _ in self._tree():
-            held = deleted_files(process, devices)
+            held = deleted_files(process, self._devices)
             if held is None or has_mapped_deleted(place_of(process), self._folders):
                 return None
             files |= held
@@ -205,8 +206,12 @@ def _table() -> dict[int, tuple[int, int]]:
     return {process: (parent, resident * 1024) for process, parent, resident in rows}
 
 
-def _free(project: Path) -> int:
-    found = os.statvfs(project)
+def _free(folder: Path) -> int:
+    """Return the bytes that are free on the disk of *folder*; no end of them when that is gone."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return sys.maxsize
     return found.f_bavail * found.f_frsize
 
 

@@ -17,7 +17,7 @@ def claim(database: Database, session: str) -> None:
         row = connection.execute(
             "SELECT pid, started FROM runner WHERE session = ?", (session,)
         ).fetchone()
-        if row and row[0] != me and is_running(*row):
+        if row and row[0] != me and _is_owner(*row):
             raise Problem(
                 phrase(
                     "Session {session} is open in another Onefold (process {pid}). Close it "
@@ -29,6 +29,11 @@ def claim(database: Database, session: str) -> None:
         connection.execute(
             "INSERT OR REPLACE INTO runner VALUES (?, ?, ?)", (session, me, started_at(me))
         )
+
+
+def _is_owner(pid: object, started: object) -> bool:
+    """Return whether the process that a row names lives; a broken disk may have left anything."""
+    return isinstance(pid, int) and 0 < pid < 1 << 31 and is_running(pid, str(started))
 
 
 def release(database: Database, session: str) -> None:

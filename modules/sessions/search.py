@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from core.store import Found
-from modules.database import Database
+from modules.database import Damaged, Database
 from modules.sessions.rows import flat
+from modules.sqlite_errors import damaged
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -111,11 +112,14 @@ def forget_newest(connection: Connection) -> None:
 
 
 def _backlog(connection: Connection) -> tuple[int, int]:
-    """Return the newest thing said and the newest in the index, 0 for none."""
-    (newest,), (upto,) = connection.execute(
+    """Return the newest thing said and the newest in the index, 0 for none. Raises `Damaged`."""
+    match connection.execute(
         "SELECT coalesce(max(id), 0) FROM said UNION ALL SELECT upto FROM indexed"
-    ).fetchall()
-    return newest, upto
+    ).fetchall():
+        case [(int(newest),), (int(upto),)]:
+            return newest, upto
+        case _:  # SQLite takes any number of rows, and texts as well, for right
+            raise Damaged(damaged("indexed"))
 
 
 def literal(text: str) -> str:

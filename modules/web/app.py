@@ -12,6 +12,8 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from modules.web.access import Access
 from modules.web.arguments import arguments
+from modules.web.embedding import embedded
+from modules.web.files import Files
 from modules.web.guard import is_for_eyes, is_for_programs, page_saying
 from modules.web.hub import Hub
 from modules.web.openapi import describe
@@ -108,7 +110,7 @@ def _given(route: Route, in_path: Mapping[str, str]) -> dict[str, Any]:
     if route.takes_bytes:
         name = next(p.name for p in route.parameters if p.kind is bytes)
         given[name] = _body()
-    elif route.in_body:
+    elif route.method != "GET":
         given = {**_json_body(), **given}
     return arguments(route.run, given)
 
@@ -254,11 +256,14 @@ def _schema(operation: Mapping[str, Any]) -> Mapping[str, Any]:
     return schema
 
 
-def replay_page(app: Flask) -> Callable[[str, list[dict[str, Any]]], str]:
-    """Return what makes a self-contained page that shows a session again."""
+def replay_page(app: Flask, files: Files) -> Callable[[str, list[dict[str, Any]]], str]:
+    """Return what makes a self-contained page that shows a session, and pictures of *files*."""
 
     def render(title: str, events: list[dict[str, Any]]) -> str:
+        pictures = _inside_script(embedded(events, files))
         with app.app_context():
-            return render_template("replay.html", title=title, events=_inside_script(events))
+            return render_template(
+                "replay.html", title=title, events=_inside_script(events), pictures=pictures
+            )
 
     return render

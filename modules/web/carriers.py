@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from modules.web.hub import AsyncMode
@@ -27,6 +29,7 @@ def install(engine: Any, mode: AsyncMode) -> None:
     engine._async = {**engine._async, "websocket": _carrier(mode), "sleep": over.wait}
     engine.disconnect = lambda sid: _drop(engine, sid)
     engine.handle_request = _without_closed(engine, engine.handle_request)
+    engine.send_packet = _to_who_is_there(engine.send_packet)
 
 
 def _without_closed(engine: Any, handle: Any) -> Any:
@@ -39,6 +42,17 @@ def _without_closed(engine: Any, handle: Any) -> Any:
         return handle(environ, start_response)
 
     return answer
+
+
+def _to_who_is_there(send: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
+    """Return *send* that drops what is for a client which goes at this moment."""
+    from engineio.exceptions import SocketIsClosedError
+
+    def passed(sid: str, packet: Any) -> None:
+        with suppress(SocketIsClosedError):
+            send(sid, packet)
+
+    return passed
 
 
 def _drop(engine: Any, sid: str) -> None:
@@ -93,7 +107,8 @@ def _eventlet_carrier() -> Any:
 
 def _threading_carrier() -> Any:
     from engineio.async_drivers._websocket_wsgi import SimpleWebSocketWSGI
-    from simple_websocket import Server
+    from simple_websocket import ConnectionClosed, Server
+    from wsproto.utilities import LocalProtocolError
 
     class Socket(Server):  # type: ignore[misc]
         def _thread(self) -> None:
@@ -117,6 +132,11 @@ def _threading_carrier() -> Any:
             self.ws = Socket(_uncompressed(environ), max_message_size=LARGEST, receive_bytes=65_536)
             self.app(self)
             raise ConnectionError  # so Werkzeug learns that the connection is used up
+
+        def close(self) -> None:
+            """Say goodbye; the client may be gone, or go at this moment."""
+            with suppress(OSError, ConnectionClosed, LocalProtocolError):
+                super().close()
 
         def cut(self) -> None:
             cut(self.ws.sock)

@@ -116,6 +116,7 @@ class SessionDesk:
             "command": "Its name.",
             "card": "What there is to show, or null.",
             "done": "Whether it was done.",
+            "changes": "What it did to files, each with its kind, path and new_path.",
             "effect": "What a screen has to do: clear, session, exit or nothing.",
         },
     )

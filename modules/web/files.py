@@ -106,12 +106,12 @@ class Files:
         self._tell("created" if is_new else "modified", path)
         return {"path": visible(path), "hash": digest(data)}
 
-    def content(self, path: str) -> tuple[str, bytes]:
-        """Return the usual form of *path* and the bytes of the file as they may leave."""
+    def content(self, path: str, most: int = LARGEST_FILE) -> tuple[str, bytes]:
+        """Return the usual form of *path* and its bytes, at most *most*, as they may leave."""
         self._veil.look()
         with explained():
             path = self._project.normal(path)
-            return path, self._veil.hidden_bytes(self._bytes(path, LARGEST_FILE))
+            return path, self._veil.hidden_bytes(self._bytes(path, most))
 
     def make_folder(self, path: str) -> dict[str, Any]:
         with explained():

@@ -54,12 +54,18 @@ class Hub(Protocol):
 
 
 class ThreadingHub:
-    """Every request has a thread of its own."""
+    """Every request has a thread of its own; *failed* hears of our own failures."""
 
     mode: AsyncMode = "threading"
 
+    def __init__(self, failed: Callable[[BaseException], object]) -> None:
+        self._failed = failed
+
     def call(self, work: Callable[..., object], *arguments: Any) -> None:
-        work(*arguments)
+        try:
+            work(*arguments)
+        except Exception as error:  # noqa: BLE001 - it is no failure of the turn that tells of itself
+            self._failed(error)
 
     def offload(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
         return work(*args, **kwargs)

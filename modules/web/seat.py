@@ -72,7 +72,7 @@ class Seat:
     def take_up(self) -> None:
         """Ask again what was asked when the session was left; to follow `enter`."""
         if self._is_working:
-            self._start(self._go_on)
+            self._start(self._work_off_left)
 
     def _take_note(self) -> None:
         """Read what waits in the session and what was sent to it."""
@@ -141,7 +141,7 @@ class Seat:
         if is_queued:
             self.telling.state()
         if is_queued and is_next:
-            self._stop_and_go_on()
+            self.stop(goes_on=True)
         self._work()
         return {"queued": is_queued}
 
@@ -166,12 +166,13 @@ class Seat:
         with explained():
             return self.terminal.answer(call_id, reply)
 
-    def stop(self) -> bool:
-        """Stop the turn; what is queued waits. Returns whether there was one."""
-        if not self._is_working:
-            return False
-        self._goes_on = False
-        self._is_stopping = True
+    def stop(self, *, goes_on: bool = False) -> bool:
+        """Stop the turn and return whether there was one; what is queued waits or *goes_on*."""
+        with self._lock:
+            if not self._is_working:
+                return False
+            self._goes_on = goes_on
+            self._is_stopping = True
         self.telling.state()
         self.terminal.stop.set()
         return True
@@ -194,8 +195,7 @@ class Seat:
                 self._taken_back.append(item_id)
         self.telling.state()
         if operation == "now":
-            if self._is_working:
-                self._stop_and_go_on()
+            self.stop(goes_on=True)
             self._work()
         return item.text
 
@@ -256,7 +256,7 @@ class Seat:
         # No daemon: the interpreter would cut a turn off between a call and its answer.
         threading.Thread(target=work, name=f"turn {self.session}").start()
 
-    def _go_on(self) -> None:
+    def _work_off_left(self) -> None:
         self._run(self.terminal.take_up)
         self._work_off()
 
@@ -269,7 +269,8 @@ class Seat:
 
     def _next(self) -> Item | None:
         with self._lock:
-            may_go_on = self._last_end == "done" or self._goes_on
+            is_done = self._last_end == "done" and not self._is_stopping
+            may_go_on = is_done or self._goes_on
             if not self._queue or not may_go_on:
                 self._is_working = self._is_stopping = self._goes_on = False
                 self._current, self._last_end = "", "done"
@@ -301,20 +302,16 @@ class Seat:
             self._queue.put_back()
         self.terminal.give_up(why)
 
-    def _stop_and_go_on(self) -> None:
-        if self.stop():
-            self._goes_on = True
-
     # --- what is told ----------------------------------------------------------------------------
 
     def _emit(self, packet: Packet) -> None:
         """Pass on a packet of the terminal, which holds its lock meanwhile."""
         self.telling.event(packet)
+        if self._is_stopping and not self.terminal.stop.is_set():
+            self.terminal.stop.set()  # it was asked for before there was a turn to stop
         match packet["type"]:
             case "TurnStarted":
                 self._queue.begun()
-                if self._is_stopping:
-                    self.terminal.stop.set()  # it was asked for before there was a turn to stop
             case "CommandAnswered" if packet.get("cmd") == self._current:
                 self._queue.begun()
             case "TurnFinished":

@@ -5,11 +5,10 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +44,7 @@ from modules.web.watch import Watch
 from modules.web.workspace import Workspace
 from modules.words import Words
 from utils.codec import to_plain
+from utils.interrupts import stopping
 from utils.logger import FailureLog
 from utils.phrases import Text, phrase
 
@@ -147,7 +147,7 @@ class WebServer:
         commands = self._first.commands
         sessions = SessionsDesk(
             self.workspace,
-            lambda title, events: replay_page(self.app)(title, events),
+            lambda title, events: replay_page(self.app, self._files)(title, events),
             self._veil,
         )
         files = FileDesk(self._files, self._listing, self.workspace, self._veil)
@@ -228,9 +228,9 @@ def serve(place: Place, house: WebHouse, words: Words, data_dir: Path) -> int:
 
     server = WebServer(place, house)
     with ExitStack() as stack:
+        stack.enter_context(stopping(_begin(server.stop), ("SIGINT", "SIGTERM")))
         file = server_file(data_dir, server.port)
         stack.enter_context(announced(file, server.url, server.access.token, house.project.root))
-        stack.enter_context(_stopping(server.stop))
         say(phrase("Onefold works in {path}.", path=str(house.project.root)))
         if not place.is_local:
             say(phrase("Mind: others on the network can listen in; nothing is encrypted."))
@@ -242,6 +242,11 @@ def serve(place: Place, house: WebHouse, words: Words, data_dir: Path) -> int:
         server.run()
     say(phrase("Stopped. The sessions are kept."))
     return 0
+
+
+def _begin(stop: Callable[[], None]) -> Callable[[], None]:
+    """Return what has *stop* done in a thread of its own: it takes as long as a turn to end."""
+    return threading.Thread(target=stop, name="stop", daemon=True).start
 
 
 def _give_links(server: WebServer, say: Callable[[Text], None]) -> None:
@@ -256,24 +261,3 @@ def _give_links(server: WebServer, say: Callable[[Text], None]) -> None:
             say(f"  {server.url}{server.access.new_link(LINK_SECONDS)}")
 
     threading.Thread(target=listen, name="keyboard", daemon=True).start()
-
-
-@contextmanager
-def _stopping(stop: Callable[[], None]) -> Iterator[None]:
-    """Call *stop* on the first Ctrl-C or request to end; the second one ends at once."""
-    asked = threading.Event()
-
-    def handle(*_: object) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-        # A handler may interrupt anything, also what holds a lock that stopping needs.
-        threading.Thread(target=stop, name="stop", daemon=True).start()
-
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, handle) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

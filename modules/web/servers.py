@@ -28,7 +28,7 @@ def make(
 ) -> tuple[Hub, HttpServer]:
     """Return the hub and the server of *mode*; to be run in this thread."""
     if mode == "threading":
-        return ThreadingHub(), ThreadingServer(listening, failed)
+        return ThreadingHub(failed), ThreadingServer(listening, failed)
     load_eventlet()
     hub = EventletHub(failed)
     return hub, EventletServer(listening, hub, failed)

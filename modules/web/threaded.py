@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from http.server import HTTPServer
 from typing import Any
 
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
@@ -38,7 +39,7 @@ class ThreadingServer:
     def run(self, application: Application) -> None:
         self._server = _Server(self._listening, application, self._failed)
         self._is_ready.set()
-        self._server.serve_forever(poll_interval=_LOOK)
+        self._server.serve_forever()
         time.sleep(GOODBYE)
 
     def stop(self) -> None:
@@ -66,6 +67,13 @@ class _Server(ThreadedWSGIServer):
         self._failed = failed
         self._due: dict[Any, float] = {}
         self._changed = threading.Condition()
+
+    def serve_forever(self, poll_interval: float = _LOOK) -> None:
+        """Serve until `shutdown`; a `KeyboardInterrupt`, which the base would drop, is raised."""
+        try:
+            HTTPServer.serve_forever(self, poll_interval)
+        finally:
+            self.server_close()
 
     def get_request(self) -> Any:
         with self._changed:

@@ -5,6 +5,7 @@ import { Connection } from "./net/connection.js";
 import { Finder } from "./net/finder.js";
 import { noteSent, noteUnsent, unsent } from "./net/outbox.js";
 import { Board } from "./lib/board.js";
+import { listedRows, newestFirst } from "./state/derived.js";
 import { apply, emptyPicture, applyAll, withEarlier } from "./state/reducer.js";
 import { remember, remembered } from "./lib/memory.js";
 import { pictureOfPage, sessionOf } from "./lib/address.js";
@@ -52,7 +53,7 @@ export class App extends Board {
     };
     this.finder = new Finder();
     this.connection = new Connection({
-      link: (link) => this.learn({ link }),
+      link: (link) => this.#linked(link),
       events: (session, events, arrival) => this.#happened(session, events, arrival),
       state: (state) => this.#stateCame(state),
       session: (row) => this.#rowCame(row),
@@ -62,6 +63,15 @@ export class App extends Board {
   }
 
   // --- what comes in -------------------------------------------------------------------------------
+
+  /** Asks for what nobody could tell while the line was lost. */
+  #linked(link) {
+    const wasLost = this.known.link !== "connecting";
+    this.learn({ link });
+    if (link !== "live") return;
+    this.refreshSessions();
+    if (wasLost) this.#filesChanged({ by: "outside", folders: ["*"], paths: [] });
+  }
 
   #happened(session, events, { fresh, firstTurn }) {
     if (session !== this.known.session) return;
@@ -90,7 +100,7 @@ export class App extends Board {
     if (row.deleted) {
       this.learn({ sessions: others });
       if (row.id === this.known.session) this.#gone();
-    } else this.learn({ sessions: [row, ...others].sort((one, other) => other.updated - one.updated) });
+    } else this.learn({ sessions: [row, ...others].sort(newestFirst) });
   }
 
   #filesChanged(change) {
@@ -123,9 +133,10 @@ export class App extends Board {
     const named = sessionOf(location.pathname);
     if (named) this.openSession(named, true, pictureOfPage());
     loadSocket().then(({ io }) => this.connection.open(io));
-    const [status, { sessions }] = await this.#house();
+    const [status, { sessions: listed }] = await this.#house();
+    const sessions = listedRows([], this.known.sessions, listed);
     this.learn({ status, sessions });
-    if (named) return;
+    if (this.known.session) return;
     const wanted = remembered("session");
     if (wanted && sessions.some(({ id }) => id === wanted)) this.openSession(wanted, true);
     else if (sessions.length) this.openSession(sessions[0].id, true);
@@ -176,7 +187,8 @@ export class App extends Board {
 
   /** @param {boolean} isInstead whether it takes the place of one that is gone, with what is being written */
   #start(isInstead) {
-    const isFirst = !this.known.session; // it takes nobody from where he went meanwhile
+    const { session } = this.known;
+    const isFirst = !session; // it takes nobody from where he went meanwhile
     return this.attempt(async () => {
       this.#session = this.#sessionToCome();
       this.tell("starting", isInstead);
@@ -186,6 +198,7 @@ export class App extends Board {
         if (!isFirst) this.tell("compose");
       } finally {
         this.#sessionIsThere();
+        if (!isFirst && session === this.known.session) this.tell("session", session); // it stays
       }
     });
   }
@@ -209,20 +222,26 @@ export class App extends Board {
     if (this.#delivering.has(cmd)) return;
     this.#delivering.add(cmd);
     try {
-      const ack = await this.connection.command("send", { session, cmd, text, now });
+      const ack = await this.connection.say("send", { session, cmd, text, now });
       if (ack.open) this.openSession(ack.open);
       if (ack.queued || ack.open) this.#forgetSent(cmd);
       if (ack.queued && text.startsWith("/"))
         this.notice(t("{command} waits until the task is over.", { command: text.split(/\s/)[0] }));
     } catch (refusal) {
       this.#forgetSent(cmd);
-      if (session === this.known.session) this.tell("draft", text);
-      else remember(`draft.${session}`, text);
+      this.#giveBack(session, text);
       this.fail(refusal);
     } finally {
       noteSent(session, cmd);
       this.#delivering.delete(cmd);
     }
+  }
+
+  /** Lets *text* be mended where it was written. */
+  #giveBack(session, text) {
+    const name = `draft.${session}`;
+    if (session === this.known.session) this.tell("draft", text);
+    else remember(name, [remembered(name), text].filter(Boolean).join("\n"));
   }
 
   #forgetSent(cmd) {
@@ -239,7 +258,7 @@ export class App extends Board {
 
   /** Runs a slash command beside the talk and returns its answer. @param {string} line */
   async aside(line) {
-    const ack = await this.#do("command", { line });
+    const ack = await this.#do("command", { line }, "say");
     if (ack?.done === false) this.notice(say(ack.card?.title), true);
     return ack;
   }
@@ -258,10 +277,11 @@ export class App extends Board {
     if (session === this.known.session) this.learn({ marks });
   }
 
-  #do(event, fields) {
+  /** @param {"command" | "say"} [how] of the connection */
+  #do(event, fields, how = "command") {
     return this.attempt(async () => {
       await this.#session;
-      return this.connection.command(event, { session: this.known.session, ...fields });
+      return this.connection[how](event, { session: this.known.session, ...fields });
     });
   }
 
@@ -284,8 +304,8 @@ export class App extends Board {
 
   refreshSessions = (archived = 0) =>
     this.attempt(async () => {
+      const before = this.known.sessions;
       const { sessions } = await api.sessions(archived);
-      const others = this.known.sessions.filter((row) => Boolean(row.archived) !== Boolean(archived));
-      this.learn({ sessions: [...others, ...sessions] });
+      this.learn({ sessions: listedRows(before, this.known.sessions, sessions, archived) });
     });
 }

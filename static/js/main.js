@@ -8,7 +8,6 @@ import { alerts } from "./views/alerts.js";
 import { approval } from "./views/approval.js";
 import { composer } from "./views/composer.js";
 import { conversation } from "./views/conversation.js";
-import { drops } from "./views/drops.js";
 import { fileTree } from "./views/tree.js";
 import { keys } from "./views/keys.js";
 import { layout } from "./views/layout.js";
@@ -43,8 +42,8 @@ document.body.replaceChildren(page.element, alerts(app).element);
 parts.tree.start();
 import("./net/marks.js").then(({ followMarks }) => followMarks(app));
 import("./net/read_along.js").then(({ readAlong }) => readAlong(app));
+import("./views/drops.js").then(({ drops }) => drops(app, (event) => parts.tree.folderAt(event)));
 keys(app, { ...parts, layout: page });
-drops(app, (event) => parts.tree.folderAt(event));
 app.on("sessions", async () => {
   const { openSessions } = await import("./views/sessions.js");
   openSessions(app);
@@ -70,8 +69,13 @@ let inFile = null;
 async function offer() {
   if (isOffering || (!inFile && document.getSelection()?.isCollapsed !== false)) return;
   isOffering = true;
-  const { selection } = await import("./views/selection.js");
-  selection(app, inFile);
+  try {
+    const { selection } = await import("./views/selection.js");
+    selection(app, inFile);
+  } catch (problem) {
+    isOffering = false; // the next selection tries again
+    throw problem;
+  }
 }
 document.addEventListener("selectionchange", offer);
 app.on("selected", (selected) => {

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from core.cards import TableCard, TextCard
@@ -84,6 +86,30 @@ def test_approve_takes_only_the_modes_there_are() -> None:
     card = only(run(main, "/approve")).card
     assert isinstance(card, TextCard)
     assert str(card.title) == "Approval: read-only."
+
+
+@pytest.mark.parametrize(
+    ("said", "starts_with", "holds"),
+    [
+        ("read-only", "guarded", "read-only"),
+        ("ask", "all", "ask"),
+        ("guarded", "ask", "ask"),
+        ("all", "guarded", "guarded"),
+    ],
+)
+def test_a_session_is_never_opened_up_by_a_new_start(
+    said: str, starts_with: Any, holds: str
+) -> None:
+    main = terminal(say("a"), approval_mode="guarded" if said != "guarded" else "ask")
+    run(main, f"/approve {said}")
+    run(main, "one")
+    again = terminal(say("b"), store=main.store, approval_mode=starts_with)
+    again.resume()
+    assert again.approval.mode == holds
+    run(again, "/approve guarded")
+    last = terminal(store=main.store)
+    last.resume()
+    assert last.approval.mode == "guarded"
 
 
 def test_what_is_always_allowed_has_rows_of_its_own_in_the_status() -> None:

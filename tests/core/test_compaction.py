@@ -157,6 +157,23 @@ def test_there_is_nothing_to_sum_up_in_one_turn() -> None:
     assert not event.ok
 
 
+def test_what_is_summed_up_is_not_summed_up_again() -> None:
+    main = make(say("hello"), say("again"), say("- they said hello"), say("more"), say("- news"))
+    run(main, "hi")
+    run(main, "ho")
+    first, second = compacted(main), compacted(main)
+    run(main, "hu")
+    third = compacted(main)
+    assert [first.ok, second.ok, third.ok] == [True, False, True]
+    assert "nothing to sum up" in str(second.card)
+
+
+def compacted(main: MainTerminal) -> CommandAnswered:
+    (event,) = run(main, "/compact")
+    assert isinstance(event, CommandAnswered)
+    return event
+
+
 def test_the_request_for_a_digest_is_bounded() -> None:
     reply = Assistant(LONG * 10, calls=(ToolCall("c", "look", "{}"),))
     records: list[Numbered] = [

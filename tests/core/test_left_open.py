@@ -135,6 +135,20 @@ def test_somebody_who_says_something_else_gets_it_done_and_nothing_ran() -> None
     check_whole(requests(main)[0])
 
 
+def test_going_back_before_it_takes_it_back_whole() -> None:
+    store, _ = killed_at(at_question, THREE)
+    main, _ = again(store, say("first"), say("second"))
+    main.rewind(1, key=1)
+    run(main, "hello")
+    last, box = again(store, say("third"))
+    assert not last.is_asking
+    assert last.history.incidents == []
+    run(last, "and now")
+    check_whole(requests(last)[0])
+    assert [r.text for r in talk_of(last)] == ["hello", "first", "and now", "third"]
+    assert box.ran == []
+
+
 def test_a_call_that_had_its_yes_is_lost_and_not_asked_about_again() -> None:
     def after_the_yes(event: Event) -> bool:
         return type(event).__name__ == "ToolFinished"
@@ -188,7 +202,7 @@ def test_who_joins_after_the_restart_sees_what_everybody_would_have_seen() -> No
         "ToolStarted", "ApprovalAsked",
     ]  # fmt: skip
     assert page.answer(asked["call_id"], Reply(yes=True))
-    worker.join(20)
+    worker.join(120)
     live = Transcript()
     for event in run(terminal(THREE, say("done"), families=[Box()]), "hi", Reply(yes=True)):
         live.add(to_json(event))
@@ -215,7 +229,7 @@ def test_a_screen_that_leaves_leaves_the_question_too() -> None:
     asked = browser.wait_for("ApprovalAsked")
     assert page.leave()
     assert not page.answer(asked["call_id"], Reply(yes=True))
-    worker.join(20)
+    worker.join(120)
     assert left
     assert not page.leave()
     main, box = again(store, say("done"))

@@ -37,13 +37,13 @@ class Browser:
 
     def wait_for(self, kind: str) -> Packet:
         while True:
-            packet = self._queue.get(timeout=20)
+            packet = self._queue.get(timeout=120)
             if packet["type"] == kind:
                 return packet
 
 
 def hold(gate: threading.Event) -> None:
-    assert gate.wait(20)
+    assert gate.wait(120)
 
 
 def web(browser: Browser, *replies: list[Item], **settings: Any) -> WebTerminal:
@@ -67,7 +67,7 @@ def test_both_screens_see_the_same_turn() -> None:
     with pytest.raises(Busy):
         page.handle("again")
     assert page.answer(asked["call_id"], Reply(yes=True))
-    worker.join(20)
+    worker.join(120)
     plain = run(terminal(*script, families=[Box()]), "hi", Reply(yes=True))
     assert [p["type"] for p in browser.packets] == [type(event).__name__ for event in plain]
     assert [p["seq"] for p in browser.packets] == list(range(1, len(browser.packets) + 1))
@@ -101,7 +101,7 @@ def test_the_first_answer_wins() -> None:
     worker = in_thread(lambda: page.handle("hi"))
     asked = browser.wait_for("ApprovalAsked")
     assert page.answer(asked["call_id"], Reply(yes=False, reason="no"))
-    worker.join(20)
+    worker.join(120)
     assert not page.answer(asked["call_id"], Reply(yes=True))
     assert not page.answer("unknown", Reply(yes=True))
     assert browser.wait_for("ToolFinished")["state"] == "refused"
@@ -113,7 +113,7 @@ def test_stop_ends_a_question() -> None:
     worker = in_thread(lambda: page.handle("hi"))
     browser.wait_for("ApprovalAsked")
     page.stop.set()
-    worker.join(20)
+    worker.join(120)
     assert browser.packets[-1]["why"] == "stopped"
     assert not page.is_running
 
@@ -126,7 +126,7 @@ def test_a_late_browser_arrives_at_the_same_picture_while_the_turn_runs() -> Non
     browser.wait_for("TextDelta")
     early = page.since(0)
     gate.set()
-    worker.join(20)
+    worker.join(120)
     assert early + page.since(early[-1]["seq"]) == browser.packets
 
 
@@ -152,7 +152,7 @@ def test_a_delta_does_not_wait_for_the_next_one() -> None:
     while shown != "ab":
         shown += browser.wait_for("TextDelta")["text"]
     gate.set()
-    worker.join(20)
+    worker.join(120)
 
 
 def test_a_stopped_turn_is_told_so_after_a_restart() -> None:

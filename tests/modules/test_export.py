@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from core.cards import Change
+from core.events import CommandAnswered
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User
 from core.store import SessionInfo
 from modules.export import export, to_json, to_markdown
@@ -98,3 +100,13 @@ def test_a_secret_that_was_learnt_after_it_was_said_is_hidden(tmp_path: Path, na
         text = (made.root / name).read_text()
         assert value not in text
         assert text.count("«SECRET:API_TOKEN»") >= 1
+
+
+def test_a_file_in_the_project_is_told_as_made(tmp_path: Path) -> None:
+    with house(tmp_path, say("hello")) as made:
+        run(made.main, "hi")
+        answers = [*run(made.main, "/export 导出.md"), *run(made.main, f"/export {tmp_path}/b.md")]
+        assert [event.changes for event in answers if isinstance(event, CommandAnswered)] == [
+            (Change("created", "导出.md"),),
+            (),
+        ]

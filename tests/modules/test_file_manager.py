@@ -36,6 +36,12 @@ def files(project: Project) -> FileManager:
     return FileManager(project)
 
 
+def read(files: FileManager, path: str) -> None:
+    """Read *path* and have the model see the answer."""
+    files.read_file(path)
+    files.context()
+
+
 # Reading
 
 
@@ -103,6 +109,22 @@ def test_reading_stops_where_an_answer_is_full(files: FileManager, root: Path) -
         told += [line.partition("│")[2] for line in body.split("\n")[1:]]
         start = int(rest.rpartition("=")[2]) if rest else 0
     assert told == lines
+
+
+def test_lines_of_a_large_file_are_read(files: FileManager, root: Path) -> None:
+    with (root / "big").open("wb") as file:
+        file.write((b"x" * 9_999 + b"\n") * 2_001 + "the 中文 end".encode())
+    outcome = files.read_file("big", start_line=2_002)
+    assert outcome == Outcome(
+        "big: lines 2002-2002 of 2002, no newline at the end\n2002│the 中文 end",
+        TextCard(
+            phrase("Read {path}", path="big"),
+            phrase("line {first} of {count}", first=2_002, count=2_002),
+        ),
+    )
+    assert files.read_file("big").text.endswith("… 1995 more lines; go on with start_line=8")
+    with pytest.raises(ToolError, match="has lines 1 to 2002"):
+        files.read_file("big", start_line=2_003)
 
 
 def test_a_very_long_line_is_cut(files: FileManager, root: Path) -> None:
@@ -261,6 +283,7 @@ def test_creating_does_not_replace(files: FileManager, root: Path) -> None:
     with pytest.raises(ToolError, match=r"not read old yet.*1 line(.|\n)*1│old"):
         files.create_file("old", "new", overwrite=True)
     assert (root / "old").read_text() == "old\n"
+    files.context()
     outcome = files.create_file("old", "new\n", overwrite=True)
     assert outcome.changes == (Change("modified", "old"),)
     assert outcome.card == DiffCard("old", "@@ -1 +1 @@\n-old\n+new", 1, 1)
@@ -268,7 +291,7 @@ def test_creating_does_not_replace(files: FileManager, root: Path) -> None:
 
 def test_overwriting_keeps_the_encoding(files: FileManager, root: Path) -> None:
     (root / "f").write_bytes("配置文件\r\n旧的\r\n".encode("gbk"))
-    files.read_file("f")
+    read(files, "f")
     files.create_file("f", "新的配置\n第二行\n", overwrite=True)
     assert (root / "f").read_bytes() == "新的配置\r\n第二行\r\n".encode("gbk")
     with pytest.raises(ToolError, match=r"GBK, which has no 😀 \(U\+1F600\)"):
@@ -363,7 +386,7 @@ def test_edits_keep_the_bytes_around(
     path = root / "f"
     path.write_bytes(stored(text))
     path.chmod(0o754)
-    files.read_file("f")
+    read(files, "f")
     old = text.split("\n")[1]
     files.modify_file("f", "replace", old=old, new="new\nlines")
     assert path.read_bytes() == stored(text.replace(old, "new\nlines"))
@@ -424,7 +447,7 @@ def test_a_wrong_edit_is_refused_in_a_sentence(
     files: FileManager, root: Path, arguments: dict[str, object], sentence: str
 ) -> None:
     (root / "f").write_text("a\nb\na\n")
-    files.read_file("f")
+    read(files, "f")
     with pytest.raises(ToolError) as caught:
         files.modify_file("f", **arguments)  # type: ignore[arg-type]
     assert str(caught.value).startswith(sentence)
@@ -447,7 +470,7 @@ def test_lines_are_replaced_with_their_ends_kept(
     files: FileManager, root: Path, text: str, first: int, last: int, new: str, after: str
 ) -> None:
     (root / "f").write_text(text)
-    files.read_file("f")
+    read(files, "f")
     files.modify_file("f", "replace_lines", new=new, start_line=first, end_line=last)
     assert (root / "f").read_text() == after
 
@@ -456,6 +479,7 @@ def test_lines_of_an_unread_file_are_not_replaced(files: FileManager, root: Path
     (root / "f").write_text("a\nb\n")
     with pytest.raises(ToolError, match=r"You have not read f yet(.|\n)*1│a\n2│b"):
         files.modify_file("f", "replace_lines", new="x", start_line=1, end_line=1)
+    files.context()
     files.modify_file("f", "replace_lines", new="x", start_line=1, end_line=1)
     assert (root / "f").read_text() == "x\nb\n"
 
@@ -474,22 +498,40 @@ def test_a_change_by_somebody_else_is_shown_not_overwritten(
     files: FileManager, root: Path, work: object
 ) -> None:
     (root / "f").write_text("mine\n")
-    files.read_file("f")
+    read(files, "f")
     (root / "f").write_text("mine\ntheirs\n")
     with pytest.raises(ToolError) as caught:
         work(files)  # type: ignore[operator]
     assert "changed by somebody else" in str(caught.value)
     assert str(caught.value).endswith("@@ -1 +1,2 @@\n mine\n+theirs")
+    with pytest.raises(ToolError):  # a call of the same reply
+        work(files)  # type: ignore[operator]
     assert (root / "f").read_text() == "mine\ntheirs\n"
+    files.context()
     work(files)  # type: ignore[operator]
     assert not (root / "f").exists() or (root / "f").read_text() != "mine\ntheirs\n"
+
+
+def test_what_was_read_by_a_call_of_the_same_reply_is_not_known_to_it(
+    files: FileManager, root: Path
+) -> None:
+    (root / "f").write_text("mine\n")
+    files.read_file("f")
+    with pytest.raises(ToolError, match="not read f yet"):
+        files.create_file("f", "x", overwrite=True)
+    assert (root / "f").read_text() == "mine\n"
+    files.context()
+    (root / "f").write_text("theirs\n")
+    files.read_file("f")
+    with pytest.raises(ToolError, match="changed by somebody else"):
+        files.create_file("f", "x", overwrite=True)
 
 
 def test_a_change_in_the_last_moment_is_noticed(
     files: FileManager, project: Project, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / "f").write_text("mine\n")
-    files.read_file("f")
+    read(files, "f")
     write = project.write_bytes
 
     def late(path: str, data: bytes, **options: object) -> None:

@@ -60,6 +60,12 @@ def test_all_changes_or_some_are_committed(root: Path) -> None:
     assert git("status", "--porcelain", at=root) == ""
 
 
+def test_a_chinese_name_stays_readable(root: Path) -> None:
+    (root / "文档.txt").write_text("一\n")
+    assert "b/文档.txt" in intent(root)
+    assert "文档.txt | 1 +" in commit(root)
+
+
 def test_what_cannot_be_done_is_said(root: Path, tmp_path: Path) -> None:
     commit(root)
     with pytest.raises(ToolError, match="nothing to commit"):

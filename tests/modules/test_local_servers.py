@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from modules import local_servers
 from modules.local_servers import LocalServer, check_tools, find_servers
 from tests.simulator import Call, Refuse, Say, Simulator, Step
 from utils.api_client import ApiClient
@@ -38,10 +39,14 @@ def page() -> Iterator[int]:
         thread.join()
 
 
-def test_what_answers_with_models_is_found_and_nothing_else(page: int) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        closed = free.getsockname()[1]
-    with Simulator([]) as simulator:
+def test_what_answers_with_models_is_found_and_nothing_else(
+    page: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_servers, "_PROBE_SECONDS", 30)
+    monkeypatch.setattr(local_servers, "_ANSWER_SECONDS", 30)
+    with socket.socket() as nobody, Simulator([]) as simulator:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        closed = nobody.getsockname()[1]
         port = urlsplit(simulator.url).port or 0
         found = find_servers({closed: "LM Studio", page: "vLLM", port: "Ollama"})
     assert found == [LocalServer("Ollama", f"http://127.0.0.1:{port}/v1", "deepseek-flash")]

@@ -13,6 +13,7 @@ from core.turn import drive
 from modules.loss import tree_of
 from tests.assembly import CHOICES, house
 from tests.scripted import call, say
+from utils.phrases import phrase
 
 CLEAR = "import shutil, os\nshutil.rmtree('data'); open('new', 'w').close()"
 
@@ -48,6 +49,13 @@ def test_the_turn_pauses_before_a_loss(
         asked = [event for event in events if is_question(event)]
         finished = next(event for event in events if isinstance(event, ToolFinished))
         assert len(asked) == is_asked
+        back = Warned(phrase("All that it did to the files was put back."))
+        assert (back in events) is is_asked
+        for question in asked:
+            assert isinstance(question, ApprovalAsked)
+            assert isinstance(question.preview, TreeCard)
+            sizes = {entry.path: entry.size for entry in question.preview.entries}
+            assert (sizes["data/deep/1.txt"], sizes["data/deep"]) == (1, None)
         assert finished.state == ("refused" if is_asked else "done")
         assert (contents(made.root) == before) is is_asked
         if is_asked:
@@ -94,11 +102,13 @@ def test_keep_keeps_and_nobody_means_put_back(tmp_path: Path, reply: Reply | Non
 
 
 def test_the_tree_counts_what_is_below_each_folder() -> None:
-    card = tree_of([Change("deleted", "a/b/c"), Change("deleted", "a/d"), Change("created", "e")])
+    changes = [Change("deleted", "a/b/c"), Change("deleted", "a/d"), Change("created", "e")]
+    card = tree_of(changes, lambda change: len(change.path))
     assert isinstance(card, TreeCard)
-    assert [(e.path, e.depth, e.note) for e in card.entries] == [
-        ("a", 0, "2"), ("a/b", 1, "1"), ("a/b/c", 2, "-"), ("a/d", 1, "-"), ("e", 0, "+")
-    ]  # fmt: skip
+    assert [(e.path, e.depth, e.size, e.note) for e in card.entries] == [
+        *(("a", 0, None, "2"), ("a/b", 1, None, "1")),
+        *(("a/b/c", 2, 5, "-"), ("a/d", 1, 3, "-"), ("e", 0, 1, "+")),
+    ]
 
 
 def test_what_cannot_be_put_back_is_told_and_ends_as_refused(tmp_path: Path) -> None:

@@ -261,7 +261,7 @@ def test_pip_installs_from_folders_that_pip_is_configured_with(house: House, ven
 ASK = """
 import http.client, sys
 for method, address in {asked!r}:
-    line = http.client.HTTPConnection("127.0.0.1", 3128, timeout=20)
+    line = http.client.HTTPConnection("127.0.0.1", 3128, timeout=120)
     line.request(method, address, headers={{"Authorization": "Basic bWFkZTp1cA=="}})
     answer = line.getresponse()
     print(answer.status, answer.read().decode()[:20])

@@ -37,7 +37,7 @@ def stop() -> Stop:
 
 @pytest.fixture
 def web(service: TavilyDouble, stop: Stop, tmp_path: Path) -> WebSearch:
-    return WebSearch(KEY, Outputs(tmp_path), stop, base_url=f"{service.base_url}/", timeout=0.5)
+    return WebSearch(KEY, Outputs(tmp_path), stop, base_url=f"{service.base_url}/")
 
 
 def answer_with(service: TavilyDouble, status: int, body: Any) -> None:
@@ -146,21 +146,22 @@ def test_a_failed_page_says_why(web: WebSearch, service: TavilyDouble) -> None:
         web.read_page("https://bad.example")
 
 
-def test_a_silent_service_is_given_up(web: WebSearch, service: TavilyDouble) -> None:
+def test_a_silent_service_is_given_up(service: TavilyDouble, stop: Stop, tmp_path: Path) -> None:
+    web = WebSearch(KEY, Outputs(tmp_path), stop, base_url=service.base_url, timeout=0.5)
     silence = threading.Event()
-    service.answer = lambda _path, _body: (silence.wait(5), (200, {}))[1]
+    service.answer = lambda _path, _body: (silence.wait(60), (200, {}))[1]
     with pytest.raises(ToolError, match=r"did not answer within 0\.5 seconds"):
         web.web_search("x")
     silence.set()
 
 
 def test_no_network_is_said(stop: Stop, tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    web = WebSearch(KEY, Outputs(tmp_path), stop, base_url=f"http://127.0.0.1:{port}")
-    with pytest.raises(ToolError, match=r"cannot be reached \(ConnectionError\)"):
-        web.web_search("x")
+    with socket.socket() as nobody:  # who has the port, so that nobody else can
+        nobody.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        web = WebSearch(KEY, Outputs(tmp_path), stop, base_url=url)
+        with pytest.raises(ToolError, match=r"cannot be reached \(ConnectionError\)"):
+            web.web_search("x")
 
 
 def test_stop_ends_a_search_at_once(web: WebSearch, service: TavilyDouble, stop: Stop) -> None:
@@ -168,7 +169,7 @@ def test_stop_ends_a_search_at_once(web: WebSearch, service: TavilyDouble, stop:
 
     def answer(_path: str, _body: dict[str, Any]) -> tuple[int, Any]:
         stop.set()
-        silence.wait(5)
+        silence.wait(60)
         return 200, {}
 
     service.answer = answer

@@ -235,7 +235,7 @@ def run(root: Path, script: list[Step], *argv: str, **more: str) -> tuple[str, l
         done = subprocess.run(
             [sys.executable, str(ROOT / "main.py"), "-p", *(argv or ("go",)),
              "--output", "stream-json"],
-            cwd=root, capture_output=True, text=True, timeout=60, check=False,
+            cwd=root, capture_output=True, text=True, timeout=300, check=False,
             env={**os.environ, "ONEFOLD_DATA_DIR": str(data), "DEEPSEEK_API_KEY": "sk-key-of-test",
                  "DEEPSEEK_BASE_URL": server.url, **more},
         )  # fmt: skip

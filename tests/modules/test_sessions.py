@@ -227,7 +227,7 @@ from pathlib import Path
 from typing import Any
 from core.messages import User
 from modules.sessions import Sessions, rescue
-store = Sessions(Path(sys.argv[1]))
+store = Sessions(Path(sys.argv[1]), patience=60)  # on a slow disk the other has it for long
 session = store.create(model="m")
 for number in range(int(sys.argv[2])):
     store.append(session, number, User(f"{session} {number}"))
@@ -344,6 +344,23 @@ def test_what_a_database_damaged_inside_still_holds_is_saved(path: Path, store: 
     assert [hit.turn for hit in store.search("go on")] == [41]
 
 
+@pytest.mark.parametrize(
+    "damage",
+    ["DELETE FROM indexed", "UPDATE indexed SET upto = 'x'", "INSERT INTO indexed VALUES (9)"],
+)
+def test_a_damaged_note_of_what_is_indexed_stops_no_search(
+    path: Path, store: Sessions, damage: str
+) -> None:
+    session = said(store, "word")
+    assert store.search("word")
+    store.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(damage)
+    store.append(session, 2, User("another word"))
+    assert [hit.turn for hit in store.search("word")] == [2, 1]
+    assert [hit.turn for hit in store.search("word")] == [2, 1]
+
+
 def test_a_whole_database_is_never_put_aside(path: Path, store: Sessions) -> None:
     session = said(store, "one")
     assert store._rescue() is False
@@ -366,6 +383,8 @@ def test_whatever_happened_to_the_file_it_opens_and_goes_on(data: st.DataObject)
             store.search("word")
             session = store.create(model="m")
             store.append(session, 1, User("after all"))
+            for info in store.sessions():
+                store.claim(info.id)
             assert store.load(session) == [(1, User("after all"))]
             assert [hit.session for hit in store.search("after all")] == [session]
             assert store.find("") == session
@@ -494,6 +513,14 @@ def test_a_reused_process_number_is_no_owner(store: Sessions) -> None:
     session = said(store, "one")
     with store._database.writing() as connection:
         connection.execute("INSERT INTO runner VALUES (?, ?, '1')", (session, os.getppid()))
+    store.claim(session)
+
+
+@pytest.mark.parametrize("pid", [1 << 40, -1, 0, "x", b"\xff"])
+def test_what_is_no_process_number_is_no_owner(store: Sessions, pid: object) -> None:
+    session = said(store, "one")
+    with store._database.writing() as connection:
+        connection.execute("INSERT INTO runner VALUES (?, ?, '1')", (session, pid))
     store.claim(session)
 
 

@@ -144,7 +144,26 @@ def test_a_huge_file_is_said_to_be_left_out(search: TextSearch, root: Path) -> N
     with (root / "huge").open("wb") as file:
         file.write(b"text " * 2_000)
         file.truncate(10**12)
-    assert "Too large to search: 1 file." in search.search_text("needle").text
+    outcome = search.search_text("needle")
+    assert outcome.text.endswith("matches. Too large to search: 1 file.")
+    assert outcome.card == SearchCard("needle", (), 0, too_large=1)
+
+
+@pytest.mark.parametrize("regex", [False, True])
+def test_a_large_file_is_searched_when_it_is_named(
+    search: TextSearch, root: Path, regex: bool
+) -> None:
+    with (root / "big").open("wb") as file:
+        file.write(b"first\r\n\r\n" + (b"x" * 9_998 + b"\r\n") * 2_001)
+        file.write("the 中文 needle\n".encode())
+    assert search.search_text("needle", path="big", regex=regex) == Outcome(
+        "1 line in 1 file:\nbig\n2004│the 中文 needle",
+        SearchCard("needle", (Hit("big", 2_004, "the 中文 needle"),), 1),
+    )
+    if regex:
+        assert search.search_text("^$", path="big", regex=True).text.endswith("\n2│")
+    assert isinstance(card := search.search_text("needle").card, SearchCard)
+    assert (card.total, card.too_large) == (0, 1)
 
 
 @pytest.mark.parametrize("pattern", ["", "a\nb", "a\0b"])

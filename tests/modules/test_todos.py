@@ -43,3 +43,12 @@ def test_a_todo_without_title_or_with_another_status_is_refused() -> None:
 
 def test_it_touches_nothing() -> None:
     assert Todos().update_todos.__touches_nothing__  # type: ignore[attr-defined]
+
+
+def test_what_is_taken_back_is_said_in_plain_words() -> None:
+    todos = Todos()
+    todos.update_todos([{"title": "a", "status": "pending"}])
+    first = todos.state()["todos"]
+    todos.update_todos([])
+    assert [str(said) for said in todos.take_back(first, [])] == ["the todos (1, as before)"]
+    assert [str(said) for said in todos.take_back([], first)] == ["the todos (none, as before)"]

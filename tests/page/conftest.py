@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.page.stage import Stage, stage
+from tests.page.stage import PATIENCE, Stage, stage
 
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=PATIENCE * 1000)
 CHROMIUM = Path("/usr/bin/chromium")
 
 

@@ -22,7 +22,8 @@ from tests.scripted import ScriptedModel
 from utils.logger import FailureLog
 from utils.waiting import Stop
 
-PATIENCE = 20.0
+PATIENCE = 60.0
+"""Seconds; nothing passes later for it, only what is slow fails not."""
 CHOICES = Choices(
     system_text="You are a test.",
     context_limit=128_000,
@@ -68,7 +69,9 @@ class Stage:
         page = self.context(**more).new_page()
         page.goto(self.server.url + self.server.access.new_link())
         page.goto(f"{self.server.url}/?lang={language}")
-        expect(message(page, language)).to_be_focused(timeout=PATIENCE * 1000)
+        # Who comes may write at once, or answer what waits: then the question has the focus.
+        ready = page.locator(":is(.composer textarea, .approval):focus")
+        expect(ready).to_be_attached(timeout=PATIENCE * 1000)
         expect(page.locator(".dot")).to_have_attribute("data-link", "live")
         return page
 

@@ -112,7 +112,7 @@ def test_a_conflict_is_said_and_both_are_kept(stage: Stage) -> None:
     page = stage.open()
     play(page, 1)
     (stage.project / "f.py").write_text(OLD.replace("line 3\n", "mine\n"))
-    act(page, "Undo: Edit f.py").click()
+    act(page, "Undo: Change f.py").click()
     said = "both kept · f.py · as you have it; the earlier one is f.py.undo-conflict"
     expect(page.locator(".notice")).to_contain_text(said)
     assert text(stage) == OLD.replace("line 3\n", "mine\n")
@@ -147,15 +147,15 @@ def test_what_is_shown_is_undone_and_not_what_was_chosen_meanwhile(stage: Stage)
 def test_a_call_is_undone_and_redone_in_every_tab(stage: Stage) -> None:
     page, other = stage.open(), stage.open()
     play(page)
-    act(page, "Undo: Edit f.py").first.click()
-    expect(act(page, "Redo: Edit f.py")).to_be_visible()
+    act(page, "Undo: Change f.py").first.click()
+    expect(act(page, "Redo: Change f.py")).to_be_visible()
     assert text(stage) == OLD.replace("line 38\n", "38\n")
     other.goto(page.url)
     for tab in (page, other):
-        expect(act(tab, "Redo: Edit f.py")).to_have_count(1)
+        expect(act(tab, "Redo: Change f.py")).to_have_count(1)
         expect(tab.locator(".undone:visible")).to_have_text(["undone"])
     other.reload()
-    act(other, "Redo: Edit f.py").click()
+    act(other, "Redo: Change f.py").click()
     for tab in (page, other):
         expect(tab.locator(".undone:visible")).to_have_count(0)
     assert text(stage) == NEW
@@ -225,7 +225,7 @@ def test_a_file_that_cannot_be_shown_is_folded_again(house: Stage) -> None:
     page, last = many_changed(house)
     page.route("**/changes/file?**", lambda route: route.abort(), times=1)
     last.locator("summary").click()
-    expect(page.locator(".notice")).to_be_visible()
+    page.locator(".notice").get_by_role("button", name="Close").click()  # it lies over the list
     expect(last.locator("details")).not_to_have_attribute("open", "")
     last.locator("summary").click()
     expect(last.locator(".diff")).to_contain_text("text 170")

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, expect
 
 from tests.page import stage as stages
+from tests.page.held import Held
 from tests.page.stage import Gate, Stage, message, replies, send
 from tests.scripted import USED, call, say
 from tests.tavily_double import TavilyDouble
@@ -35,6 +36,15 @@ NOTE_SHIFTS = """() => {
             moved.push(...sources.filter(({ node }) => node?.closest?.(".prose"))
                 .map(({ node }) => `${node.className} ${node.textContent.slice(0, 40)}`));
     }).observe({ type: "layout-shift" });
+}"""
+
+
+AT_REST = """async (log) => {
+    for (let top = NaN, still = 0; still < 10; still = log.scrollTop === top ? still + 1 : 0) {
+        top = log.scrollTop;
+        await new Promise((over) => requestAnimationFrame(over));
+    }
+    return log.scrollTop;
 }"""
 
 
@@ -149,7 +159,7 @@ def test_a_lost_line_comes_back_without_a_gap(house: Stage) -> None:
     send(page, "count")
     expect(replies(page)).to_contain_text("19")
     page.context.set_offline(True)
-    expect(page.locator(".dot")).to_have_attribute("data-link", "lost", timeout=40_000)
+    expect(page.locator(".dot")).to_have_attribute("data-link", "lost", timeout=90_000)
     gate.open()
     page.context.set_offline(False)
     expect(replies(page)).to_contain_text("49")
@@ -280,14 +290,13 @@ def test_a_message_that_comes_before_the_first_session_is_sent_in_it(house: Stag
     house.model.replies = [say("answered")]
     page = house.context().new_page()
     page.goto(house.server.url + house.server.access.new_link())
-    held: list[Route] = []
-    page.route("**/api/status", lambda route: held.append(route))
+    held = Held(page, "**/api/status")
     page.goto(f"{house.server.url}/?lang=en")
     expect(message(page)).to_be_focused()
     send(page, "early")
     expect(message(page)).to_have_value("")
-    for route in held:
-        route.continue_()
+    held.wait()
+    held.let_go()
     expect(replies(page)).to_have_text("answered")
     expect(page.locator(".person .said")).to_have_text("early")
 
@@ -299,7 +308,7 @@ def test_an_earlier_message_can_be_sent_anew_in_a_fork(house: Stage) -> None:
     expect(replies(page)).to_have_text("first")
     before = page.url
     page.locator(".person").hover()
-    page.get_by_role("button", name="Edit this in a new session").click()
+    page.get_by_role("button", name="Rewrite this in a new session").click()
     page.get_by_role("textbox", name="Edit the message").fill("right")
     page.get_by_role("button", name="Send again").click()
     expect(replies(page)).to_have_text("second")
@@ -342,7 +351,7 @@ def test_the_reader_is_left_alone_above_the_end(house: Stage) -> None:
     log.hover()
     page.mouse.wheel(0, -600)
     expect(page.locator(".pill")).to_be_visible()
-    before = log.evaluate("log => log.scrollTop")
+    before = log.evaluate(AT_REST)
     gate.open()
     expect(page.locator(".end")).to_have_count(1)
     assert abs(log.evaluate("log => log.scrollTop") - before) < 2

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.page.held import until
 from tests.page.stage import Stage, message
 from tests.page.test_files import row
 
@@ -33,6 +34,7 @@ def drop(page: Page, selector: str, *paths: Path) -> None:
     data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
     wire = page.context.new_cdp_session(page)
     taken = "() => document.body.classList.contains('dropping')"
+    until(page, lambda: not page.evaluate(taken))  # what was dropped before is over
     wire.send("Input.dispatchDragEvent", {"type": "dragEnter", "data": data, **place})
     while not page.evaluate(taken):
         wire.send("Input.dispatchDragEvent", {"type": "dragOver", "data": data, **place})

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, Response, Route, expect
 
+from tests.page.held import until
 from tests.page.stage import Stage, message, send
 from tests.scripted import call, say
+
+NOTE_GLOW = """() => {
+    window.shone = [];
+    const note = () => shone.push(
+        ...[...document.querySelectorAll(".node.glow")].map((row) => row.dataset.path));
+    new MutationObserver(note).observe(document.body, { childList: true, subtree: true });
+}"""
 
 
 def row(page: Page, name: str) -> Locator:
@@ -19,6 +28,16 @@ def edit(page: Page, text: str) -> None:
     page.locator(".editor .cm-content").click()
     page.keyboard.press("Control+Home")
     page.keyboard.type(text)
+
+
+def as_it_is_saved(page: Page, work: Callable[[], object]) -> None:
+    """Have *work* done when the page saves a file next; not before, or the page would be told."""
+
+    def save(route: Route) -> None:
+        work()
+        route.continue_()
+
+    page.route("**/api/files/text", save, times=1)
 
 
 @pytest.fixture
@@ -79,7 +98,7 @@ def test_changes_on_both_sides_merge(page: Page, house: Stage) -> None:
     row(page, "src").click()
     row(page, "a.py").click()
     edit(page, "zero\n")
-    file.write_text("one\ntwo\nthree\nfour\nFIVE\n")
+    as_it_is_saved(page, lambda: file.write_text("one\ntwo\nthree\nfour\nFIVE\n"))
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".file-notice")).to_contain_text("both changes are in the text")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -94,15 +113,9 @@ def test_a_file_that_went_away_is_made_again_by_saving(page: Page, house: Stage)
     row(page, "src").click()
     row(page, "a.py").click()
     edit(page, "zero\n")
-
-    def goes_away(route: Route) -> None:
-        file.unlink(missing_ok=True)
-        route.continue_()
-
-    page.route("**/api/**", goes_away)
+    as_it_is_saved(page, file.unlink)
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".file-notice")).to_contain_text("gone from the disk")
-    page.unroute("**/api/**")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".notice").last).to_contain_text("Saved.")
     assert file.read_text().startswith("zero\none\n")
@@ -113,7 +126,7 @@ def test_a_conflict_is_shown_and_nothing_is_lost(page: Page, house: Stage) -> No
     row(page, "src").click()
     row(page, "a.py").click()
     edit(page, "mine ")
-    file.write_text("theirs one\ntwo\nthree\nfour\nfive\n")
+    as_it_is_saved(page, lambda: file.write_text("theirs one\ntwo\nthree\nfour\nfive\n"))
     page.get_by_role("button", name="Save", exact=True).click()
     conflict = page.get_by_role("group", name="Conflict")
     expect(conflict).to_contain_text("Conflict 1 of 1")
@@ -131,9 +144,10 @@ def test_what_the_agent_writes_shows_at_once(page: Page, house: Stage) -> None:
         say("Made."),
     ]
     row(page, "src").click()
+    page.evaluate(NOTE_GLOW)
     send(page, "make it")
     expect(row(page, "new.py")).to_be_visible()
-    expect(page.locator(".node.glow")).to_be_visible()
+    until(page, lambda: "src/new.py" in page.evaluate("shone"))
     expect(page.locator(".file-changes")).to_contain_text("print('hi')")
 
 

@@ -17,7 +17,7 @@ async (target) => {
   const tried = async (name, work) => {
     told[name] = await Promise.race([
       Promise.resolve().then(work).then((what) => String(what), () => "refused"),
-      new Promise((resolve) => setTimeout(resolve, 5000, "silent")),
+      new Promise((resolve) => setTimeout(resolve, 60000, "silent")),
     ]);
   };
   const loaded = (tag, url) => new Promise((resolve, reject) => {

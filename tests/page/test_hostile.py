@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Dialog, Page, Request, expect
 
+from tests.page.held import until
 from tests.page.stage import Stage, replies, send
 from tests.scripted import call, calls, say
 
@@ -263,8 +264,7 @@ def test_no_text_turns_the_order_of_what_is_read(house: Stage) -> None:
     expect(group.locator("pre")).to_have_text("echo \\u202e; rm x # \\u2066\\x1b[2J")
     assert page.evaluate(NO_TURN) is None
     group.get_by_role("button", name="Copy").click()
-    expect(group.locator(".icon-check, svg").first).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == TURNED
+    until(page, lambda: page.evaluate("navigator.clipboard.readText()") == TURNED)
     group.get_by_role("button", name="Always", exact=True).click()
     expect(page.locator(".end")).to_have_count(1)
     page.locator(".call .head[aria-expanded=false]").evaluate_all(

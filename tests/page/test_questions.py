@@ -164,8 +164,8 @@ def test_a_question_is_told_to_who_looks_elsewhere_once_they_wished_so(house: St
     assert page.evaluate("told") == []
     page.keyboard.press("y")
     expect(replies(page).last).to_have_text("Fine.")
-    page.get_by_role("button", name="Notify me when I look elsewhere").click()
-    expect(page.get_by_role("button", name="Notifications: on")).to_be_visible()
+    page.get_by_role("button", name="Alert me when I look elsewhere").click()
+    expect(page.get_by_role("button", name="Alerts: on")).to_be_visible()
     house.model.replies = [call("run_command", command="echo hi"), say("Again.")]
     send(page, "two")
     expect(question(page).get_by_role("button", name="Yes")).to_be_enabled()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
+from tests.page.held import Held
 from tests.page.stage import Stage, message, send
 from tests.page.test_files import edit, row
 from tests.scripted import call, say
@@ -74,12 +75,11 @@ def test_what_was_typed_outlives_its_file(house: Stage) -> None:
 def test_what_is_typed_before_the_first_session_is_there_stays(house: Stage) -> None:
     page = house.context().new_page()
     page.goto(house.server.url + house.server.access.new_link())
-    held: list[Route] = []
-    page.route("**/api/status", lambda route: held.append(route))
+    held = Held(page, "**/api/status")
     page.goto(f"{house.server.url}/?lang=en")
     message(page).fill("early")
-    for route in held:
-        route.continue_()
+    held.wait()
+    held.let_go()
     expect(page).to_have_url(re.compile("/s/"))
     expect(message(page)).to_have_value("early")
     page.reload()

@@ -71,7 +71,7 @@ def test_lines_of_a_file_are_noted_and_quoted(house: Stage) -> None:
     page.keyboard.press("Alt+m")
     page.get_by_role("textbox", name="Note").fill("the first")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".notice").last).to_contain_text("Noted.")
+    expect(page.get_by_role("form", name="Add note")).to_have_count(0)  # when it is noted
     send(page, "/note a.py")
     expect(page.locator(".command").last).to_contain_text("L2-3: mind these")
     expect(page.locator(".command").last).to_contain_text("L1: the first")

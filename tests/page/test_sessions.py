@@ -24,8 +24,8 @@ def test_a_fork_can_undo_what_was_done_before_it(house: Stage) -> None:
     before = page.url
     page.locator(".end").hover()
     page.get_by_role("button", name="Go on from here in a new session").click()
-    expect(page).not_to_have_url(before)
     expect(page.locator(".notice")).to_contain_text("You are in a new session now")
+    expect(page).not_to_have_url(before)
     expect(replies(page)).to_have_text(["Made."])
     send(page, "/undo")
     expect(page.locator(".command").last).to_contain_text("Took back the changes of turn 1")

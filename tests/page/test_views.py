@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
+from tests.page.held import Held
 from tests.page.stage import Stage, message, replies, send
 from tests.scripted import call, calls, say
 
@@ -105,13 +106,11 @@ def test_a_file_on_the_phone_belongs_to_the_files_and_changes_show_changes(house
 def test_the_first_session_leaves_the_phone_where_the_person_went(house: Stage) -> None:
     page = house.context(width=390, height=844).new_page()
     page.goto(house.server.url + house.server.access.new_link())
-    held: list[Route] = []
-    page.route("**/api/status", lambda route: held.append(route))
-    with page.expect_request("**/api/status"):
-        page.goto(f"{house.server.url}/?lang=en")
+    held = Held(page, "**/api/status")
+    page.goto(f"{house.server.url}/?lang=en")
+    held.wait()
     page.get_by_role("tab", name="Files").click()
-    for route in held:
-        route.continue_()
+    held.let_go()
     expect(page).to_have_url(re.compile("/s/"))
     expect(page.get_by_role("tab", selected=True)).to_have_text("Files")
 
@@ -119,13 +118,11 @@ def test_the_first_session_leaves_the_phone_where_the_person_went(house: Stage) 
 def test_the_first_session_leaves_the_keyboard_where_the_person_went(house: Stage) -> None:
     page = house.context().new_page()
     page.goto(house.server.url + house.server.access.new_link())
-    held: list[Route] = []
-    page.route("**/api/status", lambda route: held.append(route))
-    with page.expect_request("**/api/status"):
-        page.goto(f"{house.server.url}/?lang=en")
+    held = Held(page, "**/api/status")
+    page.goto(f"{house.server.url}/?lang=en")
+    held.wait()
     page.get_by_label("Filter files").focus()
-    for route in held:
-        route.continue_()
+    held.let_go()
     expect(page.locator(".welcome")).to_be_visible()
     expect(page.get_by_label("Filter files")).to_be_focused()
 

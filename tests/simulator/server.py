@@ -357,7 +357,7 @@ def _listed(model: str) -> dict[str, str]:
     return {"id": model, "object": "model", "owned_by": "deepseek"}
 
 
-def wait_for(is_true: Callable[[], bool], seconds: float = 10.0) -> None:
+def wait_for(is_true: Callable[[], bool], seconds: float = 120.0) -> None:
     """Wait until *is_true*; fail if that takes longer than *seconds*."""
     deadline = time.monotonic() + seconds
     while not is_true():

@@ -35,7 +35,7 @@ def post(server: Simulator, body: Any, path: str = "/chat/completions", **header
     given = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"}
     given.update({name.replace("_", "-"): value for name, value in headers.items()})
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=30)
+    connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=120)
     with closing(connection):
         connection.request("POST", path, data, {n: v for n, v in given.items() if v})
         reply = connection.getresponse()
@@ -233,7 +233,7 @@ def test_it_can_be_started_by_hand() -> None:
         try:
             assert process.stderr
             url = process.stderr.readline().split("=")[1].split()[0]
-            connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=30)
+            connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=120)
             for _ in range(2):
                 headers = {"Authorization": "Bearer x", "Content-Type": "application/json"}
                 connection.request(
@@ -248,7 +248,7 @@ def test_it_can_be_started_by_hand() -> None:
 def test_a_request_that_was_cut_short_by_a_kill_was_never_made() -> None:
     with Simulator([Say("hello")]) as server:
         host, _, port = server.url.removeprefix("http://").partition(":")
-        with socket.create_connection((host, int(port)), timeout=30) as connection:
+        with socket.create_connection((host, int(port)), timeout=120) as connection:
             connection.sendall(b"POST /chat/completions HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
             connection.shutdown(socket.SHUT_WR)
             assert connection.recv(1) == b""

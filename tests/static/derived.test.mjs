@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { byDay, explored, grouped, marked, openQuestion } from "../../static/js/state/derived.js";
+import { byDay, listedRows, openQuestion } from "../../static/js/state/derived.js";
+import { aged, explored, grouped, marked } from "../../static/js/state/shown.js";
 import { matching } from "../../static/js/state/matching.js";
 import { wordAt } from "../../static/js/state/typing.js";
 
@@ -42,6 +43,23 @@ test("a look that failed or asks stands alone", () => {
     grouped(items).map((item) => item.key),
     ["g1", "2", "3"],
   );
+});
+
+test("only the last thing of a session can be an end that is not past", () => {
+  const items = [
+    { key: "0", kind: "person", turn: 1 },
+    { key: "1", kind: "end", turn: 1 },
+    { key: "2", kind: "person", turn: 2 },
+    { key: "3", kind: "end", turn: 2 },
+    { key: "4", kind: "command" },
+  ];
+  const now = aged(items);
+  assert.deepEqual(
+    now.map((item) => Boolean(item.isPast)),
+    [false, true, false, false, false],
+  );
+  assert.equal(aged(items)[1], now[1]);
+  assert.equal(now[3], items[3]);
 });
 
 test("calls and turns that changed files can be undone, and stay the same objects", () => {
@@ -110,4 +128,17 @@ test("a slash at the start is a command, an @ at a word's start a file", () => {
   assert.deepEqual(wordAt("see @src/a", 10), { kind: "file", word: "src/a", start: 4 });
   assert.equal(wordAt("mail@host", 9), null);
   assert.equal(wordAt("/status now", 11), null);
+});
+
+test("a list of sessions is no older than what was told of one meanwhile", () => {
+  const [old, other, gone, away] = ["s", "o", "g", "a"].map((id, at) => ({ id, updated: 9 - at, archived: id === "a" }));
+  const told = { ...old, title: "new" };
+  const begun = { id: "b", updated: 10 };
+  const listed = [old, { ...other, title: "listed" }, gone];
+  assert.deepEqual(listedRows([old, other, gone, away], [told, other, begun, away], listed), [
+    begun,
+    told,
+    { ...other, title: "listed" },
+    away,
+  ]);
 });

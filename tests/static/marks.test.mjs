@@ -23,7 +23,7 @@ async function following(status) {
     }
   };
   let look;
-  followMarks({ known, show: (then) => (look = then), marked: () => (told.marked += 1) });
+  followMarks({ known, on() {}, show: (then) => (look = then), marked: () => (told.marked += 1) });
   return { told, known, look: () => (look(), pass()) };
 }
 

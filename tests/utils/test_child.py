@@ -78,6 +78,6 @@ subprocess.Popen(["sleep", "600"], pass_fds=[pipe], stdin=null, stdout=null, std
     command = [sys.executable, "-c", code, str(write)]
     ask_program(command, folder=Path("/"), environment={}, seconds=60, descriptors=[write])
     os.close(write)
-    ready, _, _ = select.select([read], [], [], 10)
+    ready, _, _ = select.select([read], [], [], 120)
     assert ready  # the last process that held the other end is gone
     os.close(read)

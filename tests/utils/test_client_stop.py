@@ -17,7 +17,7 @@ from tests.utils.wire import USER, ask, client_of
 from utils.api_client import ApiClient, Delta, ModelError
 from utils.waiting import Stop, Stopped
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 CERTIFICATE = Path(__file__).parents[1] / "simulator" / "localhost.pem"
 
 

@@ -16,7 +16,7 @@ const STATES = {
   done: () => t("done"),
   failed: () => t("failed"),
   refused: () => t("refused"),
-  stopped: () => t("stopped"),
+  stopped: () => t("broken off"),
 };
 const SIGNS = { done: "check", failed: "alert", refused: "close", stopped: "stop" };
 const UNFOLDED = new Set(["diff", "run", "todo", "links"]);

@@ -54,11 +54,11 @@ export function summary(card, isSaid = false) {
           ? say(card.why)
           : t("exit {code}", { code: card.exit_code });
     case "search":
-      return t("{n} hits", { n: card.total });
+      return card.total === 1 ? t("1 hit") : t("{n} hits", { n: card.total });
     case "tree":
-      return t("{n} entries", { n: card.entries.length + card.left_out });
+      return entries(card.entries.length + card.left_out);
     case "links":
-      return t("{n} pages", { n: card.links.length });
+      return card.links.length === 1 ? t("1 page") : t("{n} pages", { n: card.links.length });
     case "todo":
       return t("{done} of {count} done", {
         done: card.todos.filter(({ status }) => status === "completed").length,
@@ -69,6 +69,7 @@ export function summary(card, isSaid = false) {
   }
 }
 
+const entries = (n) => (n === 1 ? t("1 entry") : t("{n} entries", { n }));
 const remark = (text) => (text.length <= REMARK && !text.includes("\n") ? text : "");
 const firstLine = (text) => (text.length > 160 ? `${text.slice(0, 160)} …` : text).split("\n")[0];
 
@@ -167,12 +168,15 @@ function searchCard(card, host) {
     ),
   );
   const more = card.total - card.hits.length;
+  const large = card.too_large ?? 0; // a card of an older session has no such count
+  const left = large === 1 ? t("1 file") : t("{n} files", { n: large });
   return h(
     "div",
     { class: "card-search" },
     ...files,
     !card.hits.length && h("p", { class: "muted", text: t("Nothing found.") }),
     more > 0 && h("p", { class: "muted", text: t("… and {n} more", { n: more }) }),
+    large > 0 && h("p", { class: "muted", text: t("Too large to search: {files}", { files: left }) }),
   );
 }
 

@@ -69,10 +69,11 @@ function side(row, number) {
   ];
 }
 
-const words = (row) =>
-  row.pieces
-    ? row.pieces.map((piece) => (piece.marked ? h("mark", { text: visible(piece.text) }) : visible(piece.text)))
-    : [visible(row.text)];
+function words(row) {
+  if (row.kind === "meta") return [t("No newline at end of file")]; // the one remark that a diff makes
+  const drawn = (piece) => (piece.marked ? h("mark", { text: visible(piece.text) }) : visible(piece.text));
+  return row.pieces ? row.pieces.map(drawn) : [visible(row.text)];
+}
 
 function line(row) {
   return h(

@@ -21,7 +21,7 @@ export class UndoButton {
     this.isTurn = what === "turn";
   }
 
-  /** @param {import("../state/derived.js").Undoable | undefined} undoable @param {string} subject */
+  /** @param {import("../state/shown.js").Undoable | undefined} undoable @param {string} subject */
   update(undoable, subject) {
     if (undoable === this.#undoable) return;
     this.#undoable = undoable;
@@ -31,6 +31,7 @@ export class UndoButton {
     const [words, label] = undoable.undone
       ? [this.isTurn ? t("Redo turn") : t("Redo"), t("Redo: {what}", { what: subject })]
       : [this.isTurn ? t("Undo turn") : t("Undo"), t("Undo: {what}", { what: subject })];
+    this.button.replaceChildren(icon(undoable.undone ? "redo" : "undo"), this.words);
     retext(this.words, words);
     attribute(this.button, "aria-label", label);
     attribute(
@@ -45,6 +46,6 @@ export class UndoButton {
     this.button.disabled = true;
     await host.undo(what, number, undone);
     this.button.disabled = false;
-    this.button.focus();
+    if (document.activeElement === document.body) this.button.focus(); // or somebody went on elsewhere
   }
 }

@@ -2,7 +2,7 @@
 
 import { t } from "../lib/words.js";
 
-const TARGETS = ["path", "pattern", "query", "url", "command", "code", "text"];
+const TARGETS = ["path", "pattern", "query", "url", "command", "code", "text", "message"];
 
 const LOOKS = {
   list_files: ["folder", () => t("List")],
@@ -10,7 +10,7 @@ const LOOKS = {
   find_files: ["search", () => t("Find files")],
   search_text: ["search", () => t("Search")],
   create_file: ["file", () => t("Create")],
-  modify_file: ["edit", () => t("Edit")],
+  modify_file: ["edit", () => t("Change")],
   rename_file: ["edit", () => t("Rename")],
   create_folder: ["folder", () => t("Make folder")],
   delete_file: ["delete", () => t("Delete")],
@@ -24,6 +24,7 @@ const LOOKS = {
   read_page: ["globe", () => t("Read page")],
   remember: ["brain", () => t("Remember")],
   update_todos: ["plan", () => t("Plan")],
+  git_commit: ["check", () => t("Commit")],
 };
 
 /** A tool from elsewhere is called by its name. @param {string} name */

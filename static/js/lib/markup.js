@@ -79,6 +79,11 @@ const LONGEST = 200_000; // characters of code that are still coloured
 let loading;
 /** The folder that paths in what is being drawn start from. */
 let base = "";
+/** Where the browser finds a picture of the project; "": nowhere. */
+let addressOf = api.rawAddress;
+
+/** Lets pictures be taken from elsewhere: the page of an exported session has no server. */
+export const takePictures = (/** @type {(path: string) => string} */ from) => (addressOf = from);
 
 /**
  * Fetches what is needed, once. Markup in a file is a part of it; in what the model says it is shown
@@ -89,8 +94,13 @@ let base = "";
 export function markdownReady() {
   loading ??= Promise.all([loadMarked(), loadPurify()]).then(([{ Marked }, { default: purify }]) => {
     purify.addHook("afterSanitizeAttributes", tame);
-    const file = new Marked({ gfm: true });
-    const talk = new Marked({ gfm: true, renderer: { html: shownMarkup }, walkTokens: escapeText });
+    const file = new Marked({ gfm: true, tokenizer: { def: noFootnote } });
+    const talk = new Marked({
+      gfm: true,
+      tokenizer: { def: noFootnote },
+      renderer: { html: shownMarkup },
+      walkTokens: escapeText,
+    });
     return (markdown, folder = null) => {
       base = folder ?? "";
       return purify.sanitize(/** @type {string} */ ((folder === null ? talk : file).parse(markdown)), OPTIONS);
@@ -107,6 +117,9 @@ function shownMarkup({ text, block }) {
   return block ? `<pre><code class="language-html">${escaped}</code></pre>` : escaped;
 }
 
+/** A footnote is the text it is; as the address of a link it would be gone. `false`: see yourself. */
+const noFootnote = (source) => (/^ {0,3}\[\^/.test(source) ? undefined : false);
+
 /** Marked would leave the text between `<script>` and its end as it is. */
 function escapeText(token) {
   if (token.type === "text") token.escaped = false;
@@ -117,6 +130,7 @@ function tame(node) {
   if (node.tagName === "A" && node.hasAttribute("href")) tameLink(node);
   if (node.tagName === "IMG") tamePicture(node);
   if (node.tagName === "INPUT") tameBox(node);
+  if (node.tagName === "OL") makeRoom(node);
   if (node.hasAttribute?.("class") && node.tagName !== "CODE" && node.tagName !== "SPAN")
     node.removeAttribute("class");
 }
@@ -126,6 +140,12 @@ function tameBox(box) {
   if (box.getAttribute("type") !== "checkbox") box.remove();
   box.setAttribute("disabled", "");
   box.setAttribute("aria-label", box.hasAttribute("checked") ? t("done") : t("to do"));
+}
+
+/** Says how many digits the longest number of *list* has, where they are more than usual. */
+function makeRoom(list) {
+  const last = (Number(list.getAttribute("start")) || 1) + list.childElementCount - 1;
+  if (last > 99) list.dataset.digits = last > 9999 ? "many" : String(String(last).length);
 }
 
 function tameLink(link) {
@@ -143,11 +163,16 @@ function tamePicture(picture) {
   const source = picture.getAttribute("src") ?? "";
   picture.setAttribute("loading", "lazy");
   if (source.startsWith("data:")) return;
-  if (/^https?:/i.test(source)) {
-    // would tell its server that we are here
-    picture.replaceWith(document.createTextNode(`[${picture.alt || source}]`));
-  } else
-    picture.setAttribute("src", api.rawAddress(inProject(source)));
+  // Its server would know that we are here.
+  if (/^https?:/i.test(source)) return spellOut(picture, picture.alt || source);
+  const path = inProject(source);
+  const address = addressOf(path);
+  if (address) picture.setAttribute("src", address);
+  else spellOut(picture, [picture.alt, path].filter(Boolean).join(": "));
+}
+
+function spellOut(picture, words) {
+  picture.replaceWith(document.createTextNode(`[${words}]`));
 }
 
 /** The path in the project that *reference* means, as it stands in a file of the folder *base*. */

@@ -39,7 +39,10 @@ export async function request(method, path, { query = {}, body, bytes } = {}) {
     throw unanswered(problem.message);
   });
   if (answer.status === 204) return null;
-  const plain = await answer.json().catch(() => ({}));
+  const plain = await answer.json().catch((problem) => {
+    if (answer.ok) throw unanswered(problem.message); // it broke off
+    return {};
+  });
   if (!answer.ok) throw new Refused(answer.status, plain);
   return plain;
 }

@@ -22,6 +22,13 @@ export class Connection {
   #follower = null;
   /** Rises with every `attach`; an answer to an older one is not for us. */
   #attempt = 0;
+  /** Settles when the server has what was said before. */
+  #said = Promise.resolve();
+  /** Settles when the server has left the session before. */
+  #left = Promise.resolve();
+  /** What is to be watched; null before the first time. */
+  #watched = null;
+  #isTelling = false;
 
   /** @type {any} there once `open` was called */
   #socket = null;
@@ -67,7 +74,7 @@ export class Connection {
    */
   follow(session, arrival = null) {
     if (this.#follower && this.#follower.session !== session) {
-      this.#say("detach", { session: this.#follower.session });
+      this.#left = this.#told("detach", { session: this.#follower.session });
     }
     this.#follower = new Follower(session);
     if (arrival) this.#arrived(this.#follower, arrival);
@@ -75,10 +82,11 @@ export class Connection {
   }
 
   /** Asks anew for what is missing; cheap. */
-  attach() {
-    const follower = this.#follower;
-    if (!follower || !this.#isLive) return;
+  async attach() {
     const attempt = (this.#attempt += 1);
+    await this.#left; // which may be the same one
+    const follower = this.#follower;
+    if (attempt !== this.#attempt || !follower || !this.#isLive) return;
     this.#socket.timeout(ACK_LIMIT * 2).emit("attach", follower.attach(), (late, ack) => {
       if (attempt !== this.#attempt) return;
       if (late) this.attach();
@@ -106,13 +114,37 @@ export class Connection {
     throw unanswered("no answer");
   }
 
-  /** @param {string[]} folders @param {string[]} files */
-  watch(folders, files) {
-    this.#say("watch", { folders: folders.slice(0, 500), files: files.slice(0, 500) });
+  /** As `command`, after all that was said before: the server hears several things at once. */
+  say(event, fields) {
+    const done = this.#said.then(() => this.command(event, fields));
+    this.#said = done.catch(() => {}); // who said it is told
+    return done;
   }
 
-  #say(event, fields) {
-    if (this.#isLive) this.#socket.emit(event, fields, () => {});
+  /** @param {string[]} folders @param {string[]} files */
+  watch(folders, files) {
+    this.#watched = { folders: folders.slice(0, 500), files: files.slice(0, 500) };
+    this.#watch();
+  }
+
+  /** Tells what is to be watched until the server has the last of it. */
+  async #watch() {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    for (let told = null; this.#isLive && told !== this.#watched;) {
+      const wanted = this.#watched;
+      if (await this.#told("watch", wanted)) told = wanted;
+    }
+    this.#isTelling = false;
+  }
+
+  /** Tells something that is of no use to the next connection; returns whether the server has it. */
+  async #told(event, fields) {
+    if (!this.#isLive) return false;
+    return this.#socket.timeout(ACK_LIMIT).emitWithAck(event, fields).then(
+      () => true,
+      () => false,
+    );
   }
 
   async #connection() {
@@ -123,6 +155,7 @@ export class Connection {
   #connected() {
     this.listener.link("live");
     this.attach();
+    this.#watch();
   }
 
   #disconnected(reason) {

@@ -61,8 +61,9 @@ export class Folders {
     const round = this.#rounds.get(folder);
     const part = await this.#part(folder, { start });
     this.#asked.delete(key);
-    if (!part || round !== this.#rounds.get(folder)) return;
-    if (!isOfOneOrder(this.tree.listed.get(folder), part)) this.relist(folder);
+    if (!part) return;
+    if (round !== this.#rounds.get(folder)) this.host.changed(); // who looks there asks again
+    else if (!isOfOneOrder(this.tree.listed.get(folder), part)) this.relist(folder);
     else this.#learn(folder, [part]);
   }
 
@@ -70,8 +71,11 @@ export class Folders {
   async reach(folder, name) {
     this.tree.open.add(folder);
     if (this.tree.listed.get(folder)?.places.has(name)) return;
+    const round = this.#rounds.get(folder);
     const part = await this.#part(folder, { around: name });
-    if (part) this.#learn(folder, [part]);
+    if (!part) return;
+    this.#learn(folder, [part]);
+    if (round !== this.#rounds.get(folder)) this.relist(folder); // that may be newer
   }
 
   /** Lists *folder* anew, as far as it shows. */
@@ -85,7 +89,10 @@ export class Folders {
       this.tree.listed.delete(folder);
       this.#learn(folder, came);
       if (!came.every((part) => isOfOneOrder(part, came[0]))) this.relist(folder);
-    } else this.host.changed();
+    } else {
+      if (folder && !this.tree.listed.has(folder)) this.collapse(folder); // to be tried again
+      this.host.changed();
+    }
   }
 
   #starts(folder) {
@@ -118,7 +125,7 @@ export class Folders {
   relistAll() {
     for (const folder of this.tree.listed.keys())
       if (folder && !this.tree.open.has(folder)) this.tree.listed.delete(folder);
-    for (const folder of this.open) this.relist(folder);
+    for (const folder of this.tree.open) this.relist(folder);
   }
 
   /** Lists *folder* anew, soon and only once. */
@@ -139,7 +146,7 @@ export class Folders {
     }
     // Also those above: the badges of folders tell of what is below.
     const touched = new Set(folders.flatMap((folder) => [folder, ...foldersAbove(folder)]));
-    for (const folder of this.open) if (touched.has(folder)) this.relist(folder);
+    for (const folder of this.tree.open) if (touched.has(folder)) this.relist(folder);
     for (const folder of folders) if (!this.tree.open.has(folder)) this.tree.listed.delete(folder);
   }
 }

@@ -27,5 +27,6 @@ export function followMarks(app) {
     }
     if (known === wanted) look(); // it may be another one by now
   };
+  app.on("session", () => (known = "")); // whose marks are forgotten
   app.show(look);
 }

@@ -4,7 +4,6 @@ import { attribute, button, h, keyed } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { notify } from "../lib/notify.js";
 import { say, t } from "../lib/words.js";
-import { stripped } from "../lib/ansi.js";
 import { nameOfSession } from "./topbar.js";
 
 /** @param {import("../app.js").App} app */
@@ -39,9 +38,9 @@ export function alerts(app) {
     drawTitle(known, favicon);
     drawBanner(known, banner);
   });
-  app.on("event", (event) => {
+  app.on("event", async (event) => {
     if (event.type !== "TurnFinished") return;
-    const words = lastWords(app.known.picture.items);
+    const words = await lastWords(app.known.picture.items);
     said.textContent = t("Answer finished: {text}", { text: words });
     notify(t("Finished: {title}", { title: nameOfSession(app.known) }), words.slice(0, 200));
   });
@@ -73,7 +72,8 @@ function drawBanner({ link, state }, banner) {
   if (banner.textContent !== words) banner.textContent = words;
 }
 
-function lastWords(items) {
+async function lastWords(items) {
+  const { stripped } = await import("../lib/ansi.js"); // which is there, or there were no words
   const text = items.findLast((item) => item.kind === "text")?.text ?? "";
   return stripped(text).slice(0, 600);
 }

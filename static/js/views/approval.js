@@ -4,6 +4,8 @@ import { h } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 import { openQuestion } from "../state/derived.js";
 
+const AGAIN = 2000; // ms until the card is fetched again that could not be had
+
 /** @param {import("../app.js").App} app */
 export function approval(app) {
   const element = h("div", { class: "approval-place" });
@@ -22,9 +24,10 @@ export function approval(app) {
   });
 
   async function ask(item, waiting) {
-    const { QuestionCard } = await import("./question.js");
+    const cards = await import("./question.js").catch(() => null);
     if (nameOf(item) !== asked) return;
-    card = new QuestionCard(item, app, waiting);
+    if (!cards) return setTimeout(() => ask(item, waiting), AGAIN);
+    card = new cards.QuestionCard(item, app, waiting);
     element.replaceChildren(card.element);
     app.tell("asked", card);
   }

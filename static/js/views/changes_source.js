@@ -27,8 +27,8 @@ export class ChangesSource {
    */
   constructor(app, element) {
     this.app = app;
-    new IntersectionObserver(([{ isIntersecting }]) => {
-      this.#isVisible = isIntersecting;
+    new IntersectionObserver((looks) => {
+      this.#isVisible = looks.at(-1).isIntersecting;
       this.#look();
     }).observe(element);
     app.on("files", () => {
@@ -59,8 +59,7 @@ export class ChangesSource {
     const shown = this.#shown;
     this.#acting = this.#acting.then(async () => {
       if (shown === this.#shown) await this.app.attempt(() => work(this));
-      this.#known = "";
-      await this.#ask();
+      await this.#ask(true);
     });
     return this.#acting;
   }
@@ -130,9 +129,12 @@ export class ChangesSource {
     }, PAUSE);
   }
 
-  /** One question at a time; the last one asked counts. */
-  #ask() {
-    this.#asking = this.#asking.then(() => this.#askNow());
+  /** One question at a time; the last one asked counts. @param {boolean} [isNeeded] whatever is known */
+  #ask(isNeeded = false) {
+    this.#asking = this.#asking.then(() => {
+      if (isNeeded) this.#known = "";
+      return this.#askNow();
+    });
     return this.#asking;
   }
 

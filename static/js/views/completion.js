@@ -2,7 +2,7 @@
 
 import { h } from "../lib/dom.js";
 import { visible } from "../lib/format.js";
-import { api } from "../net/api.js";
+import { Refused, api } from "../net/api.js";
 import { mention, wordAt } from "../state/typing.js";
 import { say, t } from "../lib/words.js";
 
@@ -13,6 +13,7 @@ const MOST = 8;
 export class Completion {
   #commands = null;
   #updates = 0;
+  #updating = Promise.resolve();
   /** @type {Choice[]} */
   choices = [];
   chosen = 0;
@@ -37,12 +38,18 @@ export class Completion {
     return !this.element.hidden;
   }
 
-  async update() {
+  update() {
+    this.#updating = this.#update();
+  }
+
+  async #update() {
     const update = (this.#updates += 1);
     const place = wordAt(this.area.value, this.area.selectionStart);
     if (!place) return this.close();
-    const choices =
-      place.kind === "command" ? await this.#commandChoices(place.word) : await this.#fileChoices(place.word);
+    const choices = await this.#choicesFor(place).catch((refusal) => {
+      if (!(refusal instanceof Refused)) throw refusal;
+      return []; // the next letter asks again
+    });
     if (update !== this.#updates) return; // something was typed meanwhile
     if (!choices.length) return this.close();
     this.place = place;
@@ -51,8 +58,12 @@ export class Completion {
     this.#draw();
   }
 
+  #choicesFor({ kind, word }) {
+    return kind === "command" ? this.#commandChoices(word) : this.#fileChoices(word);
+  }
+
   async #commandChoices(word) {
-    this.#commands ??= (await api.commands().catch(() => ({ commands: [] }))).commands;
+    this.#commands ??= (await api.commands()).commands;
     return this.#commands
       .filter(({ name }) => slashed(name).startsWith(word))
       .slice(0, 30)
@@ -64,7 +75,7 @@ export class Completion {
   }
 
   async #fileChoices(word) {
-    const found = await this.app.finder.find(word, MOST).catch(() => []);
+    const found = await this.app.finder.find(word, MOST);
     return found.map((path) => ({ insert: mention(path), label: visible(path), help: "" }));
   }
 
@@ -94,8 +105,7 @@ export class Completion {
         on: {
           mousedown: (event) => {
             event.preventDefault();
-            this.chosen = index;
-            this.take();
+            this.take(choice);
           },
         },
       },
@@ -109,8 +119,11 @@ export class Completion {
     this.#draw();
   }
 
-  take() {
-    const { insert } = this.choices[this.chosen];
+  /** Puts in the word's place what is chosen for it as it is now. @param {Choice} [choice] another one */
+  async take(choice) {
+    await this.#updating;
+    if (!this.isOpen) return;
+    const { insert } = choice ?? this.choices[this.chosen];
     const end = this.area.selectionStart;
     this.area.setRangeText(insert, this.place.start, end, "end");
     this.close();

@@ -67,16 +67,14 @@ export function composer(app) {
   );
 
   let session = ""; // "" while none is open: what is typed then goes into the next one
-  let left = "";
+  app.on("session", (opened) => {
+    const isWritten = !session && area.value;
+    session = opened;
+    if (isWritten) remember(`draft.${session}`, area.value);
+    else area.value = remembered(`draft.${session}`) ?? "";
+    resize();
+  });
   app.show((known) => {
-    if (known.session !== session && known.session !== left) {
-      const isNew = !session;
-      session = known.session;
-      left = "";
-      if (!isNew || !area.value) area.value = remembered(`draft.${session}`) ?? "";
-      else remember(`draft.${session}`, area.value);
-      resize();
-    }
     const isRunning = Boolean(known.state?.running);
     stop.hidden = !isRunning;
     stop.disabled = Boolean(known.state?.stopping);
@@ -145,7 +143,7 @@ export function composer(app) {
   app.on("starting", (keepsText) => {
     if (keepsText) remember(`draft.${session}`, null);
     else if (session) area.value = ""; // what was written before the first session goes into it
-    [left, session] = [session, ""];
+    session = "";
     resize();
   });
   app.on("draft", take);

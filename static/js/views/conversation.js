@@ -3,7 +3,6 @@
 import { button, h, keyed, retext } from "../lib/dom.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/words.js";
-import { grouped, marked } from "../state/derived.js";
 import { verb } from "../cards/verbs.js";
 import { welcome } from "./welcome.js";
 import { Follow } from "./follow.js";
@@ -46,17 +45,17 @@ export function conversation(app) {
   let drawn = null;
   let marks = null;
   let outbox = 0;
-  import("./items.js").then(async ({ itemView, itemsReady }) => {
+  import("./items.js").then(async ({ itemView, itemsReady, shown }) => {
     await itemsReady;
     const items = keyed(
       list,
       (item) => item.key,
       (item) => itemView(item, host),
     );
-    begin(items);
+    begin(items, shown);
   });
 
-  const begin = (items) =>
+  const begin = (items, shown) =>
     app.show((known) => {
       if (known.session !== session) {
         session = known.session;
@@ -66,7 +65,7 @@ export function conversation(app) {
       if (known.picture.items !== drawn || known.marks !== marks) {
         ({ marks } = known);
         drawn = known.picture.items;
-        groups = stable(groups, grouped(marked(drawn, marks)));
+        groups = stable(groups, shown(drawn, marks));
         items(groups);
       }
       if (known.outbox.length > outbox) follow.toEnd();

@@ -153,8 +153,8 @@ export class Editor {
   goToOffset(offset) {
     requestAnimationFrame(() =>
       this.view.dispatch({
-        selection: { anchor: offset },
-        effects: cm.EditorView.scrollIntoView(offset, { y: "center" }),
+        selection: { anchor: Math.min(offset, this.view.state.doc.length) },
+        effects: cm.EditorView.scrollIntoView(Math.min(offset, this.view.state.doc.length), { y: "center" }),
       }),
     );
   }

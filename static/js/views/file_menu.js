@@ -110,11 +110,15 @@ export class FileMenu {
       rows: 3,
       spellcheck: "false",
     });
+    let isAsking = false;
     const finish = async () => {
+      if (isAsking) return; // pressed twice
+      isAsking = true;
       const isDone = await this.app.attempt(async () => {
         await done(field.value.trim());
         return true;
       });
+      isAsking = false;
       if (isDone && form.isConnected) this.close(); // else what was written stays, to be mended
     };
     const form = h(

@@ -24,8 +24,11 @@ export class FileView {
   #isPreview = false;
   #wantedLine = 0;
   #isLoading = null;
+  #isLeft = false;
   /** @type {Promise<void> | null} a save that is under way */
   #saving = null;
+  /** Looks at the file on disk, one after another: what was read first must not come last. */
+  #looking = Promise.resolve();
   #keeping = 0;
 
   /**
@@ -121,7 +124,7 @@ export class FileView {
 
   /** Keeps what was typed over a reload. */
   keepDraft() {
-    if (!this.#editor) return;
+    if (!this.#editor || this.#isLeft) return;
     const { text } = this.#editor;
     const { text: base, hash } = this.#base;
     keep(this.#draftName, text !== base && text.length < LONGEST_DRAFT ? { base, hash, text } : null);
@@ -155,7 +158,9 @@ export class FileView {
 
   /** Puts the focus where one goes on: into the text, or onto what can be done with the file. */
   async enter() {
+    const before = document.activeElement;
     await this.#isLoading;
+    if (document.activeElement !== before) return; // somebody went on elsewhere
     if (this.#editor && !this.#isPreview) this.#editor.view.focus();
     else this.bar.pinButton.focus();
   }
@@ -175,7 +180,8 @@ export class FileView {
   // --- saving and merging ----------------------------------------------------------------------------
 
   async save() {
-    if (!this.#editor || this.#saving || !this.isDirty) return;
+    while (this.#saving) await this.#saving; // more may have been typed meanwhile
+    if (!this.#editor || !this.isDirty) return;
     if (conflicts(this.#editor.text).length) {
       this.app.notice(t("Settle the conflicts first."), true);
       return;
@@ -208,19 +214,18 @@ export class FileView {
   }
 
   /** The file on disk is another now: take it over, or merge it with what was typed. */
-  async changedOutside() {
+  changedOutside() {
+    const look = () => this.#look();
+    this.#looking = this.#looking.then(look, look);
+  }
+
+  async #look() {
     await this.#isLoading;
     if (!this.#editor) {
       this.#isLoading = this.#load();
       return;
     }
-    await this.#saving; // it may be what changed the file
-    const base = this.#base;
-    const file = await api.text(this.path).catch((refusal) => refusal);
-    if (this.#saving || base !== this.#base) {
-      await this.changedOutside(); // what was read may be older than what was saved meanwhile
-      return;
-    }
+    const file = await this.#onDisk();
     if (file.status === 404) this.#gone();
     if (file.hash === undefined || file.hash === this.#base.hash) return;
     this.file = file;
@@ -231,6 +236,16 @@ export class FileView {
       this.#base = { text: file.text, hash: file.hash };
       this.#editor.replace(file.text);
       if (this.#isPreview) this.#preview(this.#kind, file.text);
+    }
+  }
+
+  /** What the file is now, or the refusal; none of it is older than what was saved meanwhile. */
+  async #onDisk() {
+    for (;;) {
+      await this.#saving; // it may be what changed the file
+      const base = this.#base;
+      const file = await api.text(this.path).catch((refusal) => refusal);
+      if (!this.#saving && base === this.#base) return file;
     }
   }
 
@@ -255,6 +270,7 @@ export class FileView {
   }
 
   leave() {
+    this.#isLeft = true;
     clearTimeout(this.#keeping);
     keep(this.#draftName, null);
     this.bar.leave();

@@ -7,7 +7,7 @@ import { copyButton } from "../lib/code.js";
 import { markdownReady } from "../lib/markup.js";
 import { MarkdownWriter } from "../lib/writer.js";
 import { say, t } from "../lib/words.js";
-import { explored } from "../state/derived.js";
+import { explored } from "../state/shown.js";
 import { callView } from "../cards/call.js";
 import { drawCard } from "../cards/cards.js";
 import { UndoButton } from "../cards/undo.js";
@@ -27,6 +27,8 @@ const VIEWS = {
   command: commandView,
   end: endView,
 };
+
+export { shown } from "../state/shown.js";
 
 /** The kinds of items the page can show. */
 export const ITEMS = Object.keys(VIEWS);
@@ -149,8 +151,9 @@ function groupWords(calls) {
 }
 
 function retryView(item) {
+  const reason = say(item.reason).replace(/[.。]$/, "");
   const words = t("Asking again in {time} (try {n})", { time: duration(item.seconds), n: item.attempt });
-  return { element: h("p", { class: "remark" }, icon("refresh"), `${say(item.reason)} ${words}`) };
+  return { element: h("p", { class: "remark" }, icon("refresh"), `${reason} · ${words}`) };
 }
 
 function thoughtView(item) {
@@ -184,6 +187,8 @@ function commandView(item, host) {
   };
 }
 
+const written = (n) => (n === 1 ? t("1 token written") : t("{n} tokens written", { n: count(n) }));
+
 const WHYS = {
   done: () => "",
   stopped: () => t("Stopped"),
@@ -198,12 +203,16 @@ function endView(item, host) {
   const facts = [
     item.turn ? t("turn {n}", { n: item.turn }) : "",
     item.seconds ? duration(item.seconds) : "",
-    usage.completion_tokens ? t("{n} tokens written", { n: count(usage.completion_tokens) }) : "",
+    usage.completion_tokens ? written(usage.completion_tokens) : "",
   ]
     .filter(Boolean)
     .join(" · ");
   const undo = new UndoButton("turn", host);
-  const update = ({ undoable, turn }) => undo.update(undoable, t("turn {n}", { n: turn }));
+  const goOn = item.why !== "done" && host.send && goOnButton(item, host);
+  const update = ({ undoable, turn, isPast = false }) => {
+    undo.update(undoable, t("turn {n}", { n: turn }));
+    if (goOn) goOn.hidden = isPast;
+  };
   update(item);
   if (item.why === "done") {
     return {
@@ -217,14 +226,6 @@ function endView(item, host) {
       update,
     };
   }
-  const hasFailed = item.why === "error";
-  const goOn =
-    host.send &&
-    button(
-      { class: "small", on: { click: () => host.send(t("Go on.")) } },
-      icon(hasFailed ? "refresh" : "play"),
-      hasFailed ? t("Try again") : t("Continue"),
-    );
   return {
     element: h(
       "footer",
@@ -236,10 +237,28 @@ function endView(item, host) {
         h("b", { text: WHYS[item.why]?.() ?? item.why }),
         item.detail && item.why !== "stopped" ? ` ${say(item.detail)}` : "",
       ),
-      h("div", { class: "buttons" }, goOn, undo.element, forkButton(item, host)),
+      h("div", { class: "buttons" }, undo.element, forkButton(item, host), goOn),
     ),
     update,
   };
+}
+
+function goOnButton(item, host) {
+  const hasFailed = item.why === "error";
+  const work = async () => {
+    element.disabled = true;
+    try {
+      await host.send(t("Go on."));
+    } finally {
+      element.disabled = false;
+    }
+  };
+  const element = button(
+    { class: "small", on: { click: work } },
+    icon(hasFailed ? "refresh" : "play"),
+    hasFailed ? t("Try again") : t("Continue"),
+  );
+  return element;
 }
 
 function forkButton(item, host) {

@@ -10,7 +10,7 @@ export function personView(item, host) {
   const text = h("div", { class: "said", text: item.text });
   const element = h("article", { class: "person", "aria-label": t("You") }, text);
   if (!host.resend || !item.turn) return { element };
-  const words = t("Edit this in a new session");
+  const words = t("Rewrite this in a new session");
   const edit = button(
     { class: "quiet tiny", title: words, "aria-label": words, on: { click: begin } },
     icon("edit"),

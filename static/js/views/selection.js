@@ -101,12 +101,16 @@ export function selection(app, found) {
       leave();
       if (before instanceof HTMLElement) before.focus();
     };
+    let isKeeping = false;
     const keep = async () => {
       const words = area.value.trim();
       if (!words) return close();
+      if (isKeeping) return; // pressed twice
       current = selected;
       if (!selected.path) return quote(words);
-      if (await app.attempt(() => note(selected, words))) {
+      isKeeping = true;
+      isKeeping = Boolean(await app.attempt(() => note(selected, words)));
+      if (isKeeping) {
         close();
         app.tell("files", { by: "person", folders: [folderOf(selected.path)], paths: [] });
         app.notice(t("Noted."));

@@ -65,7 +65,7 @@ export function openSessions(app) {
     nothing.hidden = shown.length > 0;
   });
   dialog.addEventListener("close", leave);
-  field.addEventListener("input", () => search(field.value.trim(), all, found, open));
+  field.addEventListener("input", () => search(app, field.value.trim(), all, found, open));
   field.focus();
   app.refreshSessions();
 
@@ -113,15 +113,16 @@ function keepingFocus(list, field, redraw) {
 
 let searches = 0;
 
-async function search(text, all, found, open) {
+async function search(app, text, all, found, open) {
   const number = (searches += 1);
   all.hidden = Boolean(text);
   found.hidden = !text;
   if (!text) return;
   await new Promise((resolve) => setTimeout(resolve, 150));
   if (number !== searches) return;
-  const answer = await api.search(text).catch(() => ({ found: [] }));
+  const answer = await app.attempt(() => api.search(text));
   if (number !== searches) return;
+  if (!answer) return found.replaceChildren();
   const row = ({ session, title, turn, snippet }) =>
     h(
       "li",

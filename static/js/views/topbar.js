@@ -81,7 +81,7 @@ export function topbar(app) {
     retext(title, nameOfSession(app.known));
     const waiting = sessions.filter((row) => row.asking && row.id !== session).length;
     badge.hidden = !waiting;
-    retext(badge, t("{n} need you", { n: waiting }));
+    retext(badge, waiting === 1 ? t("1 needs you") : t("{n} need you", { n: waiting }));
     title.disabled = !state;
   });
 
@@ -99,7 +99,7 @@ export function topbar(app) {
   }
 
   function drawBell(isOn) {
-    bell.title = isOn ? t("Notifications: on") : t("Notify me when I look elsewhere");
+    bell.title = isOn ? t("Alerts: on") : t("Alert me when I look elsewhere");
     bell.setAttribute("aria-label", bell.title);
     bell.setAttribute("aria-pressed", String(isOn));
   }

@@ -92,13 +92,13 @@ class FileTree {
 
   #listenToState() {
     let focus = null;
-    let link = "";
-    this.app.show(({ state, link: now }) => {
+    let isLive = false; // after the first time it is told that anything may have changed
+    this.app.show(({ state, link }) => {
       const focused = JSON.stringify(state?.focus ?? []);
       if (focused !== focus && focus !== null) this.#relistAll();
       focus = focused;
-      if (now === "live" && link !== "live") this.#relistAll();
-      link = now;
+      if (link === "live" && !isLive) this.#relistAll();
+      isLive ||= link === "live";
     });
   }
 
@@ -246,6 +246,7 @@ class FileTree {
       this.element.append(menu.element);
       return menu;
     });
+    this.#menu.catch(() => (this.#menu = null)); // the next click tries again
     work(await this.#menu);
   }
 

@@ -678,7 +678,7 @@ def test_several_processes_share_a_store(root: Path, tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", code, root, tmp_path / "store", name], cwd=HOUSE)
         for name in ("one", "two", "three")
     ]
-    assert [process.wait(60) for process in running] == [0, 0, 0]
+    assert [process.wait(500) for process in running] == [0, 0, 0]
     with checkpoints(root, tmp_path / "store") as points:
         taken = points.take()
         assert points.content(taken.id, "two") == b"9"

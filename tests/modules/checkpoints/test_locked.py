@@ -62,7 +62,7 @@ def test_what_was_made_unreadable_comes_back(
     done = subprocess.run(
         [bwrap, "--dev-bind", "/", "/", "--cap-drop", "ALL", "--chdir", str(ROOT),
          sys.executable, "-c", CHILD, str(tmp_path), line, path, mode],
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=500,
     )  # fmt: skip
     subprocess.run(["chmod", "-R", "u+rwx", str(tmp_path)], check=True)
     assert done.returncode == 0, done.stderr

@@ -42,7 +42,7 @@ def title(card: object) -> str:
 
 
 def test_a_call_goes_though_others_came_later(root: Path, undo: UndoFamily) -> None:
-    card = undo.undo("call 1")
+    card = undo.undo("call 1").card
     assert title(card) == "Took back call 1 (turn 1); /redo brings it again"
     assert (root / "f").read_text() == text(twenty="twenty")
     assert (root / "g").read_text() == "two\n"
@@ -79,7 +79,7 @@ def test_a_call_of_a_turn_that_was_undone_can_come_again_alone(
 
 def test_a_conflict_keeps_both(root: Path, undo: UndoFamily) -> None:
     (root / "f").write_text(text(three="mine", twenty="twenty"))
-    assert rows(undo.undo("call 1")) == [
+    assert rows(undo.undo("call 1").card) == [
         ["both kept", "f", "as you have it; the earlier one is f.undo-conflict"]
     ]
     assert (root / "f").read_text() == text(three="mine", twenty="twenty")
@@ -89,14 +89,14 @@ def test_a_conflict_keeps_both(root: Path, undo: UndoFamily) -> None:
 
 def test_the_numbers_are_listed(undo: UndoFamily) -> None:
     undo.undo("call 2")
-    assert rows(undo.undo("list")) == [
+    assert rows(undo.undo("list").card) == [
         ["1", "1", "f", ""],
         ["2", "1", "g", "taken back"],
         ["3", "2", "f", ""],
         ["4", "3", "g", ""],
     ]
     undo.enter("another")
-    assert isinstance(undo.undo("list"), TextCard)
+    assert isinstance(undo.undo("list").card, TextCard)
 
 
 @pytest.mark.parametrize(
@@ -191,13 +191,15 @@ def test_what_was_too_large_names_the_limit_and_the_setting(
         undo.after("a", 1)
         undo.rest()
         why = "larger than 1.0 kB, the most that checkpoints hold of one file (setting "
-        assert rows(undo.undo("")) == [["not brought back", "big", f"{why}checkpoint_file_mb)"]]
+        assert rows(undo.undo("").card) == [
+            ["not brought back", "big", f"{why}checkpoint_file_mb)"]
+        ]
 
 
 def test_what_is_there_as_it_was_says_so(root: Path, undo: UndoFamily) -> None:
     (root / "f").write_text(LINES)
     undo.undo("call 3")
-    assert rows(undo.undo("call 1")) == [["nothing was left to take back"]]
+    assert rows(undo.undo("call 1").card) == [["nothing was left to take back"]]
 
 
 def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(

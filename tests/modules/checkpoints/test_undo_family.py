@@ -61,7 +61,7 @@ def test_undo_goes_back_turn_by_turn(root: Path, undo: UndoFamily) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     call(undo, 2, "b", root / "f", "two\n")
     call(undo, 2, "c", root / "g", "two\n")
-    assert rows(undo.undo("")) == [["put back", "f", ""], ["removed", "g", ""]]
+    assert rows(undo.undo("").card) == [["put back", "f", ""], ["removed", "g", ""]]
     assert (root / "f").read_text() == "one\n"
     undo.undo("turn")
     assert (root / "f").read_text() == "zero\n"
@@ -104,7 +104,7 @@ def test_rewind_restores_the_state_before_a_turn(root: Path, undo: UndoFamily) -
     (root / "mine").write_text("mine")
     call(undo, 3, "c", root / "f", "three\n")
     told = str(undo.rewind("2").card)
-    assert "though not done by this session" in told
+    assert "no call of this session did" in told
     assert "values={'paths': 'mine'}" in told
     assert look(root) == was
     undo.redo("")
@@ -189,12 +189,21 @@ def test_what_cannot_be_held_is_said_once_and_asked_about(root: Path, undo: Undo
     assert undo.concern("delete_folder", {"path": "."}) is None
 
 
+def test_each_command_says_what_it_did_to_files(root: Path, undo: UndoFamily) -> None:
+    call(undo, 1, "a", root / "g", "one\n")
+    gone, back = (Change("deleted", "g"),), (Change("created", "g"),)
+    assert undo.undo("").changes == gone
+    assert undo.redo("turn 1").changes == back
+    assert undo.rewind("1 files").changes == gone
+    assert undo.redo("").changes == back
+
+
 def test_conflicts_and_what_was_left_are_shown(root: Path, undo: UndoFamily) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     call(undo, 1, "b", root / "g", "one\n")
     (root / "f").write_text("mine\n")
     (root / "g").write_text("mine\n")
-    assert rows(undo.undo("")) == [
+    assert rows(undo.undo("").card) == [
         ["both kept", "f", "as you have it; the earlier one is f.undo-conflict"],
         ["left as it is", "g", "changed since, so it was kept"],
     ]
@@ -227,7 +236,7 @@ def test_an_undo_that_had_no_room_can_be_tried_again(
 
     with monkeypatch.context() as patched:
         patched.setattr(placing, "_write", full)
-        card = undo.undo("")
+        card = undo.undo("").card
         assert ["not brought back", "f", f"the system says: {os.strerror(errno.ENOSPC)}"] in rows(
             card
         )

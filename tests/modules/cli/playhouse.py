@@ -1,6 +1,7 @@
 """A dialogue with a scripted model and made-up tools, to be started in a real terminal.
 
-`python -m tests.modules.cli.playhouse FOLDER [zh]`; the first word typed chooses the play.
+`python -m tests.modules.cli.playhouse FOLDER en|zh FILES`; the first word typed chooses the play.
+Some go on only when a file is made in FOLDER, its door.
 """
 
 from __future__ import annotations
@@ -86,6 +87,17 @@ def pause(seconds: float) -> Callable[[Stop], None]:
     def wait(stop: Stop) -> None:
         if stop.wait(seconds):
             raise Stopped
+
+    return wait
+
+
+def door(file: Path) -> Callable[[Stop], None]:
+    """A model that waits until *file* is there."""
+
+    def wait(stop: Stop) -> None:
+        while not file.exists():
+            if stop.wait(0.02):
+                raise Stopped
 
     return wait
 
@@ -191,32 +203,46 @@ TOOLS = calls(
     ("c9", "fail", "{}"),
     text="I look at it first.",
 )
-PLAYS: dict[str, list[list[Item]]] = {
-    "prose": [spoken(PROSE, 0.002)],
-    "slow": [spoken(PROSE, 0.02, thinking="Let me think about it.\n" * 9)],
-    "tools": [TOOLS, say("All done.")],
-    "long": [call("run_command", command="make", wait=0.1, lines=600), say("Done.")],
-    "stubborn": [[lambda _: time.sleep(60), *say("late")]],
-    "silent": [[pause(60.0), *say("late")]],
-    "late": [[pause(1.5), *call("web_search", query="tea")], say("Found.")],
-    "pausing": [[pause(1.5), *say("after a while")]],
-    "web": [call("web_search", query="tea"), say("Found.")],
-    "hostile": [say(f"safe {HOSTILE} end")],
-    "retry": [
-        [Delta("half a rep\n\nly"), Retry(phrase("The server is busy."), 2, 1.0), *say("whole")]
-    ],
-}
+
+
+def slow(folder: Path) -> list[Item]:
+    """A long reply: thought of until the door `write` is open, written until `end` is."""
+    thought = spoken("", 0.02, thinking="Let me think about it.\n" * 9)
+    *written, done = spoken(PROSE, 0.02)
+    return [*thought[:-1], door(folder / "write"), *written, door(folder / "end"), done]
+
+
+def plays(folder: Path) -> dict[str, list[list[Item]]]:
+    return {
+        "prose": [spoken(PROSE, 0.002)],
+        "slow": [slow(folder)],
+        "tools": [TOOLS, say("All done.")],
+        "long": [call("run_command", command="make", wait=0.1, lines=600), say("Done.")],
+        "stubborn": [[lambda _: time.sleep(60), *say("late")]],
+        "silent": [[pause(60.0), *say("late")]],
+        "late": [[door(folder / "go"), *call("web_search", query="tea")], say("Found.")],
+        "pausing": [[door(folder / "go"), *say("after a while")]],
+        "web": [call("web_search", query="tea"), say("Found.")],
+        "hostile": [say(f"safe {HOSTILE} end")],
+        "retry": [
+            [Delta("half a rep\n\nly"), Retry(phrase("The server is busy."), 2, 1.0), *say("whole")]
+        ],
+    }
 
 
 class PlayModel(ScriptedModel):
     """Plays what the first word of the person's message names; anything else is echoed."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.plays = plays(folder)
 
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
     ) -> Iterator[Delta | Retry | Completion]:
         if messages[-1]["role"] == "user":
             asked = str(messages[-1]["content"])
-            self.replies = list(PLAYS.get(asked.split()[0], [say(f"You said {asked!r}.")]))
+            self.replies = list(self.plays.get(asked.split()[0], [say(f"You said {asked!r}.")]))
         yield from super().stream(messages, tools, think=think, stop=stop)
 
 
@@ -225,7 +251,7 @@ def main(folder: Path, language: Any, count: int) -> int:
     stop = Stop()
     files = ["src/报告 final.md", "src/a.py", *(f"deep/folder/file{n}.txt" for n in range(count))]
     house = terminal(families=[Props(stop)], stop=stop, files=lambda: files, is_practice=True)
-    house.model = PlayModel()
+    house.model = PlayModel(folder)
     words = Words.of(language)
     return run_dialogue(
         house, words, history_file=folder / "typed", failures=FailureLog(folder / "log")

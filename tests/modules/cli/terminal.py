@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-PATIENCE = 60.0
+PATIENCE = 120.0
 PROMPT = "›"
 
 
@@ -29,16 +29,22 @@ class Terminal:
             ["tmux", "-f", os.devnull, "-L", self.socket, *arguments],
             capture_output=True,
             check=True,
-            timeout=60,
+            timeout=300,
         )
         return ended.stdout.decode()
 
     def start(self, folder: Path, *, width: int = 90, height: int = 30, **settings: str) -> None:
+        self.open(folder, width=width, height=height, **settings)
+        self.see(PROMPT)
+
+    def open(
+        self, folder: Path, *, width: int = 90, height: int = 30, first: str = ":", **settings: str
+    ) -> None:
+        """Let the playhouse start once the shell command *first* is done."""
         words = [f"{name}={value}" for name, value in settings.items()]
         program = f"{sys.executable} -m tests.modules.cli.playhouse {folder} en 50000"
-        self.line = f"cd {ROOT} && env {' '.join(words)} {program}; echo EXIT $?; cat"
+        self.line = f"{first}; cd {ROOT} && env {' '.join(words)} {program}; echo EXIT $?; cat"
         self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), self.line)
-        self.see(PROMPT)
 
     def start_again(self) -> None:
         self.tmux("respawn-pane", "-k", self.line)

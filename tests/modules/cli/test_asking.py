@@ -1,6 +1,7 @@
 """Questions in a real terminal, and what is typed while they are open."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -37,10 +38,14 @@ def test_the_arguments_of_a_call_are_edited_before_it_runs(started: Terminal) ->
     assert "changed by you" in screen
 
 
-def test_what_was_typed_before_a_question_does_not_answer_it(started: Terminal) -> None:
+def test_what_was_typed_before_a_question_does_not_answer_it(
+    started: Terminal, tmp_path: Path
+) -> None:
     started.press("late web", "Enter")
     started.see("Waiting for the model")
     started.press("y", "y", "y")
+    started.see("› yyy")
+    (tmp_path / "go").touch()
     started.see("n no")
     started.press("n")
     started.see("Why not?")

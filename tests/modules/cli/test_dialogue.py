@@ -5,13 +5,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from modules.cli.dialogue import Dialogue
+from modules.cli.keyboard import TypedAhead
+from modules.words import Words
+from tests.scripted import run, say, terminal
+from utils.logger import FailureLog
+
 
 def talk(folder: Path, lines: str) -> tuple[int, str, str]:
     ended = subprocess.run(
         [sys.executable, "-m", "tests.modules.cli.playhouse", str(folder), "en", "0"],
         input=lines.encode(),
         capture_output=True,
-        timeout=60,
+        timeout=300,
         env={**os.environ, "PYTHONUTF8": "1"},
     )
     return ended.returncode, ended.stdout.decode(), ended.stderr.decode()
@@ -48,3 +56,14 @@ def test_a_session_that_goes_on_shows_its_last_turn(tmp_path: Path) -> None:
     assert out.count("› second") == 1
     assert out.count("You said 'second'.") == 2
     assert out.count("You said 'hello'.") == 1
+
+
+def test_a_turn_that_is_shown_again_keeps_its_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main = terminal(say("done"))
+    run(main, "go")
+    monkeypatch.setattr(main.store, "seconds", lambda _session: {1: 65.0})
+    failures = FailureLog(tmp_path / "log")
+    Dialogue(main, Words("en", {}), failures, TypedAhead(), ()).run(iter(()))
+    assert "1 min 05 s" in capsys.readouterr().out

@@ -180,6 +180,11 @@ def test_a_command_prints_its_card_as_text() -> None:
     assert result["card"]["rows"] == [["model", "m"], ["mode", "fast"]]
 
 
+def test_what_a_command_did_to_files_is_told() -> None:
+    answered = CommandAnswered("/undo", CARD, changes=(Change("deleted", "a.txt"),))
+    assert play_json([answered])[1]["files"]["deleted"] == ["a.txt"]
+
+
 def test_a_command_that_failed_is_an_error() -> None:
     failed = CommandAnswered("/undo", TextCard(phrase("Nothing to undo.")), ok=False)
     assert play([failed]) == (2, "", "Nothing to undo.\n")
@@ -235,7 +240,7 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     os.close(read)
     try:
         ended = subprocess.run(
-            [sys.executable, "-c", program], stdout=write, stderr=subprocess.PIPE, timeout=60
+            [sys.executable, "-c", program], stdout=write, stderr=subprocess.PIPE, timeout=300
         )
     finally:
         os.close(write)
@@ -247,5 +252,5 @@ def test_it_loads_no_screen_library() -> None:
         "import sys, modules.cli.plain\n"
         "print(sorted({'rich', 'prompt_toolkit', 'asyncio', 'openai'} & sys.modules.keys()))"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=300)
     assert ended.stdout.decode().strip() == "[]"

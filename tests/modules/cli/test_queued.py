@@ -58,7 +58,7 @@ def terminal() -> Iterator[Terminal]:
 def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Terminal) -> None:
     project, data = tmp_path / "project", tmp_path / "data"
     project.mkdir()
-    script: list[Step] = [Call("run_command", command="sleep 30"), Say("after all")]
+    script: list[Step] = [Call("run_command", command="sleep 300", timeout=300), Say("after all")]
     with Simulator(script) as server:
         settings = (
             f"ONEFOLD_DATA_DIR={data} DEEPSEEK_API_KEY=sk-test DEEPSEEK_BASE_URL={server.url}"
@@ -70,7 +70,7 @@ def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Te
         terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", f"set -m; {first}")
         terminal.see(PROMPT)
         terminal.press("begin", "Enter")
-        terminal.see("sleep 30")
+        terminal.see("sleep 300")
         terminal.press("do this next", "Enter")
         terminal.see("› do this next")
         terminal.wait(lambda _: "do this next" in str(queue_of(data, project)))
@@ -103,11 +103,11 @@ def start(terminal: Terminal, base: Path, url: str, approve: str) -> tuple[Path,
 
 
 def test_a_stop_holds_the_line_that_waits(tmp_path: Path, terminal: Terminal) -> None:
-    script: list[Step] = [Call("run_command", command="sleep 30"), Say("after all")]
+    script: list[Step] = [Call("run_command", command="sleep 300", timeout=300), Say("after all")]
     with Simulator(script) as server:
         project, data = start(terminal, tmp_path, server.url, "all")
         terminal.press("begin", "Enter")
-        terminal.see("sleep 30")
+        terminal.see("sleep 300")
         terminal.press("do this next", "Enter")
         terminal.wait(lambda _: "do this next" in str(queue_of(data, project)))
         terminal.press("C-c")

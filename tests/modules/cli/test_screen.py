@@ -132,6 +132,10 @@ def test_an_end_before_the_end_says_why() -> None:
             "✓ x a.py  +2 −1 · 0.5 s\n  1 − old\n  1 + new\n  2       end\n  ⋮\n  9 + x",
         ),
         (
+            DiffCard("a", "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file", 1, 1),
+            "✓ x a.py  +1 −1 · 0.5 s\n  1 − a\n  1 + a\n      No newline at end of file",
+        ),
+        (
             RunCard(
                 "python", "print(1)", "1\n", 0, "", 0.5, "A: bubblewrap", (Change("created", "o"),)
             ),
@@ -154,6 +158,10 @@ def test_an_end_before_the_end_says_why() -> None:
             "✓ x a.py · 0.5 s\n  a.py\n      3  old",
         ),
         (SearchCard("x", (), 0), "✓ x a.py · 0.5 s\n  Nothing found."),
+        (
+            SearchCard("x", (), 0, too_large=2),
+            "✓ x a.py · 0.5 s\n  Nothing found.\n  Too large to search: 2 files",
+        ),
         (TextCard(phrase("Read {path}", path="a.py"), "5 lines"), "✓ x a.py · 5 lines · 0.5 s"),
         (TextCard(phrase("Deleted {path}", path="a.py")), "✓ x a.py · 0.5 s"),
         (TextCard("T", "w" * 51), f"✓ x a.py · 0.5 s\n  {'w' * 51}"),

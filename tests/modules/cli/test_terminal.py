@@ -1,5 +1,6 @@
 """The dialogue in a real terminal (tmux), driven by keystrokes."""
 
+import os
 import re
 import shutil
 import sys
@@ -21,9 +22,16 @@ def test_the_greeting_and_the_toolbar_say_what_holds(started: Terminal) -> None:
     assert screen.count("practice model, no AI") == 2
 
 
-def test_streamed_markdown_leaves_nothing_behind(started: Terminal) -> None:
+def open_doors(folder: Path, *names: str) -> None:
+    """Let the play that is on go on."""
+    for name in names:
+        (folder / name).touch()
+
+
+def test_streamed_markdown_leaves_nothing_behind(started: Terminal, tmp_path: Path) -> None:
     started.press("slow", "Enter")
     started.see("Ctrl-C stops")
+    open_doors(tmp_path, "write", "end")
     screen = started.see_prompt_after("$0.0010")
     text = started.screen(history=True)
     assert text.count("A plan") == 1
@@ -39,6 +47,20 @@ def test_streamed_markdown_leaves_nothing_behind(started: Terminal) -> None:
 def test_several_lines_are_one_message(started: Terminal) -> None:
     started.press("one", "M-Enter", "two", "C-j", "three\\", "Enter", "four", "Enter")
     started.see(r"You said 'one\ntwo\nthree\nfour'.")
+
+
+def test_lines_typed_before_the_first_prompt_are_sent_one_by_one(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "door")
+    terminal.open(tmp_path, first=f"read _ < {tmp_path / 'door'}")
+    terminal.press("one", "Enter", "two", "Enter", "thr")
+    terminal.see("thr")  # the terminal has it, and echoes
+    (tmp_path / "door").write_text("\n")
+    terminal.see("You said 'one'.")
+    terminal.see_prompt_after("You said 'two'.")
+    terminal.press("ee", "Enter")
+    terminal.see("You said 'three'.")
 
 
 def test_a_paste_of_many_lines_is_one_message(started: Terminal) -> None:
@@ -89,8 +111,10 @@ def test_ctrl_z_gives_the_shell_its_terminal_in_the_middle_of_a_turn(
     terminal.press("echo shell-$((1 + 1))", "Enter")
     terminal.see("shell-2")
     terminal.press("fg", "Enter")
+    open_doors(tmp_path, "write")
     terminal.see("Writing")
     terminal.press("typed")
+    open_doors(tmp_path, "end")
     terminal.see_prompt_after("$0.0010")
     terminal.see("› typed")
 
@@ -205,10 +229,12 @@ def test_a_second_ctrl_c_leaves_what_does_not_stop(started: Terminal) -> None:
     started.see("typed")  # the terminal echoes again
 
 
-def test_what_is_typed_during_a_turn_is_the_next_message(started: Terminal) -> None:
+def test_what_is_typed_during_a_turn_is_the_next_message(started: Terminal, tmp_path: Path) -> None:
     started.press("pausing", "Enter")
     started.see("Waiting for the model")
     started.press("next one", "Enter")
+    started.see("› next one")
+    open_doors(tmp_path, "go")
     screen = started.see("You said 'next one'.")
     assert screen.count("next one") == 2
 
@@ -264,6 +290,7 @@ def test_hostile_text_cannot_repaint_the_screen(started: Terminal) -> None:
 def test_no_color_means_no_colour_and_no_moving_lines(terminal: Terminal, tmp_path: Path) -> None:
     terminal.start(tmp_path, NO_COLOR="1")
     sent = tmp_path / "sent"
+    open_doors(tmp_path, "write", "end")
     terminal.press("tools", "Enter")
     terminal.see_prompt_after("All done.")
     terminal.tmux("pipe-pane", "-o", f"cat > {sent}")

@@ -15,6 +15,7 @@ from modules.cli.verbs import target, verb
         ("rename_file", {"path": "a", "new_path": "b"}, "a → b"),
         ("run_command", {"command": "make\ncheck"}, "make …"),
         ("run_python", {"code": "print(1)"}, ""),
+        ("git_commit", {"message": "Mend it\n\nAll of it."}, "Mend it …"),
         ("other", {"number": 3}, ""),
     ],
 )
@@ -22,6 +23,10 @@ def test_a_call_is_about_its_telling_argument(
     name: str, arguments: dict[str, Any], about: str
 ) -> None:
     assert target(name, arguments) == about
+
+
+def test_a_commit_has_a_verb() -> None:
+    assert str(verb("git_commit")) == "Commit"
 
 
 def test_a_tool_from_elsewhere_is_called_by_its_name() -> None:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from modules.sandbox import Limits, Program, Result, Sandbox
@@ -14,7 +14,7 @@ from utils.waiting import Stop
 
 ROOT = Path(__file__).parents[3]
 SECRET = "CANARY-of-the-house"
-QUICK = Limits(seconds=20)
+QUICK = Limits(seconds=60)
 
 
 class House:
@@ -70,7 +70,7 @@ def finish(sandbox: Sandbox, program: Program, limits: Limits = QUICK) -> Result
             return result
 
 
-def until(is_so: Callable[[], bool], seconds: float = 10) -> bool:
+def until(is_so: Callable[[], bool], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while not is_so() and time.monotonic() < end:
         time.sleep(0.01)
@@ -78,10 +78,13 @@ def until(is_so: Callable[[], bool], seconds: float = 10) -> bool:
 
 
 def children_of(process: int) -> list[int]:
-    below = []
-    for task in Path(f"/proc/{process}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            below += [child, *children_of(child)]
+    """Return what runs below *process*; threads and programs may end while we look."""
+    below: list[int] = []
+    with suppress(OSError):
+        for task in Path(f"/proc/{process}/task").iterdir():
+            with suppress(OSError):
+                for child in map(int, (task / "children").read_text().split()):
+                    below += [child, *children_of(child)]
     return below
 
 

@@ -384,7 +384,7 @@ def successes(
     for name, code in PYTHON.items():
         if name in known:
             continue
-        result = house.python((_TRY + code).format(**values) + "\nNone", Limits(seconds=30))
+        result = house.python((_TRY + code).format(**values) + "\nNone", Limits(seconds=60))
         if result.output.strip() or result.why != "exited" or result.exit_code:
             got[name] = f"{result.why} {result.exit_code} {result.output}"
     for name, code in BASH.items():

@@ -86,7 +86,8 @@ def test_a_living_onefold_keeps_what_a_killed_one_shared(house: House) -> None:
         owner.kill()
     (house.plain / "go").touch()
     assert "Read-only" in "".join(living)
-    assert [path.name for path in house.plain.iterdir()] == ["go"]
+    # Whoever is quicker takes it away, the living one or the helper of the killed one.
+    assert until(lambda: [path.name for path in house.plain.iterdir()] == ["go"])
 
 
 def test_no_helper_outlives_its_owner(house: House) -> None:

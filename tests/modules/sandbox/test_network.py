@@ -43,7 +43,7 @@ def server() -> Iterator[int]:
 def ask(proxy: Proxy, request: str, then: bytes = b"") -> bytes:
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(str(proxy.path))
-        line.settimeout(10)
+        line.settimeout(60)
         line.sendall(request.encode())
         answer = line.recv(1000)
         if then and b" 200 " in answer:
@@ -130,7 +130,7 @@ def test_addresses_near_us_are_refused_after_the_look_up(server: int, address: s
 def test_lines_end_with_the_proxy(server: int) -> None:
     _, ends = fake(server)
     with Proxy(HOSTS, **ends) as proxy, socket.socket(socket.AF_UNIX) as line:  # type: ignore[arg-type]
-        line.settimeout(10)
+        line.settimeout(60)
         line.connect(str(proxy.path))
         line.sendall(b"CONNECT index.example.org:443 HTTP/1.1\r\n\r\n")
         assert b" 200 " in line.recv(1000)

@@ -106,7 +106,7 @@ def test_programs_run_and_end_without_what_linux_has(house: House, mac: Sandbox)
 def test_limits_and_stop_hold_without_what_linux_has(house: House, mac: Sandbox) -> None:
     assert finish(mac, Program("bash", "sleep 60 & sleep 60"), Limits(seconds=1)).why == "timed out"
     hungry = "import time\nb = bytearray(200 << 20)\ntime.sleep(30)"
-    limits = Limits(seconds=30, memory=100 * MEBIBYTE)
+    limits = Limits(memory=100 * MEBIBYTE)
     assert finish(mac, Program("python", hungry), limits).why == "memory"
     stop = Stop()
     run = mac.run(Program("bash", "echo up; sleep 60 & sleep 60"), Limits(), stop)

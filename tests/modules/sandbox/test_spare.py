@@ -10,12 +10,18 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from core.events import Reply
+from modules.checkpoints.family import UndoFamily
 from modules.sandbox import Limits, Program, Result, Sandbox
 from modules.sandbox.spare import Parking
+from modules.terminal_ops import TerminalOps
+from tests.assembly import house as assembled
 from tests.modules.sandbox.house import (
     QUICK,
     ROOT,
@@ -27,6 +33,7 @@ from tests.modules.sandbox.house import (
     until,
 )
 from tests.modules.sandbox.probes import neighbours, successes
+from tests.scripted import call, run, say
 from utils.waiting import Stop
 
 
@@ -58,7 +65,7 @@ def warm(house: House) -> Warm:
 class WarmHouse(House):
     def __init__(self, house: House) -> None:
         self.__dict__.update(house.__dict__)
-        self._warm = Warm(house.sandbox(), Limits(seconds=30))
+        self._warm = Warm(house.sandbox(), Limits(seconds=60))
 
     def python(self, code: str, limits: Limits = QUICK, project: Path | None = None) -> Result:
         assert project is None
@@ -196,6 +203,7 @@ sandbox = Sandbox(Path(sys.argv[1]), cache_folder=Path(sys.argv[2]))
 finish(sandbox, Program("python", "pass"))
 while sandbox._spare._call is None:
     time.sleep(0.01)
+sandbox._spare.pause()  # until its start is over
 print("up", flush=True)
 sys.stdin.read()
 """
@@ -222,6 +230,40 @@ def test_none_is_left_when_onefold_ends(house: House, ends_by: str) -> None:
     Warm(house.sandbox(house.plain)).warm("pass")
     parked = [path.name.split("-")[1] for path in (house.data / "sandbox").glob("parked-*")]
     assert str(owner.pid) not in parked
+
+
+def test_none_is_started_while_the_folder_is_looked_at_or_undone(house: House) -> None:
+    """Its mount point, and the time that this leaves on the folder, would be taken for somebody's
+    doing, or undo an undo."""
+    somebody = threading.Lock()
+    asked = threading.Event()
+
+    @contextmanager
+    def alone() -> Iterator[None]:
+        asked.set()
+        with somebody:
+            yield
+
+    sandbox = Sandbox(house.plain, hidden=[house.data], cache_folder=house.data, alone=alone)
+    with somebody:
+        finish(sandbox, Program("python", "pass"))
+        assert asked.wait(30)
+        os.utime(house.plain, ns=(1, 1))
+        assert not until(lambda: has_spare(sandbox), 0.3)
+        assert list(house.plain.iterdir()) == []
+    assert until(lambda: has_spare(sandbox))
+    sandbox.close()
+    assert house.plain.stat().st_mtime_ns == 1
+
+
+def test_a_checkpoint_and_a_start_wait_for_each_other(tmp_path: Path) -> None:
+    with assembled(tmp_path, call("run_python", code="pass"), say("ok")) as here:
+        (runner,) = (one for one in here.main.families if isinstance(one, TerminalOps))
+        (undo,) = (one for one in here.main.families if isinstance(one, UndoFamily))
+        with undo._checkpoints.vault.alone():
+            run(here.main, "go", Reply(True))
+            assert not until(lambda: has_spare(runner._sandbox), 0.5)
+        assert until(lambda: has_spare(runner._sandbox))
 
 
 def test_one_that_is_dropped_ends_and_holds_nobody_up(house: House) -> None:

@@ -88,6 +88,8 @@ def test_what_is_written_counts_while_others_make_room(
     limits = Limits(seconds=60, disk_growth=40 * MEBIBYTE)
     reused = "for n in range(8): open('same', 'wb').write(bytes(10 << 20)); os.remove('same')"
     assert house.python(f"{START}{reused}\ntime.sleep(0.5)", limits).why == "exited"
+    if not os.stat(house.project).st_blocks:  # noqa: PTH116
+        return  # this is memory, and the kernel counts what is written to disks
     code = (
         "for n in range(8):\n    if os.fork() == 0:\n"
         "        open(f'{n}', 'wb').write(bytes(10 << 20)); os._exit(0)\n    os.wait()\n"

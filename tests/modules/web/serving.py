@@ -29,7 +29,7 @@ from tests.core.test_turn import Box
 from tests.scripted import Item, ScriptedModel
 from utils.logger import FailureLog
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @dataclass

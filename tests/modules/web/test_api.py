@@ -10,9 +10,12 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import quote
 
+import pytest
+
 from tests.modules.web.serving import PATIENCE, Served
 from tests.scripted import call, say
 
+JSON = "application/json"
 Serve = Callable[..., AbstractContextManager[Served]]
 
 
@@ -368,6 +371,20 @@ def test_a_login_link_can_be_asked_for(served: Served) -> None:
     url = served.ask("POST", "/api/login-links", {}).json["url"]
     path = url.removeprefix(served.server.url)
     assert served.ask("GET", path, known=False).status == 303
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [(JSON, b"{bad"), (JSON, b"[1]"), (JSON, b"null"), ("text/plain", b"{}"), ("", b"{}")],
+)
+def test_a_body_that_says_nothing_makes_no_session(served: Served, kind: str, body: bytes) -> None:
+    before = served.ask("GET", "/api/sessions").json
+    for path in ("/api/sessions", "/api/login-links"):
+        answer = served.ask("POST", path, body, {"Content-Type": kind} if kind else {})
+        assert (answer.status, answer.json["code"]) == (400, "bad_request")
+    assert served.ask("GET", "/api/sessions").json == before
+    for empty in (b"", b"{}"):
+        assert served.ask("POST", "/api/sessions", empty, {"Content-Type": JSON}).status == 201
 
 
 def test_an_exported_page_cannot_be_broken_out_of(serve: Serve) -> None:

@@ -7,13 +7,14 @@ import shutil
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from modules.cli.attach import attach
+from modules.cli.attach import Twin, attach
 from modules.cli.link import Link
 from modules.cli.listening import Listener
 from modules.web.access import announced, server_file
@@ -21,6 +22,7 @@ from modules.web.hub import AsyncMode
 from modules.words import Words
 from tests.modules.cli.terminal import ROOT, Terminal
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
+from tests.modules.sandbox.house import until
 from tests.modules.web.serving import PATIENCE, Served
 from tests.modules.web.test_serve import started
 from tests.scripted import call, say
@@ -82,7 +84,7 @@ def test_what_is_typed_in_the_attached_terminal_meanwhile_is_answered_or_queued(
     serve: Serve, terminal: Terminal
 ) -> None:
     gate = threading.Event()
-    replies = [[Delta("begun"), lambda _: bool(gate.wait(20)) and None, *say("done")], say("more")]
+    replies = [[Delta("begun"), lambda _: bool(gate.wait(120)) and None, *say("done")], say("more")]
     with serve(*replies) as served, served.page() as page:
         server = served.server
         file = server_file(served.data, server.port)
@@ -104,14 +106,20 @@ def test_what_is_typed_in_the_attached_terminal_meanwhile_is_answered_or_queued(
             assert page.wait_for("TurnStarted", text="one more")
 
 
+def free_port(tmp: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return a port for a server that is started twice, with its data in *tmp*."""
+    monkeypatch.setenv("ONEFOLD_DATA_DIR", str(tmp / "data"))
+    monkeypatch.setenv("ONEFOLD_BOOTSTRAP", "0")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    return port
+
+
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_the_attached_terminal_outlives_a_restart_of_the_server(
     tmp_path: Path, terminal: Terminal, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ONEFOLD_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("ONEFOLD_BOOTSTRAP", "0")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port(tmp_path, monkeypatch)
     options = ("--port", str(port), "--async-mode", mode)
     with started(tmp_path, *options):
         attach_to(terminal, tmp_path / "data", port)
@@ -127,14 +135,56 @@ def test_the_attached_terminal_outlives_a_restart_of_the_server(
         terminal.see_prompt_after("b.txt is made")
 
 
+def test_a_turn_that_is_over_at_once_is_shown_all_the_same(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve(say("seen")) as served, served.page() as page:
+        server = served.server
+        session = served.new_session()
+        page.attach(session)
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            twin = Twin(Link(file, server.port), session, Words.of("en"))
+
+            def idle() -> Iterator[str]:
+                """Type nothing until the twin has heard of a whole turn, then leave."""
+                page.call("send", session=session, cmd="c1", text="go")
+                assert until(lambda: twin._state.get("turn") == 1, PATIENCE)
+                assert until(lambda: not twin._state["running"], PATIENCE)
+                yield "\n"
+
+            typed = idle()
+            monkeypatch.setattr(sys, "stdin", Mock(isatty=bool, readline=lambda: next(typed, "")))
+            assert twin.run() == 0
+            twin.close()
+    assert "seen" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_the_prompt_comes_back_when_the_server_was_killed_in_the_midst_of_a_turn(
+    tmp_path: Path, terminal: Terminal, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = free_port(tmp_path, monkeypatch)
+    options = ("--port", str(port), "--async-mode", mode)
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "slow.py").write_text("import time; time.sleep(60)")
+    with started(tmp_path, *options):
+        attach_to(terminal, tmp_path / "data", port)
+        terminal.see("›")
+        terminal.press("run slow.py", "Enter")
+        terminal.see("Run python3 slow.py")
+    terminal.see("The connection broke; trying again.")
+    with started(tmp_path, *options):
+        terminal.see_prompt_after("Connected again.")
+        terminal.press("make b.txt with two", "Enter")
+        terminal.see_prompt_after("b.txt is made")
+
+
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_a_question_comes_back_to_the_attached_terminal_after_a_restart(
     tmp_path: Path, terminal: Terminal, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ONEFOLD_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("ONEFOLD_BOOTSTRAP", "0")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port(tmp_path, monkeypatch)
     options = ("--port", str(port), "--async-mode", mode)
     with started(tmp_path, *options, "--approve", "ask"):
         attach_to(terminal, tmp_path / "data", port)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import socket
-import time
+import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
-from queue import Empty
+from contextlib import AbstractContextManager
+from math import inf
 from typing import Any
 
 import pytest
@@ -16,20 +16,27 @@ import websocket
 import core.deltas
 import core.packet_log
 from core.web_terminal import Packet
+from tests.modules.sandbox.house import until
 from tests.modules.web.serving import PATIENCE, Page, Served
 from tests.scripted import USED, Item
 from utils.api_client import Completion, Delta
+from utils.waiting import Stop
 
 Serve = Callable[..., AbstractContextManager[Served]]
 
 
-def many(count: int, every: float) -> list[Item]:
-    """A reply of *count* deltas of two kinds in turn, one every so many seconds."""
+BREAKS = 4
+PORTION = 600
+"""Deltas between two breaks of the connection."""
+
+
+def many(at_end: Callable[[Stop], None]) -> list[Item]:
+    """A reply of deltas of two kinds in turn; *at_end* is called between two portions."""
     items: list[Any] = []
-    for n in range(count):
-        items.append(Delta(f"{n} ") if n % 2 else Delta(thinking=f"{n} "))
-        items.append(lambda stop: stop.wait(every) and None)
-    words = [f"{n} " for n in range(count)]
+    words = [f"{n} " for n in range((BREAKS + 1) * PORTION)]
+    for n, word in enumerate(words):
+        items += [at_end] if n and n % PORTION == 0 else []
+        items.append(Delta(word) if n % 2 else Delta(thinking=word))
     return [*items, Completion("".join(words[1::2]), "".join(words[::2]), (), USED)]
 
 
@@ -57,14 +64,12 @@ class Picture:
             self.texts[event["type"]] += event["text"]
         self.is_over = self.is_over or event["type"] == "TurnFinished"
 
-    def hear(self, seconds: float) -> None:
-        """Apply what comes within so many seconds."""
-        end = time.monotonic() + seconds
-        while not self.is_over and (left := end - time.monotonic()) > 0:
-            with suppress(Empty):
-                name, packet = self.page.heard.get(timeout=left)
-                if name == "ev" and packet["seq"] > self.last:
-                    self.take(packet)
+    def hear(self, last: float = inf) -> None:
+        """Apply what comes until there is the event numbered *last*, or the turn is over."""
+        while self.last < last and not self.is_over:
+            name, packet = self.page.heard.get(timeout=PATIENCE)
+            if name == "ev" and packet["seq"] > self.last:
+                self.take(packet)
 
     def take(self, packet: Packet) -> None:
         if packet["seq"] != self.last + 1 or packet["boot"] != self.boot:
@@ -80,35 +85,42 @@ def test_three_thousand_events_survive_a_connection_that_breaks(
 ) -> None:
     monkeypatch.setattr(core.packet_log, "KEPT", kept)
     monkeypatch.setattr(core.deltas, "FRAME", 0.0)
-    with serve(many(3_000, 0.001)) as served, served.page() as page:
+    is_there, goes_on = threading.Semaphore(0), threading.Semaphore(0)
+
+    def at_end(_: Stop) -> None:
+        is_there.release()
+        assert goes_on.acquire(timeout=PATIENCE)
+
+    with serve(many(at_end)) as served, served.page() as page:
         session = served.new_session()
         picture = Picture(page, session)
         picture.arrive()
         page.call("send", session=session, cmd="c", text="go")
-        breaks = 0
-        while not picture.is_over:
-            picture.hear(0.4)
-            if not picture.is_over:
-                page.break_off()
-                page.connect()
-                picture.arrive()
-                breaks += 1
-        words = [f"{n} " for n in range(3_000)]
+        for number in range(BREAKS):
+            picture.hear(number * PORTION + PORTION // 2)
+            page.break_off()
+            assert is_there.acquire(timeout=PATIENCE)
+            goes_on.release()
+            page.connect()
+            picture.arrive()
+        picture.hear()
+        words = [f"{n} " for n in range((BREAKS + 1) * PORTION)]
         assert picture.texts == {
             "TextDelta": "".join(words[1::2]),
             "ThinkingDelta": "".join(words[::2]),
         }
-        assert breaks > 2
-        assert (picture.snapshots == 1) is (kept > 8)
+        assert picture.snapshots == (1 if kept > 8 else 1 + BREAKS)
 
 
 def test_a_client_that_does_not_read_is_dropped(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("modules.web.sockets.BEHIND", 20)
+    monkeypatch.setattr(core.deltas, "FRAME", 0.0)
+    has_come = threading.Semaphore(9)
     reply: list[Any] = []
     for _ in range(150):  # more than what two sockets hold on their way
-        reply += [Delta("x" * 60_000), lambda stop: stop.wait(0.005) and None]
+        reply += [lambda _: has_come.acquire(timeout=PATIENCE) and None, Delta("x" * 60_000)]
     done = Completion("x" * 9_000_000, "", (), USED)
     with serve([*reply, done]) as served, served.page() as page:
         session = served.new_session()
@@ -123,10 +135,14 @@ def test_a_client_that_does_not_read_is_dropped(
         lazy.recv()
         lazy.send(f'42["attach",{json.dumps({"session": session})}]')
         page.call("send", session=session, cmd="c", text="go")
+        for _ in range(150):  # a page that reads is never behind, however slow it is
+            page.wait_for("TextDelta")
+            has_come.release()
         assert page.wait_for("TurnFinished")["why"] == "done"
         engine = served.server._socketio.server.eio
-        end = time.monotonic() + PATIENCE
-        while len(engine.sockets) > 1 and time.monotonic() < end:
-            time.sleep(0.05)
-        assert len(engine.sockets) == 1
+
+        def is_alone() -> bool:
+            return sum(not each.closed for each in list(engine.sockets.values())) == 1
+
+        assert until(is_alone, PATIENCE)
         lazy.close()

@@ -16,7 +16,7 @@ import websocket
 
 from modules.web.access import TRIES_A_MINUTE, server_file
 from modules.web.guard import HEADERS
-from tests.modules.web.serving import Served
+from tests.modules.web.serving import PATIENCE, Served
 
 Serve = Callable[..., AbstractContextManager[Served]]
 PATHS = ["/", "/api/status", "/static/api.css", "/socket.io/?EIO=4&transport=polling", "/s/x"]
@@ -170,7 +170,7 @@ def test_a_socket_of_another_origin_is_refused(
 
 def test_an_oversized_message_ends_only_its_own_connection(served: Served) -> None:
     address = f"ws://{served.host}/socket.io/?EIO=4&transport=websocket"
-    greedy = websocket.create_connection(address, header=served.token, timeout=3)
+    greedy = websocket.create_connection(address, header=served.token, timeout=PATIENCE)
     greedy.recv()
     assert greedy.sock
     # The head of a frame of 300 MB, and then as much of it as is taken.
@@ -185,7 +185,7 @@ def test_an_oversized_message_ends_only_its_own_connection(served: Served) -> No
 
 def test_a_message_in_many_pieces_is_limited_as_a_whole(served: Served) -> None:
     address = f"ws://{served.host}/socket.io/?EIO=4&transport=websocket"
-    greedy = websocket.create_connection(address, header=served.token, timeout=3)
+    greedy = websocket.create_connection(address, header=served.token, timeout=PATIENCE)
     greedy.recv()
     assert greedy.sock
     piece = b"\xfe" + (50_000).to_bytes(2, "big") + b"\0\0\0\0" + b"x" * 50_000
@@ -205,7 +205,7 @@ def test_nothing_is_compressed(served: Served) -> None:
 
 
 def test_an_oversized_body_is_refused_unread(served: Served) -> None:
-    with socket.create_connection(("127.0.0.1", served.server.port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE) as raw:
         head = [
             "POST /api/sessions HTTP/1.1",
             f"Host: {served.host}",
@@ -296,14 +296,14 @@ def asked(
     """Send a request to the letter; yield the first that comes back, and close."""
     token = [f"Authorization: Bearer {served.server.access.token}"] * known
     head = [line, f"Host: {served.host}", *token, *headers]
-    with socket.create_connection(("127.0.0.1", served.server.port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE) as raw:
         raw.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body)
         yield raw.recv(100_000)
 
 
 def said_to(served: Served, request: bytes) -> bytes:
     """Return all that is answered to *request* until the server ends the connection."""
-    with socket.create_connection(("127.0.0.1", served.server.port), timeout=20) as raw:
+    with socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE) as raw:
         raw.sendall(request)
         return b"".join(iter(lambda: _received(raw), b""))
 

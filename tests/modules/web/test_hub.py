@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from modules.web.hub import ThreadingHub
+
 ROOT = Path(__file__).resolve().parents[3]
 LOOKS = """
 import json, os, sys, types
@@ -30,6 +32,13 @@ for name, module in list(sys.modules.items()):
             others.append(f"{name}: another {maker}")
 print(json.dumps([others, "EVENTLET_NO_GREENDNS" in os.environ]))
 """
+
+
+def test_what_cannot_be_delivered_is_no_failure_of_who_tells_it() -> None:
+    failures: list[BaseException] = []
+    hub = ThreadingHub(failures.append)
+    hub.call(lambda: 1 // 0)
+    assert [type(failure) for failure in failures] == [ZeroDivisionError]
 
 
 def test_no_other_module_gets_sockets_locks_or_a_clock_of_eventlet() -> None:

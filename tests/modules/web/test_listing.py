@@ -134,7 +134,7 @@ def test_an_old_survey_does_until_the_next_is_there(
     (project.root / "sub" / "b.txt").touch()
     listing.outdated()
     assert listing.files()[0] == ["a.txt"]
-    assert changed.wait(20)
+    assert changed.wait(120)
     listing.close()
     assert listing.files()[0] == ["a.txt", "sub/b.txt"]
 

@@ -147,3 +147,21 @@ def test_a_message_whose_turn_could_not_begin_waits_again(
         page.call("queue", session=session, cmd="q1", op="now", id="m1")
         assert page.wait_for("TurnStarted")["text"] == "first"
         page.wait_for("state", running=False, queue=[])
+
+
+def test_a_program_is_told_that_its_turn_could_not_begin(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = core.main_terminal.MainTerminal.record
+
+    def fails(self: core.main_terminal.MainTerminal, one: Record) -> None:
+        if isinstance(one, User):
+            raise Problem(phrase("Stopped."))
+        record(self, one)
+
+    monkeypatch.setattr(core.main_terminal.MainTerminal, "record", fails)
+    with serve() as served:
+        path = f"/api/sessions/{served.new_session()}/messages"
+        told = served.ask("POST", path, {"text": "first", "cmd": "m1"}).body.decode()
+    assert told.count("data:") == 1
+    assert '"why":"error"' in told.replace(" ", "")

@@ -8,8 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.request import HTTPErrorProcessor, build_opener
 
@@ -21,7 +21,7 @@ from modules.sessions import Sessions
 from modules.web.hub import AsyncMode
 
 ROOT = Path(__file__).parents[3]
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 class _Stay(HTTPErrorProcessor):
@@ -44,9 +44,13 @@ def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def started(tmp: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Start the server; yield it and its login link."""
-    process = subprocess.Popen(command(tmp, *options), stdout=subprocess.PIPE, text=True)
+def started(
+    tmp: Path, *options: str, argv: Sequence[str] = ()
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start the server, or *argv*; yield it and its login link."""
+    process = subprocess.Popen(
+        argv or command(tmp, *options), cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout
     try:
         for line in process.stdout:
@@ -62,8 +66,9 @@ def started(tmp: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], s
         process.stdout.close()
 
 
-def test_it_prints_a_link_that_works_once_and_ends_on_ctrl_c(
-    tmp_path: Path, mode: AsyncMode
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_prints_a_link_that_works_once_and_ends_on_a_signal(
+    tmp_path: Path, mode: AsyncMode, number: signal.Signals
 ) -> None:
     with started(tmp_path, "--port", "0", "--async-mode", mode) as (process, link):
         opener = build_opener(_Stay)
@@ -73,9 +78,41 @@ def test_it_prints_a_link_that_works_once_and_ends_on_ctrl_c(
             assert answer.status == 401
         (file,) = (tmp_path / "data").glob("server-*.json")
         assert json.loads(file.read_text())["url"] in link
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         assert process.wait(PATIENCE) == 0
         assert not file.exists()
+
+
+def test_a_second_ctrl_c_leaves_what_does_not_stop(tmp_path: Path, mode: AsyncMode) -> None:
+    stuck = (
+        "import main, sys, threading; from modules.web.server import WebServer\n"
+        "def stop(server): print('stops', flush=True); threading.Event().wait()\n"
+        "WebServer.stop = stop; sys.exit(main.main())"
+    )
+    argv = [
+        sys.executable,
+        "-c",
+        stuck,
+        *command(tmp_path, "--port", "0", "--async-mode", mode)[2:],
+    ]
+    with started(tmp_path, argv=argv) as (process, _):
+        assert process.stdout
+        process.send_signal(signal.SIGINT)
+        assert "stops\n" in iter(process.stdout.readline, "")
+        while process.poll() is None:  # one that comes right behind another is taken for the same
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(2)
+        assert process.returncode == 130
+
+
+def test_it_outlives_a_terminal_that_it_was_told_to_outlive(
+    tmp_path: Path, mode: AsyncMode
+) -> None:
+    nohup = ["nohup", *command(tmp_path, "--port", "0", "--async-mode", mode)]
+    with started(tmp_path, argv=nohup) as (process, link):
+        process.send_signal(signal.SIGHUP)
+        assert login(link) == "/"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Signals during a task: the first one stops the task, a second one leaves."""
+"""Signals that ask to end: the first one stops what runs in order, a second one leaves."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 
-from utils.waiting import Stop
-
-_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+"""Ctrl-C, a request to end, and a terminal that went away."""
 _OVER = b"\0"  # the number of no signal
 
 
@@ -26,21 +25,23 @@ def raising() -> Iterator[None]:
 
 
 @contextmanager
-def stopping(stop: Stop) -> Iterator[None]:
-    """Set *stop* on Ctrl-C and its kin; the second time raise `KeyboardInterrupt`.
+def stopping(stop: Callable[[], object], names: Sequence[str] = ENDING) -> Iterator[None]:
+    """Call *stop* on the first of the signals *names*; at each further one `KeyboardInterrupt`.
 
-    For the main thread.
+    For the main thread. *stop* is called once, from another thread, and waited for at the end: what
+    takes long has to be begun by it in a thread of its own.
     """
-    asked = False
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    with _hearing(numbers, stop) as tell:
+        asked = False
 
-    def handle(_number: int, _frame: FrameType | None) -> None:
-        nonlocal asked
-        if asked:
-            raise KeyboardInterrupt
-        asked = True
+        def handle(number: int, _frame: FrameType | None) -> None:
+            nonlocal asked
+            if asked:
+                raise KeyboardInterrupt
+            asked = True
+            tell(number)  # nobody else did while the signals were lent
 
-    numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
-    with _hearing(numbers, stop.set):
         before = {number: signal.signal(number, handle) for number in numbers}
         try:
             yield
@@ -50,25 +51,30 @@ def stopping(stop: Stop) -> Iterator[None]:
 
 
 @contextmanager
-def _hearing(numbers: Sequence[int], hear: Callable[[], None]) -> Iterator[None]:
-    """Call *hear*, from a thread of its own, when one of the signals *numbers* has come.
+def _hearing(
+    numbers: Sequence[int], hear: Callable[[], object]
+) -> Iterator[Callable[[int], object]]:
+    """Call *hear* once, from a thread of its own, when one of the signals *numbers* has come.
 
     A handler would not do: it runs in the main thread alone, which sleeps on when the kernel gave
-    the signal to another thread, and which may hold a lock that *hear* wants.
+    the signal to another thread, and which may hold a lock that *hear* wants. What is yielded takes
+    the number of a signal that came, for when it was not heard.
     """
     near, far = os.pipe()
     os.set_blocking(far, False)
 
     def listen() -> None:
+        is_heard = False
         while (heard := os.read(near, 1)) != _OVER:
-            if heard[0] in numbers:
+            if heard[0] in numbers and not is_heard:
+                is_heard = True
                 hear()
 
     listener = threading.Thread(target=listen, name="signals", daemon=True)
     listener.start()
     try:
         with _telling(far):
-            yield
+            yield lambda number: os.write(far, bytes([number]))
     finally:
         os.write(far, _OVER)
         listener.join()

@@ -1,0 +1,98 @@
+"""What a button or a remark is called, so that people and programs find the one they mean."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.page.stage import Gate, Stage, replies, send
+from tests.scripted import USED, call, say
+from utils.completion import Completion, Delta, Retry
+from utils.phrases import phrase
+
+
+def named(page: Page, word: str) -> list[str]:
+    """Return the names of all buttons in sight whose name has *word* in it."""
+    return page.get_by_role("button", name=word).all_inner_texts()
+
+
+def stopped_call(house: Stage) -> Page:
+    """Return a page with a call of `sleep` that was stopped, and an edit of a file before it."""
+    (house.project / "a.txt").write_text("old\n")
+    house.model.replies = [
+        call("modify_file", path="a.txt", operation="replace", old="old", new="new"),
+        call("run_command", id="c2", command="sleep 600"),
+    ]
+    page = house.open()
+    send(page, "sleep")
+    stop = page.get_by_role("button", name="Stop")
+    expect(page.locator(".call[data-state=running]")).to_have_count(1)
+    stop.click()
+    expect(page.locator(".end.stopped")).to_have_count(1)
+    return page
+
+
+def test_a_button_is_the_only_one_whose_name_has_its_word(house: Stage) -> None:
+    gate = Gate()
+    page = stopped_call(house)
+    expect(page.locator(".call .sign").last).to_have_attribute("title", "broken off")
+    page.get_by_label("Approval mode").select_option("ask")
+    house.model.replies = [
+        call("modify_file", id="c3", path="a.txt", operation="replace", old="new", new="newer"),
+        [Delta("and"), gate, Completion("and on", "", (), USED)],
+    ]
+    send(page, "again")
+    expect(page.get_by_role("button", name="Edit")).to_be_enabled()
+    for word in ("Stop", "Yes", "Always", "Edit"):
+        assert len(named(page, word)) == 1, (word, named(page, word))
+    page.get_by_role("button", name="Yes").click()
+    expect(replies(page).last).to_contain_text("and")
+    assert len(named(page, "Stop")) == 1
+    gate.open()
+    expect(page.locator(".end")).to_have_count(2)
+    assert named(page, "Stop") == []
+    assert len(named(page, "Send")) == 1
+
+
+def test_only_the_last_turn_can_be_gone_on_with(house: Stage) -> None:
+    page = stopped_call(house)
+    goes_on = page.get_by_role("button", name="Continue")
+    house.model.replies = [say("Fine.")]
+    send(page, "/status")
+    expect(page.locator(".command")).to_have_count(1)
+    expect(goes_on).to_be_visible()
+    right = "each => each.getBoundingClientRect().right"
+    bar = page.locator(".end.stopped")
+    assert bar.evaluate(right) - goes_on.evaluate(right) < 16
+    goes_on.dblclick()
+    expect(replies(page).last).to_have_text("Fine.")
+    expect(page.locator(".end")).to_have_count(2)
+    expect(page.locator(".person")).to_have_count(2)
+    expect(goes_on).to_be_hidden()
+    page.reload()
+    expect(page.locator(".end")).to_have_count(2)
+    expect(goes_on).to_be_hidden()
+
+
+def test_a_retry_is_told_in_two_parts(house: Stage) -> None:
+    gate = Gate()
+    retry = Retry(phrase("500 Internal Server Error"), 1, 0.6)
+    used = USED.__class__(100, 60, 40, 1, 0, 1, 0.001)
+    house.model.replies = [[retry, gate, Delta("Hi"), Completion("Hi", "", (), used)]]
+    page = house.open()
+    send(page, "hi")
+    expect(page.locator(".remark")).to_have_text(
+        "500 Internal Server Error · Asking again in 0.6 s (try 1)"
+    )
+    gate.open()
+    expect(page.locator(".end")).to_contain_text("1 token written")
+
+
+def test_the_end_of_a_file_is_told_of_in_the_language_of_the_page(house: Stage) -> None:
+    house.model.replies = [call("create_file", path="a.txt", content="one"), say("好。")]
+    page = house.open(language="zh")
+    send(page, "写")
+    expect(replies(page).last).to_have_text("好。")
+    expect(page.locator(".call .diff .meta .text")).to_have_text("文件末尾没有换行符")
+    if not page.locator(".pane").is_visible():
+        page.keyboard.press("Control+j")
+    expect(page.locator(".pane .diff .meta .text")).to_have_text("文件末尾没有换行符")

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import date
 from difflib import get_close_matches
-from typing import Any, Protocol
 
-from core.approval import Approval, ApprovalMode, stricter
+from core.approval import Approval, ApprovalMode
 from core.blinding import mapped
 from core.cards import Card, TextCard
 from core.commands import BESIDE, Commands, has_to_wait
 from core.context import news
 from core.events import CommandAnswered, Event, TurnFinished, TurnStarted, Warned
-from core.families import Families
 from core.family import Command, Family, Section, commands_of
-from core.history import BROKEN_OFF, History, lost
-from core.host import Model, Turn
-from core.messages import Record, Shift, ToolCall, User, Wire
+from core.history import BROKEN_OFF, lost
+from core.host import Turn
+from core.messages import ToolCall, User, Wire
+from core.session_holder import NamedModel, SessionHolder
 from core.store import Store
 from core.thinking import Mode
 from core.tools import Outcome, Toolbox, ToolError
@@ -35,14 +33,8 @@ TAKING_BACK = frozenset({"/undo", "/redo", "/rewind", "/compact"})
 """The commands that change a session, and so cannot be had in one that is only read."""
 
 
-class NamedModel(Model, Protocol):
-    """A model that can be told apart, and changed by name between two calls."""
-
-    model: str
-
-
 @dataclass(kw_only=True)
-class MainTerminal(Families):
+class MainTerminal(SessionHolder):
     """Owns the message history, the state of the families and the settings of the session.
 
     `ask` is the one way in, for a task and for a slash command alike; what happens comes out as
@@ -72,8 +64,7 @@ class MainTerminal(Families):
     def __post_init__(self) -> None:
         self.tools = Toolbox.of(self.families)
         self.approval = Approval(self.approval_mode, self.concern)
-        self.history = History(self._keep)
-        self.held: Phrase | None = None
+        self.hold_none()
         self.is_in_turn = False
         self.window = Window(self)
         everyone = [Commands(self), *self.families]
@@ -82,7 +73,6 @@ class MainTerminal(Families):
         }
         for family in self.families:
             family.meet(self)
-        self._defaults = self._settings()
 
     # --- in: a line ------------------------------------------------------------------------------
 
@@ -173,147 +163,6 @@ class MainTerminal(Families):
             near=near[0],
         )
 
-    # --- sessions --------------------------------------------------------------------------------
-
-    def new(self) -> None:
-        """Begin an empty session in the mode of this one; the first thing said makes it."""
-        settings = self._settings()
-        self._leave()
-        self._restore(settings)
-
-    def resume(self, start: str = "") -> str:
-        """Go on with the one session whose id begins with *start* ("": the newest); return its id.
-
-        Raises `Problem` when there is none, or when somebody else is running it.
-        """
-        session = self.store.find(start)
-        if session == self.session:
-            return session
-        held = self._claim(session)
-        with ExitStack() as failing:
-            if not held:
-                failing.callback(self.store.release, session)
-            records = self.store.load(session)
-            failing.pop_all()
-        self._leave()
-        self.held = held
-        self._enter(session)
-        self.history.replay([(turn, mapped(record, self.blind)) for turn, record in records])
-        self._restore(self.history.state)
-        return session
-
-    def _claim(self, session: str) -> Phrase | None:
-        """Take *session* for us; return who has it where it may only be read."""
-        self.store.info(session)
-        try:
-            self.store.claim(session)
-        except Problem as problem:
-            if not self.reads_along:
-                raise
-            return problem.what
-        return None
-
-    def _take_over(self) -> None:
-        """Make the session ours, if it was only read so far. Raises `Problem` while it is held."""
-        if self.held:
-            session = self.session
-            self.store.claim(session)
-            self._leave()
-            self.resume(session)
-        if self.held:  # somebody was faster
-            raise Problem(self.held)
-
-    def look_again(self) -> None:
-        """Read anew a session that is only read; it is ours from then on if nobody runs it now."""
-        if not self.held:
-            return
-        self.held = self._claim(self.session)
-        records = self.store.load(self.session)
-        self.history = History(self._keep)
-        self.history.replay([(turn, mapped(record, self.blind)) for turn, record in records])
-        self._restore(self.history.state)
-
-    def rewind(self, turn: int, key: int) -> None:
-        """Take back *turn* and all after it: the talk, and the families' state with it."""
-        self.history.rewind(turn, key)
-        self._go_back()
-
-    def give_back(self, key: int) -> bool:
-        """Take back the rewinding *key*; return whether there was one."""
-        is_back = self.history.give_back(key)
-        if is_back:
-            self._go_back()
-        return is_back
-
-    def _go_back(self) -> None:
-        for family in self.families:
-            family.go_back(dict(self.history.state))
-
-    def fork(self, turn: int) -> str:
-        """Begin a session with all up to the end of *turn*; return its id."""
-        copy = self.store.fork(self.session, turn)
-        for family in self.families:
-            family.forked(self.session, copy, turn)
-        return copy
-
-    def _leave(self) -> None:
-        if self.session:
-            self.store.release(self.session)
-            self._enter("")
-        self.held = None
-        self.history = History(self._keep)
-
-    def close(self) -> None:
-        """Give the session free for others and let go of everything; all is on disk."""
-        self._leave()
-        for family in self.families:
-            family.close()
-
-    def _enter(self, session: str) -> None:
-        self.session = session
-        for family in self.families:
-            family.enter(session)
-
-    def _settings(self) -> dict[str, Any]:
-        return {"mode": self.mode, "model": self.model.model, "approval": self.approval.mode}
-
-    def _restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what *state* says; it is allowed no more than was allowed so far."""
-        self.mode = state.get("mode", self._defaults["mode"])
-        self.model.model = state.get("model", self._defaults["model"])
-        self.approval.mode = stricter(self.approval.mode, state.get("approval"))
-        self.approval.patterns.clear()
-        for family in self.families:
-            family.restore(dict(state))
-
-    def _save_state(self) -> None:
-        """Keep what changed of the session's own state, once there is a session."""
-        if not self.session:
-            return
-        state = self._settings()
-        for family in self.families:
-            state |= family.state()
-        for name, value in state.items():
-            if self.history.state.get(name, self._defaults.get(name)) != value:
-                self.record(Shift(name, value))
-
-    def _begin(self) -> None:
-        """See to it that there is a session, and that it knows how things stood before the turn."""
-        self._create()
-        self._save_state()
-
-    def _create(self) -> None:
-        if not self.session:
-            session = self.store.create(model=self.model.model)
-            self.store.claim(session)
-            self._enter(session)
-
-    def _keep(self, turn: int, record: Record) -> None:
-        if self.held:
-            return  # what is only looked at is not written to
-        self._create()
-        self.store.append(self.session, turn, record)
-
     # --- what a turn needs (core.host.Host) ------------------------------------------------------
 
     def request(self) -> list[Wire]:
@@ -322,9 +171,6 @@ class MainTerminal(Families):
         self._save_state()  # looking at files for what is told, a family may have followed one
         self.window.fit()
         return [{"role": "system", "content": self.system_text}, *self.history.wire()]
-
-    def record(self, record: Record) -> None:
-        self.history.append(mapped(record, self.blind))
 
     def was_asked(self, call_id: str) -> bool:
         return call_id in [call.id for call in self.history.asked[:1]]

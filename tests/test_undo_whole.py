@@ -14,6 +14,7 @@ from core.cards import TableCard, TextCard
 from core.events import CommandAnswered
 from modules.annotations import Annotations
 from modules.checkpoints import handover
+from modules.checkpoints.family import UndoFamily
 from tests.assembly import House, house
 from tests.modules.checkpoints.folders import look
 from tests.scripted import call, run, say
@@ -293,6 +294,22 @@ def test_a_twin_of_an_earlier_turn_has_its_notes(tmp_path: Path) -> None:
 def note_of(here: House, path: str) -> str:
     notes = next(family for family in here.main.families if isinstance(family, Annotations))
     return notes.note(path)
+
+
+def test_what_was_undone_before_other_calls_is_no_change_and_does_not_come_back(
+    tmp_path: Path,
+) -> None:
+    script = [write("a.txt", "a\n", "c1"), say("one"), write("b.txt", "b\n", "c2"), say("two")]
+    with house(tmp_path, *script) as here:
+        run(here.main, "do one")
+        run(here.main, "do two")
+        answer(here, "/undo turn 1")
+        undo = next(f for f in here.main.families if isinstance(f, UndoFamily))
+        view = undo.view()
+        assert view is not None
+        assert [one.change.path for one in undo.review.changes(view)] == ["b.txt"]
+        answer(here, "/rewind 1")
+        assert look(here.root).keys() == {"."}
 
 
 def test_a_rewind_names_what_the_person_did_and_not_what_an_undo_did(tmp_path: Path) -> None:

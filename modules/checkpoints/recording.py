@@ -176,10 +176,8 @@ class Recording(Family):
         hand_over(self._checkpoints.vault, store, self.session, copy, turn)
 
     def _state_before(self, turn: int) -> int | None:
-        """Return the snapshot before the first call since *turn*, better one not taken back."""
-        calls = [call for call in self._calls() if call.turn >= turn]
-        standing = [call for call in calls if not call.is_undone]
-        return next((call.before for call in standing or calls), None)
+        """Return the snapshot before the first call since *turn*."""
+        return next((call.before for call in self._calls() if call.turn >= turn), None)
 
     def _calls(self) -> list[CallRecord]:
         return self._ledger.calls(self.session)

@@ -91,14 +91,14 @@ class History:
         whole = mended(known)
         added = added_at_end(known, whole)
         kept = whole[: len(whole) - len(added)]
-        if any(isinstance(one, ToolAnswer) and one.call_id == _asked(kept) for _, one in added[:1]):
-            added = ()
-        for turn, record in [*kept, *added]:
+        for turn, record in kept:
             self.turn = turn
             self._log(turn, record)
         self._count_anew()
-        for _, record in added:
-            self._keep(self.turn, record)
+        if self.asked:
+            added = ()
+        for turn, record in added:
+            self._put(turn, record)
         inside = _repairs(known, kept)
         if added or inside > max((i.get("mended", 0) for i in self.incidents), default=0):
             self.append(Shift(INCIDENT, {"lost": len(added), "mended": inside}))
@@ -285,17 +285,6 @@ def _parts(record: Record) -> bool:
 
 def lost(call: ToolCall, text: str = LOST) -> ToolAnswer:
     return ToolAnswer(call.id, call.name, text, "stopped")
-
-
-def _asked(records: Sequence[Numbered]) -> Any:
-    """Return the id of the call of the last reply that the person is asked about, if any."""
-    for _, record in reversed(records):
-        match record:
-            case Assistant() | User():
-                return None
-            case Shift("asked", value):
-                return value
-    return None
 
 
 def added_at_end(known: Sequence[Numbered], whole: Sequence[Numbered]) -> Sequence[Numbered]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from typing import Any, Protocol
 
 from core.approval import Approval, stricter
 from core.blinding import mapped
 from core.families import Families
-from core.history import History
+from core.history import History, Numbered
 from core.host import Model
 from core.messages import Record, Shift
 from core.store import Store
@@ -63,8 +63,7 @@ class SessionHolder(Families):
         self._leave()
         self.held = held
         self._enter(session)
-        self.history.replay([(turn, mapped(record, self.blind)) for turn, record in records])
-        self._restore(self.history.state)
+        self._read(records)
         return session
 
     def _claim(self, session: str) -> Phrase | None:
@@ -95,7 +94,10 @@ class SessionHolder(Families):
         self.held = self._claim(self.session)
         records = self.store.load(self.session)
         self.history = History(self._keep)
-        self.history.replay([(turn, mapped(record, self.blind)) for turn, record in records])
+        self._read(records)
+
+    def _read(self, records: Iterable[Numbered]) -> None:
+        self.history.replay((turn, mapped(record, self.blind)) for turn, record in records)
         self._restore(self.history.state)
 
     def rewind(self, turn: int, key: int) -> None:

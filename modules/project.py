@@ -14,6 +14,7 @@ from types import EllipsisType
 from typing import BinaryIO
 
 from core.tools import ToolError
+from modules.files import sentences
 from modules.files.containment import (
     Changed,
     Guarded,
@@ -28,8 +29,7 @@ from modules.files.text_file import NotText, TextFile
 from modules.files.writable import Writable
 from utils.clean import visible
 from utils.git_names import is_git_name
-from utils.phrases import Phrase, Problem, phrase
-from utils.text import size_in_words
+from utils.phrases import Problem, phrase
 
 __all__ = ["Changed", "Item", "Missing", "Project"]
 
@@ -90,7 +90,7 @@ class Project:
         parts: list[str] = []
         for part in self._relative(path).split("/"):
             if part == ".." and not parts:
-                raise ToolError(_outside(path))
+                raise ToolError(sentences.outside(path))
             if part == "..":
                 parts.pop()
             elif part not in ("", "."):
@@ -104,7 +104,7 @@ class Project:
         for root in self._roots:
             if absolute == root or absolute.startswith(f"{root}/"):
                 return absolute[len(root) :]
-        raise ToolError(_outside(path))
+        raise ToolError(sentences.outside(path))
 
     def _as_it_is(self, path: str) -> str:
         r"""Return the path that *path* shows with escapes (`a\x1b.txt`), if only that exists."""
@@ -135,7 +135,7 @@ class Project:
             size = os.fstat(file).st_size
             data = b"" if size > limit else self._read(file, limit)
         if max(size, len(data)) > limit:
-            raise ToolError(_too_large(path, max(size, len(data))))
+            raise ToolError(sentences.too_large(path, max(size, len(data))))
         return data
 
     def _read(self, file: int, limit: int) -> bytes:
@@ -151,7 +151,7 @@ class Project:
         try:
             return TextFile.decode(data)
         except NotText as error:
-            raise ToolError(_no_text(path, error, len(data))) from None
+            raise ToolError(sentences.no_text(path, error, len(data))) from None
 
     @contextmanager
     def read_lines(self, path: str) -> Iterator[LongText | None]:
@@ -166,13 +166,13 @@ class Project:
 
     def _lines(self, path: str, stream: BinaryIO, size: int) -> LongText:
         if size > LONGEST:
-            raise ToolError(_too_large(path, size))
+            raise ToolError(sentences.too_large(path, size))
         try:
             return LongText.of(stream)
         except NotText as error:
-            raise ToolError(_no_text(path, error, size)) from None
+            raise ToolError(sentences.no_text(path, error, size)) from None
         except OnlyWhole:
-            raise ToolError(_too_large(path, size)) from None
+            raise ToolError(sentences.too_large(path, size)) from None
 
     def stat(self, path: str) -> os.stat_result | None:
         """Return the state of *path* itself, a last link not followed; None if it is missing."""
@@ -276,7 +276,7 @@ class Project:
             yield
         except Outside:
             is_root = phrase("{path} is a folder, not a file.", path=shown)
-            raise ToolError(_outside(path) if path else is_root) from None
+            raise ToolError(sentences.outside(path) if path else is_root) from None
         except Guarded:
             raise ToolError(
                 phrase(
@@ -299,52 +299,7 @@ class Project:
         except FileNotFoundError:
             raise Missing(phrase("There is no {path}.", path=shown)) from None
         except OSError as error:
-            raise ToolError(_sentence(error, shown, visible(new_path))) from None
-
-
-def _sentence(error: OSError, path: str, new_path: str) -> Phrase:
-    match error.errno:
-        case errno.EISDIR:
-            return phrase("{path} is a folder, not a file.", path=path)
-        case errno.ENOTDIR:
-            return phrase("{path} is not a folder, or goes through a file.", path=path)
-        case errno.EEXIST:
-            return phrase("{path} exists already; nothing was replaced.", path=new_path or path)
-        case errno.ENOTEMPTY:
-            return phrase("{path} is not empty.", path=path)
-        case errno.EINVAL if new_path:
-            return phrase("{path} cannot be moved into itself.", path=path)
-        case errno.EACCES | errno.EPERM | errno.EROFS:
-            return phrase("The system does not permit that for {path}.", path=path)
-        case errno.ENOSPC | errno.EDQUOT:
-            return phrase("The disk is full; {path} was left as it was.", path=path)
-        case _:
-            why = error.strerror or str(error)
-            return phrase("{path} cannot be opened or changed: {why}.", path=path, why=why)
-
-
-def _too_large(path: str, size: int) -> Phrase:
-    return phrase(
-        "{path} is too large to read whole ({size}); use run_python on parts of it.",
-        path=visible(path),
-        size=size_in_words(size),
-    )
-
-
-def _no_text(path: str, error: NotText, size: int) -> Phrase:
-    return phrase(
-        "{path} is not text but {kind} ({size}); use run_python to look into it.",
-        path=visible(path),
-        kind=error.kind,
-        size=size_in_words(size),
-    )
-
-
-def _outside(path: str) -> Phrase:
-    return phrase(
-        "{path} leads outside the project folder; only what is inside can be used.",
-        path=visible(path),
-    )
+            raise ToolError(sentences.refused(error, shown, visible(new_path))) from None
 
 
 _ESCAPE = re.compile(r"\\(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")

@@ -22,6 +22,7 @@ from modules.web.refusal import Refused, explained
 from modules.web.routes import route
 from modules.web.seat import Seat
 from modules.web.stamps import Stamp, Stamps, stamp_of
+from modules.web.watch import MOST
 from modules.web.workspace import Workspace
 from utils.clean import visible
 from utils.codec import to_plain
@@ -89,7 +90,7 @@ class ChangesDesk:
         told |= {"has_accepted": has_accepted, "can_redo": can_redo}
         left_out = max(0, len(found) - MOST_FILES)
         seen = view.now.id if view else 0
-        for one in found[:MOST_FILES]:
+        for one in found[:MOST]:
             if not _is_folder(one):
                 self._stamps.tell(visible(_path(one)), _stamp(one.new))
         shown = mapped(shown, seat.terminal.blind)

@@ -7,7 +7,7 @@ import shutil
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from unittest.mock import Mock
@@ -106,21 +106,22 @@ def test_what_is_typed_in_the_attached_terminal_meanwhile_is_answered_or_queued(
             assert page.wait_for("TurnStarted", text="one more")
 
 
-def free_port(tmp: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Return a port for a server that is started twice, with its data in *tmp*."""
+def free_port(
+    tmp: Path, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, Sequence[str]]:
+    """Return a port, and the options, of a server that is started twice with its data in *tmp*."""
     monkeypatch.setenv("ONEFOLD_DATA_DIR", str(tmp / "data"))
     monkeypatch.setenv("ONEFOLD_BOOTSTRAP", "0")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
-    return port
+    return port, ("--port", str(port), "--async-mode", mode)
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_the_attached_terminal_outlives_a_restart_of_the_server(
     tmp_path: Path, terminal: Terminal, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    port = free_port(tmp_path, monkeypatch)
-    options = ("--port", str(port), "--async-mode", mode)
+    port, options = free_port(tmp_path, mode, monkeypatch)
     with started(tmp_path, *options):
         attach_to(terminal, tmp_path / "data", port)
         terminal.see("›")
@@ -164,8 +165,7 @@ def test_a_turn_that_is_over_at_once_is_shown_all_the_same(
 def test_the_prompt_comes_back_when_the_server_was_killed_in_the_midst_of_a_turn(
     tmp_path: Path, terminal: Terminal, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    port = free_port(tmp_path, monkeypatch)
-    options = ("--port", str(port), "--async-mode", mode)
+    port, options = free_port(tmp_path, mode, monkeypatch)
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "slow.py").write_text("import time; time.sleep(60)")
     with started(tmp_path, *options):
@@ -184,8 +184,7 @@ def test_the_prompt_comes_back_when_the_server_was_killed_in_the_midst_of_a_turn
 def test_a_question_comes_back_to_the_attached_terminal_after_a_restart(
     tmp_path: Path, terminal: Terminal, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    port = free_port(tmp_path, monkeypatch)
-    options = ("--port", str(port), "--async-mode", mode)
+    port, options = free_port(tmp_path, mode, monkeypatch)
     with started(tmp_path, *options, "--approve", "ask"):
         attach_to(terminal, tmp_path / "data", port)
         terminal.see("›")

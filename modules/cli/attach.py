@@ -50,7 +50,11 @@ def _chosen(link: Link, start: str) -> str:
     found = [row["id"] for row in rows if row["id"].startswith(start)]
     if start and not found:
         raise Problem(phrase("There is no session {start!r} there.", start=start))
-    session: str = found[0] if found else link.ask("POST", "/api/sessions")["id"]
+    return found[0] if found else _new(link)
+
+
+def _new(link: Link) -> str:
+    session: str = link.ask("POST", "/api/sessions")["id"]
     return session
 
 
@@ -64,7 +68,7 @@ class Twin:
         self._state: Packet = {"running": False, "asked": []}
         self._expected = ""
         self._is_lost = self._was_lost = False
-        self._is_deleted = False
+        self._is_deleted, self._is_empty = False, True
         self._questions = Questions()
         self._unshown: list[Packet] = []
         self._ends_heard = self._ends_shown = 0
@@ -83,11 +87,18 @@ class Twin:
         self._listener.close()
 
     def run(self) -> int:
-        self._arrive()
+        """Show and send until the person leaves; return the exit code. Raises `Problem`."""
+        with ExitStack() as stack:
+            if self._is_terminal:
+                self._ahead.add(stack.enter_context(quiet(sys.stdin.fileno())))
+            self._arrive()
+            return self._talk()
+
+    def _talk(self) -> int:
         while True:
             self._tell_connection()
             if self._is_deleted:
-                raise _deleted()
+                self._start_anew()
             if self._is_happening or self._expected:
                 self._follow()
                 continue
@@ -146,9 +157,16 @@ class Twin:
         """Follow *session* from now on in the place of the other."""
         self.close()
         self._session = session
+        self._is_deleted, self._is_empty = False, True
         self._ends_heard = self._ends_shown = 0
         self._listener = self._listen()
         self._arrive()
+
+    def _start_anew(self) -> None:
+        """Leave a session that is there no more; one without a word in it ends with its server."""
+        if not (self._is_empty and self._is_lost):
+            raise _deleted()
+        self._move(_new(self._link))
 
     def _arrive(self) -> None:
         """Show where the session stands."""
@@ -158,6 +176,7 @@ class Twin:
         if name != "attached":
             raise Problem(phrase("The server does not answer."))
         last = _last_turn(arrival["events"])
+        self._is_empty = self._is_empty and not last
         if arrival["state"]["running"]:  # what has begun is shown as it would have been
             self._unshown = last
             for packet in last:
@@ -169,9 +188,11 @@ class Twin:
         """Take note of what happens; from the listening thread."""
         match name:
             case "restarted":
-                self._expected = ""  # what it was to begin went with the old server
+                if self._expected not in _commands(packet):  # it went with the old server
+                    self._expected = ""
                 self._questions.restarted()
             case "ev":
+                self._is_empty = False
                 self._count(packet)
             case "deleted":
                 self._is_deleted = True
@@ -213,8 +234,6 @@ class Twin:
             stack.enter_context(stopping(stop.set))
             stack.enter_context(stop.calling(self._stop))
             stack.enter_context(stop.calling(self._screen.stopping))
-            if self._is_terminal:
-                stack.enter_context(quiet(sys.stdin.fileno()))
             stack.enter_context(self._screen.turn())
             if self._is_terminal:
                 stack.enter_context(self._beside().listening())
@@ -294,6 +313,12 @@ def _line(link: Link, words: Words, ahead: TypedAhead, state: Callable[[], Packe
 
 def _deleted() -> Problem:
     return Problem(phrase("This session was deleted."))
+
+
+def _commands(arrival: Packet) -> set[str]:
+    """Return the ids of what was sent to the server of *arrival*."""
+    known = {event["cmd"] for event in arrival["events"] if "cmd" in event}
+    return known | {item["id"] for item in arrival["state"]["queue"]}
 
 
 def _last_turn(events: list[Packet]) -> list[Packet]:

@@ -51,8 +51,10 @@ def run_dialogue(
         if sys.stdin.isatty() and sys.stdout.isatty():
             from modules.cli.greeting import greet
 
-            greet(terminal, words, header)
-            return dialogue.run(_typed(terminal, words, history_file, ahead, warm))
+            with quiet(sys.stdin.fileno()) as typed:
+                ahead.add(typed)
+                greet(terminal, words, header)
+                return dialogue.run(_typed(terminal, words, history_file, ahead, warm))
         return dialogue.run(_piped())
     except KeyboardInterrupt:
         return 130
@@ -114,8 +116,6 @@ class Dialogue:
         with ExitStack() as stack:
             stack.enter_context(stopping(self._terminal.stop.set))
             stack.enter_context(self._terminal.stop.calling(screen.stopping))
-            if sys.stdin.isatty():
-                stack.enter_context(quiet(sys.stdin.fileno()))
             stack.enter_context(screen.turn())
             if sys.stdin.isatty() and sys.stdout.isatty():  # else lines are read as they come
                 stack.enter_context(self._beside(screen).listening())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
+import struct
 import termios
 import threading
 import time
@@ -24,10 +26,11 @@ LONG_PAUSE_SECONDS = 3.0
 
 
 @contextmanager
-def quiet(descriptor: int) -> Iterator[None]:
+def quiet(descriptor: int) -> Iterator[bytes]:
     """Keep the terminal *descriptor* from echoing; what is typed waits for the next prompt.
 
-    For the main thread. After Ctrl-Z the shell has the terminal as it was before.
+    Yields what was typed before, in line mode, where Enter cannot be told from Ctrl-J: each is
+    taken for Enter. For the main thread. After Ctrl-Z the shell has the terminal as it was.
     """
     before = termios.tcgetattr(descriptor)
     modes = termios.tcgetattr(descriptor)
@@ -48,10 +51,17 @@ def quiet(descriptor: int) -> Iterator[None]:
     if old != signal.SIG_IGN:  # else there is no shell to come back from
         signal.signal(signal.SIGTSTP, suspend)
     try:
-        yield
+        yield _waiting(descriptor).replace(b"\n", b"\r")
     finally:
         signal.signal(signal.SIGTSTP, old)
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def _waiting(descriptor: int) -> bytes:
+    """Return what can be read from *descriptor* right now."""
+    answer = fcntl.ioctl(descriptor, termios.FIONREAD, struct.pack("i", 0))
+    (length,) = struct.unpack("i", answer)
+    return os.read(descriptor, length) if length else b""
 
 
 def pasted(text: bytes) -> bytes:
@@ -88,6 +98,8 @@ class TypedAhead:
 
     def add(self, typed: bytes) -> None:
         """Keep *typed* as if it had been typed now."""
+        if not typed:
+            return
         with self._lock:
             self._heard_at = time.monotonic()
             self._typed += typed

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
-from core.events import ToolFinished, ToolStarted, TurnFinished
+from core.events import ToolFinished, ToolStarted, TurnFinished, TurnStarted
 from modules.cli.link import Deleted, Link, Lost, Packet
 from utils.waiting import Stop
 
@@ -37,7 +37,7 @@ class Listener:
         self._session = session
         self._tell = tell
         self._tell_lost = tell_lost
-        self._boot, self._after = "", 0
+        self._boot, self._after, self._turn = "", 0, 0
         self._over = Stop()
         self._thread = threading.Thread(target=self._listen, name="events", daemon=True)
         self._thread.start()
@@ -72,28 +72,50 @@ class Listener:
                 self._attach(packet)
             elif name == "ev":
                 self._after = packet["seq"]
+                self._turn = max(self._turn, _newest([packet]))
             self._put(name, packet)
             self._tell_lost(False)
 
     def _attach(self, arrival: Packet) -> None:
         """Note where we stand; what was missed since the last connection is heard first.
 
-        That it is another server than before is told as "restarted"; of what it did by now, the
-        call that is not over is heard.
+        That it is another server than before is told as "restarted"; what was said to that one
+        by now is heard, else the call that is not over.
         """
         is_other = self._boot not in ("", arrival["boot"])
         self._boot, self._after = arrival["boot"], arrival["head"]
         if is_other:
             self._tell("restarted", arrival)
         self._tell("state", arrival["state"])
-        missed = arrival["events"] if arrival["mode"] == "replay" else ()
-        for event in _open_call(arrival["events"]) if is_other else missed:
+        events: Sequence[Packet] = arrival["events"]
+        missed = events if arrival["mode"] == "replay" else ()
+        if is_other:
+            missed = _said_since(events, self._turn) or _open_call(events)
+        self._turn = max(self._turn, _newest(events))
+        for event in missed:
             self._put("ev", event)
 
     def _put(self, name: str, packet: Packet) -> None:
         if name != "attached":
             self._tell(name, packet)
         self.heard.put((name, packet))
+
+
+def _newest(events: Sequence[Packet]) -> int:
+    """Return the highest number of a turn that begins in *events*; 0 when none does."""
+    turns = (event["turn"] for event in events if event["type"] == TurnStarted.__name__)
+    return max(turns, default=0)
+
+
+def _said_since(events: Sequence[Packet], turn: int) -> Sequence[Packet]:
+    """Return *events* from the first that is not of an earlier server, nor of a turn up to *turn*.
+
+    What a server only read again bears no id of a command.
+    """
+    for place, event in enumerate(events):
+        if "cmd" in event or _newest([event]) > turn:
+            return events[place:]
+    return ()
 
 
 def _open_call(events: Sequence[Packet]) -> Sequence[Packet]:

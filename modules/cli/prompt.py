@@ -24,7 +24,6 @@ from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
 from modules.cli.keyboard import TypedAhead
-from modules.cli.line_mode import LineMode
 from modules.words import Words
 from utils.phrases import phrase
 
@@ -173,7 +172,7 @@ def give(source: Input, typed: bytes) -> None:
     parser = Vt100Parser(keys.append)
     parser.feed(typed.decode(errors="surrogateescape"))
     parser.flush()
-    store_typeahead(source, keys)
+    store_typeahead(source, joined(keys))
 
 
 @contextmanager
@@ -214,14 +213,7 @@ def _input() -> Input:
     without brackets pastes would take minutes.
     """
     source = create_input()
-    read, enter = source.read_keys, source.raw_mode
-    line_mode = LineMode()
-
-    @contextmanager
-    def raw_mode() -> Iterator[None]:
-        with enter():
-            line_mode.end(source.fileno())
-            yield
+    read = source.read_keys
 
     def read_keys() -> list[KeyPress]:
         keys = read()
@@ -230,10 +222,9 @@ def _input() -> Input:
             if not more:  # the terminal went away
                 break
             keys += more
-        return joined(list(line_mode.entered(keys)))
+        return joined(keys)
 
     source.read_keys = read_keys  # type: ignore[method-assign]
-    source.raw_mode = raw_mode  # type: ignore[method-assign]
     return source
 
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from core.messages import Record, Shift, User
 from modules.cli.queued import Queued
@@ -16,6 +13,7 @@ from modules.data_folder import DataFolder
 from modules.sessions import Sessions
 from tests.assembly import house
 from tests.modules.cli.terminal import PROMPT, ROOT, Terminal
+from tests.modules.cli.terminal import terminal as terminal  # the fixture
 from tests.scripted import run, say
 from tests.simulator import Call, Say, Simulator, Step
 
@@ -46,13 +44,6 @@ def test_each_line_waits_until_it_is_sent_itself(tmp_path: Path) -> None:
         queued.sent("first")
         queued.sent("second")
         assert queued.texts == ["third", "second"]
-
-
-@pytest.fixture
-def terminal() -> Iterator[Terminal]:
-    window = Terminal(f"onefold-queued-{os.getpid()}")
-    yield window
-    window.tmux("kill-server")
 
 
 def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Terminal) -> None:

@@ -69,9 +69,10 @@ def join(terminal: Terminal, served: Served) -> None:
     attach_to(terminal, served.data, served.server.port)
 
 
-def attach_to(terminal: Terminal, data: Path, port: int) -> None:
+def attach_to(terminal: Terminal, data: Path, port: int, first: str = "pass") -> None:
+    """Attach *terminal* to the last session there, once the Python in *first* is done."""
     script = (
-        "from pathlib import Path; from modules.cli.attach import attach; "
+        f"{first}; from pathlib import Path; from modules.cli.attach import attach; "
         "from modules.words import Words; "
         f"attach(Path('{data}'), {port}, Words.of('en'))"
     )
@@ -134,6 +135,74 @@ def test_the_attached_terminal_outlives_a_restart_of_the_server(
         terminal.see("Connected again.")
         terminal.press("Enter")  # what could not be sent stands there again
         terminal.see_prompt_after("b.txt is made")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_enter_sends_the_line_while_the_prompt_gives_way_to_what_is_told(
+    tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port, options = free_port(tmp_path, "threading", monkeypatch)
+    door = tmp_path / "door"
+    held = (
+        "import os, time; from modules.cli.attach import Twin; tell = Twin._tell_connection; "
+        "held = lambda twin: (tell(twin), [time.sleep(0.02) for _ in iter("
+        f"lambda: twin._line.draft > '' and not os.path.exists('{door}'), False)]); "
+        "Twin._tell_connection = held"
+    )
+    with started(tmp_path, *options):
+        attach_to(terminal, tmp_path / "data", port, held)
+        terminal.see("›")
+        terminal.press("make a.txt with one", "Enter")
+        terminal.see_prompt_after("a.txt is made")
+        terminal.press("make b.txt with two")
+        terminal.see("› make b.txt with two")
+    terminal.see("The connection broke; trying again.")
+    with started(tmp_path, *options):
+        terminal.press("Enter")
+        door.touch()
+        terminal.see_prompt_after("b.txt is made")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_what_a_new_server_did_before_it_was_listened_to_is_shown(
+    tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port, options = free_port(tmp_path, "threading", monkeypatch)
+    door = tmp_path / "door"
+    held = (
+        "import os, time; from modules.cli.listening import Listener; follow = Listener._follow; "
+        "Listener._follow = lambda one: ([time.sleep(0.02) for _ in iter("
+        f"lambda: one._boot > '' and not os.path.exists('{door}'), False)], follow(one))"
+    )
+    with started(tmp_path, *options):
+        attach_to(terminal, tmp_path / "data", port, held)
+        terminal.see("›")
+        terminal.press("make a.txt with one", "Enter")
+        terminal.see_prompt_after("a.txt is made")
+    terminal.see("The connection broke; trying again.")
+    with started(tmp_path, *options):
+        terminal.press("make b.txt with two", "Enter")
+        assert until(lambda: (tmp_path / "project" / "b.txt").exists(), PATIENCE)
+        door.touch()
+        screen = terminal.see_prompt_after("b.txt is made")
+    assert screen.count("› make b.txt with two") == 1
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_a_session_without_a_word_goes_on_as_another_after_a_restart(
+    tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port, options = free_port(tmp_path, "threading", monkeypatch)
+    with started(tmp_path, *options):
+        attach_to(terminal, tmp_path / "data", port)
+        terminal.see("›")
+        terminal.press("make a.txt with one")
+        terminal.see("› make a.txt with one")
+    terminal.see("The connection broke; trying again.")
+    with started(tmp_path, *options):
+        terminal.see("Connected again.")
+        terminal.press("Enter")
+        terminal.see_prompt_after("a.txt is made")
 
 
 def test_a_turn_that_is_over_at_once_is_shown_all_the_same(

@@ -77,11 +77,16 @@ class MainTerminal(SessionHolder):
     # --- in: a line ------------------------------------------------------------------------------
 
     def ask(self, line: str) -> Turn:
-        """Put *line* to the model, or run it when it is a slash command; yield all that follows."""
+        """Put *line* to the model, or run it when it is a slash command; yield all that follows.
+
+        A stop from before counts no more; one that comes from now on ends what follows.
+        """
+        self.stop.clear()
+        return self._ask(without_halves(line))
+
+    def _ask(self, line: str) -> Turn:
         from core.turn import run_turn  # a prompt is there sooner without it
 
-        self.stop.clear()
-        line = without_halves(line)
         if line.startswith("/"):
             yield self._run_command(line)
             return
@@ -115,7 +120,7 @@ class MainTerminal(SessionHolder):
         from core.turn import Left, run_turn
 
         self.stop.clear()
-        yield from self._in_turn(run_turn(self, Left.of(self.history)))
+        return self._in_turn(run_turn(self, Left.of(self.history)))
 
     def _in_turn(self, turn: Turn) -> Turn:
         self.is_in_turn = True

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from core.cards import Change
 from core.deltas import Deltas, is_delta, length
@@ -29,7 +30,7 @@ from core.questions import agreed
 from core.transcript import Packet, Transcript
 from core.turn import drive
 from utils.clean import visible
-from utils.phrases import Phrase
+from utils.phrases import Phrase, Problem, phrase
 
 __all__ = ["Busy", "Gone", "Leaving", "Packet", "WebTerminal"]
 
@@ -73,7 +74,9 @@ class WebTerminal(MainTerminal):
     _call: ToolStarted | None = None
     _deltas: Deltas = field(default_factory=Deltas)
     _by_hand: list[Change] = field(default_factory=list)
+    _has_asked: bool = False
     _is_leaving: bool = False
+    _is_closed: bool = False
 
     # --- in --------------------------------------------------------------------------------------
 
@@ -83,19 +86,21 @@ class WebTerminal(MainTerminal):
         *command* is the id under which a browser sent the line; the first packet bears it.
         Raises `Leaving` after `leave`.
         """
-        self._stream(self.ask(line), command)
+        self._stream(partial(self.ask, line), command)
 
     def take_up(self) -> None:
         """Go on, as `handle` does, with the turn that was left at a question (`is_asking`)."""
-        self._stream(self.go_on())
+        self._stream(self.go_on)
 
-    def _stream(self, turn: Turn, command: str = "") -> None:
+    def _stream(self, begin: Callable[[], Turn], command: str = "") -> None:
         if not self._running.acquire(blocking=False):
             raise Busy
         self._command = command
         try:
+            if self._is_leaving:
+                raise Leaving
             with self.stop.calling(self._wake), self._joining():
-                drive(turn, self._show)
+                drive(begin(), self._show)
         finally:
             self._running.release()
 
@@ -103,9 +108,11 @@ class WebTerminal(MainTerminal):
         """Let a turn end that waits at the question about a call; return whether one does.
 
         The question stays: it is asked again when the session goes on. Nothing answers it here.
+        One that was left before, and is not asked again yet, stays as well.
         """
         with self._changed:
-            is_open = None in self._asked.values() and bool(self.history.asked)
+            is_asked = None in self._asked.values() or not self._has_asked
+            is_open = is_asked and bool(self.history.asked)
             self._is_leaving = self._is_leaving or is_open
             self._changed.notify_all()
             return is_open
@@ -163,6 +170,16 @@ class WebTerminal(MainTerminal):
         super().new()
         self._retell()
 
+    def close(self) -> None:
+        """Do as the base does; what is still said here later, or still runs, raises `Problem`."""
+        self._is_closed = True
+        super().close()
+
+    def _create(self) -> None:
+        if self._is_closed:  # it would go on in a session of its own, which nobody has asked for
+            raise Problem(phrase("The session was closed at this moment. Try again."))
+        super()._create()
+
     # --- what there is ---------------------------------------------------------------------------
 
     @property
@@ -213,7 +230,7 @@ class WebTerminal(MainTerminal):
             if isinstance(event, ToolStarted):
                 self._call = event
             if isinstance(event, ApprovalAsked):
-                self._asked[event.call_id] = None
+                self._asked[event.call_id], self._has_asked = None, True
             self._send(event)
         return self._wait(event.call_id) if isinstance(event, ApprovalAsked) else None
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 
 from core.events import CommandAnswered, Event, Reply, ToolFinished
 from core.turn import drive
 from tests.assembly import House, house
 from tests.modules.checkpoints.folders import look, make_tree
+from tests.modules.sandbox.house import settle
 from tests.scripted import call, run, say
 
 JUDGED = "rm -rf src && mv a b && find . -name '*.md' -exec sed -i 's/word/WORD/g' {} + && mkdir e"
@@ -59,6 +59,7 @@ def test_what_a_python_program_did_is_taken_back(tmp_path: Path) -> None:
         did(here, "run it")
         assert not (here.root / "keep.bin").exists()
         command(here, "/undo")
+        settle()
         assert look(here.root) == was
 
 
@@ -121,9 +122,7 @@ def test_what_came_back_does_not_differ_a_moment_later(tmp_path: Path) -> None:
         was = look(here.root)
         did(here, "run it")
         command(here, "/undo")
-        for thread in threading.enumerate():
-            if thread.name == "sandbox-spare":  # makes the next call quick, and is not to be seen
-                thread.join()
+        settle()
         assert look(here.root) == was
 
 

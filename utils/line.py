@@ -151,18 +151,16 @@ class Line(httpx2.BaseTransport):
             connection = self._new_connection(url)
             try:
                 connection.connect()
-                yield connection
             except SSLCertVerificationError as error:
                 raise Insecure(error.verify_message) from error
             except SSLError as error:
                 raise Insecure(error.reason or str(error)) from error
             except OSError as error:
                 raise Unreachable(error.strerror or str(error)) from error
-            finally:
-                if use.stop.is_set():  # nobody may be there any more to close it
-                    connection.close()
+            yield connection
 
-        for connection in interruptible(connect, use.stop):
+        close = http.client.HTTPConnection.close
+        for connection in interruptible(connect, use.stop, unwanted=close):
             return connection
         raise Stopped
 

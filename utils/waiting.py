@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
 
@@ -64,32 +64,69 @@ class _End:
         self.error = error
 
 
-def interruptible(make: Callable[[], Iterator[Item]], stop: Stop) -> Iterator[Item]:
+class _Handover(Generic[Item]):
+    """Items on their way from a thread to another: each arrives, or is given to *unwanted*."""
+
+    def __init__(self, unwanted: Callable[[Item], object]) -> None:
+        self._unwanted = unwanted
+        self._queue: SimpleQueue[Item | _End] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def put(self, item: Item) -> bool:
+        """Hand *item* over; return whether it was wanted."""
+        with self._lock:
+            if not self._is_closed:
+                self._queue.put(item)
+                return True
+        self._unwanted(item)
+        return False
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Let there be no more; may be called from any thread, with or without a lock held."""
+        self._queue.put(_End(error))
+
+    def get(self) -> Item | _End:
+        return self._queue.get()
+
+    def close(self) -> None:
+        """Want no more."""
+        with self._lock:
+            self._is_closed = True
+        while not self._queue.empty():
+            if not isinstance(item := self._queue.get(), _End):
+                self._unwanted(item)
+
+
+def interruptible(
+    make: Callable[[], Iterator[Item]],
+    stop: Stop,
+    *,
+    unwanted: Callable[[Item], object] = lambda _: None,
+) -> Iterator[Item]:
     """Yield what *make()* yields, read in a thread of its own; raise `Stopped` at once on *stop*.
 
     The reading thread is left to end by itself: make sure that *stop* also breaks what it reads
     (shut its sockets down), or it stays until its own time limit. An error of the source is raised
-    here.
+    here. Each item is either yielded or given to *unwanted*, in either thread, and never both.
     """
-    queue: SimpleQueue[Item | _End] = SimpleQueue()
-    abandoned = threading.Event()
+    handover = _Handover(unwanted)
 
     def read() -> None:
-        end = _End()
         try:
             for item in make():
-                queue.put(item)
-                if abandoned.is_set():
+                if not handover.put(item):
                     break
         except BaseException as error:  # noqa: BLE001 - carried over to the waiting thread
-            end = _End(error)
-        queue.put(end)
+            handover.end(error)
+        else:
+            handover.end()
 
-    with stop.calling(lambda: queue.put(_End(Stopped()))):
+    with stop.calling(lambda: handover.end(Stopped())):
         threading.Thread(target=read, name="model-stream", daemon=True).start()
         try:
             while True:
-                item = queue.get()
+                item = handover.get()
                 if isinstance(item, _End):
                     if stop.is_set():
                         raise Stopped
@@ -98,4 +135,4 @@ def interruptible(make: Callable[[], Iterator[Item]], stop: Stop) -> Iterator[It
                     return
                 yield item
         finally:
-            abandoned.set()
+            handover.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,6 +45,9 @@ class Asker(Protocol):
 
     def stop(self) -> None:
         """Stop the turn."""
+
+    def suspend(self) -> None:
+        """Let the shell have the terminal, until it lets us go on."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,10 @@ def wait_for_reply(asker: Asker, question: Question) -> Reply | None:
             case keyboard.CTRL_C:
                 asker.stop()
                 return None
+            case keyboard.CTRL_Z:
+                question.close()
+                asker.suspend()
+                question.open()
             case "":
                 pass
             case plain if plain in _keys(question.event):
@@ -217,9 +226,13 @@ class Keyboard:
                     key_bindings=keys,
                     prompt_continuation="    ",
                     enable_open_in_editor=True,
+                    enable_suspend=True,
                 )
         except (EOFError, KeyboardInterrupt):
             return None
 
     def stop(self) -> None:
         self._stop.set()
+
+    def suspend(self) -> None:
+        os.kill(0, signal.SIGTSTP)  # as the terminal does: all that the shell started together

@@ -8,13 +8,14 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.events import ApprovalAsked, CommandAnswered, Reply, TurnFinished, TurnStarted
+from core.events import ApprovalAsked, CommandAnswered, Reply, TurnFinished
 from modules.cli.attached_questions import Hand, Questions
 from modules.cli.beside import Beside
 from modules.cli.keyboard import TypedAhead, quiet
 from modules.cli.link import Link, Packet, event_of, new_id
 from modules.cli.listening import Listener
 from modules.cli.look import make_console
+from modules.cli.packets import commands, last_turn
 from modules.cli.screen import CliScreen
 from modules.words import Words
 from utils.clean import clean
@@ -90,7 +91,7 @@ class Twin:
         """Show and send until the person leaves; return the exit code. Raises `Problem`."""
         with ExitStack() as stack:
             if self._is_terminal:
-                self._ahead.add(stack.enter_context(quiet(sys.stdin.fileno())))
+                stack.enter_context(quiet(sys.stdin.fileno(), self._ahead))
             self._arrive()
             return self._talk()
 
@@ -175,7 +176,7 @@ class Twin:
             raise _deleted()
         if name != "attached":
             raise Problem(phrase("The server does not answer."))
-        last = _last_turn(arrival["events"])
+        last = last_turn(arrival["events"])
         self._is_empty = self._is_empty and not last
         if arrival["state"]["running"]:  # what has begun is shown as it would have been
             self._unshown = last
@@ -188,7 +189,7 @@ class Twin:
         """Take note of what happens; from the listening thread."""
         match name:
             case "restarted":
-                if self._expected not in _commands(packet):  # it went with the old server
+                if self._expected not in commands(packet):  # it went with the old server
                     self._expected = ""
                 self._questions.restarted()
             case "ev":
@@ -231,9 +232,12 @@ class Twin:
         """Show what happens until nothing runs."""
         stop = Stop()
         with ExitStack() as stack:
-            stack.enter_context(stopping(stop.set))
+            # Who goes in another way than by Ctrl-C leaves the turn alone: the server has it.
+            stack.enter_context(stopping(stop.set, ("SIGINT",)))
             stack.enter_context(stop.calling(self._stop))
             stack.enter_context(stop.calling(self._screen.stopping))
+            if self._ahead.was_interrupted():
+                stop.set()
             stack.enter_context(self._screen.turn())
             if self._is_terminal:
                 stack.enter_context(self._beside().listening())
@@ -313,15 +317,3 @@ def _line(link: Link, words: Words, ahead: TypedAhead, state: Callable[[], Packe
 
 def _deleted() -> Problem:
     return Problem(phrase("This session was deleted."))
-
-
-def _commands(arrival: Packet) -> set[str]:
-    """Return the ids of what was sent to the server of *arrival*."""
-    known = {event["cmd"] for event in arrival["events"] if "cmd" in event}
-    return known | {item["id"] for item in arrival["state"]["queue"]}
-
-
-def _last_turn(events: list[Packet]) -> list[Packet]:
-    """Return the packets of the newest turn."""
-    starts = [n for n, packet in enumerate(events) if packet["type"] == TurnStarted.__name__]
-    return events[starts[-1] :] if starts else events

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
@@ -60,7 +61,8 @@ class AttachedLine(Prompt):
     def refresh(self) -> None:
         """Show what holds now; from any thread."""
         self._stands = self._standing()
-        self._session.app.invalidate()
+        with suppress(RuntimeError):  # the line is just done
+            self._session.app.invalidate()
 
     def interrupt(self) -> None:
         """Make `read_until` return; from any thread."""
@@ -75,7 +77,8 @@ class AttachedLine(Prompt):
                 self._was_interrupted = True
                 app.exit(result="")
 
-        loop.call_soon_threadsafe(leave)
+        with suppress(RuntimeError):  # the line is just done
+            loop.call_soon_threadsafe(leave)
 
 
 def _standing(state: Packet, project: str, words: Words) -> StyleAndTextTuples:

@@ -48,11 +48,10 @@ def run_dialogue(
     ahead = TypedAhead()
     dialogue = Dialogue(terminal, words, failures, ahead, start)
     try:
-        if sys.stdin.isatty() and sys.stdout.isatty():
+        if _is_terminal():
             from modules.cli.greeting import greet
 
-            with quiet(sys.stdin.fileno()) as typed:
-                ahead.add(typed)
+            with quiet(sys.stdin.fileno(), ahead):
                 greet(terminal, words, header)
                 return dialogue.run(_typed(terminal, words, history_file, ahead, warm))
         return dialogue.run(_piped())
@@ -99,7 +98,7 @@ class Dialogue:
 
     def _enter(self) -> None:
         """Show where the session is, and ask again what was asked when it was left."""
-        goes_on = self._terminal.is_asking and sys.stdin.isatty() and sys.stdout.isatty()
+        goes_on = self._terminal.is_asking and _is_terminal()
         if self._terminal.history.records:
             self._recall(is_open=goes_on)
         if goes_on:
@@ -113,11 +112,14 @@ class Dialogue:
 
         screen = self._make_screen()
         self._effect = ""
+        stop = self._terminal.stop
         with ExitStack() as stack:
-            stack.enter_context(stopping(self._terminal.stop.set))
-            stack.enter_context(self._terminal.stop.calling(screen.stopping))
+            stack.enter_context(stopping(stop.set))
+            stack.enter_context(stop.calling(screen.stopping))
+            if self._ahead.was_interrupted():
+                stop.set()
             stack.enter_context(screen.turn())
-            if sys.stdin.isatty() and sys.stdout.isatty():  # else lines are read as they come
+            if _is_terminal():  # else lines are read as they come
                 stack.enter_context(self._beside(screen).listening())
             try:
                 drive(turn, self._show)
@@ -127,7 +129,7 @@ class Dialogue:
                 raise  # nothing can be said any more
             except Exception as error:  # noqa: BLE001 - ours; the one place of this screen to log it
                 screen.say(self._failures.keep(error), "red")
-        if self._terminal.stop.is_set() and self._ahead.hold():
+        if stop.is_set() and self._ahead.hold():
             self._queued.seen()
             self._say_unsent()
 
@@ -156,7 +158,7 @@ class Dialogue:
 
     def _restore_queued(self) -> None:
         """Put what was entered during a turn, and never sent, before the person again."""
-        if sys.stdin.isatty() and (typed := self._queued.restored()):
+        if _is_terminal() and (typed := self._queued.restored()):
             self._say_unsent()
             self._ahead.add(typed)
 
@@ -202,11 +204,16 @@ def make_screen(terminal: MainTerminal, words: Words, ahead: TypedAhead) -> CliS
     from modules.cli.screen import CliScreen
 
     keyboard = None
-    if sys.stdin.isatty() and sys.stdout.isatty():
+    if _is_terminal():
         keyboard = Keyboard(sys.stdin.fileno(), terminal.stop, words, ahead)
     return CliScreen(
         make_console(), words, asker=keyboard, is_practice=lambda: terminal.is_practice
     )
+
+
+def _is_terminal() -> bool:
+    """Return whether somebody sits here who sees what they type."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _piped() -> Iterator[str]:

@@ -17,6 +17,7 @@ from types import FrameType
 from utils.waiting import Stop
 
 CTRL_C = "\x03"
+CTRL_Z = "\x1a"
 ESCAPE = "\x1b"
 POLL_SECONDS = 0.1
 PAUSE_SECONDS = 1.0
@@ -26,18 +27,18 @@ LONG_PAUSE_SECONDS = 3.0
 
 
 @contextmanager
-def quiet(descriptor: int) -> Iterator[bytes]:
+def quiet(descriptor: int, ahead: TypedAhead) -> Iterator[None]:
     """Keep the terminal *descriptor* from echoing; what is typed waits for the next prompt.
 
-    Yields what was typed before, in line mode, where Enter cannot be told from Ctrl-J: each is
-    taken for Enter. For the main thread. After Ctrl-Z the shell has the terminal as it was.
+    What was typed before, in line mode, where Enter cannot be told from Ctrl-J, is added to
+    *ahead*, each taken for Enter; so is a Ctrl-C for which there is neither a prompt nor a turn.
+    For the main thread. Whom Ctrl-Z or the end of the program gives the terminal, has it as it was.
     """
     before = termios.tcgetattr(descriptor)
     modes = termios.tcgetattr(descriptor)
     # Without ICRNL the Enter key stays apart from Ctrl-J until the prompt reads it.
     modes[0] &= ~termios.ICRNL
     modes[3] &= ~(termios.ECHO | termios.ICANON)
-    termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
 
     def suspend(number: int, _frame: FrameType | None) -> None:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
@@ -47,14 +48,32 @@ def quiet(descriptor: int) -> Iterator[bytes]:
         if os.tcgetpgrp(descriptor) == os.getpgrp():
             termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
 
-    old = signal.getsignal(signal.SIGTSTP)
-    if old != signal.SIG_IGN:  # else there is no shell to come back from
-        signal.signal(signal.SIGTSTP, suspend)
-    try:
-        yield _waiting(descriptor).replace(b"\n", b"\r")
-    finally:
-        signal.signal(signal.SIGTSTP, old)
+    def leave(number: int, _frame: FrameType | None) -> None:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        signal.signal(number, old[number])
+        signal.raise_signal(number)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if not ahead.interrupt():
+            leave(number, frame)
+
+    hear: dict[int, Callable[[int, FrameType | None], object]] = {
+        signal.SIGTSTP: suspend,
+        signal.SIGTERM: leave,
+        signal.SIGINT: interrupt,
+    }
+    # Who ignores Ctrl-Z has no shell to come back from.
+    old = {n: was for n in hear if (was := signal.getsignal(n)) != signal.SIG_IGN}
+    try:
+        for number in old:
+            signal.signal(number, hear[number])
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
+        ahead.add(_waiting(descriptor).replace(b"\n", b"\r"))
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        for number, was in old.items():
+            signal.signal(number, was)
 
 
 def _waiting(descriptor: int) -> bytes:
@@ -81,6 +100,7 @@ class TypedAhead:
         self._typed = b""
         self._heard_at = float("-inf")
         self._lock = threading.Lock()
+        self._was_interrupted: bool | None = None  # None: nobody asks for it yet
 
     def hear(self, descriptor: int, seconds: float, may_read: Callable[[], bool]) -> bytes | None:
         """Keep what is typed within *seconds* and return it; None when the terminal went away.
@@ -104,6 +124,20 @@ class TypedAhead:
             self._heard_at = time.monotonic()
             self._typed += typed
         self.heard(typed)
+
+    def interrupt(self) -> bool:
+        """Keep a Ctrl-C for `was_interrupted`; return False when nobody would hear of it.
+
+        That is before anybody asked, and for a second one.
+        """
+        is_new = self._was_interrupted is False
+        self._was_interrupted = self._was_interrupted or is_new
+        return is_new
+
+    def was_interrupted(self) -> bool:
+        """Return whether a Ctrl-C is kept, and keep it no longer."""
+        was, self._was_interrupted = bool(self._was_interrupted), False
+        return was
 
     def drop(self, typed: bytes) -> None:
         """Keep *typed* no longer, if that is the end of what is kept."""
@@ -136,7 +170,7 @@ class TypedAhead:
 def read_key(descriptor: int, stop: Stop) -> str | None:
     """Wait for a key and return what it sends; None on *stop* or when the terminal went away.
 
-    Ctrl-C comes as a key.
+    Ctrl-C and Ctrl-Z come as keys.
     """
     before = termios.tcgetattr(descriptor)
     modes = termios.tcgetattr(descriptor)

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
-from core.events import ToolFinished, ToolStarted, TurnFinished, TurnStarted
 from modules.cli.link import Deleted, Link, Lost, Packet
+from modules.cli.packets import newest_turn, open_call, said_since
 from utils.waiting import Stop
 
 AGAIN = 1.0
@@ -72,7 +72,7 @@ class Listener:
                 self._attach(packet)
             elif name == "ev":
                 self._after = packet["seq"]
-                self._turn = max(self._turn, _newest([packet]))
+                self._turn = max(self._turn, newest_turn([packet]))
             self._put(name, packet)
             self._tell_lost(False)
 
@@ -90,8 +90,8 @@ class Listener:
         events: Sequence[Packet] = arrival["events"]
         missed = events if arrival["mode"] == "replay" else ()
         if is_other:
-            missed = _said_since(events, self._turn) or _open_call(events)
-        self._turn = max(self._turn, _newest(events))
+            missed = said_since(events, self._turn) or open_call(events)
+        self._turn = max(self._turn, newest_turn(events))
         for event in missed:
             self._put("ev", event)
 
@@ -99,30 +99,3 @@ class Listener:
         if name != "attached":
             self._tell(name, packet)
         self.heard.put((name, packet))
-
-
-def _newest(events: Sequence[Packet]) -> int:
-    """Return the highest number of a turn that begins in *events*; 0 when none does."""
-    turns = (event["turn"] for event in events if event["type"] == TurnStarted.__name__)
-    return max(turns, default=0)
-
-
-def _said_since(events: Sequence[Packet], turn: int) -> Sequence[Packet]:
-    """Return *events* from the first that is not of an earlier server, nor of a turn up to *turn*.
-
-    What a server only read again bears no id of a command.
-    """
-    for place, event in enumerate(events):
-        if "cmd" in event or _newest([event]) > turn:
-            return events[place:]
-    return ()
-
-
-def _open_call(events: Sequence[Packet]) -> Sequence[Packet]:
-    """Return what *events* tell of the call at their end that is not over, if there is one."""
-    types = [event["type"] for event in events]
-    starts = [place for place, kind in enumerate(types) if kind == ToolStarted.__name__]
-    is_open = starts and {ToolFinished.__name__, TurnFinished.__name__}.isdisjoint(
-        types[starts[-1] :]
-    )
-    return events[starts[-1] :] if is_open else ()

@@ -97,8 +97,14 @@ class Prompt:
         self._is_leaving = False
         self._stands = self._standing()
         give(self._session.input, self._ahead.take())
+
+        def begin() -> None:
+            if self._ahead.was_interrupted():
+                self._session.app.key_processor.feed(KeyPress(Keys.ControlC))
+            when_run()
+
         try:
-            return self._session.prompt(default=draft, pre_run=when_run)
+            return self._session.prompt(default=draft, pre_run=begin)
         except (EOFError, KeyboardInterrupt):
             return None
 

@@ -37,9 +37,10 @@ def run_task(terminal: MainTerminal, task: str, screen: PlainScreen, failures: F
 
     Raises `Problem` when nothing of it could be begun, as with any bad setting.
     """
+    turn = terminal.ask(task)
     with stopping(terminal.stop.set):
         try:
-            drive(terminal.ask(task), screen.show)
+            drive(turn, screen.show)
         except Problem as problem:
             if not screen.has_begun:
                 raise

@@ -111,9 +111,12 @@ def _entries(root: str, locked: set[str]) -> Iterator[tuple[str, os.DirEntry[str
 
 
 def _is_empty_folder(path: str) -> bool:
+    """Return whether there is nothing in the folder *path*, which may be gone by now."""
     try:
         with os.scandir(path) as entries:
             return next(entries, None) is None
+    except FileNotFoundError:
+        return True
     except OSError:
         return False
 

@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import threading
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,6 +26,7 @@ _NAME = re.compile(r"onefold-(\d+)-(\d+)-\d+")
 _TRIAL = Limits(memory=24 * MEBIBYTE, processes=16)
 _GREEDY = "read -r _; head -c 96m /dev/zero | tail -c 90m > /dev/null"
 _SECONDS = 10.0
+_LAST_TRIES = 20
 _NUMBERS = itertools.count()
 
 
@@ -94,8 +96,12 @@ def find_groups(cache_folder: Path) -> Groups | None:
 
 
 def _remove(*lists: Sequence[Group]) -> None:
+    """Remove what is left; the kernel may take a moment to see that a group's last process died."""
     for group in itertools.chain(*lists):
-        group.remove()
+        for _ in range(_LAST_TRIES):
+            if group.remove():
+                break
+            time.sleep(0.005)
 
 
 def _holds(groups: Groups) -> bool:

@@ -29,7 +29,7 @@ from modules.sandbox.view import Viewer
 from utils.phrases import Problem
 
 _FORM = 4  # raise it when what a tier promises changes
-_LIMITS = Limits(seconds=10)
+_LIMITS = Limits(seconds=60)  # what is given up here is given up until the next boot
 _LAUNCHED: dict[str, Literal["C", "M", "D"]] = {"C": "C", "M": "M", "D": "D"}
 
 _ATTEMPTS = """

@@ -138,10 +138,10 @@ class Seat:
             is_queued = self._is_working
             is_next = now or self._is_stopping
             self._queue.add(Item(command, text), is_next=is_next)
+            if is_next:
+                self._break_off(goes_on=True)
         if is_queued:
             self.telling.state()
-        if is_queued and is_next:
-            self.stop(goes_on=True)
         self._work()
         return {"queued": is_queued}
 
@@ -166,16 +166,23 @@ class Seat:
         with explained():
             return self.terminal.answer(call_id, reply)
 
-    def stop(self, *, goes_on: bool = False) -> bool:
-        """Stop the turn and return whether there was one; what is queued waits or *goes_on*."""
+    def stop(self) -> bool:
+        """Stop the turn and return whether there was one; what is queued waits."""
         with self._lock:
-            if not self._is_working:
-                return False
-            self._goes_on = goes_on
-            self._is_stopping = True
-        self.telling.state()
-        self.terminal.stop.set()
-        return True
+            is_stopped = self._break_off(goes_on=False)
+        if is_stopped:
+            self.telling.state()
+        return is_stopped
+
+    def _break_off(self, *, goes_on: bool) -> bool:
+        """Do as `stop` does, and let what is queued wait or *goes_on*; for who holds the lock.
+
+        Any later, the stop might hit the turn after the one that it is meant for.
+        """
+        if self._is_working:
+            self._goes_on, self._is_stopping = goes_on, True
+            self.terminal.stop.set()
+        return self._is_working
 
     def leave(self) -> None:
         """Stop the turn; one that waits for the person is left so that it can go on later."""
@@ -193,9 +200,10 @@ class Seat:
                 raise Refused("not_found", phrase("That message is no longer queued."))
             if operation == "drop":
                 self._taken_back.append(item_id)
+            if operation == "now":
+                self._break_off(goes_on=True)
         self.telling.state()
         if operation == "now":
-            self.stop(goes_on=True)
             self._work()
         return item.text
 
@@ -231,7 +239,7 @@ class Seat:
             self.terminal.log(answer, command)
         finally:
             with self._lock:
-                self._is_working = self._is_stopping = False
+                self._is_stopping = self._is_working = False
                 has_more = len(self._queue) > waiting
             if has_more:
                 self._work()
@@ -272,7 +280,7 @@ class Seat:
             is_done = self._last_end == "done" and not self._is_stopping
             may_go_on = is_done or self._goes_on
             if not self._queue or not may_go_on:
-                self._is_working = self._is_stopping = self._goes_on = False
+                self._is_stopping = self._goes_on = self._is_working = False
                 self._current, self._last_end = "", "done"
                 return None
             item = self._queue.take()

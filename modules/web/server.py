@@ -34,6 +34,7 @@ from modules.web.house_desk import About, HouseDesk
 from modules.web.listing import Listing
 from modules.web.outlet import Outlet
 from modules.web.place import Place
+from modules.web.rooms import Rooms
 from modules.web.routes import Route, routes_of
 from modules.web.seat import Opener
 from modules.web.sessions_desk import TURNS, SessionsDesk
@@ -119,6 +120,7 @@ class WebServer:
         self._socketio = SocketIO(
             self.app,
             async_mode=place.async_mode,
+            client_manager=Rooms(),
             max_http_buffer_size=carriers.LARGEST,
             ping_interval=carriers.PING_SECONDS,
             ping_timeout=carriers.PING_SECONDS,

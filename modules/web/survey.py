@@ -92,6 +92,7 @@ class Surveyor:
         self._failed = failed
         self._survey = Survey()
         self._taking = threading.Lock()
+        self._beginning = threading.Lock()
         self._is_outdated = False
         self._background: threading.Thread | None = None
         self._is_closed = False
@@ -113,7 +114,8 @@ class Surveyor:
 
     def close(self) -> None:
         """Wait for what is under way in the background."""
-        self._is_closed = True
+        with self._beginning:
+            self._is_closed = True
         if thread := self._background:
             thread.join()
 
@@ -127,10 +129,11 @@ class Surveyor:
             return self._survey
 
     def _take_soon(self) -> None:
-        if self._is_closed or (self._background and self._background.is_alive()):
-            return
-        self._background = threading.Thread(target=self._take, name="survey", daemon=True)
-        self._background.start()
+        with self._beginning:  # a second one at once would be forgotten, and not waited for
+            if self._is_closed or (self._background and self._background.is_alive()):
+                return
+            self._background = threading.Thread(target=self._take, name="survey", daemon=True)
+            self._background.start()
 
     def _take(self) -> None:
         old = self._survey

@@ -194,6 +194,7 @@ export class App extends Board {
       this.tell("starting", isInstead);
       try {
         const row = await api.newSession();
+        if (session !== this.known.session) return; // somebody went on elsewhere
         this.openSession(row.id, isInstead || isFirst);
         if (!isFirst) this.tell("compose");
       } finally {
@@ -223,13 +224,13 @@ export class App extends Board {
     this.#delivering.add(cmd);
     try {
       const ack = await this.connection.say("send", { session, cmd, text, now });
-      if (ack.open) this.openSession(ack.open);
+      if (ack.open && session === this.known.session) this.openSession(ack.open);
       if (ack.queued || ack.open) this.#forgetSent(cmd);
       if (ack.queued && text.startsWith("/"))
         this.notice(t("{command} waits until the task is over.", { command: text.split(/\s/)[0] }));
     } catch (refusal) {
       this.#forgetSent(cmd);
-      this.#giveBack(session, text);
+      this.giveBack(session, text);
       this.fail(refusal);
     } finally {
       noteSent(session, cmd);
@@ -237,8 +238,8 @@ export class App extends Board {
     }
   }
 
-  /** Lets *text* be mended where it was written. */
-  #giveBack(session, text) {
+  /** Lets *text* be mended where it was written. @param {string} session @param {string} text */
+  giveBack(session, text) {
     const name = `draft.${session}`;
     if (session === this.known.session) this.tell("draft", text);
     else remember(name, [remembered(name), text].filter(Boolean).join("\n"));
@@ -258,7 +259,10 @@ export class App extends Board {
 
   /** Runs a slash command beside the talk and returns its answer. @param {string} line */
   async aside(line) {
-    const ack = await this.#do("command", { line }, "say");
+    const ack = await this.attempt(async () => {
+      await this.#session;
+      return this.connection.say("command", { session: this.known.session, line });
+    });
     if (ack?.done === false) this.notice(say(ack.card?.title), true);
     return ack;
   }
@@ -277,12 +281,10 @@ export class App extends Board {
     if (session === this.known.session) this.learn({ marks });
   }
 
-  /** @param {"command" | "say"} [how] of the connection */
-  #do(event, fields, how = "command") {
-    return this.attempt(async () => {
-      await this.#session;
-      return this.connection[how](event, { session: this.known.session, ...fields });
-    });
+  /** Does something to what is shown, though another session may be on its way. */
+  #do(event, fields) {
+    const { session } = this.known;
+    return this.attempt(() => this.connection.command(event, { session, ...fields }));
   }
 
   /** Goes on in a copy of this session that ends before *turn*, with *text* to be sent there. */

@@ -139,7 +139,7 @@ def paints(mode: AsyncMode, browser: Browser) -> None:
 
 def _first_paint(page: Page) -> float:
     name = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-    page.wait_for_function(name)
+    page.wait_for_function(f"() => {name}")
     return float(page.evaluate(name))
 
 

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from core.events import TurnFinished
@@ -68,8 +69,11 @@ def descriptors() -> int:
 
 def children() -> set[str]:
     """Return the processes that any thread of this one has started."""
-    lists = Path("/proc/self/task").glob("*/children")
-    return {child for file in lists for child in file.read_text().split()}
+    found: set[str] = set()
+    for file in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):  # the thread ends at this moment
+            found.update(file.read_text().split())
+    return found
 
 
 def memory() -> int:

@@ -12,6 +12,7 @@ from core.messages import ToolAnswer
 from core.turn import drive
 from modules.loss import tree_of
 from tests.assembly import CHOICES, house
+from tests.modules.sandbox.house import settle
 from tests.scripted import call, say
 from utils.phrases import phrase
 
@@ -28,6 +29,7 @@ def fill(root: Path, many: int, others: int = 0) -> dict[str, str]:
 
 
 def contents(root: Path) -> dict[str, str]:
+    settle()
     return {str(p.relative_to(root)): p.read_text() for p in root.rglob("*") if p.is_file()}
 
 

@@ -23,7 +23,9 @@ def chromium() -> Iterator[Browser]:
         pytest.skip("chromium is missing: the page was not tried")
     with sync_playwright() as playwright:
         options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=options)
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=options, timeout=PATIENCE * 1000
+        )
         yield browser
         browser.close()
 

@@ -7,6 +7,14 @@ from collections.abc import Callable
 
 from playwright.sync_api import APIResponse, Page, Route, WebSocketRoute, expect
 
+from tests.page.stage import PATIENCE
+
+PATIENT = """{
+    const { setTimeout: soon } = window;
+    window.setTimeout = (work, time, ...more) => soon(work, time >= 5000 ? 1e9 : time, ...more);
+}"""
+"""With it a page takes nothing for lost that is only slow, and says nothing a second time."""
+
 
 def until(page: Page, is_so: Callable[[], object]) -> None:
     """Wait for *is_so*, or until the time of the test is up."""
@@ -19,6 +27,18 @@ def drawn(page: Page) -> None:
     page.evaluate("() => new Promise((over) => requestAnimationFrame(() => setTimeout(over, 50)))")
 
 
+def intercept(
+    page: Page, address: str, handle: Callable[[Route], object], *, times: int | None = None
+) -> None:
+    """Have *handle* take the requests to *address* from here on, *times* of them at most.
+
+    `Page.route` alone may miss what a key pressed right after it asks for: the browser passes the
+    new way for requests on to the page, and the key overtakes it.
+    """
+    page.route(address, handle, times=times)
+    page.evaluate("0")  # which does not overtake it
+
+
 class Held:
     """The requests to *address* of *page*, and their answers as they were at that time."""
 
@@ -28,14 +48,14 @@ class Held:
         self._left = times
         self._routes: list[Route] = []
         self._answers: list[APIResponse] = []
-        page.route(address, self._take)
+        intercept(page, address, self._take)
 
     def _take(self, route: Route) -> None:
         if route.request.method != self._method or not self._left:
             route.fallback()
             return
         self._left -= 1
-        answer = route.fetch()
+        answer = route.fetch(timeout=PATIENCE * 1000)
         self._answers.append(answer)
         self._routes.append(route)
 
@@ -61,6 +81,7 @@ class Line:
         self._sockets: list[WebSocketRoute] = []
         self.said: list[str] = []
         """What has gone to the server."""
+        page.add_init_script(PATIENT)
         page.route_web_socket(re.compile("socket.io"), self._open)
         page.reload()
         expect(page.locator(".dot")).to_have_attribute("data-link", "live")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.page.held import intercept
 from tests.page.stage import Stage, replies, send
 from tests.page.test_views import faults
 from tests.scripted import call, say
@@ -132,7 +133,7 @@ def test_what_is_shown_is_undone_and_not_what_was_chosen_meanwhile(stage: Stage)
     play(page)
     expect(hunks(page, "f.py")).to_have_count(2)
     held: list[Route] = []
-    page.route("**/changes?turn=2", lambda route: held.append(route))
+    intercept(page, "**/changes?turn=2", lambda route: held.append(route))
     with page.expect_request("**/changes?turn=2"):
         page.get_by_role("combobox", name="Show changes").select_option("since turn 2")
     with page.expect_response("**/take-back") as answer:
@@ -212,7 +213,7 @@ def test_a_file_is_shown_though_others_change_while_it_is_asked_for(
 ) -> None:
     page, last = many_changed(house)
     held: list[Route] = []
-    page.route("**/changes/file?**", lambda route: held.append(route), times=1)
+    intercept(page, "**/changes/file?**", lambda route: held.append(route), times=1)
     with page.expect_request("**/changes/file?**"):
         last.locator("summary").click()
     with page.expect_response("**/changes?turn=0"):
@@ -223,7 +224,7 @@ def test_a_file_is_shown_though_others_change_while_it_is_asked_for(
 
 def test_a_file_that_cannot_be_shown_is_folded_again(house: Stage) -> None:
     page, last = many_changed(house)
-    page.route("**/changes/file?**", lambda route: route.abort(), times=1)
+    intercept(page, "**/changes/file?**", lambda route: route.abort(), times=1)
     last.locator("summary").click()
     page.locator(".notice").get_by_role("button", name="Close").click()  # it lies over the list
     expect(last.locator("details")).not_to_have_attribute("open", "")

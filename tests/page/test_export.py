@@ -54,7 +54,7 @@ def test_pictures_are_in_the_exported_page(house: Stage, tmp_path: Path) -> None
     expect(pictures).to_have_count(3)
     for picture in pictures.all():
         picture.scroll_into_view_if_needed()
-    replay.wait_for_function("[...document.images].every((each) => each.naturalWidth)")
+    replay.wait_for_function("() => [...document.images].every((each) => each.naturalWidth)")
     asked = [each for each in complaints if not each.startswith(("data:image/", "file:"))]
     assert asked == []
 

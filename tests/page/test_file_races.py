@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.page.held import Held, Line, drawn, until
+from tests.page.held import Held, Line, drawn, intercept, until
 from tests.page.stage import Stage, replies, send
 from tests.page.test_files import edit, row
 from tests.scripted import call, say
@@ -45,7 +45,7 @@ def test_a_folder_that_could_not_be_listed_can_be_opened_again(house: Stage) -> 
     (house.project / "src" / "a.py").touch()
     page = house.open()
     expect(row(page, "src")).to_be_visible()
-    page.route("**/api/files?path=src&**", lambda route: route.abort(), times=1)
+    intercept(page, "**/api/files?path=src&**", lambda route: route.abort(), times=1)
     with page.expect_event("requestfailed"):
         row(page, "src").click()
     expect(row(page, "src")).to_have_attribute("aria-expanded", "false")

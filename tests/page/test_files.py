@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, Response, Route, expect
 
-from tests.page.held import until
+from tests.page.held import intercept, until
 from tests.page.stage import Stage, message, send
 from tests.scripted import call, say
 
@@ -37,7 +37,7 @@ def as_it_is_saved(page: Page, work: Callable[[], object]) -> None:
         work()
         route.continue_()
 
-    page.route("**/api/files/text", save, times=1)
+    intercept(page, "**/api/files/text", save, times=1)
 
 
 @pytest.fixture

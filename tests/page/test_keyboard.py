@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
+from tests.page.held import Held
 from tests.page.stage import Gate, Stage, replies, send
 from tests.scripted import USED, say
 from utils.completion import Completion, Delta
@@ -19,6 +20,26 @@ def test_a_file_that_is_opened_by_its_name_is_gone_on_with(house: Stage) -> None
     expect(page.locator(".editor")).to_be_focused()
     page.keyboard.type("zero ")
     expect(page.locator(".editor .cm-line").first).to_have_text("zero one")
+
+
+def test_the_file_that_is_opened_fits_what_was_typed_last(house: Stage) -> None:
+    for name in ("a.txt", "b.txt"):
+        (house.project / name).write_text(f"{name}\n")
+    page = house.open()
+    page.keyboard.press("Control+p")
+    expect(page.get_by_role("dialog").get_by_role("option")).to_have_text(["a.txt", "b.txt"])
+    held = Held(page, "**/api/files/list")
+    page.evaluate(
+        "fetch('/api/files/folder', {method: 'POST', body: '{\"path\": \"new\"}',"
+        " headers: {'Content-Type': 'application/json'}})"
+    )
+    expect(page.locator("[data-path=new]")).to_be_attached()  # what is known is old now
+    page.get_by_role("combobox", name="Name of a file").fill("b.t")
+    held.wait()
+    page.keyboard.press("Enter")
+    held.let_go()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator(".editor .cm-line").first).to_have_text("b.txt")
 
 
 def test_what_is_moved_up_in_the_queue_keeps_the_focus(house: Stage) -> None:

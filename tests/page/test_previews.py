@@ -119,7 +119,8 @@ def test_a_link_in_a_previewed_file_starts_from_its_folder(house: Stage) -> None
     row(page, "a.md").click()
     page.get_by_role("button", name="Preview", exact=True).click()
     preview = page.locator(".preview")
-    expect(preview.locator("img")).to_have_attribute("src", re.compile("path=docs%2Fp.png$"))
+    source = re.compile(r"path=docs%2Fp\.png(&round=\d+)?$")  # the line may have come back
+    expect(preview.locator("img")).to_have_attribute("src", source)
     expect(preview.get_by_role("link", name="up")).to_have_attribute("data-path", "top.txt")
     before = page.url
     preview.get_by_role("link", name="b", exact=True).click()

@@ -10,9 +10,13 @@ from core.messages import Assistant, User
 from modules.data_folder import DataFolder
 from modules.sessions import Sessions
 from tests.modules.web.test_held import run_elsewhere
+from tests.page.held import Held, Line, drawn
 from tests.page.stage import Gate, Stage, message, replies, send
+from tests.page.test_races import new_session, talked
 from tests.scripted import USED, call, say
 from utils.completion import Completion, Delta
+
+ALL_SENT = "() => !Object.keys(sessionStorage).some((name) => name.includes('unsent'))"
 
 
 def test_a_fork_can_undo_what_was_done_before_it(house: Stage) -> None:
@@ -136,6 +140,73 @@ def test_a_session_that_is_deleted_elsewhere_is_left_with_what_was_being_written
     expect(message(page)).to_have_value("half a sent")
     message(page).press("Enter")
     expect(replies(page)).to_have_text("hello again")
+
+
+def test_who_went_to_another_session_is_not_taken_from_it_by_a_new_one(house: Stage) -> None:
+    page = talked(house, "first")
+    first = page.url
+    new_session(page)
+    held = Held(page, "**/api/sessions", method="POST")
+    page.keyboard.press("Alt+n")
+    held.wait()
+    page.go_back()
+    expect(replies(page)).to_have_text("so first")
+    with page.expect_response("**/api/sessions"):
+        held.let_go()
+    drawn(page)
+    expect(replies(page)).to_have_text("so first")
+    assert page.url == first
+
+
+def test_who_went_elsewhere_is_not_taken_from_there_by_a_command(house: Stage) -> None:
+    page = talked(house, "first")
+    first = page.url
+    new_session(page)
+    line = Line(page)
+    line.hold('"/new"')
+    send(page, "/new")
+    line.wait()
+    page.go_back()
+    expect(replies(page)).to_have_text("so first")
+    line.let_go()
+    page.wait_for_function(ALL_SENT)
+    expect(replies(page)).to_have_text("so first")
+    assert page.url == first
+
+
+def test_what_is_shown_is_stopped_though_a_new_session_is_on_its_way(house: Stage) -> None:
+    house.model.replies = [[Delta("One "), Gate(), Completion("One ", "", (), USED)]]
+    page = house.open()
+    send(page, "slowly")
+    expect(replies(page)).to_have_text("One ")
+    held = Held(page, "**/api/sessions", method="POST")
+    page.keyboard.press("Alt+n")
+    held.wait()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.locator(".end.stopped")).to_be_visible()
+    held.let_go()
+    expect(page.locator(".welcome")).to_be_visible()
+
+
+def test_what_is_taken_back_goes_to_where_it_was_written(house: Stage) -> None:
+    gate = Gate()
+    house.model.replies = [[Delta("One "), gate, Completion("One ", "", (), USED)]]
+    page = house.open()
+    line = Line(page)
+    send(page, "one")
+    expect(replies(page)).to_have_text("One ")
+    send(page, "two")
+    line.hold('"drop"')
+    page.get_by_role("button", name="Take back: two").click()
+    line.wait()
+    new_session(page)
+    line.let_go()
+    page.wait_for_function("() => Object.values(localStorage).includes('two')")
+    expect(message(page)).to_have_value("")
+    page.go_back()
+    expect(message(page)).to_have_value("two")
+    gate.open()
+    expect(page.locator(".end")).to_have_count(1)
 
 
 def test_escape_in_a_field_leaves_it_and_stops_nothing(house: Stage) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.page.stage import Stage, replies, send
+from tests.page.held import Held, intercept
+from tests.page.stage import Stage, message, replies, send
 from tests.page.test_files import row
 from tests.scripted import call, say
 
@@ -77,6 +78,22 @@ def test_a_file_far_down_is_revealed(page: Page, asked: list[str]) -> None:
     assert len(set(asked)) <= 3
 
 
+def test_who_writes_on_is_not_taken_to_the_file_that_is_revealed(page: Page) -> None:
+    expect(row(page, "many")).to_be_visible()
+    page.keyboard.press("Control+p")
+    page.get_by_role("combobox", name="Name of a file").fill("f02345")
+    expect(page.get_by_role("dialog").get_by_role("option")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.locator(".editor")).to_be_focused()
+    held = Held(page, "**/api/files?path=many&**around=f02345**")
+    page.get_by_role("button", name="Reveal in the tree").click()
+    held.wait()
+    message(page).focus()
+    held.let_go()
+    expect(row(page, "f02345")).to_be_in_viewport()
+    expect(message(page)).to_be_focused()
+
+
 def test_what_is_in_sight_far_down_follows_what_changes(page: Page, house: Stage) -> None:
     house.model.replies = [call("create_file", path="many/f02000b", content="x\n"), say("Made.")]
     row(page, "many").click()
@@ -115,7 +132,7 @@ def test_a_page_that_is_loaded_again_brings_its_picture(house: Stage) -> None:
     page = house.open()
     send(page, "hello")
     expect(page.locator(".end")).to_have_count(1)
-    page.route("**/socket.io/**", lambda route: route.abort())
+    intercept(page, "**/socket.io/**", lambda route: route.abort())
     fetched: list[Any] = []
     page.on("response", lambda answer: fetched.append(answer) if ".js" in answer.url else None)
     page.reload()

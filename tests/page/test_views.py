@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
-from tests.page.held import Held
+from tests.page.held import Held, intercept
 from tests.page.stage import Stage, message, replies, send
 from tests.scripted import call, calls, say
 
@@ -309,7 +309,7 @@ def test_what_scrolls_what_is_ticked_and_who_is_refused_have_no_faults(house: St
     page.get_by_role("button", name="Preview", exact=True).click()
     expect(page.locator(".preview").get_by_role("checkbox", name="to do")).to_have_count(1)
     assert faults(page) == []
-    page.route("**/socket.io/**", lambda route: route.abort())
+    intercept(page, "**/socket.io/**", lambda route: route.abort())
     page.context.set_offline(True)
     send(page, "what is not yet sent")
     expect(page.locator(".person.sending")).to_be_visible()

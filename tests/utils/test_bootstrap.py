@@ -55,7 +55,7 @@ def root(tmp_path: Path) -> Path:
 def start(root: Path, *argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, str(root / "start.py"), *argv],
-        env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, **environment}, capture_output=True, text=True, check=False, timeout=500,
     )  # fmt: skip
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.simulator import KeepAlive, Say, Simulator, Stall, Step, Think
 from tests.simulator.server import wait_for
 from tests.utils.wire import USER, ask, client_of
+from utils import line, waiting
 from utils.api_client import ApiClient, Delta, ModelError
 from utils.waiting import Stop, Stopped
 
@@ -105,6 +107,35 @@ def test_while_a_name_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
         assert asked.wait(PATIENCE_SECONDS)
         assert call.stopped()
     leave.set()
+
+
+def test_as_soon_as_there_is_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that made it may still be at its end when the request is under way."""
+    stop, is_ours, has_ended = Stop(), threading.Event(), threading.Event()
+    hand_over, hold = waiting.interruptible, line.Use.holds
+
+    def slowly(make: Callable[[], Iterator[Any]], *args: Any, **options: Any) -> Iterator[Any]:
+        def made() -> Iterator[Any]:
+            items = make()
+            try:
+                yield next(items)
+            finally:
+                is_ours.wait(PATIENCE_SECONDS)
+                items.close()  # type: ignore[attr-defined]
+                has_ended.set()
+
+        return hand_over(made, *args, **options)
+
+    def stop_now(use: line.Use, connected: socket.socket) -> None:
+        hold(use, connected)
+        stop.set()
+        is_ours.set()
+        assert has_ended.wait(PATIENCE_SECONDS)
+
+    monkeypatch.setattr(line, "interruptible", slowly)
+    monkeypatch.setattr(line.Use, "holds", stop_now)
+    with Simulator() as server, client_of(server) as client, pytest.raises(Stopped):
+        ask(client, stop=stop)
 
 
 def test_while_a_server_does_not_take_the_request() -> None:

@@ -114,6 +114,16 @@ export function keyed(container, keyOf, make) {
   };
 }
 
+/**
+ * Watches where the focus goes from now on.
+ * @returns {() => boolean} whether nobody went on elsewhere since, nor there and back
+ */
+export function watchFocus() {
+  let isUnmoved = true;
+  document.addEventListener("focusin", () => (isUnmoved = false), { once: true, capture: true });
+  return () => isUnmoved;
+}
+
 /** A button with an icon or words. @returns {HTMLButtonElement} */
 export function button(props, ...children) {
   return h("button", { type: "button", ...props }, ...children);

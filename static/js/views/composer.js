@@ -207,8 +207,9 @@ function queueView(app) {
   const element = h("ol", { class: "queue", "aria-label": t("Queue"), hidden: true });
   let queue = [];
   const takeBack = async (id) => {
+    const { session } = app.known;
     const ack = await app.queue("drop", id);
-    if (ack) app.tell("draft", ack.text);
+    if (ack) app.giveBack(session, ack.text);
   };
   const move = (id, by) => app.queue("move", id, Math.max(0, queue.findIndex((item) => item.id === id) + by));
   const act = (name, words, text, work) =>

@@ -156,11 +156,13 @@ export class FileView {
     if (line) this.#editor?.goTo(line);
   }
 
-  /** Puts the focus where one goes on: into the text, or onto what can be done with the file. */
-  async enter() {
-    const before = document.activeElement;
+  /**
+   * Puts the focus where one goes on: into the text, or onto what can be done with the file.
+   * @param {() => boolean} isUnmoved of `watchFocus`: it is taken from nobody who went on elsewhere
+   */
+  async enter(isUnmoved) {
     await this.#isLoading;
-    if (document.activeElement !== before) return; // somebody went on elsewhere
+    if (!isUnmoved()) return;
     if (this.#editor && !this.#isPreview) this.#editor.view.focus();
     else this.bar.pinButton.focus();
   }

@@ -47,6 +47,7 @@ export function openQuickly(app) {
     list.children[chosen]?.scrollIntoView({ block: "nearest" });
   };
   let searches = 0;
+  let searching = Promise.resolve();
   const search = async () => {
     const number = (searches += 1);
     const paths = await app.attempt(() => app.finder.find(field.value, MOST));
@@ -55,7 +56,13 @@ export function openQuickly(app) {
     chosen = 0;
     draw();
   };
-  field.addEventListener("input", search);
+  const searchAnew = () => (searching = search());
+  /** Opens what is chosen of what was found for the words as they are now. */
+  const openChosen = async () => {
+    for (let last = null; last !== searching;) await (last = searching);
+    if (dialog.open && found[chosen]) open(found[chosen]);
+  };
+  field.addEventListener("input", searchAnew);
   field.addEventListener("keydown", (event) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by && found.length) {
@@ -67,12 +74,12 @@ export function openQuickly(app) {
       event.preventDefault(); // or it would only empty the field
       dialog.close();
     }
-    if (event.key === "Enter" && found[chosen]) {
+    if (event.key === "Enter") {
       event.preventDefault();
-      open(found[chosen]);
+      openChosen();
     }
   });
   field.focus();
   app.finder.forget(); // what came since nobody looked is to be found, too
-  search();
+  searchAnew();
 }

@@ -1,6 +1,6 @@
 // The right pane: what changed in this session, and the files that are open.
 
-import { button, h, keyed } from "../lib/dom.js";
+import { button, h, keyed, watchFocus } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { nameOf, visible } from "../lib/format.js";
 import { keep, kept } from "../lib/memory.js";
@@ -59,12 +59,13 @@ class Pane {
 
   /** @param {{path: string, line?: number, isEntered?: boolean}} wanted whether the focus goes there */
   async open({ path, line = 0, isEntered = false }) {
+    const isUnmoved = watchFocus();
     this.app.tell("pane", true);
     await this.#add([path]);
     this.#show(path);
     const file = this.#files.get(path);
     file.show(line);
-    if (isEntered) file.enter();
+    if (isEntered) file.enter(isUnmoved);
   }
 
   /** Opens the files anew that were open before a reload. */

@@ -1,6 +1,6 @@
 // The file tree: folders are listed when they are opened, and only the rows in sight exist.
 
-import { button, h } from "../lib/dom.js";
+import { button, h, watchFocus } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { folderOf, nameOf } from "../lib/format.js";
 import { t } from "../lib/words.js";
@@ -194,6 +194,7 @@ class FileTree {
 
   /** Opens the folders above *path* and goes to it. @param {string} path */
   async reveal(path) {
+    const isUnmoved = watchFocus();
     this.filter.value = "";
     this.#showFolders();
     const folders = foldersAbove(path);
@@ -202,7 +203,7 @@ class FileTree {
     this.view.show(rowsOf(this.folders.tree));
     const index = this.view.rows.indexOf(path);
     if (index >= 0) this.view.moveTo(index);
-    this.view.element.focus();
+    if (isUnmoved()) this.view.element.focus();
   }
 
   // --- acting --------------------------------------------------------------------------------------

@@ -44,6 +44,9 @@ class Person:
     def stop(self) -> None:
         self.stopped.append(True)
 
+    def suspend(self) -> None:
+        """There is no shell."""
+
 
 def make(
     *, terminal: bool = False, person: Person | None = None, practice: bool = False

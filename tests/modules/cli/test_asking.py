@@ -1,11 +1,12 @@
 """Questions in a real terminal, and what is typed while they are open."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.modules.cli.terminal import Terminal
+from tests.modules.cli.terminal import ROOT, Terminal
 from tests.modules.cli.terminal import started as started  # fixtures
 from tests.modules.cli.terminal import terminal as terminal
 
@@ -59,11 +60,19 @@ def test_what_was_typed_before_a_question_does_not_answer_it(
 def test_a_line_typed_at_a_question_is_no_answer_and_waits(started: Terminal) -> None:
     started.press("web", "Enter")
     started.see("y yes")
-    started.press("make a plan", "Enter", "and ")
-    started.see("What you type waits for the next prompt")
+    started.press("make a plan", "Enter", "and")
+
+    def waits(screen: str) -> bool:
+        """Return whether it is said; who pauses is asked again, so type on until it is."""
+        is_said = "What you type waits for the next prompt" in screen
+        if not is_said:
+            started.press(".")
+        return is_said
+
+    started.wait(waits)
     started.see("› make a plan\n› and")
     screen = started.see("y yes")
-    assert screen.rstrip().endswith("› make a plan\n› and")
+    assert screen.rstrip().rstrip(".").endswith("› make a plan\n› and")
     started.press("y")
     started.see("Found.")
     started.see("You said 'make a plan'.")
@@ -97,3 +106,32 @@ def test_a_second_message_sent_ahead_is_no_reason(started: Terminal) -> None:
     started.press("not now", "Enter")
     started.see("You said no: not now")
     started.see("You said 'second'.")
+
+
+def test_ctrl_z_at_a_question_leads_to_the_shell_and_back(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    terminal.tmux("new-session", "-d", "-x", "90", "-y", "40", "sh -i")
+    program = f"{sys.executable} -m tests.modules.cli.playhouse {tmp_path} en 1"
+    terminal.press(f"cd {ROOT}; clear; {program}", "Enter")
+    terminal.see("guarded · context")
+    terminal.press("web", "Enter")
+    terminal.see("y yes")
+    leave_and_come_back(terminal, 1, "y yes")
+    terminal.press("n")
+    terminal.see("Why not?")
+    terminal.press("too")
+    terminal.see("› too")
+    leave_and_come_back(terminal, 2, "› too")
+    terminal.press(" dear", "Enter")
+    terminal.see_prompt_after("You said no: too dear")
+
+
+def leave_and_come_back(terminal: Terminal, number: int, question: str) -> None:
+    """Do something in the shell, for the *number*th time, then see the *question* again."""
+    terminal.press("C-z")
+    terminal.wait(lambda screen: screen.count("Stopped") == number)
+    terminal.press(f"echo shell-$((0 + {number}))", "Enter")
+    terminal.see(f"shell-{number}\n")
+    terminal.press("fg", "Enter")
+    terminal.wait(lambda screen: question in screen.split(f"shell-{number}\n")[1])

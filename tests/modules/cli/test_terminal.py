@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.modules.cli.terminal import PROMPT, ROOT, Terminal
+from tests.modules.cli.terminal import ROOT, Terminal, open_doors
 from tests.modules.cli.terminal import started as started  # fixtures
 from tests.modules.cli.terminal import terminal as terminal
 
@@ -20,12 +20,6 @@ def test_the_greeting_and_the_toolbar_say_what_holds(started: Terminal) -> None:
     screen = started.see("guarded · context")
     assert screen.startswith("Onefold  demo · practice model, no AI · fast\n")
     assert screen.count("practice model, no AI") == 2
-
-
-def open_doors(folder: Path, *names: str) -> None:
-    """Let the play that is on go on."""
-    for name in names:
-        (folder / name).touch()
 
 
 def test_streamed_markdown_leaves_nothing_behind(started: Terminal, tmp_path: Path) -> None:
@@ -61,43 +55,6 @@ def test_lines_typed_before_the_first_prompt_are_sent_one_by_one(
     terminal.see_prompt_after("You said 'two'.")
     terminal.press("ee", "Enter")
     terminal.see("You said 'three'.")
-
-
-def test_enter_between_two_prompts_sends_the_line(terminal: Terminal, tmp_path: Path) -> None:
-    """What is typed just when a turn is over, and the next prompt not open yet."""
-    held = tmp_path / "held.py"
-    held.write_text(HELD)
-    program = f"{sys.executable} {held} {tmp_path / 'door'} {tmp_path}"
-    terminal.tmux("new-session", "-d", f"cd {ROOT} && PYTHONPATH=. {program}; cat")
-    terminal.see(PROMPT)
-    terminal.press("one", "Enter")
-    terminal.see("between two prompts")
-    terminal.press("two", "Enter", "three", "C-j", "lines")
-    (tmp_path / "door").touch()
-    terminal.see_prompt_after("You said 'two'.")
-    terminal.press("Enter")
-    terminal.see(r"You said 'three\nlines'.")
-
-
-HELD = """
-import sys, time
-from pathlib import Path
-from modules.cli import dialogue
-from tests.modules.cli.playhouse import main
-
-door, folder = map(Path, sys.argv[1:])
-typed = dialogue._typed
-
-def held(*arguments):
-    for line in typed(*arguments):
-        yield line
-        print("between two prompts")
-        while not door.exists():
-            time.sleep(0.02)
-
-dialogue._typed = held
-main(folder, "en", 1)
-"""
 
 
 def test_a_paste_of_many_lines_is_one_message(started: Terminal) -> None:

@@ -8,6 +8,7 @@ import pytest
 from core.cards import Change
 from modules.sandbox import effects as module
 from modules.sandbox.effects import Effects, Snapshot, effects, look
+from modules.sandbox.folders import entries_of
 from modules.sandbox.scratch import remove_scratch
 
 LONG = "n" * 200
@@ -62,6 +63,19 @@ def test_the_inside_of_git_is_left_out(tmp_path: Path) -> None:
     before = look(tmp_path)
     (tmp_path / ".git" / "objects" / "x").touch()
     assert effects(before, look(tmp_path)) == Effects()
+
+
+def test_a_mount_point_of_ours_that_goes_while_we_look_was_never_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def looked_at(folder: str) -> list[os.DirEntry[str]] | None:
+        found = entries_of(folder)
+        (tmp_path / ".git").rmdir()
+        return found
+
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setattr(module, "entries_of", looked_at)
+    assert look(tmp_path) == Snapshot({}, frozenset())
 
 
 def test_what_runs_later_is_pointed_out(tmp_path: Path) -> None:

@@ -93,6 +93,26 @@ def test_a_group_made_in_advance_and_not_used_goes_with_the_rest(tmp_path: Path)
     assert not list(tmp_path.iterdir())
 
 
+class Dying(Group):
+    """One that the kernel takes for in use when it is first removed."""
+
+    def __init__(self, place: Place, name: str) -> None:
+        super().__init__(place, name)
+        self.is_dead = False
+
+    def remove(self) -> bool:
+        was_dead, self.is_dead = self.is_dead, True
+        return was_dead and super().remove()
+
+
+def test_a_group_that_is_still_dying_when_we_end_is_removed_all_the_same(tmp_path: Path) -> None:
+    groups = Groups(Place(tmp_path, tmp_path))
+    groups._left.append(Dying(groups.place, "dying"))
+    del groups
+    gc.collect()
+    assert not list(tmp_path.iterdir())
+
+
 def test_groups_of_the_killed_are_removed_at_the_next_start(house: House) -> None:
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNER, str(house.project), str(house.data), "bash",

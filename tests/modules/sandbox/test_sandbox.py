@@ -25,7 +25,7 @@ if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         {close}
-        for _ in range(600):
+        for _ in range(6_000):
             open("heartbeat", "a").write("x")
             time.sleep(0.05)
     os._exit(0)
@@ -114,7 +114,7 @@ class TestTheEnd:
         assert not is_beating(house)
 
     def test_a_daemon_that_holds_the_output_does_not_hold_the_call(self, house: House) -> None:
-        result = house.python(DAEMON.format(close=""), Limits(seconds=25))
+        result = house.python(DAEMON.format(close=""), Limits(seconds=120))
         assert (result.why, result.exit_code) == ("exited", 0)
 
     def test_stop_kills_everything_however_it_hides(self, house: House) -> None:

@@ -247,7 +247,7 @@ def test_none_is_started_while_the_folder_is_looked_at_or_undone(house: House) -
     sandbox = Sandbox(house.plain, hidden=[house.data], cache_folder=house.data, alone=alone)
     with somebody:
         finish(sandbox, Program("python", "pass"))
-        assert asked.wait(30)
+        assert asked.wait(120)
         os.utime(house.plain, ns=(1, 1))
         assert not until(lambda: has_spare(sandbox), 0.3)
         assert list(house.plain.iterdir()) == []

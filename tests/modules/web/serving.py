@@ -14,6 +14,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
+import engineio
 import socketio
 
 from core.family import Family
@@ -105,6 +106,18 @@ class Served:
             page.disconnect()
 
 
+class InOrder(engineio.Client):  # type: ignore[misc]
+    """Hands on what comes in the order in which it came; the base has a thread for each message."""
+
+    def _trigger_event(self, event: str, *arguments: Any, **options: Any) -> Any:
+        return super()._trigger_event(event, *arguments, **{**options, "run_async": False})
+
+
+class Client(socketio.Client):  # type: ignore[misc]
+    def _engineio_client_class(self) -> type[InOrder]:
+        return InOrder
+
+
 class Page:
     """What a page does, in Python: follows a session by the rules of docs/protocol.md."""
 
@@ -114,7 +127,7 @@ class Page:
         self.state: Packet = {}
 
     def connect(self) -> None:
-        self.client = socketio.Client(reconnection=False, request_timeout=PATIENCE)
+        self.client = Client(reconnection=False, request_timeout=PATIENCE)
         for name in ("ev", "state", "session", "files", "bye"):
             self.client.on(name, lambda packet, name=name: self.heard.put((name, packet)))
         self.client.connect(
@@ -125,15 +138,21 @@ class Page:
         )
 
     def disconnect(self) -> None:
+        connection = self.client.eio.ws
         self.client.disconnect()
+        self._end(connection)
 
     def break_off(self) -> None:
         """Lose the connection as by a broken network; what was under way is lost with it."""
         connection = self.client.eio.ws
         connection.sock.shutdown(socket.SHUT_RDWR)
-        self.client.wait()
-        connection.shutdown()
+        self._end(connection)
         self.heard = SimpleQueue()
+
+    def _end(self, connection: Any) -> None:
+        """Wait until nothing is read any more; whoever hung up first, the socket is closed then."""
+        self.client.eio.wait()
+        connection.shutdown()
 
     def call(self, name: str, **given: Any) -> Any:
         return self.client.call(name, given, timeout=PATIENCE)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+import random
 import shutil
 import socket
 import sys
@@ -15,7 +17,9 @@ from unittest.mock import Mock
 import pytest
 
 from modules.cli.attach import Twin, attach
-from modules.cli.link import Link
+from modules.cli.attached_line import AttachedLine
+from modules.cli.keyboard import TypedAhead
+from modules.cli.link import Link, Packet
 from modules.cli.listening import Listener
 from modules.web.access import announced, server_file
 from modules.web.hub import AsyncMode
@@ -113,9 +117,20 @@ def free_port(
     """Return a port, and the options, of a server that is started twice with its data in *tmp*."""
     monkeypatch.setenv("ONEFOLD_DATA_DIR", str(tmp / "data"))
     monkeypatch.setenv("ONEFOLD_BOOTSTRAP", "0")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
+    port = next(filter(is_free, random.sample(NOT_HANDED_OUT, len(NOT_HANDED_OUT))))
     return port, ("--port", str(port), "--async-mode", mode)
+
+
+NOT_HANDED_OUT = range(10_000, 30_000)
+"""Ports that the system gives to nobody who does not name them, while the server is gone."""
+
+
+def is_free(port: int) -> bool:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -295,6 +310,36 @@ def test_a_question_is_edited_in_the_attached_terminal(serve: Serve, terminal: T
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_a_window_that_is_closed_ends_the_attached_terminal_and_not_the_turn(
+    serve: Serve, terminal: Terminal, tmp_path: Path
+) -> None:
+    gate = threading.Event()
+    pid = tmp_path / "pid"
+    with serve([Delta("begun"), lambda _: bool(gate.wait(300)) and None, *say("done")]) as served:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with (
+            announced(file, server.url, server.access.token, served.project),
+            served.page() as page,
+        ):
+            session = served.new_session()
+            page.attach(session)
+            page.call("send", session=session, cmd="c1", text="go")
+            page.wait_for("TextDelta")
+            note = (
+                f"import os; from pathlib import Path; Path('{pid}').write_text(str(os.getpid()))"
+            )
+            attach_to(terminal, served.data, server.port, note)
+            terminal.see("begun")
+            process = Path("/proc") / pid.read_text()
+            assert process.exists()
+            terminal.tmux("kill-session")
+            assert until(lambda: not process.exists(), PATIENCE)
+            gate.set()
+            assert page.wait_for("TurnFinished")["why"] == "done"
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_the_attached_terminal_ends_with_its_session(served: Served, terminal: Terminal) -> None:
     server = served.server
     file = server_file(served.data, server.port)
@@ -305,6 +350,29 @@ def test_the_attached_terminal_ends_with_its_session(served: Served, terminal: T
         (own,) = {seat.session for seat in server.workspace.open_seats} - {session}
         assert served.ask("DELETE", f"/api/sessions/{own}").status == 204
         terminal.see("This session was deleted.")
+
+
+def test_a_line_that_is_just_done_need_not_give_way() -> None:
+    """What happens is told by another thread, at any moment."""
+    link = Mock(ask=lambda *_: {"commands": [], "project": ""})
+    line = AttachedLine(link, Words.of("en"), TypedAhead(), lambda: STATE)
+    loop = asyncio.new_event_loop()
+    loop.close()
+    session = Mock(app=Mock(loop=loop, is_running=True))
+    session.app.invalidate = lambda: loop.call_soon_threadsafe(print)
+    line._session = session
+    line.interrupt()
+    line.refresh()
+
+
+STATE: Packet = {
+    "context": {"used": 0, "limit": 1},
+    "model": "m",
+    "practice": False,
+    "mode": "fast",
+    "approval": "ask",
+    "usage": {"cost_usd": 0.0},
+}
 
 
 def test_who_comes_back_hears_that_the_session_was_deleted_meanwhile(served: Served) -> None:
@@ -324,7 +392,10 @@ def test_who_leaves_listens_no_more(served: Served, type_in: Callable[[str], Non
         type_in("/new\n/status\n")
         assert attach(served.data, server.port, Words.of("en")) == 0
     after = set(threading.enumerate()) - before
-    assert not [thread for thread in after if thread.name == "events"]
+    for thread in after:
+        if thread.name == "events":
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")

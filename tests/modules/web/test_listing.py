@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -276,3 +277,30 @@ def test_a_survey_that_fails_behind_the_scenes_is_kept_for_the_log(
     assert [type(error) for error in kept] == [ZeroDivisionError]
     with pytest.raises(ZeroDivisionError):
         surveyor.now(time.time_ns())
+
+
+def test_no_survey_is_begun_while_another_is_under_way(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would run unknown to `close`, in a project that is no longer open."""
+    begun: list[threading.Thread] = []
+    at_once: list[bool] = []
+
+    class Beginning(threading.Thread):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            at_once.append(any(one.ident is None or one.is_alive() for one in begun))
+            begun.append(self)
+            if len(begun) == 1:
+                asking.start()
+                asking.join(0.5)  # it waits for us, or has begun another by then
+
+    surveyor = Surveyor(project, lambda: None, lambda _: None)
+    asking = threading.Thread(target=surveyor.now)
+    monkeypatch.setattr(surveyor, "_survey", replace(surveyor.now(), seconds=QUICK))
+    monkeypatch.setattr(survey, "threading", SimpleNamespace(Thread=Beginning))
+    surveyor.outdated()
+    surveyor.now()
+    asking.join()
+    surveyor.close()
+    assert not any(at_once)

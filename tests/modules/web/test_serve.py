@@ -103,7 +103,8 @@ def test_a_second_ctrl_c_leaves_what_does_not_stop(tmp_path: Path, mode: AsyncMo
             process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(2)
-        assert process.returncode == 130
+        # The very last one may come when Python has no handler any more; a shell says 130 of both.
+        assert process.returncode in (130, -signal.SIGINT)
 
 
 def test_it_outlives_a_terminal_that_it_was_told_to_outlive(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.family import Family
-from core.web_terminal import Packet, WebTerminal
+from core.web_terminal import Packet
 from modules.data_folder import DataFolder
 from modules.project import Project
 from modules.secrets import Secrets
@@ -82,7 +82,7 @@ def test_the_first_answer_wins_and_the_others_see_it(serve: Serve) -> None:
         assert two.call("answer", cmd="a1", **yes) == {"ok": True, "won": True}
         assert one.call("answer", cmd="a2", **yes) == {"ok": True, "won": False}
         assert one.wait_for("state", asked=[])["running"]
-        assert one.wait_for("ToolFinished")["state"] == "done"
+        assert two.wait_for("ToolFinished")["state"] == "done"  # before that state, or after it
 
 
 def test_a_reload_finds_the_question_and_the_answer_so_far(serve: Serve) -> None:
@@ -126,34 +126,6 @@ def test_stop_ends_the_turn_and_holds_the_queue(serve: Serve) -> None:
         page.call("queue", session=session, cmd="q1", op="now", id="c2")
         assert page.wait_for("TurnStarted")["text"] == "two"
         assert page.wait_for("TurnFinished")["why"] == "done"
-
-
-class Tired(Family):
-    """Rests after a turn until it is woken."""
-
-    def __init__(self) -> None:
-        self.rests, self.awake = threading.Event(), threading.Event()
-
-    def rest(self) -> None:
-        self.rests.set()
-        assert self.awake.wait(PATIENCE)
-
-
-def test_a_stop_in_the_last_moment_of_a_turn_holds_the_queue_too(serve: Serve) -> None:
-    tired = Tired()
-    with serve(say("one"), say("two"), more=lambda *_: [tired]) as served, served.page() as page:
-        session = served.new_session()
-        page.attach(session)
-        page.call("send", session=session, cmd="c1", text="one")
-        assert tired.rests.wait(PATIENCE)
-        assert page.call("send", session=session, cmd="c2", text="two")["queued"]
-        assert page.call("stop", session=session, cmd="s1")["running"]
-        tired.awake.set()
-        state = page.wait_for("state", running=False)
-        assert (state["paused"], state["stopping"]) == (True, False)
-        page.call("queue", session=session, cmd="q1", op="now", id="c2")
-        assert page.wait_for("TurnStarted")["text"] == "two"
-        page.wait_for("state", running=False)
 
 
 def test_queued_messages_can_be_moved_and_taken_back(serve: Serve) -> None:
@@ -292,29 +264,6 @@ def test_a_server_restart_keeps_how_long_a_turn_took(serve: Serve) -> None:
         *_, end = page.attach(session)["events"]
     assert end["type"] == "TurnFinished"
     assert end["seconds"] > 0
-
-
-def test_a_stop_before_the_question_is_asked_again_is_no_less_one(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serve(call("wipe")) as served, served.page() as page:
-        session = served.new_session()
-        page.attach(session)
-        page.call("send", session=session, cmd="c1", text="one")
-        page.wait_for("state", asked=["c1"])
-    gate, take_up = threading.Event(), WebTerminal.take_up
-
-    def late(terminal: WebTerminal) -> None:
-        assert gate.wait(PATIENCE)
-        take_up(terminal)
-
-    monkeypatch.setattr(WebTerminal, "take_up", late)
-    with serve() as served, served.page() as page:
-        page.attach(session)
-        assert page.call("stop", session=session, cmd="s")["running"]
-        gate.set()
-        assert page.wait_for("TurnFinished")["why"] == "stopped"
-        page.wait_for("state", running=False, asked=[])
 
 
 SECRET = "correct-horse-battery-staple"

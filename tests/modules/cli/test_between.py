@@ -1,0 +1,137 @@
+"""What is typed when neither a prompt nor a turn is there to take it."""
+
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.modules.cli.terminal import PROMPT, ROOT, Terminal, open_doors
+from tests.modules.cli.terminal import terminal as terminal  # the fixture
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+
+def test_enter_between_two_prompts_sends_the_line(terminal: Terminal, tmp_path: Path) -> None:
+    """What is typed just when a turn is over, and the next prompt not open yet."""
+    hold(terminal, tmp_path, "between two prompts", BETWEEN)
+    terminal.see(PROMPT)
+    terminal.press("one", "Enter")
+    terminal.see("between two prompts")
+    terminal.press("two", "Enter", "three", "C-j", "lines")
+    open_doors(tmp_path, "door")
+    terminal.see_prompt_after("You said 'two'.")
+    terminal.press("Enter")
+    terminal.see(r"You said 'three\nlines'.")
+
+
+def test_ctrl_c_between_two_prompts_is_for_the_next_one(terminal: Terminal, tmp_path: Path) -> None:
+    hold(terminal, tmp_path, "between two prompts", BETWEEN)
+    terminal.see(PROMPT)
+    terminal.press("one", "Enter")
+    terminal.see("between two prompts")
+    terminal.press("C-c")
+    terminal.see("heard")
+    open_doors(tmp_path, "door")
+    terminal.see("Ctrl-C again leaves")
+    terminal.press("two", "Enter")
+    terminal.see_prompt_after("You said 'two'.")
+
+
+def test_ctrl_c_before_the_turn_has_begun_stops_it(terminal: Terminal, tmp_path: Path) -> None:
+    hold(terminal, tmp_path, "before the turn", BEFORE)
+    terminal.see(PROMPT)
+    terminal.press("silent", "Enter")
+    terminal.see("before the turn")
+    terminal.press("C-c")
+    terminal.see("heard")
+    open_doors(tmp_path, "door")
+    terminal.see_prompt_after("■ Stopped.")
+
+
+def test_ctrl_c_while_the_turn_begins_stops_it(terminal: Terminal, tmp_path: Path) -> None:
+    hold(terminal, tmp_path, "the turn begins", BEGINNING)
+    terminal.see(PROMPT)
+    terminal.press("silent", "Enter")
+    terminal.see("the turn begins")
+    terminal.press("C-c")
+    terminal.see("heard")
+    open_doors(tmp_path, "door")
+    terminal.see_prompt_after("■ Stopped.")
+
+
+@pytest.mark.parametrize("end", ["C-c", "TERM"])
+def test_who_leaves_between_two_prompts_finds_the_terminal_as_it_was(
+    terminal: Terminal, tmp_path: Path, end: str
+) -> None:
+    hold(terminal, tmp_path, "between two prompts", BETWEEN)
+    terminal.see(PROMPT)
+    terminal.press("one", "Enter")
+    terminal.see("between two prompts")
+    if end == "C-c":
+        terminal.press("C-c")
+        terminal.see("heard")
+        terminal.press("C-c")
+    else:
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
+    terminal.see(f"EXIT {130 if end == 'C-c' else 128 + signal.SIGTERM}")
+    terminal.press("typed")
+    terminal.see("typed")  # the terminal echoes again
+
+
+def hold(terminal: Terminal, folder: Path, moment: str, patch: str) -> None:
+    """Start the playhouse, which in the *moment* waits for the door `door` in *folder*.
+
+    *patch* has `wait` called then; that a Ctrl-C has come meanwhile is shown.
+    """
+    held = folder / "held.py"
+    held.write_text(HELD.format(folder=str(folder), moment=moment, patch=patch))
+    program = f"cd {ROOT} && PYTHONPATH=. {sys.executable} {held}; echo EXIT $?; cat"
+    terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", program)
+
+
+HELD = """
+import os, signal, sys, time
+from pathlib import Path
+from modules.cli import dialogue, keyboard
+from modules.cli.screen import CliScreen
+from tests.modules.cli.playhouse import main
+
+folder = Path({folder!r})
+interrupt = keyboard.TypedAhead.interrupt
+
+def wait():
+    print({moment!r}, flush=True)
+    while not (folder / "door").exists():
+        time.sleep(0.02)
+
+def heard(ahead):
+    is_kept = interrupt(ahead)
+    print("heard", flush=True)
+    return is_kept
+
+keyboard.TypedAhead.interrupt = heard
+(folder / "pid").write_text(str(os.getpid()))
+signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # as in main.py
+{patch}
+sys.exit(main(folder, "en", 1))
+"""
+BETWEEN = """
+typed = dialogue._typed
+def held(*arguments):
+    for line in typed(*arguments):
+        yield line
+        wait()
+dialogue._typed = held
+"""
+BEFORE = """
+make = dialogue.Dialogue._make_screen
+dialogue.Dialogue._make_screen = lambda talk: (wait(), make(talk))[1]
+"""
+BEGINNING = """
+turn, stopping = CliScreen.turn, CliScreen.stopping
+CliScreen.turn = lambda screen: (wait(), turn(screen))[1]
+CliScreen.stopping = lambda screen: (stopping(screen), print("heard", flush=True))
+"""

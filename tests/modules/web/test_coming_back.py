@@ -109,8 +109,10 @@ def test_three_thousand_events_survive_a_connection_that_breaks(
             "TextDelta": "".join(words[1::2]),
             "ThinkingDelta": "".join(words[::2]),
         }
-        most = 1 if kept > 8 else 1 + BREAKS  # one that lags at a break may miss less at the next
-        assert min(most, 2) <= picture.snapshots <= most
+        if kept > 8:
+            assert picture.snapshots == 1
+        else:  # a page that lags at a break may miss less than is kept at the next
+            assert picture.snapshots > 1
 
 
 def test_a_client_that_does_not_read_is_dropped(

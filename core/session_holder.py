@@ -14,7 +14,7 @@ from core.host import Model
 from core.messages import Record, Shift
 from core.store import Store
 from core.thinking import Mode
-from utils.phrases import Phrase, Problem
+from utils.phrases import Phrase, Problem, phrase
 
 
 class NamedModel(Model, Protocol):
@@ -33,6 +33,7 @@ class SessionHolder(Families):
     mode: Mode
     approval: Approval
     reads_along: bool
+    _is_closed = False
 
     def hold_none(self) -> None:
         """Begin in no session; the settings of now are those of every new one."""
@@ -131,7 +132,11 @@ class SessionHolder(Families):
         self.history = History(self._keep)
 
     def close(self) -> None:
-        """Give the session free for others and let go of everything; all is on disk."""
+        """Give the session free for others and let go of everything; all is on disk.
+
+        What is still said later, or still runs, raises `Problem`.
+        """
+        self._is_closed = True
         self._leave()
         for family in self.families:
             family.close()
@@ -170,6 +175,8 @@ class SessionHolder(Families):
         self._save_state()
 
     def _create(self) -> None:
+        if self._is_closed:  # it would go on in a session of its own, which nobody has asked for
+            raise Problem(phrase("The session was closed at this moment. Try again."))
         if not self.session:
             session = self.store.create(model=self.model.model)
             self.store.claim(session)

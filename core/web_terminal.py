@@ -30,7 +30,7 @@ from core.questions import agreed
 from core.transcript import Packet, Transcript
 from core.turn import drive
 from utils.clean import visible
-from utils.phrases import Phrase, Problem, phrase
+from utils.phrases import Phrase
 
 __all__ = ["Busy", "Gone", "Leaving", "Packet", "WebTerminal"]
 
@@ -76,7 +76,6 @@ class WebTerminal(MainTerminal):
     _by_hand: list[Change] = field(default_factory=list)
     _has_asked: bool = False
     _is_leaving: bool = False
-    _is_closed: bool = False
 
     # --- in --------------------------------------------------------------------------------------
 
@@ -169,16 +168,6 @@ class WebTerminal(MainTerminal):
     def new(self) -> None:
         super().new()
         self._retell()
-
-    def close(self) -> None:
-        """Do as the base does; what is still said here later, or still runs, raises `Problem`."""
-        self._is_closed = True
-        super().close()
-
-    def _create(self) -> None:
-        if self._is_closed:  # it would go on in a session of its own, which nobody has asked for
-            raise Problem(phrase("The session was closed at this moment. Try again."))
-        super()._create()
 
     # --- what there is ---------------------------------------------------------------------------
 

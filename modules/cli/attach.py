@@ -16,6 +16,7 @@ from modules.cli.link import Link, Packet, event_of, new_id
 from modules.cli.listening import Listener
 from modules.cli.look import make_console
 from modules.cli.packets import commands, last_turn
+from modules.cli.questions import somebody_is_there
 from modules.cli.screen import CliScreen
 from modules.words import Words
 from utils.clean import clean
@@ -73,7 +74,7 @@ class Twin:
         self._questions = Questions()
         self._unshown: list[Packet] = []
         self._ends_heard = self._ends_shown = 0
-        self._is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        self._is_terminal = somebody_is_there()
         self._ahead = ahead = TypedAhead()
         answered = self._questions.answered
         hand = Hand(answered, words, ahead, self._stop) if self._is_terminal else None

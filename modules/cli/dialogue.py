@@ -14,6 +14,7 @@ from core.host import Turn
 from core.main_terminal import MainTerminal
 from modules.cli.beside import Beside
 from modules.cli.keyboard import TypedAhead, quiet
+from modules.cli.questions import somebody_is_there
 from modules.cli.queued import Queued
 from modules.words import Words
 from utils.clean import clean
@@ -48,7 +49,7 @@ def run_dialogue(
     ahead = TypedAhead()
     dialogue = Dialogue(terminal, words, failures, ahead, start)
     try:
-        if _is_terminal():
+        if somebody_is_there():
             from modules.cli.greeting import greet
 
             with quiet(sys.stdin.fileno(), ahead):
@@ -98,7 +99,7 @@ class Dialogue:
 
     def _enter(self) -> None:
         """Show where the session is, and ask again what was asked when it was left."""
-        goes_on = self._terminal.is_asking and _is_terminal()
+        goes_on = self._terminal.is_asking and somebody_is_there()
         if self._terminal.history.records:
             self._recall(is_open=goes_on)
         if goes_on:
@@ -119,7 +120,7 @@ class Dialogue:
             if self._ahead.was_interrupted():
                 stop.set()
             stack.enter_context(screen.turn())
-            if _is_terminal():  # else lines are read as they come
+            if somebody_is_there():  # else lines are read as they come
                 stack.enter_context(self._beside(screen).listening())
             try:
                 drive(turn, self._show)
@@ -158,7 +159,7 @@ class Dialogue:
 
     def _restore_queued(self) -> None:
         """Put what was entered during a turn, and never sent, before the person again."""
-        if _is_terminal() and (typed := self._queued.restored()):
+        if somebody_is_there() and (typed := self._queued.restored()):
             self._say_unsent()
             self._ahead.add(typed)
 
@@ -204,16 +205,11 @@ def make_screen(terminal: MainTerminal, words: Words, ahead: TypedAhead) -> CliS
     from modules.cli.screen import CliScreen
 
     keyboard = None
-    if _is_terminal():
+    if somebody_is_there():
         keyboard = Keyboard(sys.stdin.fileno(), terminal.stop, words, ahead)
     return CliScreen(
         make_console(), words, asker=keyboard, is_practice=lambda: terminal.is_practice
     )
-
-
-def _is_terminal() -> bool:
-    """Return whether somebody sits here who sees what they type."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _piped() -> Iterator[str]:

@@ -40,16 +40,40 @@ def quiet(descriptor: int, ahead: TypedAhead) -> Iterator[None]:
     modes[0] &= ~termios.ICRNL
     modes[3] &= ~(termios.ECHO | termios.ICANON)
 
-    def suspend(number: int, _frame: FrameType | None) -> None:
+    def give_back() -> None:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)  # here the shell goes on, until it lets us
-        signal.signal(number, suspend)
+
+    def take() -> None:
         if os.tcgetpgrp(descriptor) == os.getpgrp():
             termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
 
+    with _signals(ahead, give_back, take):
+        try:
+            termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
+            ahead.add(_waiting(descriptor).replace(b"\n", b"\r"))
+            yield
+        finally:
+            give_back()
+
+
+@contextmanager
+def _signals(
+    ahead: TypedAhead, give_back: Callable[[], None], take: Callable[[], None]
+) -> Iterator[None]:
+    """Have the terminal given back before a signal ends or suspends us, and taken when we go on.
+
+    A Ctrl-C that *ahead* keeps does neither.
+    """
+
+    def suspend(number: int, _frame: FrameType | None) -> None:
+        give_back()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)  # here the shell goes on, until it lets us
+        signal.signal(number, suspend)
+        take()
+
     def leave(number: int, _frame: FrameType | None) -> None:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+        give_back()
         signal.signal(number, old[number])
         signal.raise_signal(number)
 
@@ -57,21 +81,18 @@ def quiet(descriptor: int, ahead: TypedAhead) -> Iterator[None]:
         if not ahead.interrupt():
             leave(number, frame)
 
-    hear: dict[int, Callable[[int, FrameType | None], object]] = {
+    handlers: dict[int, Callable[[int, FrameType | None], object]] = {
         signal.SIGTSTP: suspend,
         signal.SIGTERM: leave,
         signal.SIGINT: interrupt,
     }
     # Who ignores Ctrl-Z has no shell to come back from.
-    old = {n: was for n in hear if (was := signal.getsignal(n)) != signal.SIG_IGN}
+    old = {n: was for n in handlers if (was := signal.getsignal(n)) != signal.SIG_IGN}
     try:
         for number in old:
-            signal.signal(number, hear[number])
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
-        ahead.add(_waiting(descriptor).replace(b"\n", b"\r"))
+            signal.signal(number, handlers[number])
         yield
     finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
         for number, was in old.items():
             signal.signal(number, was)
 

@@ -13,6 +13,7 @@ from utils.phrases import Phrase, phrase
 
 
 def somebody_is_there() -> bool:
+    """Return whether a person sits at this terminal who sees what they type."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 

@@ -46,6 +46,13 @@ class Terminal:
         self.line = f"{first}; cd {ROOT} && env {' '.join(words)} {program}; echo EXIT $?; cat"
         self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), self.line)
 
+    def start_in_shell(self, folder: Path, shell: str = "sh -i") -> None:
+        """Let the playhouse start in a shell that knows jobs."""
+        self.tmux("new-session", "-d", "-x", "90", "-y", "40", shell)
+        program = f"{sys.executable} -m tests.modules.cli.playhouse {folder} en 1"
+        self.press(f"cd {ROOT}; clear; {program}", "Enter")
+        self.see("guarded · context")
+
     def start_again(self) -> None:
         self.tmux("respawn-pane", "-k", self.line)
         self.wait(lambda screen: PROMPT in screen and "EXIT" not in screen)

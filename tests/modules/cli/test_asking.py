@@ -1,12 +1,11 @@
 """Questions in a real terminal, and what is typed while they are open."""
 
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.modules.cli.terminal import ROOT, Terminal
+from tests.modules.cli.terminal import Terminal
 from tests.modules.cli.terminal import started as started  # fixtures
 from tests.modules.cli.terminal import terminal as terminal
 
@@ -111,10 +110,7 @@ def test_a_second_message_sent_ahead_is_no_reason(started: Terminal) -> None:
 def test_ctrl_z_at_a_question_leads_to_the_shell_and_back(
     terminal: Terminal, tmp_path: Path
 ) -> None:
-    terminal.tmux("new-session", "-d", "-x", "90", "-y", "40", "sh -i")
-    program = f"{sys.executable} -m tests.modules.cli.playhouse {tmp_path} en 1"
-    terminal.press(f"cd {ROOT}; clear; {program}", "Enter")
-    terminal.see("guarded · context")
+    terminal.start_in_shell(tmp_path)
     terminal.press("web", "Enter")
     terminal.see("y yes")
     leave_and_come_back(terminal, 1, "y yes")

@@ -40,22 +40,14 @@ def test_ctrl_c_between_two_prompts_is_for_the_next_one(terminal: Terminal, tmp_
     terminal.see_prompt_after("You said 'two'.")
 
 
-def test_ctrl_c_before_the_turn_has_begun_stops_it(terminal: Terminal, tmp_path: Path) -> None:
-    hold(terminal, tmp_path, "before the turn", BEFORE)
+@pytest.mark.parametrize("moment", ["before the turn", "the turn begins"])
+def test_ctrl_c_just_before_a_turn_stops_it(
+    terminal: Terminal, tmp_path: Path, moment: str
+) -> None:
+    hold(terminal, tmp_path, moment, BEFORE if moment == "before the turn" else BEGINNING)
     terminal.see(PROMPT)
     terminal.press("silent", "Enter")
-    terminal.see("before the turn")
-    terminal.press("C-c")
-    terminal.see("heard")
-    open_doors(tmp_path, "door")
-    terminal.see_prompt_after("■ Stopped.")
-
-
-def test_ctrl_c_while_the_turn_begins_stops_it(terminal: Terminal, tmp_path: Path) -> None:
-    hold(terminal, tmp_path, "the turn begins", BEGINNING)
-    terminal.see(PROMPT)
-    terminal.press("silent", "Enter")
-    terminal.see("the turn begins")
+    terminal.see(moment)
     terminal.press("C-c")
     terminal.see("heard")
     open_doors(tmp_path, "door")

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import sys
 import time
 from pathlib import Path
 
@@ -77,10 +76,7 @@ def test_a_very_long_line_is_pasted_whole(started: Terminal, tmp_path: Path, bra
 
 
 def test_ctrl_z_leaves_the_line_for_the_shell_and_back(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", "bash --norc -i")
-    program = f"{sys.executable} -m tests.modules.cli.playhouse {tmp_path} en 1"
-    terminal.press(f"cd {ROOT}; clear; {program}", "Enter")
-    terminal.see("guarded · context")
+    terminal.start_in_shell(tmp_path, "bash --norc -i")
     terminal.press("hello")
     terminal.see("› hello")
     terminal.press("C-z")
@@ -94,10 +90,7 @@ def test_ctrl_z_leaves_the_line_for_the_shell_and_back(terminal: Terminal, tmp_p
 def test_ctrl_z_gives_the_shell_its_terminal_in_the_middle_of_a_turn(
     terminal: Terminal, tmp_path: Path
 ) -> None:
-    terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", "sh -i")
-    program = f"{sys.executable} -m tests.modules.cli.playhouse {tmp_path} en 1"
-    terminal.press(f"cd {ROOT}; clear; {program}", "Enter")
-    terminal.see("guarded · context")
+    terminal.start_in_shell(tmp_path)
     terminal.press("slow", "Enter")
     terminal.see("Thinking")
     terminal.press("C-z")

@@ -84,6 +84,14 @@ def attach_to(terminal: Terminal, data: Path, port: int, first: str = "pass") ->
     terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", program)
 
 
+def attach_and_work(terminal: Terminal, data: Path, port: int, first: str = "pass") -> None:
+    """Do as `attach_to`, and have a first task done there."""
+    attach_to(terminal, data, port, first)
+    terminal.see("›")
+    terminal.press("make a.txt with one", "Enter")
+    terminal.see_prompt_after("a.txt is made")
+
+
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_what_is_typed_in_the_attached_terminal_meanwhile_is_answered_or_queued(
     serve: Serve, terminal: Terminal
@@ -139,10 +147,7 @@ def test_the_attached_terminal_outlives_a_restart_of_the_server(
 ) -> None:
     port, options = free_port(tmp_path, mode, monkeypatch)
     with started(tmp_path, *options):
-        attach_to(terminal, tmp_path / "data", port)
-        terminal.see("›")
-        terminal.press("make a.txt with one", "Enter")
-        terminal.see_prompt_after("a.txt is made")
+        attach_and_work(terminal, tmp_path / "data", port)
     terminal.see("The connection broke; trying again.")
     terminal.press("make b.txt with two", "Enter")
     terminal.see("No Onefold serves on port")
@@ -165,10 +170,7 @@ def test_enter_sends_the_line_while_the_prompt_gives_way_to_what_is_told(
         "Twin._tell_connection = held"
     )
     with started(tmp_path, *options):
-        attach_to(terminal, tmp_path / "data", port, held)
-        terminal.see("›")
-        terminal.press("make a.txt with one", "Enter")
-        terminal.see_prompt_after("a.txt is made")
+        attach_and_work(terminal, tmp_path / "data", port, held)
         terminal.press("make b.txt with two")
         terminal.see("› make b.txt with two")
     terminal.see("The connection broke; trying again.")
@@ -190,10 +192,7 @@ def test_what_a_new_server_did_before_it_was_listened_to_is_shown(
         f"lambda: one._boot > '' and not os.path.exists('{door}'), False)], follow(one))"
     )
     with started(tmp_path, *options):
-        attach_to(terminal, tmp_path / "data", port, held)
-        terminal.see("›")
-        terminal.press("make a.txt with one", "Enter")
-        terminal.see_prompt_after("a.txt is made")
+        attach_and_work(terminal, tmp_path / "data", port, held)
     terminal.see("The connection broke; trying again.")
     with started(tmp_path, *options):
         terminal.press("make b.txt with two", "Enter")

@@ -80,14 +80,20 @@ def test_a_turn_that_ends_while_it_is_stopped_leaves_the_stop_to_no_other(
         page.wait_for("state", running=False)
 
 
-def test_a_stop_before_the_question_is_asked_again_is_no_less_one(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def left_at_a_question(serve: Serve) -> str:
+    """Return a session whose server ended while it asked."""
     with serve(call("wipe")) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         page.call("send", session=session, cmd="c1", text="one")
         page.wait_for("state", asked=["c1"])
+        return session
+
+
+def test_a_stop_before_the_question_is_asked_again_is_no_less_one(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = left_at_a_question(serve)
     gate, take_up = threading.Event(), WebTerminal.take_up
 
     def late(terminal: WebTerminal) -> None:
@@ -106,11 +112,7 @@ def test_a_stop_before_the_question_is_asked_again_is_no_less_one(
 def test_a_question_that_is_not_asked_again_yet_outlives_the_next_end_too(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serve(call("wipe")) as served, served.page() as page:
-        session = served.new_session()
-        page.attach(session)
-        page.call("send", session=session, cmd="c1", text="one")
-        page.wait_for("state", asked=["c1"])
+    session = left_at_a_question(serve)
     gate, take_up, leave = threading.Event(), WebTerminal.take_up, WebTerminal.leave
 
     def late(terminal: WebTerminal) -> None:

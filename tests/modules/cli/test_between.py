@@ -76,11 +76,12 @@ def test_who_leaves_between_two_prompts_finds_the_terminal_as_it_was(
 def hold(terminal: Terminal, folder: Path, moment: str, patch: str) -> None:
     """Start the playhouse, which in the *moment* waits for the door `door` in *folder*.
 
-    *patch* has `wait` called then; that a Ctrl-C has come meanwhile is shown.
+    *patch* has `wait` called then; that a Ctrl-C has come meanwhile is shown. What
+    follows reads nothing: `cat` would show what is typed even where the terminal does not.
     """
     held = folder / "held.py"
     held.write_text(HELD.format(folder=str(folder), moment=moment, patch=patch))
-    program = f"cd {ROOT} && PYTHONPATH=. {sys.executable} {held}; echo EXIT $?; cat"
+    program = f"cd {ROOT} && PYTHONPATH=. {sys.executable} {held}; echo EXIT $?; tail -f /dev/null"
     terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", program)
 
 

@@ -7,6 +7,8 @@ import os
 import stat
 from pathlib import Path
 
+import pytest
+
 from tests.modules.checkpoints.folders import checkpoints, look
 from tests.modules.checkpoints.test_links import shell, there_and_back
 
@@ -60,15 +62,15 @@ def test_attributes_are_taken_back_and_brought_again(tmp_path: Path) -> None:
         assert (look(root), seen(root)) == then
 
 
+@pytest.mark.root
 def test_owners_come_back_where_we_may_give_files_away(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
     (root / "theirs").write_text("theirs\n")
     (root / "link").symlink_to("theirs")
-    if os.geteuid() == 0:
-        for name in ("theirs", "link"):
-            os.chown(root / name, 12345, 54321, follow_symlinks=False)
-        (root / "theirs").chmod(0o4755)
+    for name in ("theirs", "link"):
+        os.chown(root / name, 12345, 54321, follow_symlinks=False)
+    (root / "theirs").chmod(0o4755)
     was = look(root), seen(root)
     with checkpoints(root, tmp_path / "store") as points:
         before = points.take().id

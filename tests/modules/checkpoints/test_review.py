@@ -192,6 +192,7 @@ def test_a_hunk_that_is_not_there_any_more_is_refused(room: Room) -> None:
 def test_files_that_are_no_text_are_taken_whole(room: Room) -> None:
     (room.root / "bin").write_bytes(b"\x00\x01" * 50)
     (room.root / "mode").write_text("x")
+    (room.root / "mode").chmod(0o644)
     (room.root / "gone").write_text("gone\n")
     (room.root / "old").write_text("to be moved\n" * 9)
     (room.root / "link").symlink_to("f")
@@ -281,6 +282,7 @@ def test_other_line_ends_alone_are_said(room: Room) -> None:
 
 
 def test_a_mode_stays_when_the_text_goes_back(room: Room) -> None:
+    (room.root / "f").chmod(0o644)
     room.begin()
     (room.root / "f").write_text(OLD.replace("line 3\n", "three\n"))
     (room.root / "f").chmod(0o700)

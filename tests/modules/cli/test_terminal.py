@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import time
 from pathlib import Path
@@ -183,7 +184,8 @@ def test_leaving_names_the_command_that_goes_on(started: Terminal) -> None:
     started.press("/exit", "Enter")
     started.see("EXIT 0")
     told = "".join(started.screen().split())
-    assert f"Goonwithitlater:python3{ROOT / 'main.py'}--cli--resume" in told
+    program = "".join(shlex.quote(str(ROOT / "main.py")).split())
+    assert f"Goonwithitlater:python3{program}--cli--resume" in told
 
 
 def test_ctrl_c_stops_a_running_program(started: Terminal) -> None:

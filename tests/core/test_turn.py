@@ -201,6 +201,25 @@ def test_a_text_that_the_output_limit_cut_goes_on() -> None:
     assert any(isinstance(event, Warned) for event in events)
 
 
+@pytest.mark.parametrize(("cuts", "end"), [(3, "done"), (4, "error")])
+def test_a_task_goes_on_from_as_many_cuts_as_are_allowed(cuts: int, end: str) -> None:
+    cut = [Delta("half"), Completion("half", "", (), Usage(), is_cut=True)]
+    main = terminal(*[cut] * cuts, say("rest"))
+    events = run(main, "hi")
+    assert isinstance(events[-1], TurnFinished)
+    assert events[-1].why == end
+    assert len(requests(main)) == 4
+
+
+@pytest.mark.parametrize(("limit", "end"), [(2, "step_limit"), (3, "done")])
+def test_a_task_makes_as_many_model_calls_as_are_allowed(limit: int, end: str) -> None:
+    main = terminal(call("look", at="a"), call("look", at="b"), say("ok"), families=[Box()])
+    main.step_limit = limit
+    events = run(main, "hi")
+    assert isinstance(events[-1], TurnFinished)
+    assert (events[-1].why, len(requests(main))) == (end, limit)
+
+
 def test_a_retry_forgets_what_came_before() -> None:
     main = terminal(
         [Delta("wrong"), Retry(phrase("It broke off."), 1, 0.5), *say("right")], families=[Box()]

@@ -10,15 +10,20 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.campaign import FIRST, examples
 from tests.judge import Noted, verdict
 
 NOTING = Path(__file__).parent / "noting"
 
 # No test fails because the machine is slow, or by an example that the next run would not try.
+# In a campaign others are what is wanted; it says how to have them again.
 settings.register_profile(
     "steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("steady")
+settings.register_profile(
+    "campaign", settings.get_profile("steady"), derandomize=False, max_examples=examples(100)
+)
+settings.load_profile("campaign" if FIRST else "steady")
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +35,10 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave to root what only root can do."""
+    """Tell what belongs to a campaign, and leave to root what only root can do."""
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("campaign")
     if os.geteuid() == 0:
         return
     left = [item for item in items if item.get_closest_marker("root")]

@@ -16,6 +16,7 @@ import pytest
 from core.cards import Change
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.steps import Conflict
+from tests.campaign import seeded
 from tests.modules.checkpoints.folders import Vandal, checkpoints, look, make_tree
 
 HOUSE = Path(__file__).parents[3]
@@ -72,7 +73,7 @@ def test_an_undo_is_undone(root: Path, points: Checkpoints) -> None:
     assert not again.left
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeded(12)
 def test_random_changes_are_undone(root: Path, points: Checkpoints, seed: int) -> None:
     vandal = Vandal(root, seed)
     vandal.act(25)
@@ -91,7 +92,7 @@ def test_random_changes_are_undone(root: Path, points: Checkpoints, seed: int) -
         assert look(root) == was
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeded(8)
 def test_nothing_of_the_person_is_lost(root: Path, points: Checkpoints, seed: int) -> None:
     """After an undo over a folder that moved on, going back to before it brings all back."""
     vandal = Vandal(root, seed)

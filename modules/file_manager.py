@@ -10,7 +10,8 @@ from core.family import Family, Section
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.intent import Intents, exists_already
 from modules.files.listing import Listing
-from modules.files.operations import Operation, operate
+from modules.files.operations import Change as Asked
+from modules.files.operations import Done, Operation, check_whole, operate
 from modules.files.reading import read_part
 from modules.files.seen import Seen
 from modules.files.text_file import NotEncodable, NotExact, TextFile
@@ -147,22 +148,28 @@ class FileManager(Family):
         self,
         path: str,
         operation: Operation,
-        old: Annotated[str | None, "replace: exact text that occurs once."] = None,
+        old: Annotated[str | None, "Exact text that occurs once."] = None,
         new: str | None = None,
+        all: Annotated[bool, "Every old."] = False,
         start_line: int | None = None,
         end_line: Annotated[int | None, "Inclusive."] = None,
     ) -> Outcome:
-        """Change part of a text file. replace: old by new; append: new at the end;
-        replace_lines: start_line to end_line by new; clear: empty it."""
+        """Change part of a text file. replace: old by new; append: new at the end; insert: new
+        before start_line; replace_lines: start_line to end_line by new; clear: empty it."""
         name = self._named(path)
         file = self._project.read_text(name)
         self._seen.check_known(name, file.data)
-        if operation == "replace_lines":
+        if operation in ("replace_lines", "insert"):
             self._seen.check_read(name, file)
-        text, note = operate(
-            file.text, operation, old=old, new=new, start_line=start_line, end_line=end_line
+        asked = Asked(
+            operation=operation,
+            old=old,
+            new=new,
+            all=all,
+            start_line=start_line,
+            end_line=end_line,
         )
-        return self._changed(name, file, text, note)
+        return self._changed(name, file, operate(file.text, asked, name))
 
     @tool(Risk.WRITE, phrase("Rename or move a file or folder."))
     def rename_file(self, path: str, new_path: str) -> Outcome:
@@ -257,11 +264,13 @@ class FileManager(Family):
         file = self._project.read_text(name)
         self._seen.check_known(name, file.data)
         self._seen.check_read(name, file)
-        return self._changed(name, file, content.replace("\r\n", "\n"), None)
+        text = content.replace("\r\n", "\n")
+        check_whole(text, file.text, is_shorter=text.count("\n") < file.text.count("\n"))
+        return self._changed(name, file, Done(text))
 
-    def _changed(self, name: str, file: TextFile, text: str, note: Phrase | None) -> Outcome:
-        """Write *text* in place of what *file* held and tell of the difference."""
-        shown = visible(name)
+    def _changed(self, name: str, file: TextFile, done: Done) -> Outcome:
+        """Write what was *done* in place of what *file* held and tell of the difference."""
+        shown, text, note = visible(name), done.text, done.tolerated
         data = _encoded(file, text)
         if data == file.data:
             return Outcome(f"{shown} has that content already.", TextCard("", _same(shown)))
@@ -275,6 +284,8 @@ class FileManager(Family):
         change = difference(file.text, text)
         told = f"Changed {shown} (+{change.added} -{change.removed})"
         told += f"; it has {counted(len(lines_of(text)), 'line')} now."
+        if done.places > 1:
+            told += f" {done.places} places were changed."
         if note is not None:
             told += f" Not exact, but clear: {note}."
         if found is not None and found.st_nlink > 1:

@@ -29,10 +29,13 @@ GENERATED_FOLDERS = frozenset(
 Not `build`, `dist`, `vendor` and `out`: people keep these, and their own work in them.
 """
 _USUAL = "".join(f"{name}/\n" for name in sorted(GENERATED_FOLDERS)).encode()
-"""What does not count outside a repository either; a .gitignore can take it back."""
+"""What does not count outside a repository either; a .gitignore can take it back there."""
 
 _DEEPEST = 4_000  # characters of a folder's path; no program can name what lies deeper
-_LIST = ("ls-files", "-t", "-s", "-c", "-d", "-o", "--exclude-standard", "-z")
+_LIST = (
+    *("ls-files", "-t", "-s", "-c", "-d", "-o", "--exclude-standard", "-z"),
+    *(f"--exclude={name}/" for name in sorted(GENERATED_FOLDERS)),  # of what git does not track
+)
 
 
 def visible_files(beneath: Beneath, root: Path, path: str = "") -> list[str]:

@@ -12,7 +12,7 @@ from modules.files.intent import Intents, exists_already
 from modules.files.listing import Listing
 from modules.files.operations import Change as Asked
 from modules.files.operations import Done, Operation, check_whole, operate
-from modules.files.reading import read_part
+from modules.files.reading import read_excerpt, read_part
 from modules.files.seen import Seen
 from modules.files.text_file import NotEncodable, NotExact, TextFile
 from modules.project import Changed, Project
@@ -92,6 +92,11 @@ class FileManager(Family):
         if path.startswith("@output/") and self._outputs is not None:
             return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
         name = self._named(path)
+        if end_line is not None and 1 <= start_line <= end_line:
+            with self._project.read_from(name, start_line) as found:
+                if found is not None:
+                    form, rest, size = found
+                    return read_excerpt(visible(name), form, rest, start_line, end_line, size)
         with self._project.read_lines(name) as lines:
             if lines is not None:
                 return read_part(visible(name), lines, start_line, end_line, self._notes(name))
@@ -148,14 +153,14 @@ class FileManager(Family):
         self,
         path: str,
         operation: Operation,
-        old: Annotated[str | None, "Exact text that occurs once."] = None,
+        old: Annotated[str | None, "Exact text that occurs once, unless all."] = None,
         new: str | None = None,
-        all: Annotated[bool, "Every old."] = False,
+        all: bool = False,
         start_line: int | None = None,
         end_line: Annotated[int | None, "Inclusive."] = None,
     ) -> Outcome:
-        """Change part of a text file. replace: old by new; append: new at the end; insert: new
-        before start_line; replace_lines: start_line to end_line by new; clear: empty it."""
+        """Change part of a text file: replace old by new; append new, or insert it before
+        start_line; replace_lines start_line to end_line by new; clear all."""
         name = self._named(path)
         file = self._project.read_text(name)
         self._seen.check_known(name, file.data)

@@ -127,6 +127,21 @@ def test_lines_of_a_large_file_are_read(files: FileManager, root: Path) -> None:
         files.read_file("big", start_line=2_003)
 
 
+def test_lines_of_a_file_of_any_size_are_read(files: FileManager, root: Path) -> None:
+    with (root / "huge.log").open("wb") as file:
+        file.write("first\r\n中文\r\n".encode() + b"x" * 5_000_000 + b"\r\nafter\r\n")
+        file.truncate(10**12)
+    assert files.read_file("huge.log", 2, 2) == Outcome(
+        "huge.log: lines 2-2 (the file has 1.0 TB), UTF-8, CRLF\n2│中文",
+        TextCard(phrase("Read {path}", path="huge.log"), phrase("line {n}", n=2)),
+    )
+    answer = files.read_file("huge.log", 1, 4).text.split("\n")
+    assert (answer[1], answer[2], answer[4]) == ("1│first", "2│中文", "4│after")
+    assert len(answer[3]) < 5_000
+    with pytest.raises(ToolError, match=r"huge.log is too large to read whole \(1.0 TB\); use run"):
+        files.read_file("huge.log", 9, 10)
+
+
 def test_a_very_long_line_is_cut(files: FileManager, root: Path) -> None:
     (root / "min.js").write_text("x" * 1_000_000)
     answer = files.read_file("min.js").text
@@ -146,7 +161,7 @@ def test_a_very_long_line_is_cut(files: FileManager, root: Path) -> None:
         ("out/x", "out/x leads outside the project folder; only what is inside can be used."),
         ("fifo", "fifo is a device, pipe or socket, not a file."),
         ("a\0b", "A path cannot hold a NUL character."),
-        ("huge", "huge is too large to read whole (1.0 TB); use run_python on parts of it."),
+        ("huge", "huge is too large to read whole (1.0 TB); give start_line and end_line."),
         ("p.png", "p.png is not text but PNG image, 800x600 (24 B); use run_python to look into"),
     ],
 )

@@ -48,6 +48,8 @@ class Settings:
     max_tokens: int = field(default=65_536, metadata=kinds.number(int, 256, 393_216))
     context_limit: int = field(default=1_048_576, metadata=kinds.number(int, 4_096, 100_000_000))
     budget_usd: float = field(default=0.0, metadata=kinds.number(float, 0, 1_000_000))
+    run_seconds: int = field(default=60, metadata=kinds.number(int, 1, 43_200))
+    call_seconds: int = field(default=600, metadata=kinds.number(int, 1, 43_200))
     idle_seconds: float = field(default=180.0, metadata=kinds.number(float, 1, 3_600))
     retries: int = field(default=5, metadata=kinds.number(int, 0, 100))
     allow_unsandboxed: bool = field(default=False, metadata=kinds.yes_no())

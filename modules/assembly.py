@@ -259,6 +259,8 @@ def choices_of(settings: Settings, system_text: str, *, is_practice: bool) -> Ch
         hide_secrets=settings.hide_secrets,
         known_secrets=settings.secrets,
         network_hosts=settings.network_hosts,
+        run_seconds=settings.run_seconds,
+        call_seconds=settings.call_seconds,
         pip_variables=settings.pip_variables,
         checkpoint_file_bytes=settings.checkpoint_file_mb * 1_000_000,
         checkpoint_total_bytes=settings.checkpoint_total_mb * 1_000_000,

@@ -24,7 +24,7 @@ from modules.files.containment import (
     Special,
 )
 from modules.files.ignore import visible_files
-from modules.files.long_text import LONGEST, LongText, OnlyWhole
+from modules.files.long_text import LONGEST, LongText, OnlyWhole, TooFar, excerpt
 from modules.files.text_file import NotText, TextFile
 from modules.files.writable import Writable
 from utils.clean import visible
@@ -164,9 +164,31 @@ class Project:
             with os.fdopen(os.dup(file), "rb") as stream:
                 yield self._lines(path, stream, size)
 
+    @contextmanager
+    def read_from(
+        self, path: str, line: int
+    ) -> Iterator[tuple[TextFile, Iterator[str], int] | None]:
+        """Yield the form of a text file too long for `read_lines`, its lines from *line*, its size.
+
+        None if it is not too long.
+        """
+        with self._told(path), self._beneath.opened(path) as file:
+            size = os.fstat(file).st_size
+            if size <= LONGEST:
+                yield None
+                return
+            with os.fdopen(os.dup(file), "rb") as stream:
+                try:
+                    form, lines = excerpt(stream, line)
+                except NotText as error:
+                    raise ToolError(sentences.no_text(path, error, size)) from None
+                except (OnlyWhole, TooFar):
+                    raise ToolError(sentences.too_large(path, size)) from None
+                yield form, lines, size
+
     def _lines(self, path: str, stream: BinaryIO, size: int) -> LongText:
         if size > LONGEST:
-            raise ToolError(sentences.too_large(path, size))
+            raise ToolError(sentences.too_long(path, size))
         try:
             return LongText.of(stream)
         except NotText as error:

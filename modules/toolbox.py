@@ -46,6 +46,8 @@ class Choices:
     checkpoint_days: int
     hide_secrets: bool = True
     network_hosts: tuple[str, ...] = ()
+    run_seconds: int = 60
+    call_seconds: int = 600
     pip_variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     known_secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -123,6 +125,8 @@ def _terminal_ops(
         stop,
         outputs,
         network_hosts=choices.network_hosts,
+        run_seconds=choices.run_seconds,
+        call_seconds=choices.call_seconds,
         pip_variables=choices.pip_variables,
     )
 

@@ -14,7 +14,7 @@ import pytest
 
 from modules.files import ignore, repository
 from modules.files.containment import Beneath
-from modules.files.ignore import visible_files
+from modules.files.ignore import GENERATED_FOLDERS, visible_files
 from utils.programs import system_program
 
 TREES = 150
@@ -67,6 +67,21 @@ SEEN = [".gitignore", "a.py", "keep.log", "sub/.gitignore", "sub/build/y", "sub/
         "中文/名 字"]  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["repository", "folder"])
+def test_folders_that_tools_fill_are_left_out_without_a_rule(root: Path, kind: str) -> None:
+    fill(root, {".venv/lib/a.py": "", "sub/node_modules/p/b.js": "", "sub/c.py": "", "target": ""})
+    if kind == "repository":
+        fill(root, {"node_modules/ours.js": ""})
+        git(root, "init")
+        git(root, "add", "node_modules")
+        fill(root, {"node_modules/theirs.js": ""})
+        assert listed(root) == ["node_modules/ours.js", "sub/c.py", "target"]
+    else:
+        assert listed(root) == ["sub/c.py", "target"]
+    assert listed(root, "sub/node_modules") == ["sub/node_modules/p/b.js"]
+    assert listed(root, ".venv/lib") == [".venv/lib/a.py"]
+
+
 @pytest.mark.parametrize("kind", ["repository", "folder", "repository without git"])
 def test_nested_rules_hold_everywhere(
     root: Path, kind: str, monkeypatch: pytest.MonkeyPatch
@@ -93,6 +108,12 @@ def test_outside_a_repository_the_usual_folders_do_not_count(root: Path) -> None
     assert listed(root) == ["a.py"]
     fill(root, {".gitignore": "!node_modules\n"})
     assert listed(root) == [".gitignore", "a.py", "web/node_modules/y"]
+
+
+def test_what_tools_fill_does_not_count_but_a_file_of_that_name_does(root: Path) -> None:
+    fill(root, {f"deep/{name}/x": "" for name in GENERATED_FOLDERS})
+    fill(root, {"build/x": "", "target": ""})
+    assert listed(root) == ["build/x", "target"]
 
 
 def test_tracked_files_count_although_a_rule_ignores_them(root: Path) -> None:

@@ -6,14 +6,14 @@ import json
 from typing import Any, NoReturn
 
 
-def read_json(text: str | bytes) -> Any:
-    """Return the value that *text* spells.
+def read_json(text: str | bytes, *, strict: bool = True) -> Any:
+    """Return the value that *text* spells; not *strict*, strings may hold raw line breaks.
 
     Raises `ValueError`, also for `NaN` and `Infinity`, which only Python reads, and for what is
     nested too deep to be meant.
     """
     try:
-        return json.loads(text, parse_constant=_refused)
+        return json.loads(text, parse_constant=_refused, strict=strict)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 

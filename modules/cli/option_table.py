@@ -41,6 +41,11 @@ OPTIONS = (
         phrase("Go on with a session; without ID, the newest of this folder."),
         "[ID]",
     ),
+    Told(
+        ("--import",),
+        phrase("Make a session of an old conversation_history.json; alone: and exit."),
+        "FILE",
+    ),
     Told(("--think",), phrase("Think in the first step of each task.")),
     Told(
         ("--fast",),

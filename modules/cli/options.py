@@ -15,7 +15,7 @@ from utils.phrases import Problem, phrase
 
 EXCLUSIVE = [
     *(("--web", "--cli"), ("--web", "--attach"), ("--web", "-p"), ("--attach", "-p")),
-    ("--think", "--fast"),
+    *(("--think", "--fast"), ("--import", "--resume"), ("--import", "--attach")),
 ]
 """Options of which only one can be meant."""
 HOST = "127.0.0.1"
@@ -40,6 +40,12 @@ class Options:
     async_mode: str
     attach: bool
     offline: bool
+    import_file: str | None = None
+
+    @property
+    def has_screen(self) -> bool:
+        """Whether it is said on which screen to work."""
+        return self.task is not None or self.cli or self.web or self.attach
 
     @property
     def is_command(self) -> bool:
@@ -84,6 +90,8 @@ def _check(options: Options, flags: Mapping[str, bool]) -> None:
         "--cli": options.cli,
         "--attach": options.attach,
         "-p": options.task is not None,
+        "--resume": options.resume is not None,
+        "--import": options.import_file is not None,
     }
     for one, other in EXCLUSIVE:
         if said[one] and said[other]:
@@ -108,6 +116,7 @@ def _params(words: Words, version: str) -> list[click.Parameter]:
         choice("--output", "text", "json", "stream-json", default="text"),
         click.Option(["--project"]),
         click.Option(["--resume"], is_flag=False, flag_value=""),
+        click.Option(["--import", "import_file"]),
         flag("--think"),
         flag("--fast"),
         click.Option(["--model"]),

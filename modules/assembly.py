@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from config import DEEPSEEK, ROOT, VERSION, Settings, load, unknown_names
 from modules.cli.options import Options, parse
 from modules.words import Words
+from utils.clean import visible
 from utils.own_command import own_command
 from utils.phrases import Problem, phrase
 from utils.streams import print_error
@@ -41,6 +42,9 @@ def run(argv: list[str], words: Words) -> int:
     try:
         for warning in unknown_names():
             print_error(words.say(warning))
+        if options.follow:
+            follow_log(options, words)
+            return 0
         if options.import_file is not None:
             options = with_imported(options, words)
             if not options.has_screen:
@@ -54,6 +58,20 @@ def run(argv: list[str], words: Words) -> int:
         if options.task is not None and options.output != "text":
             print_failure(options, words, problem)
         raise
+
+
+def follow_log(options: Options, words: Words) -> None:
+    """Show the operations log of the project until Ctrl-C. Raises `Problem`."""
+    from modules.cli.follow import follow
+    from modules.data_folder import DataFolder
+    from modules.ground import work_folder
+
+    folder = work_folder(options.project, ROOT, lambda what: print_error(words.say(what)))
+    if not folder.is_dir():
+        raise Problem(
+            phrase("The project folder {path} does not exist.", path=visible(str(folder)))
+        )
+    follow(DataFolder.operations_of(DataFolder.place(load().data_dir, folder)), words)
 
 
 def with_imported(options: Options, words: Words) -> Options:
@@ -115,7 +133,14 @@ def plain_screen(options: Options, words: Words, project: str) -> PlainScreen:
 
 def run_as_said(options: Options, words: Words) -> int:
     """Do what *options* say; return the exit code. Raises `Problem`."""
-    settings = load({"mode": options.mode, "model": options.model, "approve": options.approve})
+    settings = load(
+        {
+            "mode": options.mode,
+            "model": options.model,
+            "approve": options.approve,
+            "operations_log": options.log or None,
+        }
+    )
     if options.attach:
         from modules.cli.attach import attach
 
@@ -297,6 +322,8 @@ def choices_of(settings: Settings, system_text: str, *, is_practice: bool) -> Ch
         allow_unsandboxed=settings.allow_unsandboxed,
         hide_secrets=settings.hide_secrets,
         known_secrets=settings.secrets,
+        operations_log=settings.operations_log,
+        keep_json=settings.keep_json,
         network_hosts=settings.network_hosts,
         pip_variables=settings.pip_variables,
         checkpoint_file_bytes=settings.checkpoint_file_mb * 1_000_000,

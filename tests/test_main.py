@@ -118,6 +118,8 @@ def test_bad_usage_is_told_in_chinese(onefold: Run, argv: list[str], told: str) 
         (["--attach", "-p", "hi"], "--attach and -p exclude each other"),
         (["--think", "--fast"], "--think and --fast exclude each other"),
         (["--import", "x.json", "--resume"], "--import and --resume exclude each other"),
+        (["--follow", "-p", "hi"], "--follow and -p exclude each other"),
+        (["--attach", "--log"], "--attach and --log exclude each other"),
         (["--cli", "--host", "0.0.0.0"], "--host is for --web only"),
     ],
 )

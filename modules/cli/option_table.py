@@ -66,6 +66,11 @@ OPTIONS = (
         ("--attach",),
         phrase("With --cli: join a session of the --web server that runs on --port."),
     ),
+    Told(
+        ("--log",),
+        phrase("Write each request, call, answer and change to a log in the data folder."),
+    ),
+    Told(("--follow",), phrase("Show that log as it grows, until Ctrl-C.")),
     Told(("--version",), phrase("Show the version.")),
     Told(("--help",), phrase("Show this.")),
 )

@@ -16,6 +16,8 @@ from utils.phrases import Problem, phrase
 EXCLUSIVE = [
     *(("--web", "--cli"), ("--web", "--attach"), ("--web", "-p"), ("--attach", "-p")),
     *(("--think", "--fast"), ("--import", "--resume"), ("--import", "--attach")),
+    *(("--attach", "--log"), ("--follow", "--log"), ("--follow", "--import")),
+    *(("--follow", "--web"), ("--follow", "--cli"), ("--follow", "-p"), ("--follow", "--attach")),
 ]
 """Options of which only one can be meant."""
 HOST = "127.0.0.1"
@@ -41,6 +43,8 @@ class Options:
     attach: bool
     offline: bool
     import_file: str | None = None
+    log: bool = False
+    follow: bool = False
 
     @property
     def has_screen(self) -> bool:
@@ -92,6 +96,8 @@ def _check(options: Options, flags: Mapping[str, bool]) -> None:
         "-p": options.task is not None,
         "--resume": options.resume is not None,
         "--import": options.import_file is not None,
+        "--log": options.log,
+        "--follow": options.follow,
     }
     for one, other in EXCLUSIVE:
         if said[one] and said[other]:
@@ -127,6 +133,8 @@ def _params(words: Words, version: str) -> list[click.Parameter]:
         flag("--allow-remote"),
         choice("--async-mode", "eventlet", "threading", default="eventlet"),
         flag("--attach"),
+        flag("--log"),
+        flag("--follow"),
         _answered("--version", lambda: f"Onefold {version}"),
         _answered("--help", lambda: help_text(words)),
     ]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from utils import rotated_lines
 from utils.rotated_lines import LineFollower, append_line, names
 
 
@@ -81,10 +80,10 @@ def test_a_full_disk_leaves_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             raise OSError(28, "No space left on device")
         return write(handle, data[:5])
 
-    monkeypatch.setattr(rotated_lines.os, "write", full)
+    monkeypatch.setattr(os, "write", full)
     with pytest.raises(OSError, match="No space left"):
         append_line(path, b"12345678")
-    monkeypatch.setattr(rotated_lines.os, "write", write)
+    monkeypatch.setattr(os, "write", write)
     append_line(path, b"after")
     assert path.read_bytes() == b"before\nafter\n"
 

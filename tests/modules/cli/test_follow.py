@@ -63,7 +63,7 @@ def test_a_task_is_seen_from_another_terminal(
                 check=True,
                 timeout=300,
             )
-        lines = []
+        lines: list[str] = []
         while not lines or "■ done" not in lines[-1]:
             lines.append(shown.stdout.readline())
         assert turn in lines[0]

@@ -88,7 +88,7 @@ class Draft:
             self.usage = dict(usage)
         for choice in event.get("choices") or ():
             self._add_delta(choice.get("delta") or choice.get("message") or {})
-            self.finish_reason = str(choice.get("finish_reason") or self.finish_reason)
+            self.finish_reason = choice.get("finish_reason") or self.finish_reason
 
     def _add_delta(self, delta: dict[str, Any]) -> None:
         if text := delta.get("content"):
@@ -136,23 +136,28 @@ class Draft:
         index = piece.get("index") or 0
         call = self._call_at.get(index)
         new_id = str(piece.get("id") or "")
-        name = (piece.get("function") or piece).get("name")
-        if (
-            call is None
-            or (new_id and call.id and new_id != call.id)
-            or (name and not new_id and call.is_whole)
-        ):
+        if call is None or self._begins_another(call, new_id, piece):
             call = _Call()
             self._calls.append(call)
             self._call_at[index] = call
         return call
 
+    @staticmethod
+    def _begins_another(call: _Call, new_id: str, piece: dict[str, Any]) -> bool:
+        if new_id:
+            return bool(call.id) and new_id != call.id
+        function = piece.get("function") or piece
+        return bool(function.get("name")) and call.is_whole
+
     def take(self) -> Delta | None:
         """Return what has come since the last time as one delta, None if nothing to show has."""
-        thought, said = self._tag.feed(_mended(self._new_text)) if self._new_text else ("", "")
-        thought = _mended(self._new_thinking) + thought
-        thinking = self._thinking.feed(thought) if thought else ""
-        text = self._text.feed(said) if said else ""
+        thinking = self._thinking.feed(_mended(self._new_thinking)) if self._new_thinking else ""
+        text = _mended(self._new_text) if self._new_text else ""
+        if text and not self._tag.is_over:
+            thought, text = self._tag.feed(text)
+            thinking += self._thinking.feed(thought) if thought else ""
+        if text:
+            text = self._text.feed(text)
         name, characters = self._new_call_name, self._new_call_characters
         self._new_text = self._new_thinking = self._new_call_name = ""
         self._new_call_characters = 0

@@ -26,6 +26,11 @@ class ThinkTag:
         self._waiting = ""
         self._thought: list[str] = []
 
+    @property
+    def is_over(self) -> bool:
+        """Whether all that is to come is the rest."""
+        return self._where is _Where.TEXT
+
     def feed(self, text: str) -> tuple[str, str]:
         """Return what of the thought and what of the rest is known now."""
         if self._where is _Where.TEXT:

@@ -54,6 +54,8 @@ class Settings:
     retries: int = field(default=5, metadata=kinds.number(int, 0, 100))
     allow_unsandboxed: bool = field(default=False, metadata=kinds.yes_no())
     hide_secrets: bool = field(default=True, metadata=kinds.yes_no())
+    operations_log: bool = field(default=False, metadata=kinds.yes_no())
+    keep_json: bool = field(default=False, metadata=kinds.yes_no())
     network_hosts: tuple[str, ...] = field(default=(), metadata=kinds.hosts())
     checkpoint_file_mb: int = field(default=100, metadata=kinds.number(int, 1, 1_000_000))
     checkpoint_total_mb: int = field(default=5_000, metadata=kinds.number(int, 1, 10_000_000))

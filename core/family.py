@@ -15,6 +15,7 @@ from utils.phrases import Phrase, Text, phrase
 
 if TYPE_CHECKING:
     from core.history import History
+    from core.observer import Observer
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -24,6 +25,8 @@ class Talk(Protocol):
 
     session: str
     history: History
+    model: Any
+    observer: Observer | None
 
     def rewind(self, turn: int, key: int) -> None:
         """Take back *turn* and all after it, with the state of the families; see `History`."""
@@ -117,6 +120,9 @@ class Family:
 
     def after(self, call_id: str, turn: int) -> None:
         """Be told that such a call is over, however it ended."""
+
+    def finish(self) -> None:
+        """Be told that the turn came to its end, which nobody has seen yet."""
 
     def rest(self) -> None:
         """Be told that the turn is over, however it ended."""

@@ -89,11 +89,11 @@ class _Draft:
             yield ThinkingFinished(self.seconds)
 
     def whole(self, done: Completion) -> Assistant:
-        calls = tuple(_call(raw) for raw in done.calls)
+        calls = tuple(tool_call(raw) for raw in done.calls)
         return Assistant(done.text, done.thinking, calls, self.seconds, done.usage)
 
 
-def _call(raw: RawCall) -> ToolCall:
+def tool_call(raw: RawCall) -> ToolCall:
     """Return the call with its arguments as one JSON object, or marked as broken.
 
     Servers refuse a history with a name that no tool can have, in every request from then on.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -99,15 +99,20 @@ def run_turn(host: Host, left: Left | None = None) -> Turn:
                 host.record(spending(error.usage))
             finished = task.end("error", error.what)
         if finished is not None:
-            host.finish(finished)
-            yield finished
+            yield from _end(host, finished)
             return
     limit = phrase(
         "Stopped after {n} model calls, the limit of one task. Say “go on” to continue.",
         n=host.step_limit,
     )
-    finished = task.end("step_limit", limit)
+    yield from _end(host, task.end("step_limit", limit))
+
+
+def _end(host: Host, finished: TurnFinished) -> Iterator[Event]:
+    """Let the house finish the turn, then tell what it has to say of that, and the end."""
     host.finish(finished)
+    for warning in host.warnings():
+        yield Warned(warning)
     yield finished
 
 

@@ -11,7 +11,7 @@ from core.events import Event, Warned
 from core.family import Family
 from core.history import DIGEST, History, Numbered, spending
 from core.host import Model
-from core.messages import Assistant, Context, Record, Shift, ToolAnswer
+from core.messages import Assistant, Context, Record, Shift, ToolAnswer, Wire
 from core.tools import Toolbox
 from utils.completion import Completion, ModelError
 from utils.context_manager import first_turn_kept
@@ -37,6 +37,8 @@ class Talk(Protocol):
     def families(self) -> Sequence[Family]: ...
 
     def record(self, record: Record) -> None: ...
+
+    def requested(self, messages: Sequence[Wire]) -> None: ...
 
 
 class Window:
@@ -175,6 +177,7 @@ class Window:
     def _digest(self, before: Sequence[Numbered]) -> str:
         """Return what the model makes of the turns; "" when it was cut off. Raises `ModelError`."""
         messages = compaction.request(self._talk.digest_prompt, before, self._talk.context_limit)
+        self._talk.requested(messages)
         for item in self._talk.model.stream(messages, [], think=False, stop=self._talk.stop):
             if isinstance(item, Completion):
                 if item.usage:

@@ -17,8 +17,10 @@ from modules.file_manager import FileManager
 from modules.focus import Focus
 from modules.forking import Forking
 from modules.git_commit import GitCommit
+from modules.keep_json import KeepJson
 from modules.loss import Losses
 from modules.memory_manager import Memory
+from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.past import Past
 from modules.project import Project
@@ -45,6 +47,8 @@ class Choices:
     checkpoint_total_bytes: int
     checkpoint_days: int
     hide_secrets: bool = True
+    operations_log: bool = False
+    keep_json: bool = False
     network_hosts: tuple[str, ...] = ()
     run_seconds: int = 60
     call_seconds: int = 600
@@ -83,6 +87,10 @@ def families(
         Losses(undo, project.files),
         Forking(store, project.root, undo, data.all),
         Export(store, project.root, choices.system_text),
+        *([KeepJson(data.conversation)] if choices.keep_json else []),
+        OperationsLog(
+            data.operations, choices.known_secrets.values(), is_on=choices.operations_log
+        ),
     ]
 
 

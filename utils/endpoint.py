@@ -112,6 +112,7 @@ def _read(response: httpx2.Response, draft: Draft) -> Iterator[Delta]:
     kind = response.headers.get("content-type", "")
     if "json" in kind:  # a server that does not stream
         draft.add(response.read())
+        draft.is_done = True  # it came whole
     else:
         events = EventReader()
         for data in response.iter_bytes():

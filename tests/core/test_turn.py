@@ -492,6 +492,7 @@ class Holder(Family):
 
     def __init__(self, *, early: bool) -> None:
         self.early = early
+        self.untold = [phrase("Mind the disk.")]
 
     def before(self, call_id: str, turn: int) -> None:
         if self.early:
@@ -501,7 +502,8 @@ class Holder(Family):
         raise Problem(phrase("The disk is full."))
 
     def warnings(self) -> list[Any]:
-        return [phrase("Mind the disk.")]
+        told, self.untold = self.untold, []
+        return told
 
 
 def test_what_could_not_be_undone_does_not_run() -> None:
@@ -522,6 +524,19 @@ def test_a_checkpoint_lost_after_the_call_is_told_to_the_person() -> None:
     assert told == ["The disk is full.", "Mind the disk."]
 
 
+def test_what_is_found_out_at_the_end_of_a_turn_is_told_before_that_end() -> None:
+    class Late(Holder):
+        def __init__(self) -> None:
+            super().__init__(early=False)
+            self.untold = []
+
+        def finish(self) -> None:
+            self.untold = [phrase("Mind the disk.")]
+
+    events = run(terminal(say("ok"), families=[Late()]), "hi")
+    assert [type(event).__name__ for event in events[-2:]] == ["Warned", "TurnFinished"]
+
+
 def test_every_record_is_kept_before_its_event_is_shown() -> None:
     main = terminal(call("look", at="a"), say("done"), families=[Box()])
     kept: dict[str, int] = {}
@@ -540,8 +555,12 @@ def test_every_record_is_kept_before_its_event_is_shown() -> None:
 
 def test_a_screen_that_replies_to_everything_breaks_nothing() -> None:
     class Warner(Family):
+        def __init__(self) -> None:
+            self.untold = [phrase("Look here."), phrase("And here.")]
+
         def warnings(self) -> list[Phrase]:
-            return [phrase("Look here."), phrase("And here.")]
+            told, self.untold = self.untold, []
+            return told
 
     main = terminal(call("write", path="new"), say("done"), families=[Box(), Warner()])
     events: list[Event] = []

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from tests.simulator import (
-    Call,
+    CallText,
     Cut,
     Drop,
     ErrorFrame,
@@ -40,7 +40,10 @@ PASSING: list[Step] = [
     (Say("Half"), Cut()),
     (Say("Half"), Drop()),
     (Think("Hm"), Drop()),
-    (Say("Half"), Call("read_file", path="a"), Cut(done=True)),
+    (Say("Half"), CallText("read_file", '{"path": "a'), Cut(done=True)),
+    (Say("Half"), CallText("list_files", ""), Cut(done=True)),
+    (CallText("read_file", '{"path": "a'), Finish("eos")),
+    (CallText("read_file", '{"path": "a",'), Cut(done=True)),
     (Say("Half"), Raw(b"data: {broken\n\n")),
     (Say("Half"), Raw(b"data: [1]\n\n")),
     (Say("Half"), Raw(b'data: {"choices": [{"delta": {"content": 1}}]}\n\n')),
@@ -51,7 +54,8 @@ PASSING: list[Step] = [
     (Say("Half"), ErrorFrame("Service is too busy", "service_unavailable_error")),
     (Say("Half"), ErrorFrame("Slow down", "rate_limit_error")),
     (Say("Half"), Finish("insufficient_system_resource")),
-    (Say("Half"), Finish("because")),
+    (Say("Half"), Finish("error")),
+    (Say("Half"), Finish("abort")),
 ]
 EMPTY: list[Step] = [
     Say(""),

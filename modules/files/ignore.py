@@ -15,8 +15,21 @@ from utils.globs import decided
 
 _GIT_SECONDS = 10.0
 _LARGEST_RULES = 1_000_000  # bytes of one .gitignore
-_USUAL = b"__pycache__/\nnode_modules/\n.venv/\n"
-"""What nobody means outside a repository either; a .gitignore can take it back."""
+GENERATED_FOLDERS = frozenset(
+    {
+        *("__pycache__", "__pypackages__", ".venv", "venv", ".tox", ".nox", ".eggs"),
+        *(".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".ipynb_checkpoints"),
+        *("node_modules", "bower_components", "jspm_packages", ".pnpm-store"),
+        *(".next", ".nuxt", ".svelte-kit", ".parcel-cache", ".turbo", ".angular"),
+        *("target", ".gradle", ".dart_tool", ".terraform", ".stack-work", ".zig-cache", ".direnv"),
+    }
+)
+"""Names of folders that tools fill and can fill again: nobody means what is in them.
+
+Not `build`, `dist`, `vendor` and `out`: people keep these, and their own work in them.
+"""
+_USUAL = "".join(f"{name}/\n" for name in sorted(GENERATED_FOLDERS)).encode()
+"""What does not count outside a repository either; a .gitignore can take it back."""
 
 _DEEPEST = 4_000  # characters of a folder's path; no program can name what lies deeper
 _LIST = ("ls-files", "-t", "-s", "-c", "-d", "-o", "--exclude-standard", "-z")

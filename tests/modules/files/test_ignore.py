@@ -14,7 +14,7 @@ import pytest
 
 from modules.files import ignore, repository
 from modules.files.containment import Beneath
-from modules.files.ignore import visible_files
+from modules.files.ignore import GENERATED_FOLDERS, visible_files
 from utils.programs import system_program
 
 TREES = 150
@@ -93,6 +93,12 @@ def test_outside_a_repository_the_usual_folders_do_not_count(root: Path) -> None
     assert listed(root) == ["a.py"]
     fill(root, {".gitignore": "!node_modules\n"})
     assert listed(root) == [".gitignore", "a.py", "web/node_modules/y"]
+
+
+def test_what_tools_fill_does_not_count_but_a_file_of_that_name_does(root: Path) -> None:
+    fill(root, {f"deep/{name}/x": "" for name in GENERATED_FOLDERS})
+    fill(root, {"build/x": "", "target": ""})
+    assert listed(root) == ["build/x", "target"]
 
 
 def test_tracked_files_count_although_a_rule_ignores_them(root: Path) -> None:

@@ -98,6 +98,13 @@ class Secrets(Family):
             end = start + len(form)
         return [*parts, *((part, part) for part in _PARTED.split(text[end:]) if part)]
 
+    def names_in(self, text: str) -> frozenset[str]:
+        """Return the names of the secrets that *text* holds, in whatever form."""
+        self.look()
+        if not self._names or not self.is_on:
+            return frozenset()
+        return frozenset(name for _, _, name in self._forms.found(text))
+
     def value(self, token: str) -> str:
         """Return what *token*, a name in its brackets, stands for now; itself when for nothing."""
         return self._revealed(token) if self.is_on else token

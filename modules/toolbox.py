@@ -75,7 +75,7 @@ def families(
         FileManager(project, outputs, notes.note, past.read),
         TextSearch(project, stop=stop),
         _terminal_ops(project, data, stop, outputs, secrets, checkpoints.vault.alone, choices),
-        GitCommit(project, stop),
+        GitCommit(project, stop, secrets.names_in),
         todos,
         focus,
         notes,

@@ -29,7 +29,7 @@ GENERATED_FOLDERS = frozenset(
 Not `build`, `dist`, `vendor` and `out`: people keep these, and their own work in them.
 """
 _USUAL = "".join(f"{name}/\n" for name in sorted(GENERATED_FOLDERS)).encode()
-"""What does not count outside a repository either; a .gitignore can take it back there."""
+"""What does not count outside a repository either; a .gitignore can take it back."""
 
 _DEEPEST = 4_000  # characters of a folder's path; no program can name what lies deeper
 _LIST = (

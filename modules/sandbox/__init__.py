@@ -31,6 +31,8 @@ from modules.sandbox.view import View, Viewer
 from utils.phrases import Phrase, Problem, phrase
 from utils.waiting import Stop
 
+_MOST_NAMED = 20
+
 __all__ = [
     "Alone",
     "Limits",
@@ -70,6 +72,7 @@ class Sandbox:
         self._viewer = Viewer(project_root, (*hidden, cache_folder, cache), cache, covers)
         self._self_test = SelfTest(cache)
         self._approved = Approved(project_root.resolve(), cache)
+        self._kept_git = KeptGit(project_root.resolve())
         self._allow_limits_only = allow_limits_only
         self._spare = Spare(self._viewer.ghosts, project_root.resolve(), cache, alone)
         self._wants_spare = False
@@ -133,7 +136,7 @@ class Sandbox:
         self._approved.keep(view.interpreter)
         if network and tier.name in ("C", "M"):
             raise Problem(phrase("In this sandbox there is no way to the network; see /status."))
-        kept = KeptGit(view.project, _gits(view) if tier.name in ("C", "D") else ())
+        self._kept_git.begin(_gits(view) if tier.name in ("C", "D") else ())
         with ExitStack() as stack:
             if network and tier.has_mounts:
                 proxy = stack.enter_context(Proxy(network.hosts, network.origins))
@@ -146,7 +149,7 @@ class Sandbox:
             finally:
                 call.stop()
                 result = self._result(call)
-                restored = kept.restore()
+                restored = self._kept_git.restore()
         self._prepare(tier, limits)
         return replace(result, notes=(*result.notes, *_put_back(restored)))
 
@@ -240,11 +243,21 @@ def _gits(view: View) -> Sequence[Path]:
 
 
 def _put_back(restored: Restored) -> Iterator[Phrase]:
-    if restored.folders:
+    if restored.lost:
         yield phrase(
             "The run replaced or removed {names}: look there before you use git.",
-            names=", ".join(restored.folders),
+            names=_listed(restored.lost),
+        )
+    if restored.folders:
+        yield phrase(
+            "The run moved or replaced {names}, which git obeys; put back.",
+            names=_listed(restored.folders),
         )
     if restored.files:
-        names = ", ".join(restored.files)
+        names = _listed(restored.files)
         yield phrase("The run changed what git obeys; put back: {names}", names=names)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" … (+{more:,})" if more > 0 else "")

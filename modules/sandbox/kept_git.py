@@ -14,10 +14,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from modules.sandbox.moved_folders import Search, put_in_place, set_aside
 from modules.sandbox.scratch import remove_scratch
 
-_FILES = ("config", "config.worktree", "commondir", "gitdir")
+_FILES = ("config", "config.worktree", "commondir", "gitdir", "objects/info/alternates")
 _FOLDERS = ("hooks", "info")
 _MOST_INNER = 200
 _MOST_FOLDERS = 20_000  # that are searched for them
@@ -29,35 +31,95 @@ Content = tuple[int, bytes]
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was changed, by path in the project: *files* that were put back, and *folders* that are
-    gone or not the same any more. These are left alone: they may be links.
+    """What was changed, by path in the project: *files* and *folders* that were put back, and
+    folders that are *lost* since this run: gone, or others now stand there.
     """
 
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+_State = Literal["same", "back", "replaced", "lost"]
+"""What became of a folder: the same one in its place, or put back there; another, or none."""
 
 
 class KeptGit:
-    """Holds what the dangerous files of *gits*, each a `.git` in *project*, were when it was made.
+    """Keeps the dangerous files of repositories in *project* what they were before each run.
 
-    One that is not there is to stay away.
+    One that a run takes away is remembered: what stands in its place after a later run is given
+    its files.
     """
 
-    def __init__(self, project: Path, gits: Iterable[Path]) -> None:
+    def __init__(self, project: Path) -> None:
         self._project = project
-        self._parts = [_Part(folder) for git in gits for folder in _repositories_of(git)]
+        self._parts: list[_Part] = []
+        self._lost: dict[Path, _Part] = {}
+        self._elsewhere: set[Path] = set()  # repositories whose folders a run has moved
+
+    def begin(self, gits: Iterable[Path]) -> None:
+        """Look at *gits*, each a `.git`, before a run. One that is not there is to stay away."""
+        folders = [folder for git in (*gits, *self._elsewhere) for folder in _repositories_of(git)]
+        self._lost = {place: part for place, part in self._lost.items()
+                      if not os.path.lexists(place)}  # fmt: skip
+        places = dict.fromkeys((*folders, *self._lost))
+        self._parts = [self._lost.get(folder) or _Part(folder) for folder in places]
 
     def restore(self) -> Restored:
-        """Make the files what they were."""
+        """Make the files what they were, and put folders back that were moved or replaced."""
         files: list[str] = []
         folders: list[str] = []
+        missing: list[_Part] = []
+        lost: dict[Path, _Part] = {}
+        search = Search(self._project)
         for part in self._parts:
-            place = part.folder.relative_to(self._project).as_posix()
-            if part.is_same():
-                files += (f"{place}/{name}" for name in part.restore())
-            elif not any(place.startswith(f"{folder}/") for folder in folders):
-                folders.append(place)
-        return Restored(tuple(sorted(files)), tuple(folders))
+            state = self._put_back(part, search)
+            if state == "back":
+                folders.append(self._name(part.folder))
+            if state in ("lost", "replaced") and part not in self._lost.values():
+                missing.append(part)
+            if state == "lost":
+                lost[part.folder] = part
+            else:
+                files += (f"{self._name(part.folder)}/{name}" for name in part.restore())
+        self._parts, self._lost = [], lost
+        names = sorted(self._name(part.folder) for part in missing)
+        above = [name for name in names if not any(name.startswith(f"{one}/") for one in names)]
+        return Restored(tuple(sorted(files)), tuple(folders), tuple(above))
+
+    def _put_back(self, part: _Part, search: Search) -> _State:
+        """Have the folder of *part* where it was, as far as that goes."""
+        if part.is_same():
+            return "same"
+        try:
+            found = search.place_of(part.identity) if part.identity else None
+            if part.is_parent_there():
+                return _put_there(part, found)
+        except OSError:
+            return "lost"
+        if found is None:
+            return "lost"
+        part.move_to(found)  # with the folder around it
+        self._elsewhere.add(found)
+        return "same"
+
+    def _name(self, folder: Path) -> str:
+        return folder.relative_to(self._project).as_posix()
+
+
+def _put_there(part: _Part, found: Path | None) -> _State:
+    """Have *part*, which is *found* somewhere else or not at all, in its old place.
+
+    Raises `OSError` where it cannot be moved.
+    """
+    if found:
+        put_in_place(found, part.folder)
+        return "back"
+    if part.content is None and _is_folder(part.folder):  # another one: it gets the same files
+        return "replaced" if part.identity else "same"
+    set_aside(part.folder)
+    part.write()
+    return "lost" if part.identity else "back"
 
 
 class _Part:
@@ -67,24 +129,53 @@ class _Part:
         self.folder = folder
         self._mark = _mark(folder)
         self._real = os.path.realpath(folder)
-        self._folders = [folder / name for name in _FOLDERS]
-        places = [folder, *self._folders]
+        places = ((name, folder / name) for name in ("", *_FOLDERS))
         self._modes = {
-            path: stat.S_IMODE(path.lstat().st_mode) for path in filter(_is_folder, places)
+            name: stat.S_IMODE(path.lstat().st_mode) for name, path in places if _is_folder(path)
         }
         found = ((name, _content(folder / name)) for name in self._names())
         self._kept = {name: content for name, content in found if content is not None}
+
+    @property
+    def identity(self) -> tuple[int, int] | None:
+        """Device and inode of what was a folder; None if it was not."""
+        mark = self._mark
+        return mark if mark and not isinstance(mark[1], bytes) else None  # type: ignore[return-value]
+
+    @property
+    def content(self) -> Content | None:
+        """What was a file; None if it was not."""
+        mark = self._mark
+        return mark if mark and isinstance(mark[1], bytes) else None  # type: ignore[return-value]
 
     def is_same(self) -> bool:
         """Return whether the folder is the one it was, no link leading to it."""
         is_here = os.path.realpath(self.folder) == self._real
         return is_here and _mark(self.folder) == self._mark
 
+    def is_parent_there(self) -> bool:
+        """Return whether what it was in is there, no link leading to it."""
+        parent = self.folder.parent
+        return parent.is_dir() and os.path.realpath(parent) == os.path.dirname(self._real)  # noqa: PTH120
+
+    def move_to(self, folder: Path) -> None:
+        """Be told that it is at *folder* now."""
+        self.folder, self._real = folder, os.path.realpath(folder)
+
+    def _folders(self) -> list[Path]:
+        return [self.folder / name for name in _FOLDERS]
+
+    def write(self) -> None:
+        """Write the file that it was."""
+        if self.content and self.content[0] >= 0:
+            _write(self.folder, self.content)
+
     def restore(self) -> list[str]:
-        for path, mode in self._modes.items():
+        for name, mode in self._modes.items():
+            path = self.folder / name
             if _is_folder(path) and stat.S_IMODE(path.lstat().st_mode) != mode:
                 path.chmod(mode)
-        for path in self._folders:
+        for path in self._folders():
             if os.path.lexists(path) and not _is_folder(path):
                 path.unlink()
         names = dict.fromkeys((*self._kept, *self._names()))
@@ -95,7 +186,7 @@ class _Part:
 
     def _names(self) -> Iterator[str]:
         paths = [self.folder / name for name in _FILES]
-        for path in (*paths, *itertools.chain(*map(_children, self._folders))):
+        for path in (*paths, *itertools.chain(*map(_children, self._folders()))):
             if os.path.lexists(path):
                 yield path.relative_to(self.folder).as_posix()
 
@@ -113,11 +204,15 @@ class _Part:
             path.unlink(missing_ok=True)
             return
         path.parent.mkdir(exist_ok=True)
-        handle, new = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(kept[1])
-        Path(new).chmod(kept[0])
-        Path(new).replace(path)
+        _write(path, kept)
+
+
+def _write(path: Path, content: Content) -> None:
+    handle, new = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content[1])
+    Path(new).chmod(content[0])
+    Path(new).replace(path)
 
 
 def _repositories_of(git: Path) -> Iterator[Path]:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from modules.files.git_guard import readable_repository
 from modules.sandbox.etc import PreparedEtc, account_home
 from modules.sandbox.folders import real_path
 from modules.sandbox.ghosts import Ghosts
-from modules.sandbox.git_guard import readable_repository
 from modules.sandbox.interpreter import Interpreter, find_interpreter
 from modules.sandbox.masks import Masks
 from modules.sandbox.nodes import Nodes

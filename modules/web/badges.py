@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from modules.files.repository import HARMLESS, PROGRAMS, ask_git, without_programs, work_tree
+from modules.files.isolated_git import IsolatedGit, isolated_git
+from modules.files.repository import words_of, work_tree
+from utils.phrases import Problem
 
 _SECONDS = 5.0
 _COMMANDS = (
     ("diff-index", "--relative", "--cached", "--name-status", "--no-renames", "-z", "HEAD"),
-    ("diff-files", "--relative", "--name-status", "--ignore-submodules", "-z"),
+    ("diff-files", "--relative", "--name-status", "--ignore-submodules=all", "-z"),
 )
 # `diff-files` believes a file's time, as the index last knew it; this one reads the content.
 _REALLY_CHANGED = ("ls-files", "-m", "-z")
@@ -25,15 +27,22 @@ def badges(root: Path) -> dict[str, str]:
     tree = work_tree(root)
     if tree is None:
         return {}
-    settings = HARMLESS | without_programs(_asked(PROGRAMS, root, tree, HARMLESS))
-    staged, unstaged = (_letters(_asked(command, root, tree, settings)) for command in _COMMANDS)
+    try:
+        git = isolated_git(tree)
+    except (OSError, Problem):
+        return {}
+    return _asked_of(git, root) if git else {}
+
+
+def _asked_of(git: IsolatedGit, root: Path) -> dict[str, str]:
+    staged, unstaged = (_letters(_asked(git, command, root)) for command in _COMMANDS)
     if "M" in unstaged.values():
-        unstaged = _without_touched(unstaged, root, tree, settings)
+        unstaged = _without_touched(git, unstaged, root)
     # Both may name a file; being new in the index outweighs a change after that.
     found = unstaged | {
         path: letter for path, letter in staged.items() if letter == "A" or path not in unstaged
     }
-    found |= dict.fromkeys(_asked(_NEW, root, tree, settings), "?")
+    found |= dict.fromkeys(_asked(git, _NEW, root), "?")
     return found
 
 
@@ -44,19 +53,15 @@ def _letters(words: Sequence[str]) -> dict[str, str]:
     return {path: letter[:1].replace("T", "M") for letter, path in pairs if letter[:1] in "MADUT"}
 
 
-def _without_touched(
-    letters: dict[str, str], root: Path, tree: Path, settings: Mapping[str, str]
-) -> dict[str, str]:
+def _without_touched(git: IsolatedGit, letters: dict[str, str], root: Path) -> dict[str, str]:
     """Return *letters* without every M of a file whose content is as the index has it."""
-    changed = ask_git(_REALLY_CHANGED, folder=root, tree=tree, seconds=_SECONDS, settings=settings)
+    changed = words_of(git, _REALLY_CHANGED, root, _SECONDS)
     if changed is None:
         return letters
     really = set(changed)
     return {path: letter for path, letter in letters.items() if letter != "M" or path in really}
 
 
-def _asked(
-    command: Sequence[str], root: Path, tree: Path, settings: Mapping[str, str]
-) -> list[str]:
+def _asked(git: IsolatedGit, command: Sequence[str], root: Path) -> list[str]:
     """Return the words that git prints, none if it fails; paths are relative to *root*."""
-    return ask_git(command, folder=root, tree=tree, seconds=_SECONDS, settings=settings) or []
+    return words_of(git, command, root, _SECONDS) or []

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from modules.files import ignore, repository
+from modules.files import ignore, isolated_git
 from modules.files.containment import Beneath
 from modules.files.ignore import GENERATED_FOLDERS, visible_files
 from utils.programs import system_program
@@ -90,7 +90,7 @@ def test_nested_rules_hold_everywhere(
     if kind != "folder":
         git(root, "init")
     if kind == "repository without git":
-        monkeypatch.setattr(repository, "system_program", lambda _: None)
+        monkeypatch.setattr(isolated_git, "system_program", lambda _: None)
     assert listed(root) == SEEN
     assert listed(root, "sub") == ["sub/.gitignore", "sub/build/y", "sub/important.tmp"]
 
@@ -182,7 +182,7 @@ def test_a_slow_git_is_not_waited_for(root: Path, monkeypatch: pytest.MonkeyPatc
     slow.write_text("#!/bin/sh\nexec sleep 600\n")
     slow.chmod(0o755)
     monkeypatch.setattr(ignore, "_GIT_SECONDS", 0.05)
-    monkeypatch.setattr(repository, "system_program", lambda _: str(slow))
+    monkeypatch.setattr(isolated_git, "system_program", lambda _: str(slow))
     assert listed(root) == SEEN
 
 
@@ -216,9 +216,9 @@ def test_the_walk_agrees_with_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         root = tmp_path / str(number)
         root.mkdir()
         random_tree(root, chance)
-        monkeypatch.setattr(repository, "system_program", lambda _: None)
+        monkeypatch.setattr(isolated_git, "system_program", lambda _: None)
         walked = listed(root)
-        monkeypatch.setattr(repository, "system_program", lambda _: git_there)
+        monkeypatch.setattr(isolated_git, "system_program", lambda _: git_there)
         git(root, "init")
         by_git = git(root, "ls-files", "-o", "--exclude-standard", "-z").split("\0")[:-1]
         assert not by_git or listed(root) == sorted(by_git)

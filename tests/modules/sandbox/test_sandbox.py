@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -558,7 +559,7 @@ class TestTheTier:
         )
         notes = [str(note) for note in finish(sandbox, Program("bash", code)).notes]
         assert notes == [
-            "The run replaced or removed .git/modules/away: look there before you use git.",
+            "The run moved or replaced .git/modules/away, which git obeys; put back.",
             "The run changed what git obeys; put back: .git/modules/one/modules/two/config, "
             "inner/.git/hooks/pre-push",
         ]
@@ -607,12 +608,77 @@ class TestTheTier:
         assert {path: path.stat().st_mode for path in git.rglob("*")} == states
         assert hook.read_text() == "mine"
 
-    def test_another_git_is_named_and_left_alone(
+    @pytest.mark.parametrize(
+        "calls",
+        [
+            ("mv .git g; PLANT g; mv g .git",),
+            ("mv .git g; PLANT g", "mv g .git"),
+            ("mkdir a; mv .git a/g; PLANT a/g; chmod 0 a", "chmod 700 a; mv a/g .git"),
+            ("cp -r .git g", "PLANT g", "mv .git old; mv g .git"),
+            ("cp -r .git g; PLANT g; rm -r .git; mv g .git",),
+            ("cp -r .git g; rm -r .git", "PLANT g", "mv g .git"),
+            ("mv .git old; mkdir .git; mv old .git/old; cp -r .git/old/. .git; PLANT .git",),
+            ("mv .git g; PLANT g; ln -s g .git",),
+            ("mv .git g; PLANT g; echo gitdir: g > .git",),
+            ("cp -r .git g; rm -r .git; PLANT g; ln -s g .git",),
+            ("rm -r .git; git init -q; PLANT .git",),
+        ],
+    )
+    @pytest.mark.parametrize("place", ["", "inner"])
+    def test_what_git_obeys_is_put_back_whatever_was_moved(
+        self, house: House, monkeypatch: pytest.MonkeyPatch, calls: Sequence[str], place: str
+    ) -> None:
+        monkeypatch.setattr(selftest, "PLACES", ())
+        folder = house.project / place
+        subprocess.run(["git", "init", "-q", folder], check=True)
+        (folder / ".git/hooks/pre-push").write_text("mine")
+        git, sandbox = folder / ".git", house.sandbox()
+        sandbox.guard(["inner/.git"] if place else [])
+        before = obeyed(git)
+        plant = "plant() { echo x >> $1/config; echo x > $1/hooks/pre-commit; touch $1/commondir; }"
+        for code in calls:
+            finish(
+                sandbox, Program("bash", f"{plant}; cd ./{place}; {code.replace('PLANT', 'plant')}")
+            )
+        assert obeyed(git) in (before, {})
+        assert not git.is_symlink()
+
+    def test_a_git_that_another_replaced_is_put_back_and_told(
         self, house: House, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(selftest, "PLACES", ())
         result = house.bash("mv .git old; ln -s old .git")
-        assert str(result.notes[0]).startswith("The run replaced or removed .git")
+        assert [str(note) for note in result.notes] == [
+            "The run moved or replaced .git, which git obeys; put back."
+        ]
+        assert (house.project / ".git/HEAD").is_file()
+        assert (house.project / "old").is_symlink()
+
+    def test_a_repository_that_moved_with_its_folder_stays_there_without_what_was_planted(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(selftest, "PLACES", ())
+        subprocess.run(["git", "init", "-q", house.project / "inner"], check=True)
+        before, sandbox = obeyed(house.project / "inner/.git"), house.sandbox()
+        sandbox.guard(["inner/.git"])
+        finish(sandbox, Program("bash", "mv inner moved; echo x >> moved/.git/config"))
+        assert obeyed(house.project / "moved/.git") == before
+        finish(sandbox, Program("bash", "echo x >> moved/.git/config"))
+        assert obeyed(house.project / "moved/.git") == before
+
+    def test_a_git_that_is_gone_is_told_once_and_the_persons_own_new_one_is_left_alone(
+        self, house: House, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(selftest, "PLACES", ())
+        sandbox = house.sandbox()
+        (note,) = finish(sandbox, Program("bash", "rm -r .git")).notes
+        assert str(note).startswith("The run replaced or removed .git")
+        assert finish(sandbox, Program("bash", "true")).notes == ()
+        subprocess.run(["git", "init", "-q", house.project], check=True)
+        subprocess.run(["git", "config", "user.name", "New"], cwd=house.project, check=True)
+        before = obeyed(house.project / ".git")
+        assert finish(sandbox, Program("bash", "true")).notes == ()
+        assert obeyed(house.project / ".git") == before
 
     def test_a_bubblewrap_without_proc_is_tier_b(
         self, house: House, monkeypatch: pytest.MonkeyPatch
@@ -635,6 +701,14 @@ class TestTheTier:
             finish(sandbox, Program("bash", "touch ran"))
         assert not (house.project / "ran").exists()
         assert sandbox.report().tier == "A"
+
+
+def obeyed(git: Path) -> dict[str, bytes]:
+    """Return the files of *git* that make it run something, or look for such elsewhere."""
+    files = [
+        path for name in ("config", "commondir", "hooks/*", "info/*") for path in git.glob(name)
+    ]
+    return {path.relative_to(git).as_posix(): path.read_bytes() for path in files}
 
 
 def installation(house: House, version: str) -> Path:

@@ -1,13 +1,43 @@
-"""What keeps git's files out of a program's reach: git runs commands that they name."""
+"""Where the repository of a folder lies: git runs commands that are named there."""
 
 from __future__ import annotations
 
+import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from utils.phrases import Problem, phrase
 
 _SMALL = 100_000  # bytes; the files read here are one line or a short list
+
+
+@dataclass(frozen=True, slots=True)
+class GitFolders:
+    """*own* is what git calls GIT_DIR; *common* is shared with other work trees, else the same."""
+
+    own: Path
+    common: Path
+
+
+def git_folders(tree: Path) -> GitFolders | None:
+    """Return where the repository of the work tree *tree* lies.
+
+    None if it has none, or if its `.git` leads to a place that does not name *tree* in return.
+    Raises `Problem` for a `.git` that is a link.
+    """
+    tree = tree.resolve()
+    found, git = readable_repository(tree), tree / ".git"
+    if not found:
+        return None
+    if git.is_dir():
+        return None if os.path.lexists(git / "commondir") else GitFolders(git, git)
+    folder = named_folder(git)
+    if folder is None or len(found) < 2:
+        return None
+    if _worktree_points_back(folder, git):
+        return GitFolders(folder, _common_folder(folder))
+    return None if os.path.lexists(folder / "commondir") else GitFolders(folder, folder)
 
 
 def readable_repository(project: Path) -> tuple[Path, ...]:

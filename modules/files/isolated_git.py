@@ -1,0 +1,104 @@
+"""Running git so that it starts no program, whatever a repository holds.
+
+Programs of the model write files in the project, and so may have planted what git obeys. Git reads
+settings, hooks and attributes from the *common folder* of a repository; here it gets a room of ours
+for one, in which nothing stands that could start a program. So a setting that nobody thought of
+does not count either.
+
+This is the one place that starts git. What makes git run itself in another repository (`add`,
+`status` and `diff` where the index names a submodule) must not be asked for: `ls-files`,
+`diff-files --ignore-submodules=all`, `diff-index --cached` and `update-index` do not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from modules.files.git_guard import GitFolders, git_folders
+from modules.files.git_room import GitRoom, room_for
+from utils.child import Answer, Until, ask_program
+from utils.programs import system_program
+
+_SECONDS = 60.0
+_ENVIRONMENT = {
+    "PATH": os.defpath,
+    "LANG": "C.UTF-8",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "false",
+    "GIT_PAGER": "cat",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class IsolatedGit:
+    """Git for the work tree *tree*, the repository of which lies in *folders*.
+
+    *variables* are added to its environment; *until* is `Stop.calling`.
+    """
+
+    tree: Path
+    folders: GitFolders
+    room: GitRoom
+    program: str
+    until: Until | None = None
+    variables: tuple[tuple[str, str], ...] = ()
+
+    def with_variables(self, variables: Mapping[str, str]) -> IsolatedGit:
+        return replace(self, variables=(*self.variables, *variables.items()))
+
+    def ask(
+        self,
+        *arguments: str,
+        folder: Path | None = None,
+        given: bytes = b"",
+        seconds: float = _SECONDS,
+    ) -> Answer:
+        """Return what git answers in *folder* (without one, in the work tree) to *given*.
+
+        Raises `TooSlow`, and `OSError` if it does not start.
+        """
+        place = {
+            "HOME": os.fspath(self.room.path),
+            "GIT_DIR": os.fspath(self.folders.own),
+            "GIT_COMMON_DIR": os.fspath(self.room.path),
+            "GIT_WORK_TREE": os.fspath(self.tree),
+        }
+        return ask_program(
+            [self.program, *arguments],
+            folder=folder or self.tree,
+            environment=_ENVIRONMENT | place | dict(self.variables),
+            seconds=seconds,
+            given=given,
+            until=self.until,
+        )
+
+
+def has_git() -> bool:
+    """Return whether git is installed."""
+    return _program() is not None
+
+
+def isolated_git(tree: Path, until: Until | None = None) -> IsolatedGit | None:
+    """Return git for the work tree *tree*; None without git or where `.git` leads elsewhere.
+
+    Raises `Problem` for a `.git` that is a link, `OSError` where no room can be made.
+    """
+    program, folders = _program(), git_folders(tree)
+    if program is None or folders is None:
+        return None
+    return IsolatedGit(tree.resolve(), folders, room_for(program, folders), program, until)
+
+
+def _program() -> str | None:
+    return system_program("git")

@@ -19,8 +19,10 @@ from utils.failures import (
     filtered_reply,
     leaked_markup,
     overloaded,
+    too_many_calls,
 )
 from utils.markup import MarkupGuard, read_calls
+from utils.reply_limits import ReplyLimits
 from utils.strict_json import is_json, read_json
 
 _ID_LETTERS = string.ascii_letters + string.digits
@@ -43,9 +45,10 @@ class _Call:
 
 
 class Draft:
-    """Collects the events of one stream."""
+    """Collects the events of one stream. Raises `Failed` for more than *most_calls* calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_calls: int = ReplyLimits().calls) -> None:
+        self._most_calls = most_calls
         self._text = MarkupGuard()
         self._thinking = MarkupGuard()
         self._calls: list[_Call] = []
@@ -109,6 +112,8 @@ class Draft:
         call = self._call_at.get(index)
         new_id = str(piece.get("id") or "")
         if call is None or (new_id and call.id and new_id != call.id):
+            if len(self._calls) == self._most_calls:
+                raise too_many_calls(self._most_calls)
             call = _Call()
             self._calls.append(call)
             self._call_at[index] = call
@@ -139,6 +144,8 @@ class Draft:
         is_cut = self.finish_reason == "length"
         calls = self._whole_calls(is_cut) or self._recovered(is_cut)
         text = self._text.text
+        if len(calls) > self._most_calls:  # written as markup
+            raise too_many_calls(self._most_calls)
         if not text.strip() and not calls and not is_cut:
             raise empty_reply()
         return Completion(text, self._thinking.text, _with_ids(calls), usage, is_cut)

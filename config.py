@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from utils import setting_kinds as kinds
+from utils.bootstrap import STARTED_BY
 from utils.clean import visible
 from utils.dotenv import read_dotenv
 from utils.phrases import Phrase, Problem, Text, phrase
@@ -77,6 +78,12 @@ class Settings:
         return {name: value for name, value in os.environ.items() if name.startswith(names)}
 
     @property
+    def loaded(self) -> list[str]:
+        """The files and folders that the environment has Python and its libraries load."""
+        named = (os.environ.get(name, "").split(os.pathsep) for name in _LOADING)
+        return [path for paths in named for path in paths if path]
+
+    @property
     def language(self) -> Language:
         """The language of the screen."""
         return self.lang or locale_language(os.environ)
@@ -104,8 +111,13 @@ _VARIABLES = {
     for name in _FIELDS
     if name != "prices"
 }
-_NO_SETTINGS = ("ONEFOLD_BOOTSTRAP", "ONEFOLD_NO_SKIP")
-"""Read before there are settings, and by the tests."""
+_NO_SETTINGS = ("ONEFOLD_BOOTSTRAP", STARTED_BY, "ONEFOLD_NO_SKIP")
+"""Read before there are settings, said by the bootstrap, and read by the tests."""
+_LOADING = (
+    *(STARTED_BY, "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"),
+    *("OPENSSL_CONF", "OPENSSL_MODULES", "SSL_CERT_FILE", "SSL_CERT_DIR", "GCONV_PATH"),
+)
+"""Variables with files and folders that Python and its libraries load."""
 
 
 def _data_dir(named: str) -> Path:

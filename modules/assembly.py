@@ -275,7 +275,9 @@ def lay_ground(options: Options, settings: Settings, words: Words) -> Ground:
 
     folder = work_folder(options.project, ROOT, lambda what: print_error(words.say(what)))
     secrets = (settings.deepseek_api_key, settings.tavily_api_key)
-    ground = Ground.of(folder, settings.data_dir, secrets)
+    ground = Ground.of(folder, settings.data_dir, secrets, root=ROOT, loaded=settings.loaded)
+    if said := ground.project.own.said():
+        print_error(words.say(said))
     if options.task is None:  # a single task says for itself what it could not keep
         ground.data.check_writable()
     return ground

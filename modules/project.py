@@ -25,6 +25,7 @@ from modules.files.containment import (
 )
 from modules.files.ignore import visible_files
 from modules.files.long_text import LONGEST, LongText, OnlyWhole, TooFar, excerpt
+from modules.files.own_code import OwnCode
 from modules.files.text_file import NotText, TextFile
 from modules.files.writable import Writable
 from utils.clean import visible
@@ -46,18 +47,23 @@ class Project:
     Bytes of a name that are not UTF-8 stand in it by surrogateescape. A path may also be given as
     `utils.clean.visible` shows it. Whatever goes wrong with a path raises `ToolError`.
 
-    *hidden* are folders that the agent must not see even when they lie inside.
+    *hidden* are folders that the agent must not see even when they lie inside, and *own* is what
+    Onefold itself is loaded from, which nothing here changes.
     """
 
-    def __init__(self, root: Path, *, hidden: Iterable[Path] = ()) -> None:
+    def __init__(
+        self, root: Path, *, hidden: Iterable[Path] = (), own: OwnCode | None = None
+    ) -> None:
         """Raises `Problem` if *root* is missing, no folder, unreadable, or the whole disk."""
         self.root = Path(os.path.realpath(root))
         self._roots = (str(self.root), os.path.abspath(root))  # noqa: PTH100 - links stay
+        self.own = own or OwnCode()
         shown = visible(str(root))
         if self.root == Path(self.root.anchor):
             raise Problem(phrase("The project cannot be the whole disk; choose a folder."))
         try:
-            self._beneath = Writable(self.root, hidden=hidden)
+            kept = (*self.own.paths, *self.own.links)
+            self._beneath = Writable(self.root, hidden=hidden, own=kept)
         except FileNotFoundError:
             raise Problem(phrase("The project folder {path} does not exist.", path=shown)) from None
         except NotADirectoryError:

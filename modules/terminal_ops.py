@@ -12,6 +12,7 @@ from core.approval import EachTime
 from core.cards import Change, RunCard
 from core.family import Family
 from core.tools import Outcome, Risk, Running, ToolError, tool
+from modules.files.own_code import OwnCode
 from modules.package_index import network_of, pip_settings
 from modules.sandbox import Limits, Network, Program, Report, Result, Sandbox
 from modules.sandbox.effects import Effects, Snapshot, effects, look
@@ -30,6 +31,7 @@ class Folder(Protocol):
     """The project, as far as it matters here."""
 
     root: Path
+    own: OwnCode
 
 
 class Fitter(Protocol):
@@ -62,7 +64,7 @@ class TerminalOps(Family):
         self._pip_variables = pip_variables or {}
         self._network_hosts = network_hosts
         self._way_out: Network | None = None
-        self._root = project.root
+        self._root, self._own = project.root, project.own
         self._sandbox = sandbox
         self._stop = stop
         self._outputs = outputs
@@ -103,11 +105,11 @@ class TerminalOps(Family):
     def _run(self, program: Program, timeout: int, with_network: bool) -> Running:
         seconds = min(max(timeout, _SHORTEST), self._largest)
         report, limits = self._report(), Limits(seconds=seconds)
-        before = look(self._root)
+        before = look(self._root, self._own.paths)
         self._guard(before)
         network = self._network() if with_network else None
         result = yield from self._result(program, limits, network)
-        done = effects(before, look(self._root))
+        done = effects(before, look(self._root, self._own.paths))
         told = [_ending(result, limits, self._largest)]
         if seconds != timeout:
             told.append(f"(timeout set to {seconds} s; {_SHORTEST} to {self._largest} are allowed)")
@@ -205,6 +207,8 @@ class TerminalOps(Family):
             yield phrase("Not protected"), what
         if report.advice:
             yield phrase("For a better sandbox"), report.advice
+        if self._own.is_some:
+            yield phrase("Protected folders"), self._own.named()
 
 
 def _with_times(run: Callable[..., Running], default: int, largest: int) -> Callable[..., Running]:

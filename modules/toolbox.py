@@ -107,6 +107,7 @@ def _checkpoints(project: Project, data: DataFolder, choices: Choices) -> Checkp
         total_cap=choices.checkpoint_total_bytes,
         keep_days=choices.checkpoint_days,
         protected=[data.all],
+        own=project.own,
     )
 
 
@@ -122,6 +123,7 @@ def _terminal_ops(
     sandbox = Sandbox(
         project.root,
         hidden=[data.all],
+        own=project.own,
         cache_folder=data.all,
         allow_limits_only=choices.allow_unsandboxed,
         covers=secrets.covers,

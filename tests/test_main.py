@@ -141,6 +141,20 @@ def test_a_misspelt_setting_is_told_once_and_changes_nothing(onefold: Run) -> No
     )
 
 
+def test_what_onefold_is_loaded_from_is_told_at_the_start_and_in_the_status(
+    onefold: Run, project: Path
+) -> None:
+    result = onefold("--cli", "-p", "/status", PYTHONPATH=str(project / "lib"))
+    assert "Onefold itself is loaded from lib in this project" in result.stderr
+    assert re.search(r"Protected folders +lib\n", result.stdout)
+
+
+def test_a_part_of_onefold_is_no_project(onefold: Run) -> None:
+    result = onefold("--cli", "--project", str(ROOT / "modules"), "-p", "/status")
+    assert result.returncode == 2
+    assert "cannot be the project: Onefold itself is loaded from" in one_line(result)
+
+
 def with_closed_data(tmp_path: Path, project: Path, *argv: str) -> subprocess.CompletedProcess[str]:
     """Run `main.py` where the data can be read only; bwrap closes it to the superuser as well."""
     data = str(tmp_path / "data")

@@ -25,6 +25,7 @@ from utils.completion import (
 )
 from utils.failures import Again, Failed, Server, unfit_key
 from utils.prices import PriceList
+from utils.reply_limits import ReplyLimits
 from utils.request import RequestWriter
 from utils.waiting import Stop, Stopped
 
@@ -60,7 +61,8 @@ class ApiClient:
     *base_url* is what `/chat/completions` is appended to. *max_tokens* limits a reply, thinking
     included; less is asked for where the prompt leaves less of *context_limit* tokens. *effort*
     is how hard a thinking call thinks. A server that sends nothing for *idle_seconds* is given
-    up, and *retries* is how often a busy server or a broken connection is tried again.
+    up, and *retries* is how often a busy server or a broken connection is tried again. *limits* are
+    for what one reply may take.
 
     `model` may be set between calls. Several threads may stream at once.
     """
@@ -78,6 +80,7 @@ class ApiClient:
         effort: str = "high",
         idle_seconds: float = 180.0,
         retries: int = 5,
+        limits: ReplyLimits | None = None,
     ) -> None:
         self.model = model
         self._base_url = base_url.rstrip("/")
@@ -88,6 +91,7 @@ class ApiClient:
         self._prices = prices or PriceList()
         self._user_agent = user_agent
         self._idle_seconds = idle_seconds
+        self._limits = limits or ReplyLimits(progress_seconds=5 * idle_seconds)
         self._patience: dict[Again, int] = {
             "never": 0,
             "unreachable": min(_UNREACHABLE_RETRIES, retries),
@@ -136,7 +140,7 @@ class ApiClient:
             if stop.is_set():
                 raise Stopped
             endpoint = self._opened(stop)
-            draft = Draft()
+            draft = Draft(self._limits.calls)
             body = self._writer.write(self.model, messages, tools, think=think)
             try:
                 yield from endpoint.ask(self.model, body, draft, stop)
@@ -193,6 +197,7 @@ class ApiClient:
             self._server,
             user_agent=self._user_agent,
             idle_seconds=self._idle_seconds,
+            limits=self._limits,
         )
 
     def _usage(self, draft: Draft, body: bytes) -> Usage:

@@ -19,9 +19,11 @@ from utils.failures import (
     filtered_reply,
     leaked_markup,
     overloaded,
+    too_many_calls,
 )
 from utils.lenient_json import whole_object
 from utils.markup import MarkupGuard, read_calls
+from utils.reply_limits import ReplyLimits
 from utils.strict_json import is_json, read_json
 from utils.think_tag import ThinkTag
 
@@ -53,9 +55,10 @@ class _Call:
 
 
 class Draft:
-    """Collects the events of one stream."""
+    """Collects the events of one stream. Raises `Failed` for more than *most_calls* calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_calls: int = ReplyLimits().calls) -> None:
+        self._most_calls = most_calls
         self._tag = ThinkTag()
         self._text = MarkupGuard()
         self._thinking = MarkupGuard()
@@ -137,6 +140,8 @@ class Draft:
         call = self._call_at.get(index)
         new_id = str(piece.get("id") or "")
         if call is None or self._begins_another(call, new_id, piece):
+            if len(self._calls) == self._most_calls:
+                raise too_many_calls(self._most_calls)
             call = _Call()
             self._calls.append(call)
             self._call_at[index] = call
@@ -194,6 +199,8 @@ class Draft:
         is_cut = self.finish_reason in _CUT
         calls = self._whole_calls(is_cut) or self._recovered(is_cut)
         text = self._text.text
+        if len(calls) > self._most_calls:  # written as markup
+            raise too_many_calls(self._most_calls)
         if not text.strip() and not calls and not is_cut:
             raise empty_reply()
         return Completion(text, self._thinking.text, _with_ids(calls), usage, is_cut)

@@ -10,10 +10,14 @@ from typing import Any, Literal
 
 from utils.completion import ErrorKind, ModelError
 from utils.phrases import Phrase, phrase
+from utils.reply_limits import Measure, ReplyLimits
 
 Again = Literal["never", "unreachable", "reply", "server"]
 """Whether asking again may help, and which patience it draws on."""
 
+_DAY_SECONDS = 86_400.0
+"""Whoever asks for a longer pause than a day is not asked again."""
+_MOST_DAYS = 9_999
 _LONGEST_SENTENCE = 300
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
@@ -121,6 +125,28 @@ class Server:
         )
         return Failed("network", what, "server")
 
+    def went_beyond(self, measure: Measure, limits: ReplyLimits) -> Failed:
+        """Return what it means that a reply was broken off for taking too much."""
+        host = self._host
+        match measure:
+            case "size":
+                what = phrase("{host} sent far more than a reply can have, without end.", host=host)
+            case "progress":
+                minutes = round(limits.progress_seconds / 60)
+                what = phrase(
+                    "The reply of {host} got no further for {minutes} minutes, so it was given up.",
+                    host=host,
+                    minutes=minutes,
+                )
+            case "seconds":
+                hours = round(limits.seconds / 3600)
+                what = phrase(
+                    "The reply of {host} did not end in {hours} hours, so it was given up.",
+                    host=host,
+                    hours=hours,
+                )
+        return Failed("network", what)
+
     def _known(self, message: str, model: str) -> Failed | None:
         """Return the failure that *message* names, whatever its status and type are."""
         if "maximum context length" in message:
@@ -169,6 +195,15 @@ class Server:
         return Failed("balance", what)
 
     def _busy(self, status: int | None, message: str, after: float | None) -> Failed:
+        if after is not None and after > _DAY_SECONDS:
+            what = phrase(
+                "{host} wants a pause of {days} days before the next try, which is too long to "
+                "wait for: {message}",
+                host=self._host,
+                days=round(min(after / _DAY_SECONDS, _MOST_DAYS)),
+                message=self._clean(message) or f"HTTP {status}",
+            )
+            return Failed("server", what)
         if status == 429:
             what = phrase(
                 "{host} has too many requests at once: {message}",
@@ -222,6 +257,11 @@ def leaked_markup() -> Failed:
 
 def empty_reply() -> Failed:
     return Failed("reply", phrase("The model sent an empty reply."), "reply")
+
+
+def too_many_calls(most: int) -> Failed:
+    what = phrase("The model made more than {n} calls in one reply, so none was run.", n=most)
+    return Failed("reply", what, "reply")
 
 
 def unfit_key() -> Failed:

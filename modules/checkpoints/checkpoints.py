@@ -23,6 +23,7 @@ from modules.checkpoints.trees import Comparison, Digests, lookup, walk
 from modules.checkpoints.twin import Twin
 from modules.checkpoints.vault import Damaged, Vault
 from modules.checkpoints.work import Work
+from modules.files.own_code import OwnCode
 from utils.phrases import Phrase, Problem, phrase
 
 
@@ -50,7 +51,7 @@ class Checkpoints:
     content; a snapshot says what it could not hold. Owners and attributes are put back as far as
     the system lets us; access times are not kept. Symbolic links are never followed. *keep_days* is
     how long a state can be gone back to after it was last seen. *protected* folders are left out,
-    as the store itself is.
+    as the store itself is, and so is what is in *own*, by its name.
 
     The folder is held open: what is later put in its place is not touched. Threads and processes
     may share a store; they wait for each other. Everything raises `Problem` when the store cannot
@@ -66,6 +67,7 @@ class Checkpoints:
         total_cap: int,
         keep_days: float,
         protected: Iterable[Path] = (),
+        own: OwnCode | None = None,
     ) -> None:
         if file_cap <= 0 or total_cap <= 0 or keep_days <= 0:
             raise ValueError(f"limits must be above zero: {file_cap!r} {total_cap!r} {keep_days!r}")
@@ -79,6 +81,7 @@ class Checkpoints:
         self._keep_days = keep_days
         ours = [path.stat() for path in (store, *protected) if path.exists()]
         self._ours = frozenset((status.st_dev, status.st_ino) for status in ours)
+        self._own = own or OwnCode()
         self._last: Snapshot | None = None
         self._checked_ns = 0
         self._collections = -1
@@ -166,13 +169,14 @@ class Checkpoints:
         """Do the same for the roots of two folders, of which the first need never have been."""
         with self.vault.alone():
             self.finish()
-            return self._go(lambda now: plan_undo(self.vault, before, after, now))
+            return self._go(lambda now: plan_undo(self.vault, before, after, now, self._own))
 
     def rewind(self, to: int) -> Undone:
         """Bring the folder back to a snapshot, whoever changed it since; that is held first."""
         with self.vault.alone():
             self.finish()
-            return self._go(lambda now: plan_undo(self.vault, self.root_of(to), now, now))
+            before = self.root_of(to)
+            return self._go(lambda now: plan_undo(self.vault, before, now, now, self._own))
 
     def finish(self) -> Undone | None:
         """Finish an undo that was cut short by a kill; None when there is none."""
@@ -271,7 +275,8 @@ class Checkpoints:
 
     def _look(self) -> tuple[Entry, list[tuple[str, str]]]:
         known = self._last.root if self._last else None
-        scan = Scan(self.vault, self._root, self._limits, known, self._checked_ns, self._ours)
+        times, ours = self._checked_ns, self._ours
+        scan = Scan(self.vault, self._root, self._limits, known, times, ours, self._own)
         root = scan.run()
         return root, sorted(pair for pair in scan.not_held if pair[1] not in BY_DESIGN)
 

@@ -73,7 +73,7 @@ REASONS: dict[str, Phrase] = {
     "special": phrase("a socket or device"),
     "deep": phrase("nested too deep"),
     "git": phrase("git's own data is never touched"),
-    "ours": phrase("Onefold's own data is never touched"),
+    "ours": phrase("Onefold itself and its data are never touched"),
 }
 
 BY_DESIGN = frozenset({"git", "ours"})

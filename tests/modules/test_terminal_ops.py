@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from core.cards import Change, RunCard
 from core.tools import Outcome, Running, Tool, ToolError
+from modules.files.own_code import OwnCode
 from modules.outputs import Outputs
 from modules.sandbox import selftest
 from modules.terminal_ops import TerminalOps
@@ -20,6 +21,7 @@ from utils.waiting import Stop
 @dataclass
 class Folder:
     root: Path
+    own: OwnCode = field(default_factory=OwnCode)
 
 
 @pytest.fixture

@@ -98,7 +98,7 @@ class MainTerminal(SessionHolder):
         self._tell()
         self.record(User(line))
         yield TurnStarted(line, self.history.turn)
-        for warning in self.store.warnings():
+        for warning in self.warnings():
             yield Warned(warning)
         yield from self._in_turn(run_turn(self))
 
@@ -153,7 +153,7 @@ class MainTerminal(SessionHolder):
             answer = work()
         except (Problem, ToolError) as error:
             return mapped(CommandAnswered(name, TextCard(error.what), ok=False), self.blind)
-        self._save_state()
+        self.save_state()
         if not isinstance(answer, CommandAnswered):
             answer = CommandAnswered(name, answer)
         return mapped(answer, self.blind)
@@ -173,7 +173,7 @@ class MainTerminal(SessionHolder):
     def request(self) -> list[Wire]:
         """Return the messages of the next model call: each one a continuation of the last."""
         self._tell()
-        self._save_state()  # looking at files for what is told, a family may have followed one
+        self.save_state()  # looking at files for what is told, a family may have followed one
         self.window.fit()
         return [{"role": "system", "content": self.system_text}, *self.history.wire()]
 
@@ -187,7 +187,7 @@ class MainTerminal(SessionHolder):
 
     def follow(self, outcome: Outcome) -> None:
         super().follow(outcome)
-        self._save_state()
+        self.save_state()
 
     def warnings(self) -> Sequence[Phrase]:
         told = [warning for family in self.families for warning in family.warnings()]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.cards import TableCard
+from core.cards import TableCard, TextCard
 from core.events import CommandAnswered, Reply
 from core.turn import drive
 from tests.assembly import House, house
@@ -149,3 +149,15 @@ def test_a_turn_by_its_number(tmp_path: Path) -> None:
         answer(here, "/undo turn 1")
         assert picture(here)["notes"] == {}
         assert (here.root / "b.txt").exists()
+
+
+@pytest.mark.parametrize("line", ["/undo turn 99", "/redo turn 99", "/diff 99", "/rewind 99"])
+def test_a_turn_that_never_was_is_said(tmp_path: Path, line: str) -> None:
+    with house(tmp_path, call("create_file", path="a", content="a\n"), say("done")) as here:
+        run(here.main, "do it")
+        run(here.main, "/undo")
+        (event,) = run(here.main, line)
+        assert isinstance(event, CommandAnswered)
+        assert not event.ok
+        assert isinstance(event.card, TextCard)
+        assert "There is no turn 99" in str(event.card.title)

@@ -50,7 +50,7 @@ class Asked:
             self._refuse(seen, is_undone=True)
         if self.what == "call":
             return meant[-1:]
-        # Calls that only touched times go with their turn.
+        # A call that did nothing to be told of goes with its turn.
         turn = meant[-1].turn
         return [c for c in calls if c.turn == turn and c.after is not None and not c.is_undone]
 

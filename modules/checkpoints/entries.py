@@ -84,9 +84,15 @@ def same(one: Entry | None, other: Entry | None) -> bool:
     """Return whether nothing that an undo would restore differs between the two."""
     if one is None or other is None:
         return one is other
-    if one.mode != other.mode or one.extras != other.extras or not same_content(one, other):
-        return False
-    return one.mtime_ns == other.mtime_ns
+    return alike(one, other) and one.mtime_ns == other.mtime_ns
+
+
+def alike(one: Entry | None, other: Entry | None) -> bool:
+    """Return whether the two look the same to a person; times do not count."""
+    if one is None or other is None:
+        return one is other
+    is_kept = one.mode == other.mode and one.extras == other.extras
+    return is_kept and same_content(one, other)
 
 
 def same_content(one: Entry, other: Entry) -> bool:

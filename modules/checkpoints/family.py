@@ -193,7 +193,7 @@ class UndoFamily(Recording):
     def _rewound(self, ended: Ended) -> CommandAnswered:
         results, rest = ended.finished.results, ended.finished.operation.rest
         turn, what = rest["turn"], rest["what"]
-        title = Phrase(_REWOUND[what].template, {"turn": turn})
+        title = _rewound_title(turn, what)
         effect: Literal["", "session"] = "" if what == "files" else "session"
         card: Card = TextCard(title)  # where files were not looked at, there is no more to say
         if results:
@@ -312,6 +312,20 @@ class UndoFamily(Recording):
         raise Problem(phrase("{path} has not changed since then.", path=visible(path)))
 
 
+def _rewound_title(turn: int, what: str) -> Phrase:
+    match what:
+        case "files":
+            return phrase("The files are as before turn {turn}; /redo takes that back", turn=turn)
+        case "talk":
+            return phrase(
+                "The conversation is as before turn {turn}; /redo takes that back", turn=turn
+            )
+        case _:
+            return phrase(
+                "Files and conversation are as before turn {turn}; /redo takes that back", turn=turn
+            )
+
+
 def _words(rest: str) -> str:
     return " ".join(rest.split())
 
@@ -321,11 +335,6 @@ def _words_of(operation: Operation) -> str:
     return _words(f"{operation.rest['turn']} {operation.rest['what']}")
 
 
-_REWOUND = {
-    "files": phrase("The files are as before turn {turn}; /redo takes that back"),
-    "talk": phrase("The conversation is as before turn {turn}; /redo takes that back"),
-    "": phrase("Files and conversation are as before turn {turn}; /redo takes that back"),
-}
 _UNDO_FINISHED = phrase("The undo that was cut short is done to the end; /redo takes it back")
 _REDO_FINISHED = phrase("The redo that was cut short is done to the end")
 _HERE = phrase("in this session")

@@ -76,7 +76,7 @@ class CallRecord:
 
     @property
     def can_be_seen(self) -> bool:
-        """Whether it is over and did more than touch times."""
+        """Whether it is over and did anything."""
         return self.after is not None and self.visible > 0
 
 

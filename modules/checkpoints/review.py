@@ -280,6 +280,8 @@ def _notes(found: Found) -> list[Text]:
         notes.append(phrase("renamed from {path}", path=visible(change.path)))
     if old is not None and new is not None and old.mode != new.mode:
         notes.append(phrase("mode {old} → {new}", old=mode_of(old), new=mode_of(new)))
+    if old is not None and new is not None and old.extras != new.extras:
+        notes.append(phrase("other attributes"))
     for entry in (old, new):
         if entry is not None and entry.why:
             notes.append(REASONS[entry.why])

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from modules.checkpoints.accepted import alike
 from modules.checkpoints.checkpoints import Checkpoints, Finished, Undone
+from modules.checkpoints.entries import alike
 from modules.checkpoints.ledger import CallRecord, UndoRecord
 from modules.checkpoints.operations import Operation, Part, Span
 

@@ -233,3 +233,15 @@ def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
     undo.redo("")
     assert (project.root / "early").exists()
     assert (project.root / "late").exists()
+
+
+def test_the_same_text_written_again_needs_no_second_copy(undo: UndoFamily, root: Path) -> None:
+    undo.before("gone", 4)
+    (root / "f").unlink()
+    undo.after("gone", 4)
+    undo.rest()
+    was = text(three="three", twenty="twenty")
+    (root / "f").write_text(was)  # by the person, who missed it
+    undo.undo("turn 4")
+    assert (root / "f").read_text() == was
+    assert sorted(path.name for path in root.iterdir()) == ["f", "g"]

@@ -89,7 +89,7 @@ class Checkpoints:
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.work = Work(store / "work")
         self.ledger = Ledger(self.vault.database)
-        self._limits = Limits(file_cap, total_cap)
+        self._limits = Limits(file_cap, total_cap, store)
         self._keep_days = keep_days
         ours = [path.stat() for path in (store, *protected) if path.exists()]
         self._ours = frozenset((status.st_dev, status.st_ino) for status in ours)
@@ -122,10 +122,14 @@ class Checkpoints:
             return snapshot
 
     def begin_call(self, session: str, turn: int, call_id: str) -> Snapshot:
-        """Take a snapshot and note that a call begins with it; what it holds can be trusted."""
+        """Take a snapshot and note that a call begins with it; what it holds can be trusted.
+
+        Raises `Problem` where the disk has no room for that.
+        """
         with self.vault.alone():
             while True:
                 snapshot = self.take()
+                self._limits.refuse_if_full(snapshot.refused)
                 rescues = self.vault.database.rescues
                 number = self.ledger.begin_call(session, turn, call_id, snapshot.id)
                 if self.vault.database.rescues == rescues:

@@ -68,6 +68,7 @@ class Entry(NamedTuple):
 REASONS: dict[str, Phrase] = {
     "large": phrase("larger than what checkpoints hold of one file"),
     "full": phrase("the space for checkpoints is used up"),
+    "room": phrase("there was no room on the disk to hold it"),
     "unreadable": phrase("cannot be read"),
     "unsteady": phrase("kept changing while it was read"),
     "special": phrase("a socket or device"),

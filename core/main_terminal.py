@@ -153,9 +153,11 @@ class MainTerminal(SessionHolder):
             answer = work()
         except (Problem, ToolError) as error:
             return mapped(CommandAnswered(name, TextCard(error.what), ok=False), self.blind)
-        self.save_state()
         if not isinstance(answer, CommandAnswered):
             answer = CommandAnswered(name, answer)
+        for family in self.families if answer.changes else ():
+            family.follow(answer.changes)
+        self.save_state()
         return mapped(answer, self.blind)
 
     def _unknown(self, name: str) -> Phrase:

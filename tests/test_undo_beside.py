@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,33 @@ def test_a_turn_that_never_was_is_said(tmp_path: Path, line: str) -> None:
         assert not event.ok
         assert isinstance(event.card, TextCard)
         assert "There is no turn 99" in str(event.card.title)
+
+
+@pytest.mark.parametrize("is_new_start", [False, True])
+@pytest.mark.parametrize("what", ["rename", "delete"])
+def test_the_focus_goes_with_undo_and_redo(tmp_path: Path, what: str, is_new_start: bool) -> None:
+    does = {
+        "rename": call("rename_file", path="a.txt", new_path="sub/b.txt"),
+        "delete": call("delete_file", path="a.txt"),
+    }[what]
+    done = ["sub/b.txt"] if what == "rename" else []
+    with ExitStack() as stack:
+        here = stack.enter_context(house(tmp_path, does, say("done"), say("looked")))
+
+        def again() -> House:
+            if not is_new_start:
+                return here
+            stack.close()
+            made = stack.enter_context(house(tmp_path))
+            made.main.resume()
+            return made
+
+        (here.root / "a.txt").write_text("one\ntwo\nthree\n")
+        run(here.main, "/focus a.txt")
+        run(here.main, "do it")
+        assert picture(here)["focus"] == done
+        again_gone = done or ["a.txt"]  # that it is gone is told with the next task
+        for line, expected in (("/undo", ["a.txt"]), ("/redo", again_gone), ("/undo", ["a.txt"])):
+            here = again()
+            answer(here, line)
+            assert picture(here)["focus"] == expected, line

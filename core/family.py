@@ -29,10 +29,16 @@ class Talk(Protocol):
     observer: Observer | None
 
     def rewind(self, turn: int, key: int) -> None:
-        """Take back *turn* and all after it, with the state of the families; see `History`."""
+        """Take back *turn* and all after it, with the state of the families; see `History`.
+
+        Done again with the same *key*, after a kill, it does only the rest.
+        """
 
     def give_back(self, key: int) -> bool:
-        """Take back the rewinding *key*; return whether there was one."""
+        """Take back the rewinding *key*; return whether there was one. As `rewind` after a kill."""
+
+    def save_state(self) -> None:
+        """Keep what changed of the state of the families; it is durable on return."""
 
     def resume(self, start: str = "") -> str:
         """Go on with another session."""
@@ -111,6 +117,9 @@ class Family:
 
     def forked(self, session: str, copy: str, turn: int) -> None:
         """Be told that *copy* was made of *session* up to the end of *turn*."""
+
+    def prepare(self) -> None:
+        """Be told that a turn is about to begin, before it has a number."""
 
     def before(self, call_id: str, turn: int) -> None:
         """Be told that a call that may change the folder is about to run.

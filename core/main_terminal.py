@@ -103,7 +103,7 @@ class MainTerminal(SessionHolder):
         self._tell()
         self.record(User(line))
         yield TurnStarted(line, self.history.turn)
-        for warning in self.store.warnings():
+        for warning in self.warnings():
             yield Warned(warning)
         yield from self._in_turn(run_turn(self))
 
@@ -159,9 +159,11 @@ class MainTerminal(SessionHolder):
         except (Problem, ToolError) as error:
             answer = CommandAnswered(name, TextCard(error.what), ok=False)
         else:
-            self._save_state()
-        if not isinstance(answer, CommandAnswered):
-            answer = CommandAnswered(name, answer)
+            if not isinstance(answer, CommandAnswered):
+                answer = CommandAnswered(name, answer)
+            for family in self.families if answer.changes else ():
+                family.follow(answer.changes)
+            self.save_state()
         answer = mapped(answer, self.blind)
         if self.observer:
             self.observer.answered(answer)
@@ -182,7 +184,7 @@ class MainTerminal(SessionHolder):
     def request(self) -> list[Wire]:
         """Return the messages of the next model call: each one a continuation of the last."""
         self._tell()
-        self._save_state()  # looking at files for what is told, a family may have followed one
+        self.save_state()  # looking at files for what is told, a family may have followed one
         self.window.fit()
         messages = [{"role": "system", "content": self.system_text}, *self.history.wire()]
         self.requested(messages)
@@ -202,7 +204,7 @@ class MainTerminal(SessionHolder):
 
     def follow(self, outcome: Outcome) -> None:
         super().follow(outcome)
-        self._save_state()
+        self.save_state()
 
     def warnings(self) -> Sequence[Phrase]:
         told = [warning for family in self.families for warning in family.warnings()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import assert_never
 
@@ -121,10 +121,10 @@ class CliScreen:
             self._scroll.flush()
             self._scroll.print(self._drawer.line(text, style))
 
-    def typing(self, text: str) -> None:
-        """Show what is being typed while a turn runs; may be called from any thread."""
+    def typing(self, entries: Sequence[str]) -> None:
+        """Show what waits, and what is being typed, while a turn runs; from any thread."""
         with self._lock:
-            self._below.typed = text
+            self._below.typed = entries
             self._draw()
 
     def beside(self, line: str, answer: CommandAnswered | None = None) -> None:

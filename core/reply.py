@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator
 from core.events import (
     CallDrafted,
     Event,
+    Informed,
     Reply,
     Retrying,
     TextDelta,
@@ -17,7 +18,7 @@ from core.events import (
 )
 from core.host import Host
 from core.messages import Assistant, ToolCall
-from utils.completion import Completion, Delta, ModelError, RawCall, Retry
+from utils.completion import Completion, Delta, Learnt, ModelError, RawCall, Retry
 from utils.phrases import phrase
 from utils.strict_json import read_json
 from utils.waiting import Stopped
@@ -43,6 +44,8 @@ def read_reply(host: Host, think: bool) -> Generator[Event, Reply | None, tuple[
                 case Retry(reason, attempt, seconds):
                     draft = _Draft()
                     yield Retrying(reason, attempt, seconds)
+                case Learnt(what):
+                    yield Informed(what)
                 case Delta():
                     yield from draft.add(item)
     except Stopped:

@@ -56,6 +56,7 @@ class Settings:
     checkpoint_file_mb: int = field(default=100, metadata=kinds.number(int, 1, 1_000_000))
     checkpoint_total_mb: int = field(default=5_000, metadata=kinds.number(int, 1, 10_000_000))
     checkpoint_days: int = field(default=30, metadata=kinds.number(int, 1, 36_500))
+    models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, metadata=kinds.models())
     prices: PriceList = field(default_factory=PriceList, metadata=kinds.prices())
 
     @property
@@ -98,7 +99,7 @@ _FIELDS = {setting.name: setting for setting in fields(Settings)}
 _VARIABLES = {
     name.upper() if name.startswith(("deepseek_", "tavily_")) else f"ONEFOLD_{name.upper()}": name
     for name in _FIELDS
-    if name != "prices"
+    if name not in ("models", "prices")
 }
 _NO_SETTINGS = ("ONEFOLD_BOOTSTRAP", "ONEFOLD_NO_SKIP")
 """Read before there are settings, and by the tests."""

@@ -174,6 +174,10 @@ class ApiClient:
         """What is known of the server for the model of now."""
         return self._profiles.find(self._base_url, self.model)
 
+    def forget_profile(self) -> None:
+        """Forget what was learnt of the server for the model of now: it is learnt again."""
+        self._profiles.forget(self._base_url, self.model)
+
     def _has_learnt(self, failed: Failed) -> bool:
         """Take in what a refusal says of the server; return whether it teaches anything.
 

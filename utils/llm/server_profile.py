@@ -84,6 +84,9 @@ class ProfileStore(Protocol):
     def keep(self, base_url: str, model: str, profile: ServerProfile) -> None:
         """Keep *profile*; a failure of the disk loses it, and it is learnt again."""
 
+    def forget(self, base_url: str, model: str) -> None:
+        """Drop what was kept."""
+
 
 class ProfilesInMemory:
     """Profiles that last as long as the process."""
@@ -96,3 +99,6 @@ class ProfilesInMemory:
 
     def keep(self, base_url: str, model: str, profile: ServerProfile) -> None:
         self._known[base_url, model] = profile
+
+    def forget(self, base_url: str, model: str) -> None:
+        self._known.pop((base_url, model), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Generator, Iterator
@@ -18,6 +19,8 @@ from core.events import (
 )
 from core.host import Host
 from core.messages import Assistant, ToolCall
+from core.tool_aliases import understood
+from core.tools import Toolbox
 from utils.completion import Completion, Delta, Learnt, ModelError, RawCall, Retry
 from utils.phrases import phrase
 from utils.strict_json import read_json
@@ -38,7 +41,7 @@ def read_reply(host: Host, think: bool) -> Generator[Event, Reply | None, tuple[
             match item:
                 case Completion():
                     yield from draft.close_thinking()
-                    reply = draft.whole(item)
+                    reply = draft.whole(item, host.tools)
                     host.record(reply)
                     return reply, item.is_cut
                 case Retry(reason, attempt, seconds):
@@ -91,13 +94,13 @@ class _Draft:
             self.seconds = time.monotonic() - self._began
             yield ThinkingFinished(self.seconds)
 
-    def whole(self, done: Completion) -> Assistant:
-        calls = tuple(_call(raw) for raw in done.calls)
+    def whole(self, done: Completion, tools: Toolbox) -> Assistant:
+        calls = tuple(_call(raw, tools) for raw in done.calls)
         return Assistant(done.text, done.thinking, calls, self.seconds, done.usage)
 
 
-def _call(raw: RawCall) -> ToolCall:
-    """Return the call with its arguments as one JSON object, or marked as broken.
+def _call(raw: RawCall, tools: Toolbox) -> ToolCall:
+    """Return the call that is meant, its arguments as one JSON object, or marked as broken.
 
     Servers refuse a history with a name that no tool can have, in every request from then on.
     """
@@ -113,4 +116,7 @@ def _call(raw: RawCall) -> ToolCall:
         value = None
     if raw.is_cut or not isinstance(value, dict):
         return ToolCall(raw.id, name, "{}", broken=raw.arguments or " ")
-    return ToolCall(raw.id, name, text)
+    name_meant, arguments = understood(tools, raw.name, value)
+    if arguments is not value:
+        text = json.dumps(arguments, ensure_ascii=False)
+    return ToolCall(raw.id, name_meant if name_meant != raw.name else name, text)

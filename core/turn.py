@@ -55,6 +55,8 @@ class _Task:
     progress: Progress = field(default_factory=Progress)
     cuts: int = 0
     must_think: bool = False
+    failed: str = ""
+    """The tool of the last call, where that failed."""
 
     def end(self, why: Why, detail: Phrase | None = None) -> TurnFinished:
         return TurnFinished(why, detail, self.usage, time.monotonic() - self.began)
@@ -129,6 +131,8 @@ def _step(
     if is_cut and not reply.calls:
         return (yield from _go_on(host, task))
     if not reply.calls:
+        if task.failed:
+            yield Warned(_ended_on_failure(task.failed))
         return task.end("done")
     if think and reply.thinking:
         yield from _keep_thought(host, reply)
@@ -168,6 +172,10 @@ def _go_on(host: Host, task: _Task) -> Generator[Event, Reply | None, TurnFinish
     return None
 
 
+def _ended_on_failure(name: str) -> Phrase:
+    return phrase("The last call, {name}, failed before the task ended.", name=name)
+
+
 def _keep_thought(host: Host, reply: Assistant) -> Generator[Event, Reply | None, None]:
     """Carry on what a thinking step concluded to the steps that will not think."""
     kept = conclusion(reply.thinking)
@@ -195,6 +203,7 @@ def _run_calls(
         while waiting:
             call = waiting[0]
             answer, has_changed = yield from run_call(host, call, waiting)
+            task.failed = answer.name if answer.state == "failed" else ""
             match task.progress.see(call, answer, host.standing(), has_changed=has_changed):
                 case "ask":
                     question = _question_of_loop(call)

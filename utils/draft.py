@@ -20,6 +20,7 @@ from utils.failures import (
     leaked_markup,
     overloaded,
 )
+from utils.llm.text_calls import shows
 from utils.markup import MarkupGuard, read_calls
 from utils.strict_json import is_json, read_json
 
@@ -132,6 +133,8 @@ class Draft:
         if self.finish_reason not in _WHOLE:
             raise broken_reply()
         thinking, text = self._thinking.close(), self._text.close()
+        if shows(self._text.text, self._text.markup.rpartition(">")[2]):
+            text += self._text.release()
         return Delta(text, thinking) if text or thinking else None
 
     def completion(self, usage: Usage) -> Completion:
@@ -141,7 +144,7 @@ class Draft:
         text = self._text.text
         if not text.strip() and not calls and not is_cut:
             raise empty_reply()
-        return Completion(text, self._thinking.text, _with_ids(calls), usage, is_cut)
+        return Completion(text, self._thinking.text, with_ids(calls), usage, is_cut)
 
     def _whole_calls(self, is_cut: bool) -> list[RawCall]:
         calls = []
@@ -169,7 +172,7 @@ class Draft:
         return [RawCall("", call.name, call.arguments) for call in calls]
 
 
-def _with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:
+def with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:
     """Give every call an id that no other has; those of the server are kept."""
     seen: set[str] = set()
     whole = []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.simulator import Refuse, Say, Simulator
+from tests.simulator import Refuse, Say, Simulator, Step
 from tests.utils.wire import USER, ask, client_of
 from utils.completion import ModelError
 from utils.llm.server_profile import ProfilesInMemory, ServerProfile
@@ -39,7 +39,11 @@ def test_a_refused_part_is_left_out_at_once_and_from_then_on() -> None:
 
 
 def test_several_habits_are_told_in_one_line() -> None:
-    script = [refuse("unknown parameter: thinking"), refuse("max_tokens must be <= 4096"), FINE]
+    script: list[Step] = [
+        refuse("unknown parameter: thinking"),
+        refuse("max_tokens must be <= 4096"),
+        FINE,
+    ]
     with Simulator(script) as server, client_of(server) as client:
         (learnt,) = ask(client).learnt
         assert client.profile == ServerProfile(thinking=False, max_output=4096)

@@ -16,7 +16,7 @@ USUAL = ServerProfile()
 def taught(text: str, status: int = 400, before: ServerProfile = USUAL) -> dict[str, Any] | None:
     body = json.dumps({"error": {"message": text, "type": "invalid_request_error"}})
     after = learnt(before, Refusal.of(status, body), may_guess=False)
-    return after and after.changes
+    return after.changes if after else None
 
 
 NAMED = {

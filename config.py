@@ -61,6 +61,7 @@ class Settings:
     checkpoint_file_mb: int = field(default=100, metadata=kinds.number(int, 1, 1_000_000))
     checkpoint_total_mb: int = field(default=5_000, metadata=kinds.number(int, 1, 10_000_000))
     checkpoint_days: int = field(default=30, metadata=kinds.number(int, 1, 36_500))
+    models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, metadata=kinds.models())
     prices: PriceList = field(default_factory=PriceList, metadata=kinds.prices())
 
     @property
@@ -109,7 +110,7 @@ _FIELDS = {setting.name: setting for setting in fields(Settings)}
 _VARIABLES = {
     name.upper() if name.startswith(("deepseek_", "tavily_")) else f"ONEFOLD_{name.upper()}": name
     for name in _FIELDS
-    if name != "prices"
+    if name not in ("models", "prices")
 }
 _NO_SETTINGS = ("ONEFOLD_BOOTSTRAP", STARTED_BY, "ONEFOLD_NO_SKIP")
 """Read before there are settings, said by the bootstrap, and read by the tests."""

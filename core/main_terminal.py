@@ -249,7 +249,7 @@ class MainTerminal(SessionHolder):
     @property
     def context_used(self) -> tuple[int, int]:
         """Return (tokens of the next request as far as known, the model's limit)."""
-        return self.window.used, self.context_limit
+        return self.window.used, self.window.limit
 
     def parts(self) -> dict[str, int]:
         """Return an estimate of the tokens of the next request by part."""

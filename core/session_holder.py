@@ -14,6 +14,7 @@ from core.host import Model
 from core.messages import Record, Shift
 from core.store import Store
 from core.thinking import Mode
+from utils.llm.server_profile import ServerProfile
 from utils.phrases import Phrase, Problem, phrase
 
 
@@ -21,6 +22,13 @@ class NamedModel(Model, Protocol):
     """A model that can be told apart, and changed by name between two calls."""
 
     model: str
+
+    @property
+    def profile(self) -> ServerProfile:
+        """What is known of the server for the model of now."""
+
+    def forget_profile(self) -> None:
+        """Forget what was learnt of it."""
 
 
 class SessionHolder(Families):

@@ -242,7 +242,10 @@ def model_for(
     Raises `Problem` when there is no key for what needs one, and nobody to ask.
     """
     from modules.cli.model import Access, choose_model
+    from modules.server_profiles import ServerProfiles
     from utils.api_client import ApiClient
+
+    profiles = ServerProfiles(settings.data_dir / "servers.json", settings.models)
 
     def make(base_url: str, key: str, model: str) -> ApiClient:
         return ApiClient(
@@ -256,6 +259,7 @@ def model_for(
             effort=settings.effort,
             idle_seconds=settings.idle_seconds,
             retries=settings.retries,
+            profiles=profiles,
         )
 
     url = settings.deepseek_base_url

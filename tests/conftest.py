@@ -79,7 +79,8 @@ def _judged(monkeypatch: pytest.MonkeyPatch, noted: Noted) -> Generator[None, No
 
     def judged(self: RequestWriter, *args: Any, **kwargs: Any) -> bytes:
         body = write(self, *args, **kwargs)
-        judge(body)
+        if not self.profile.changes:  # what another server has taught is not for DeepSeek
+            judge(body)
         return body
 
     monkeypatch.setattr(RequestWriter, "write", judged)

@@ -17,13 +17,17 @@ from utils.completion import (
     Completion,
     Delta,
     ErrorKind,
+    Learnt,
     ModelError,
     RawCall,
     Retry,
+    StreamItem,
     Usage,
     Wire,
 )
-from utils.failures import Again, Failed, Server, unfit_key
+from utils.failures import Again, Failed, Server, unfit_key, window_too_small
+from utils.llm.refusals import learnt, told, window_named
+from utils.llm.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
 from utils.prices import PriceList
 from utils.reply_limits import ReplyLimits
 from utils.request import RequestWriter
@@ -38,6 +42,7 @@ __all__ = [
     "Completion",
     "Delta",
     "ErrorKind",
+    "Learnt",
     "ModelError",
     "RawCall",
     "Retry",
@@ -48,6 +53,7 @@ __all__ = [
 LONGEST_WAIT_SECONDS = 60.0
 """A server that asks for a longer wait between two tries than this gets this."""
 
+_DEEPSEEK_HOST = "api.deepseek.com"
 _GLANCE_SECONDS = 0.05
 _UNREACHABLE_RETRIES = 2
 _REPLY_RETRIES = 3
@@ -62,7 +68,8 @@ class ApiClient:
     included; less is asked for where the prompt leaves less of *context_limit* tokens. *effort*
     is how hard a thinking call thinks. A server that sends nothing for *idle_seconds* is given
     up, and *retries* is how often a busy server or a broken connection is tried again. *limits* are
-    for what one reply may take.
+    for what one reply may take. What a server refuses of a request's shape is learnt, kept in
+    *profiles*, and not sent again.
 
     `model` may be set between calls. Several threads may stream at once.
     """
@@ -81,6 +88,7 @@ class ApiClient:
         idle_seconds: float = 180.0,
         retries: int = 5,
         limits: ReplyLimits | None = None,
+        profiles: ProfileStore | None = None,
     ) -> None:
         self.model = model
         self._base_url = base_url.rstrip("/")
@@ -98,7 +106,9 @@ class ApiClient:
             "reply": _REPLY_RETRIES,
             "server": retries,
         }
-        self._server = Server(urlsplit(base_url).netloc or base_url, self._key)
+        self._host = urlsplit(base_url).netloc or base_url
+        self._server = Server(self._host, self._key)
+        self._profiles = profiles or ProfilesInMemory()
         self._lock = threading.Lock()
         self._endpoint: Endpoint | None = None
 
@@ -124,7 +134,7 @@ class ApiClient:
 
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
-    ) -> Iterator[Delta | Retry | Completion]:
+    ) -> Iterator[StreamItem]:
         """Stream one reply to *messages*: deltas, then its `Completion`, always last.
 
         A try that fails and may be made again is announced with a `Retry`. Raises `ModelError`
@@ -136,6 +146,7 @@ class ApiClient:
             raise unfit_key().error
         spent = Usage()
         failures: dict[Again, int] = {}
+        self._writer.profile = self.profile
         while True:
             if stop.is_set():
                 raise Stopped
@@ -143,23 +154,65 @@ class ApiClient:
             draft = Draft(self._limits.calls)
             body = self._writer.write(self.model, messages, tools, think=think)
             try:
-                yield from endpoint.ask(self.model, body, draft, stop)
-                completion = draft.completion(spent + self._usage(draft, body))
+                reply = endpoint.ask(self.model, body, draft, stop)
+                yield from self._announced(reply)
+                yield draft.completion(spent + self._usage(draft, body))
+                return
             except Failed as failed:
                 if draft.usage:
                     spent += self._usage(draft, body)
                 if stop.is_set():
                     raise Stopped from None
                 failed.error.usage = spent
-                retry = self._next(failed, failures)
-            else:
-                yield completion
-                return
+                if self._has_learnt(failed):
+                    continue
+                retry = self._next(self._fitting(failed, messages), failures)
             if failures.get("reply") == self._patience["reply"]:
                 think = False  # it may have said nothing for all its thinking
             yield retry
             if stop.wait(retry.seconds):
                 raise Stopped
+
+    @property
+    def profile(self) -> ServerProfile:
+        """What is known of the server for the model of now."""
+        return self._profiles.find(self._base_url, self.model)
+
+    def forget_profile(self) -> None:
+        """Forget what was learnt of the server for the model of now: it is learnt again."""
+        self._profiles.forget(self._base_url, self.model)
+
+    def _has_learnt(self, failed: Failed) -> bool:
+        """Take in what a refusal says of the server; return whether it teaches anything.
+
+        DeepSeek's own API is known, and what it refuses is refused.
+        """
+        if failed.refusal is None or self._host == _DEEPSEEK_HOST:
+            return False
+        may_guess = not self._prices.knows(self.model)
+        profile = learnt(self._writer.profile, failed.refusal, may_guess=may_guess)
+        if profile is None:
+            return False
+        self._writer.profile = profile
+        return True
+
+    def _announced(self, reply: Iterator[Delta]) -> Iterator[Delta | Learnt]:
+        """Keep what was learnt once a *reply* comes of it, and say it before that."""
+        known, learnt_now = self.profile, self._writer.profile
+        for delta in reply:
+            if known != learnt_now:
+                self._profiles.keep(self._base_url, self.model, learnt_now)
+                yield Learnt(told(known, learnt_now, self._host))
+                known = learnt_now
+            yield delta
+
+    def _fitting(self, failed: Failed, messages: Sequence[Wire]) -> Failed:
+        """Return the failure in words that fit: a first request is not to be made shorter."""
+        is_first = not any(message["role"] == "assistant" for message in messages)
+        if failed.error.kind == "context" and is_first and self._host != _DEEPSEEK_HOST:
+            window = window_named(failed.refusal.text) if failed.refusal else 0
+            return Failed("context", window_too_small(window))
+        return failed
 
     def _next(self, failed: Failed, failures: dict[Again, int]) -> Retry:
         """Count the failure and say how to go on. Raises `ModelError` when patience ends."""

@@ -22,6 +22,7 @@ from utils.failures import (
     too_many_calls,
 )
 from utils.lenient_json import whole_object
+from utils.llm.text_calls import shows
 from utils.markup import MarkupGuard, read_calls
 from utils.reply_limits import ReplyLimits
 from utils.strict_json import is_json, read_json
@@ -179,6 +180,8 @@ class Draft:
         has_end = self.finish_reason in _CUT or bool(self._calls)
         text = self._text.feed(self._tag.close(is_thought=has_end)) + self._text.close()
         thinking = self._thinking.close()
+        if shows(self._text.text, self._text.markup.rpartition(">")[2]):
+            text += self._text.release()
         return Delta(text, thinking) if text or thinking else None
 
     @property
@@ -203,7 +206,7 @@ class Draft:
             raise too_many_calls(self._most_calls)
         if not text.strip() and not calls and not is_cut:
             raise empty_reply()
-        return Completion(text, self._thinking.text, _with_ids(calls), usage, is_cut)
+        return Completion(text, self._thinking.text, with_ids(calls), usage, is_cut)
 
     def _whole_calls(self, is_cut: bool) -> list[RawCall]:
         calls = []
@@ -249,7 +252,7 @@ def _is_object(arguments: str) -> bool:
     return True
 
 
-def _with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:
+def with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:
     """Give every call an id that no other has; those of the server are kept."""
     seen: set[str] = set()
     whole = []

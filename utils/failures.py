@@ -9,6 +9,7 @@ from html import unescape
 from typing import Any, Literal
 
 from utils.completion import ErrorKind, ModelError
+from utils.llm.refusals import Refusal
 from utils.phrases import Phrase, phrase
 from utils.reply_limits import Measure, ReplyLimits
 
@@ -21,6 +22,11 @@ _MOST_DAYS = 9_999
 _LONGEST_SENTENCE = 300
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+_TOO_LONG = re.compile(
+    r"maximum context length|exceeds? .{0,30}context|context.{0,30}exceed|prompt is too long"
+    r"|larger than .{0,20}context|too many input tokens",
+    re.IGNORECASE,
+)
 _KEY_PAGE = "https://platform.deepseek.com/api_keys"
 _BALANCE_PAGE = "https://platform.deepseek.com/top_up"
 
@@ -28,8 +34,11 @@ _BALANCE_PAGE = "https://platform.deepseek.com/top_up"
 class Failed(Exception):
     """One try that brought no usable reply; *error* is what to raise if it was the last.
 
-    *after* is how many seconds the server asked us to wait, None if it did not say.
+    *after* is how many seconds the server asked us to wait, None if it did not say; *refusal* is
+    what it answered where it did not take the request.
     """
+
+    refusal: Refusal | None = None
 
     def __init__(
         self, kind: ErrorKind, what: Phrase, again: Again = "never", *, after: float | None = None
@@ -53,8 +62,15 @@ class Server:
     def refused(self, status: int, body: str, headers: Mapping[str, str], *, model: str) -> Failed:
         """Return what the HTTP answer *status* means."""
         message, _ = _message(body)
-        if known := self._known(message, model):
-            return known
+        known = self._known(message, model)
+        failed = known or self._refused(status, message, headers)
+        if failed.error.kind in ("request", "server", "context") and (
+            known is None or known.error.kind == "context"
+        ):
+            failed.refusal = Refusal.of(status, body)
+        return failed
+
+    def _refused(self, status: int, message: str, headers: Mapping[str, str]) -> Failed:
         match status:
             case 401 | 403:
                 return self._bad_key(status, message)
@@ -96,7 +112,9 @@ class Server:
                 host=self._host,
                 message=self._clean(message),
             )
-            return Failed("request", what)
+            failed = Failed("request", what)
+            failed.refusal = Refusal.of(400, message)
+            return failed
         return self._busy(None, message, None)
 
     def unreachable(self, reason: str) -> Failed:
@@ -149,7 +167,7 @@ class Server:
 
     def _known(self, message: str, model: str) -> Failed | None:
         """Return the failure that *message* names, whatever its status and type are."""
-        if "maximum context length" in message:
+        if _TOO_LONG.search(message):
             return _too_long()
         if "Content Exists Risk" in message:
             return _censored()
@@ -158,6 +176,15 @@ class Server:
         if re.search(r"supported API model names|[Mm]odel.*(not exist|not found)", message):
             what = phrase(
                 "{host} does not serve the model {model}: {message}",
+                host=self._host,
+                model=model,
+                message=self._clean(message),
+            )
+            return Failed("request", what)
+        if re.search(r"not support tools|tools param requires|support tool use", message):
+            what = phrase(
+                "{host} does not let {model} call tools, which Onefold needs: {message} "
+                "Choose another model.",
                 host=self._host,
                 model=model,
                 message=self._clean(message),
@@ -231,6 +258,20 @@ def _too_long() -> Failed:
     return Failed("context", what)
 
 
+def window_too_small(window: int) -> Phrase:
+    """Return what to say of a window that not even a first request fits in."""
+    if not window:
+        return phrase(
+            "The model's window is too small for Onefold's instructions and tools. Start its "
+            "server with a larger one, or choose another model with /model."
+        )
+    return phrase(
+        "The model's window of {window} tokens is too small for Onefold's instructions and tools. "
+        "Start its server with a larger one, or choose another model with /model.",
+        window=f"{window:,}",
+    )
+
+
 def _censored() -> Failed:
     what = phrase(
         "The model's provider refuses this content. Word it differently, or go back with /rewind."
@@ -281,6 +322,8 @@ def _message(body: str) -> tuple[str, str]:
     if not isinstance(error, dict):
         return str(error), ""
     message = error.get("message") or error.get("detail") or error.get("code") or ""
+    if isinstance(message, list):  # FastAPI names each field that it minds
+        message = Refusal.of(0, json.dumps(message)).text
     return str(message), str(error.get("type") or "")
 
 

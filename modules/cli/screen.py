@@ -16,6 +16,7 @@ from core.events import (
     CallDrafted,
     CommandAnswered,
     Event,
+    Informed,
     Reply,
     Retrying,
     StepFinished,
@@ -178,6 +179,8 @@ class CliScreen:
                 self._thought_kept(event.text)
             case Warned():
                 self._note("!", "yellow", event.what)
+            case Informed():
+                self._scroll.print(self._dim(event.what))
             case ToolStarted():
                 self._scroll.flush()
                 self._below.call = Call(event.name, event.arguments, is_revised=event.is_revised)

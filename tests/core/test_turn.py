@@ -157,6 +157,14 @@ def test_a_mistake_is_told_to_the_model(name: str, arguments: str, told: str) ->
     assert events[-1] == TurnFinished("done", None, events[-1].usage, events[-1].seconds)  # type: ignore[union-attr]
 
 
+def test_a_task_that_ends_on_a_failure_says_so() -> None:
+    failing, fine = calls(("c1", "fail", "{}")), call("look", at="a")
+    ended = Warned(phrase("The last call, {name}, failed before the task ended.", name="fail"))
+    main = terminal(failing, say("Done!"), fine, failing, fine, say("Done!"), families=[Box()])
+    assert ended in run(main, "one")
+    assert ended not in run(main, "two"), "it was made good"
+
+
 @pytest.mark.parametrize("arguments", ['{"at": "a", "times": "2"}', '{"at": "a", "times": 2.0}',
                                        '"{\\"at\\": \\"a\\", \\"times\\": 2}"'])  # fmt: skip
 def test_a_harmless_slip_in_the_arguments_is_understood(arguments: str) -> None:

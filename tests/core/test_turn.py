@@ -529,7 +529,7 @@ def test_a_checkpoint_lost_after_the_call_is_told_to_the_person() -> None:
     assert box.ran == ["write a"]
     assert talk_of(main)[2].text == "written"
     told = [str(event.what) for event in events if isinstance(event, Warned)]
-    assert told == ["The disk is full.", "Mind the disk."]
+    assert told == ["Mind the disk.", "The disk is full."]
 
 
 def test_what_is_found_out_at_the_end_of_a_turn_is_told_before_that_end() -> None:

@@ -15,10 +15,11 @@ from core.events import CommandAnswered
 from core.family import Command, Family, command
 from core.history import History
 from core.messages import Assistant, User
-from core.store import Store
+from core.store import SessionInfo, Store
 from core.thinking import Mode
 from core.tools import Risk, Toolbox, finish
 from utils.completion import Usage
+from utils.nearest import nearest
 from utils.phrases import Phrase, Problem, Text, phrase
 
 Row = tuple[Text, ...]
@@ -69,6 +70,7 @@ class Desk(Protocol):
     is_practice: bool
     held: Phrase | None
     is_in_turn: bool
+    offers_sessions: bool
 
     @property
     def usage(self) -> Usage: ...
@@ -85,6 +87,7 @@ class Commands(Family):
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
+        self._offered: tuple[str, ...] = ()
 
     @command("/help", "Show the commands.")
     def help(self, _: str) -> Card:
@@ -136,13 +139,28 @@ class Commands(Family):
         )
         return TableCard(phrase("Sessions"), rows)
 
-    @command("/resume [ID]", "Go on with a session; without ID, the newest.")
+    @command("/resume [ID]", "Go on with a session; without ID, choose one.")
     def resume(self, rest: str) -> CommandAnswered:
+        if not rest and self._desk.offers_sessions:
+            return self._offer()
+        if rest.isdecimal() and 0 < int(rest) <= len(self._offered):
+            rest = self._offered[int(rest) - 1]
         session = self._desk.resume(rest)
         turns = self._desk.history.turn
         said = phrase("Session {id} goes on, turns: {n}.", id=session, n=turns)
         card = TextCard(said, self._desk.held or "")
         return CommandAnswered("/resume", card, effect="session")
+
+    def _offer(self) -> CommandAnswered:
+        """Show the sessions with a number each, which `/resume` takes from then on."""
+        found = [info for info in self._desk.store.sessions(OFFERED) if not self._is_here(info)]
+        if not found:
+            raise Problem(phrase("There is no other session in this project."))
+        self._offered = tuple(info.id for info in found)
+        return CommandAnswered("/resume", offer(found))
+
+    def _is_here(self, info: SessionInfo) -> bool:
+        return info.id == self._desk.session
 
     @command("/new", "Begin a new session.")
     def new(self, _: str) -> CommandAnswered:
@@ -188,8 +206,19 @@ class Commands(Family):
                 )
             )
         if rest:
-            self._desk.model.model = rest.split()[0]
+            self._desk.model.model = self._served(rest.split()[0])
         return TextCard(phrase("The model is {name}.", name=self._desk.model.model))
+
+    def _served(self, name: str) -> str:
+        """Return *name*. Raises `Problem` where the server lists its models, and not that one."""
+        names = self._desk.model.models()
+        if names and name not in names:
+            listed = ", ".join(names[:NAMED])
+            problem = phrase(
+                "The server has no model {name}; it has {names}.", name=name, names=listed
+            )
+            raise Problem(nearest(problem, name, names))
+        return name
 
     @command("/approve [MODE]", "Show or change what you are asked about: guarded, ask, …")
     def approve(self, rest: str) -> Card:
@@ -272,6 +301,21 @@ class Commands(Family):
         return f"${usage.cost_usd:.4f}"
 
 
+NAMED = 8
+"""Models of a server that are named."""
+OFFERED = 20
+"""Sessions to choose from; `/sessions` and `/search` find older ones."""
+
+
+def offer(sessions: Sequence[SessionInfo]) -> TableCard:
+    """Return *sessions* to choose from by number."""
+    rows = tuple(
+        (str(n), _when(info.updated), phrase("turns: {n}", n=info.turns), info.title, info.id)
+        for n, info in enumerate(sessions, start=1)
+    )
+    return TableCard(phrase("Which one? Say /resume and its number."), rows)
+
+
 _MODES = ", ".join(MODES)
 _RISKS = {
     Risk.READ: phrase("reads"),
@@ -289,9 +333,8 @@ def _mode(name: str) -> ApprovalMode:
     for mode in MODES:
         if mode == name:
             return mode
-    raise Problem(
-        phrase("{mode} is no approval mode; use one of {modes}.", mode=name, modes=_MODES)
-    )
+    what = phrase("{mode} is no approval mode; use one of {modes}.", mode=name, modes=_MODES)
+    raise Problem(nearest(what, name, MODES))
 
 
 def _of(used: int, limit: int) -> Phrase:

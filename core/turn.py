@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.calls import run_call
+from core.calls import Wait, run_call
 from core.cards import TextCard
 from core.events import (
     ApprovalAsked,
@@ -50,14 +50,16 @@ CUTS = 3
 class _Task:
     """What one turn remembers from step to step."""
 
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=lambda: time.monotonic())
     usage: Usage = field(default_factory=Usage)
     progress: Progress = field(default_factory=Progress)
     cuts: int = 0
     must_think: bool = False
+    wait: Wait = field(default_factory=Wait)
 
     def end(self, why: Why, detail: Phrase | None = None) -> TurnFinished:
-        return TurnFinished(why, detail, self.usage, time.monotonic() - self.began)
+        seconds = time.monotonic() - self.began - self.wait.seconds
+        return TurnFinished(why, detail, self.usage, seconds)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def run_turn(host: Host, left: Left | None = None) -> Turn:
             finished = task.end("error", error.what)
         if finished is not None:
             host.finish(finished)
-            yield finished
+            yield replace(finished, still_open=host.still_open())
             return
     limit = phrase(
         "Stopped after {n} model calls, the limit of one task. Say “go on” to continue.",
@@ -108,7 +110,7 @@ def run_turn(host: Host, left: Left | None = None) -> Turn:
     )
     finished = task.end("step_limit", limit)
     host.finish(finished)
-    yield finished
+    yield replace(finished, still_open=host.still_open())
 
 
 def _step(
@@ -194,7 +196,7 @@ def _run_calls(
             yield finished
         while waiting:
             call = waiting[0]
-            answer, has_changed = yield from run_call(host, call, waiting)
+            answer, has_changed = yield from run_call(host, call, waiting, task.wait)
             match task.progress.see(call, answer, host.standing(), has_changed=has_changed):
                 case "ask":
                     question = _question_of_loop(call)
@@ -228,7 +230,7 @@ def _may_go_on(
 ) -> Generator[Event, Reply | None, bool]:
     """Ask the person whether a task that goes in circles may go on."""
     ask = phrase("The model goes in circles: nothing new came of it. Let it go on?")
-    reply = yield replace(question, why=ask)
+    reply = yield from task.wait.ask(replace(question, why=ask))
     if host.stop.is_set():
         raise Stopped
     if reply is None or not reply.yes:

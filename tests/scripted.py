@@ -51,6 +51,10 @@ class ScriptedModel:
         self.requests: list[list[Wire]] = []
         self.thought: list[bool] = []
 
+    def models(self) -> list[str]:
+        """This server does not say what it has."""
+        return []
+
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
     ) -> Iterator[Delta | Retry | Completion]:

@@ -143,8 +143,8 @@ class Commands(Family):
     def resume(self, rest: str) -> CommandAnswered:
         if not rest and self._desk.offers_sessions:
             return self._offer()
-        if rest.isdecimal() and 0 < int(rest) <= len(self._offered):
-            rest = self._offered[int(rest) - 1]
+        if self._offered and rest.isdecimal() and len(rest) <= 2:
+            rest = self._numbered(int(rest))
         session = self._desk.resume(rest)
         turns = self._desk.history.turn
         said = phrase("Session {id} goes on, turns: {n}.", id=session, n=turns)
@@ -158,6 +158,13 @@ class Commands(Family):
             raise Problem(phrase("There is no other session in this project."))
         self._offered = tuple(info.id for info in found)
         return CommandAnswered("/resume", offer(found))
+
+    def _numbered(self, number: int) -> str:
+        """Return the id of the session that was offered as *number*. Raises `Problem`."""
+        if not 0 < number <= len(self._offered):
+            last = len(self._offered)
+            raise Problem(phrase("Say a number from 1 to {last}: /resume 1", last=last))
+        return self._offered[number - 1]
 
     def _is_here(self, info: SessionInfo) -> bool:
         return info.id == self._desk.session

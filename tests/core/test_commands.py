@@ -176,6 +176,7 @@ def test_resume_without_an_id_offers_sessions_and_takes_a_number() -> None:
     assert isinstance(card, TableCard)
     assert [row[0] for row in card.rows] == ["1", "2"]
     assert main.session not in [row[4] for row in card.rows]
+    assert title(run(main, "/resume 3")) == "Say a number from 1 to 2: /resume 1"
     assert only(run(main, "/resume 2")).ok
     assert main.session == card.rows[1][4]
 

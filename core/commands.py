@@ -5,7 +5,6 @@ Commands about one subject (focus, notes, memory, …) stand in the family of th
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -15,7 +14,8 @@ from core.events import CommandAnswered
 from core.family import Command, Family, command
 from core.history import History
 from core.messages import Assistant, User
-from core.store import SessionInfo, Store
+from core.session_choice import SessionChoice, when
+from core.store import Store
 from core.thinking import Mode
 from core.tools import Risk, Toolbox, finish
 from utils.completion import Usage
@@ -87,7 +87,7 @@ class Commands(Family):
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._offered: tuple[str, ...] = ()
+        self._choice = SessionChoice()
 
     @command("/help", "Show the commands.")
     def help(self, _: str) -> Card:
@@ -131,7 +131,7 @@ class Commands(Family):
         rows = tuple(
             (
                 f"{info.id}{' *' if info.id == self._desk.session else ''}",
-                _when(info.updated),
+                when(info.updated),
                 phrase("turns: {n}", n=info.turns),
                 info.title,
             )
@@ -142,32 +142,14 @@ class Commands(Family):
     @command("/resume [ID]", "Go on with a session; without ID, choose one.")
     def resume(self, rest: str) -> CommandAnswered:
         if not rest and self._desk.offers_sessions:
-            return self._offer()
-        if self._offered and rest.isdecimal() and len(rest) <= 2:
-            rest = self._numbered(int(rest))
+            found = self._desk.store.sessions()
+            return CommandAnswered("/resume", self._choice.offer(found, self._desk.session))
+        rest = self._choice.id_of(rest)
         session = self._desk.resume(rest)
         turns = self._desk.history.turn
         said = phrase("Session {id} goes on, turns: {n}.", id=session, n=turns)
         card = TextCard(said, self._desk.held or "")
         return CommandAnswered("/resume", card, effect="session")
-
-    def _offer(self) -> CommandAnswered:
-        """Show the sessions with a number each, which `/resume` takes from then on."""
-        found = [info for info in self._desk.store.sessions(OFFERED) if not self._is_here(info)]
-        if not found:
-            raise Problem(phrase("There is no other session in this project."))
-        self._offered = tuple(info.id for info in found)
-        return CommandAnswered("/resume", offer(found))
-
-    def _numbered(self, number: int) -> str:
-        """Return the id of the session that was offered as *number*. Raises `Problem`."""
-        if not 0 < number <= len(self._offered):
-            last = len(self._offered)
-            raise Problem(phrase("Say a number from 1 to {last}: /resume 1", last=last))
-        return self._offered[number - 1]
-
-    def _is_here(self, info: SessionInfo) -> bool:
-        return info.id == self._desk.session
 
     @command("/new", "Begin a new session.")
     def new(self, _: str) -> CommandAnswered:
@@ -179,7 +161,7 @@ class Commands(Family):
         if not rest:
             raise Problem(phrase("Say what to search for: /search TEXT"))
         rows = tuple(
-            (found.session, _when(found.when), found.role, found.snippet)
+            (found.session, when(found.when), found.role, found.snippet)
             for found in self._desk.store.search(rest)
         )
         title = phrase("“{text}” in the sessions, found: {n}", text=_first_line(rest), n=len(rows))
@@ -310,19 +292,6 @@ class Commands(Family):
 
 NAMED = 8
 """Models of a server that are named."""
-OFFERED = 20
-"""Sessions to choose from; `/sessions` and `/search` find older ones."""
-
-
-def offer(sessions: Sequence[SessionInfo]) -> TableCard:
-    """Return *sessions* to choose from by number."""
-    rows = tuple(
-        (str(n), _when(info.updated), phrase("turns: {n}", n=info.turns), info.title, info.id)
-        for n, info in enumerate(sessions, start=1)
-    )
-    return TableCard(phrase("Which one? Say /resume and its number."), rows)
-
-
 _MODES = ", ".join(MODES)
 _RISKS = {
     Risk.READ: phrase("reads"),
@@ -356,7 +325,3 @@ def _of(used: int, limit: int) -> Phrase:
 def _first_line(text: str) -> str:
     line = next((line for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
-
-
-def _when(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.events import ApprovalAsked, CommandAnswered, Reply, TurnFinished
+from core.session_choice import SessionChoice
+from core.store import SessionInfo
 from modules.cli.attached_questions import Hand, Questions
 from modules.cli.attached_queue import Unsent
 from modules.cli.beside import Beside
@@ -21,7 +23,7 @@ from modules.cli.questions import somebody_is_there
 from modules.cli.screen import CliScreen
 from modules.words import Words
 from utils.clean import clean
-from utils.codec import to_plain
+from utils.codec import from_plain, to_plain
 from utils.interrupts import stopping
 from utils.phrases import Problem, phrase
 from utils.waiting import Stop
@@ -74,6 +76,7 @@ class Twin:
         self._is_deleted, self._is_empty = False, True
         self._questions = Questions()
         self._unsent = Unsent()
+        self._choice = SessionChoice()
         self._unshown: list[Packet] = []
         self._ends_heard = self._ends_shown = 0
         self._is_terminal = somebody_is_there()
@@ -111,7 +114,23 @@ class Twin:
             if text is None or text.strip() in LEAVING:
                 return 0
             if text.strip():
-                self._send(text)
+                self._put(text)
+
+    def _put(self, text: str) -> None:
+        """Send *text*; a person who says `/resume` alone chooses here."""
+        name, _, rest = text.strip().partition(" ")
+        if name != "/resume" or not self._is_terminal:
+            self._send(text)
+            return
+        try:
+            if rest.strip():
+                self._send(f"/resume {self._choice.id_of(rest.strip())}")
+                return
+            rows = self._link.ask("GET", "/api/sessions")["sessions"]
+            found = [from_plain(SessionInfo, row) for row in rows]
+            self._screen.show(CommandAnswered(name, self._choice.offer(found, self._session)))
+        except Problem as problem:
+            self._screen.say(problem.what, "red")
 
     # --- out -------------------------------------------------------------------------------------
 

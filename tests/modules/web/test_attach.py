@@ -234,6 +234,28 @@ def test_a_new_session_of_the_attached_terminal_has_the_settings_of_the_last(
             assert (kept["mode"], kept["approval"]) == ("think", "read-only")
 
 
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_the_attached_terminal_chooses_among_sessions_by_number(
+    serve: Serve, terminal: Terminal
+) -> None:
+    with serve(say("one"), say("two")) as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            for number, text in enumerate(("the first talk", "the second talk")):
+                session = served.new_session()
+                page.attach(session)
+                page.call("send", session=session, cmd=f"c{number}", text=text)
+                page.wait_for("TurnFinished")
+                page.wait_for("state", running=False)
+            join(terminal, served)
+            terminal.see_prompt_after("two")
+            terminal.press("/resume", "Enter")
+            terminal.see_prompt_after("the first talk")
+            terminal.press("/resume 1", "Enter")
+            terminal.see("goes on, turns: 1.")
+
+
 def free_port(
     tmp: Path, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, Sequence[str]]:

@@ -30,8 +30,8 @@ class _Done:
     revised: dict[str, Any] | None = None
 
 
-class _Wait:
-    """Asks the person, and counts the *seconds* that this takes: they are none of the call's."""
+class Wait:
+    """Asks the person, and counts the *seconds* that this takes: nobody works in them."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -44,13 +44,13 @@ class _Wait:
 
 
 def run_call(
-    host: Host, call: ToolCall, waiting: deque[ToolCall]
+    host: Host, call: ToolCall, waiting: deque[ToolCall], wait: Wait
 ) -> Generator[Event, Reply | None, tuple[ToolAnswer, bool]]:
     """Run *call*, record its answer, take it off *waiting*, and only then show that it is over.
 
-    Returns the answer, and whether files changed.
+    Returns the answer, and whether files changed. *wait* asks the person.
     """
-    began, wait = time.monotonic(), _Wait()
+    began, waited = time.monotonic(), wait.seconds
     try:
         tool = host.tools.find(call.name)
         arguments = tool.arguments(call)
@@ -60,7 +60,7 @@ def run_call(
     else:
         yield ToolStarted(call.id, call.name, arguments)
         done = yield from _with_leave(host, tool, call.id, arguments, wait)
-    seconds = time.monotonic() - began - wait.seconds
+    seconds = time.monotonic() - began - (wait.seconds - waited)
     state, outcome = done.state, done.outcome
     answer = ToolAnswer(
         call.id, call.name, outcome.text, state, outcome.card, seconds, done.revised
@@ -72,7 +72,7 @@ def run_call(
 
 
 def _with_leave(
-    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any], wait: _Wait
+    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any], wait: Wait
 ) -> Generator[Event, Reply | None, _Done]:
     """Run the tool if it may run; a stop and a refusal are outcomes too."""
     if host.stop.is_set():
@@ -105,7 +105,7 @@ def _ask(
     call_id: str,
     arguments: Mapping[str, Any],
     leave: Leave,
-    wait: _Wait,
+    wait: Wait,
 ) -> Generator[Event, Reply | None, tuple[Reply | None, Mapping[str, Any]]]:
     """Ask the person until the answer is one that can be; return it and what is to be run.
 
@@ -131,7 +131,7 @@ def _ask(
 
 
 def _run(
-    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any], wait: _Wait
+    host: Host, tool: Tool, call_id: str, arguments: Mapping[str, Any], wait: Wait
 ) -> Generator[Event, Reply | None, tuple[AnswerState, Outcome]]:
     try:
         host.before(tool, call_id)
@@ -164,7 +164,7 @@ def _run(
 
 
 def _settle(
-    host: Host, tool: Tool, call_id: str, outcome: Outcome, wait: _Wait
+    host: Host, tool: Tool, call_id: str, outcome: Outcome, wait: Wait
 ) -> Generator[Event, Reply | None, Outcome]:
     """Let the house know what a call did, and the person decide about it where there is doubt.
 

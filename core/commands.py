@@ -5,7 +5,6 @@ Commands about one subject (focus, notes, memory, …) stand in the family of th
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -15,10 +14,12 @@ from core.events import CommandAnswered
 from core.family import Command, Family, command
 from core.history import History
 from core.messages import Assistant, User
+from core.session_choice import SessionChoice, when
 from core.store import Store
 from core.thinking import Mode
 from core.tools import Risk, Toolbox, finish
 from utils.completion import Usage
+from utils.nearest import nearest
 from utils.phrases import Phrase, Problem, Text, phrase
 
 Row = tuple[Text, ...]
@@ -69,6 +70,7 @@ class Desk(Protocol):
     is_practice: bool
     held: Phrase | None
     is_in_turn: bool
+    offers_sessions: bool
 
     @property
     def usage(self) -> Usage: ...
@@ -85,6 +87,7 @@ class Commands(Family):
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
+        self._choice = SessionChoice()
 
     @command("/help", "Show the commands.")
     def help(self, _: str) -> Card:
@@ -128,7 +131,7 @@ class Commands(Family):
         rows = tuple(
             (
                 f"{info.id}{' *' if info.id == self._desk.session else ''}",
-                _when(info.updated),
+                when(info.updated),
                 phrase("turns: {n}", n=info.turns),
                 info.title,
             )
@@ -136,8 +139,12 @@ class Commands(Family):
         )
         return TableCard(phrase("Sessions"), rows)
 
-    @command("/resume [ID]", "Go on with a session; without ID, the newest.")
+    @command("/resume [ID]", "Go on with a session; without ID, choose one.")
     def resume(self, rest: str) -> CommandAnswered:
+        if not rest and self._desk.offers_sessions:
+            found = self._desk.store.sessions()
+            return CommandAnswered("/resume", self._choice.offer(found, self._desk.session))
+        rest = self._choice.id_of(rest)
         session = self._desk.resume(rest)
         turns = self._desk.history.turn
         said = phrase("Session {id} goes on, turns: {n}.", id=session, n=turns)
@@ -154,7 +161,7 @@ class Commands(Family):
         if not rest:
             raise Problem(phrase("Say what to search for: /search TEXT"))
         rows = tuple(
-            (found.session, _when(found.when), found.role, found.snippet)
+            (found.session, when(found.when), found.role, found.snippet)
             for found in self._desk.store.search(rest)
         )
         title = phrase("“{text}” in the sessions, found: {n}", text=_first_line(rest), n=len(rows))
@@ -188,8 +195,19 @@ class Commands(Family):
                 )
             )
         if rest:
-            self._desk.model.model = rest.split()[0]
+            self._desk.model.model = self._served(rest.split()[0])
         return TextCard(phrase("The model is {name}.", name=self._desk.model.model))
+
+    def _served(self, name: str) -> str:
+        """Return *name*. Raises `Problem` where the server lists its models, and not that one."""
+        names = self._desk.model.models()
+        if names and name not in names:
+            listed = ", ".join(names[:NAMED])
+            problem = phrase(
+                "The server has no model {name}; it has {names}.", name=name, names=listed
+            )
+            raise Problem(nearest(problem, name, names))
+        return name
 
     @command("/approve [MODE]", "Show or change what you are asked about: guarded, ask, …")
     def approve(self, rest: str) -> Card:
@@ -272,6 +290,8 @@ class Commands(Family):
         return f"${usage.cost_usd:.4f}"
 
 
+NAMED = 8
+"""Models of a server that are named."""
 _MODES = ", ".join(MODES)
 _RISKS = {
     Risk.READ: phrase("reads"),
@@ -289,9 +309,8 @@ def _mode(name: str) -> ApprovalMode:
     for mode in MODES:
         if mode == name:
             return mode
-    raise Problem(
-        phrase("{mode} is no approval mode; use one of {modes}.", mode=name, modes=_MODES)
-    )
+    what = phrase("{mode} is no approval mode; use one of {modes}.", mode=name, modes=_MODES)
+    raise Problem(nearest(what, name, MODES))
 
 
 def _of(used: int, limit: int) -> Phrase:
@@ -306,7 +325,3 @@ def _of(used: int, limit: int) -> Phrase:
 def _first_line(text: str) -> str:
     line = next((line for line in text.splitlines() if line.strip()), "")
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
-
-
-def _when(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -171,12 +171,17 @@ Why = Literal["done", "stopped", "step_limit", "budget", "error", "interrupted"]
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
-    """The last event of a turn; *detail* says more unless *why* is "done"."""
+    """The last event of a turn; *detail* says more unless *why* is "done".
+
+    *seconds* are without those in which the person was waited for; *still_open* says what of the
+    model's own plan is left to do.
+    """
 
     why: Why
     detail: Phrase | None = None
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    still_open: Phrase | None = None
 
 
 Event = (

@@ -68,6 +68,10 @@ class Families:
     def standing(self) -> str:
         return "\n".join(filter(None, (family.standing() for family in self.families)))
 
+    def still_open(self) -> Phrase | None:
+        told = (family.still_open() for family in self.families)
+        return next((what for what in told if what), None)
+
     def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
         concerns = (family.concern(tool, arguments) for family in self.families)
         return next((concern for concern in concerns if concern), None)

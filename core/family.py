@@ -172,6 +172,10 @@ class Family:
         """Return what the model must not forget when older turns are left out, "" for nothing."""
         return ""
 
+    def still_open(self) -> Phrase | None:
+        """Return what the person should know is left to do when a turn ends."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Command:

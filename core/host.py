@@ -89,5 +89,8 @@ class Host(Protocol):
     def finish(self, end: TurnFinished) -> None:
         """Be told how the turn ends, before anybody sees it."""
 
+    def still_open(self) -> Phrase | None:
+        """Return what the person should know is left to do."""
+
     def spent(self) -> Phrase | None:
         """Return why nothing more may be spent, or None."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
 
@@ -25,6 +25,7 @@ from core.thinking import Mode
 from core.tools import Outcome, Toolbox, ToolError
 from core.transcript import ended
 from core.window import Window
+from utils.clean import visible
 from utils.completion import Usage
 from utils.phrases import Phrase, Problem, phrase
 from utils.text import without_halves
@@ -60,6 +61,8 @@ class MainTerminal(SessionHolder):
     digest_prompt: str = ""
     """What asks the model to sum a conversation up; without it nothing is summed up."""
     observer: Observer | None = None
+    offers_sessions: bool = False
+    """Whether `/resume` without an ID shows what there is; else it takes the newest."""
     reads_along: bool = True
     """Whether a session that another Onefold runs may be looked at (`held` says who does)."""
 
@@ -139,9 +142,32 @@ class MainTerminal(SessionHolder):
     def _run_command(self, line: str) -> CommandAnswered:
         name, _, rest = without_halves(line).strip().partition(" ")
         if name not in self.commands:
-            answer = TextCard(self._unknown(name))
-            return mapped(CommandAnswered(name, answer, ok=False), self.blind)
-        return self.perform(name, lambda: self.commands[name].run(rest.strip()))
+            unknown = TextCard(self._unknown(name))
+            return mapped(CommandAnswered(name, unknown, ok=False), self.blind)
+        command, rest = self.commands[name], rest.strip()
+        answer = self.perform(name, lambda: command.run(rest))
+        return answer if answer.ok else self._with_near_path(answer, command, rest)
+
+    def _with_near_path(
+        self, answer: CommandAnswered, command: Command, rest: str
+    ) -> CommandAnswered:
+        """Return *answer*, with the file that was probably meant by one that is not there."""
+        said = rest.split() if "PATH…" in command.usage else rest.split()[:1]
+        if "PATH" not in command.usage or not isinstance(answer.card, TextCard) or not said:
+            return answer
+        files = list(self.files())
+        if not (missing := next((path for path in said if path not in files), "")):
+            return answer
+        named = {path.rpartition("/")[2]: path for path in reversed(files)}
+        near = get_close_matches(missing.rpartition("/")[2], named, n=1)
+        if not near or not isinstance(answer.card.title, Phrase):
+            return answer
+        title = phrase(
+            "{problem} Did you mean {near}?",
+            problem=answer.card.title,
+            near=visible(named[near[0]]),
+        )
+        return replace(answer, card=mapped(replace(answer.card, title=title), self.blind))
 
     def beside(self, line: str) -> CommandAnswered:
         """Run a slash command while a turn runs, from any thread; one that cannot says so."""

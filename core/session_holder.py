@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, Protocol
 
@@ -30,6 +30,9 @@ class NamedModel(Model, Protocol):
     def forget_profile(self) -> None:
         """Forget what was learnt of it."""
 
+    def models(self) -> Sequence[str]:
+        """Return the names that the server has; none where it does not say."""
+
 
 class SessionHolder(Families):
     """Holds one session of the *store*, and what of the terminal's settings belongs to it."""
@@ -54,6 +57,11 @@ class SessionHolder(Families):
         settings = self._settings()
         self._leave()
         self._restore(settings)
+
+    def take_settings_of(self, other: SessionHolder) -> None:
+        """Have the mode, the model and the approval of *other*, as `new` does with its own."""
+        self.mode, self.model.model = other.mode, other.model.model
+        self.approval.mode = other.approval.mode
 
     def resume(self, start: str = "") -> str:
         """Go on with the one session whose id begins with *start* ("": the newest); return its id.
@@ -178,8 +186,11 @@ class SessionHolder(Families):
         state = self._settings()
         for family in self.families:
             state |= family.state()
+        usual = dict(self._defaults)
+        if usual["mode"] != "fast":  # that was said for now: the session goes on as it was begun
+            del usual["mode"]
         for name, value in state.items():
-            if self.history.state.get(name, self._defaults.get(name)) != value:
+            if self.history.state.get(name, usual.get(name)) != value:
                 self.record(Shift(name, value))
 
     def _begin(self) -> None:

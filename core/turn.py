@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.calls import run_call
+from core.calls import Wait, run_call
 from core.cards import TextCard
 from core.events import (
     ApprovalAsked,
@@ -55,7 +55,7 @@ CUTS = 3
 class _Task:
     """What one turn remembers from step to step."""
 
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=lambda: time.monotonic())
     usage: Usage = field(default_factory=Usage)
     progress: Progress = field(default_factory=Progress)
     cuts: int = 0
@@ -63,9 +63,11 @@ class _Task:
     was_asked_to_call: bool = False
     failed: str = ""
     """The tool of the last call, where that failed."""
+    wait: Wait = field(default_factory=Wait)
 
     def end(self, why: Why, detail: Phrase | None = None) -> TurnFinished:
-        return TurnFinished(why, detail, self.usage, time.monotonic() - self.began)
+        seconds = time.monotonic() - self.began - self.wait.seconds
+        return TurnFinished(why, detail, self.usage, seconds)
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def _end(host: Host, finished: TurnFinished) -> Iterator[Event]:
     host.finish(finished)
     for warning in host.warnings():
         yield Warned(warning)
-    yield finished
+    yield replace(finished, still_open=host.still_open())
 
 
 def _step(
@@ -224,7 +226,7 @@ def _run_calls(
             yield finished
         while waiting:
             call = waiting[0]
-            answer, has_changed = yield from run_call(host, call, waiting)
+            answer, has_changed = yield from run_call(host, call, waiting, task.wait)
             task.failed = answer.name if answer.state == "failed" else ""
             match task.progress.see(call, answer, host.standing(), has_changed=has_changed):
                 case "ask":
@@ -259,7 +261,7 @@ def _may_go_on(
 ) -> Generator[Event, Reply | None, bool]:
     """Ask the person whether a task that goes in circles may go on."""
     ask = phrase("The model goes in circles: nothing new came of it. Let it go on?")
-    reply = yield replace(question, why=ask)
+    reply = yield from task.wait.ask(replace(question, why=ask))
     if host.stop.is_set():
         raise Stopped
     if reply is None or not reply.yes:

@@ -165,6 +165,8 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
             terminal.resume(options.resume)
             if options.approve:
                 terminal.approval.mode = settings.approve
+            if options.mode:
+                terminal.mode = options.mode
         if task is not None:
             from modules.cli.task import run_task
 

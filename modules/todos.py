@@ -8,13 +8,18 @@ from typing import Any, Literal, TypedDict
 from core.cards import Todo, TodoCard
 from core.family import Family
 from core.tools import Outcome, Risk, ToolError, tool
+from utils.clean import visible
 from utils.codec import from_plain, to_plain
 from utils.phrases import Phrase, Text, phrase
 
 
 class TodoItem(TypedDict):
     title: str
-    status: Literal["pending", "in_progress", "completed"]
+    status: Literal["pending", "in_progress", "completed", "done"]
+
+
+NAMED = 3
+"""Todos that are named at the end of a task."""
 
 
 class Todos(Family):
@@ -28,7 +33,7 @@ class Todos(Family):
         """Show the person your plan for a task of three steps or more: the whole list each time."""
         if any(not item["title"].strip() for item in todos):
             raise ToolError(phrase("Every todo needs a title; the list was not changed."))
-        self._todos = tuple(Todo(item["title"].strip(), item["status"]) for item in todos)
+        self._todos = tuple(map(_todo, todos))
         return Outcome(f"Noted: {self._done} of {len(todos)} done.", TodoCard(self._todos))
 
     update_todos.__touches_nothing__ = True  # type: ignore[attr-defined]
@@ -64,6 +69,20 @@ class Todos(Family):
         lines = [f"- [{todo.status}] {todo.title}" for todo in self._todos]
         return "\n".join(["Your todos:", *lines])
 
+    def still_open(self) -> Phrase | None:
+        titles = [todo.title for todo in self._todos if todo.status != "completed"]
+        if not titles:
+            return None
+        named, more = "; ".join(map(visible, titles[:NAMED])), len(titles) - NAMED
+        if more > 0:
+            return phrase("Still to do: {todos}; and {n} more", todos=named, n=more)
+        return phrase("Still to do: {todos}", todos=named)
+
     @property
     def _done(self) -> int:
         return sum(todo.status == "completed" for todo in self._todos)
+
+
+def _todo(item: TodoItem) -> Todo:
+    status = item["status"]
+    return Todo(item["title"].strip(), "completed" if status == "done" else status)

@@ -56,6 +56,10 @@ class ScriptedModel:
     def forget_profile(self) -> None:
         self.profile = ServerProfile()
 
+    def models(self) -> list[str]:
+        """This server does not say what it has."""
+        return []
+
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
     ) -> Iterator[Delta | Retry | Completion]:

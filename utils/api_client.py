@@ -119,6 +119,12 @@ class ApiClient:
         """
         self._opened()
 
+    def models(self) -> Sequence[str]:
+        """Return the names that the server has; none where it does not say so in time."""
+        if not self._key.isascii() or not self._key.isprintable():
+            return []
+        return self._opened().models()
+
     def another(self) -> ApiClient:
         """Return a client of the same server for another conversation: its model is its own."""
         other = copy.copy(self)

@@ -5,6 +5,8 @@ This loads the SDK, which takes half a second.
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
@@ -22,6 +24,8 @@ from utils.sse import EventReader
 from utils.waiting import Stop, Stopped
 
 CONNECT_SECONDS = 10.0
+LIST_SECONDS = 5.0
+"""More is not worth the check of a name."""
 
 
 class Endpoint:
@@ -56,6 +60,23 @@ class Endpoint:
     def close(self) -> None:
         """Close the connections that are kept open."""
         self._client.close()
+
+    def models(self) -> list[str]:
+        """Return the names of the models that the server lists; none where it says nothing."""
+        stop = Stop()
+        use = Use(stop)
+        timer = threading.Timer(LIST_SECONDS, stop.set)
+        timer.start()
+        try:
+            with stop.calling(use.cut), self._line.used_by(use):
+                response = self._client.get("/models", cast_to=httpx2.Response)
+                return [str(row["id"]) for row in json.loads(response.read())["data"]]
+        except (Unreachable, Insecure, Stopped, OSError, HTTPException):
+            return []
+        except (httpx2.HTTPError, openai.OpenAIError, ValueError, KeyError, TypeError):
+            return []  # no list that we know
+        finally:
+            timer.cancel()
 
     def ask(
         self, model: str, body: bytes, draft: Draft, stop: Stop

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.events import ApprovalAsked, CommandAnswered, Reply, TurnFinished
+from core.session_choice import SessionChoice
+from core.store import SessionInfo
 from modules.cli.attached_questions import Hand, Questions
+from modules.cli.attached_queue import Unsent
 from modules.cli.beside import Beside
 from modules.cli.keyboard import TypedAhead, quiet
 from modules.cli.link import Link, Packet, event_of, new_id
@@ -20,7 +23,7 @@ from modules.cli.questions import somebody_is_there
 from modules.cli.screen import CliScreen
 from modules.words import Words
 from utils.clean import clean
-from utils.codec import to_plain
+from utils.codec import from_plain, to_plain
 from utils.interrupts import stopping
 from utils.phrases import Problem, phrase
 from utils.waiting import Stop
@@ -72,6 +75,8 @@ class Twin:
         self._is_lost = self._was_lost = False
         self._is_deleted, self._is_empty = False, True
         self._questions = Questions()
+        self._unsent = Unsent()
+        self._choice = SessionChoice()
         self._unshown: list[Packet] = []
         self._ends_heard = self._ends_shown = 0
         self._is_terminal = somebody_is_there()
@@ -104,11 +109,28 @@ class Twin:
             if self._is_happening or self._expected:
                 self._follow()
                 continue
+            self._restore_unsent()
             text = self._read()
             if text is None or text.strip() in LEAVING:
                 return 0
             if text.strip():
-                self._send(text)
+                self._put(text)
+
+    def _put(self, text: str) -> None:
+        """Send *text*; a person who says `/resume` alone chooses here."""
+        name, _, rest = text.strip().partition(" ")
+        if name != "/resume" or not self._is_terminal:
+            self._send(text)
+            return
+        try:
+            if rest.strip():
+                self._send(f"/resume {self._choice.id_of(rest.strip())}")
+                return
+            rows = self._link.ask("GET", "/api/sessions")["sessions"]
+            found = [from_plain(SessionInfo, row) for row in rows]
+            self._screen.show(CommandAnswered(name, self._choice.offer(found, self._session)))
+        except Problem as problem:
+            self._screen.say(problem.what, "red")
 
     # --- out -------------------------------------------------------------------------------------
 
@@ -118,8 +140,25 @@ class Twin:
             line = sys.stdin.readline()
             return line.rstrip("\n") if line else None
         return self._line.read_until(
-            lambda: self._is_happening or self._is_deleted or self._is_lost != self._was_lost
+            lambda: (
+                self._is_happening
+                or self._is_deleted
+                or self._is_lost != self._was_lost
+                or self._unsent.differs(self._state)
+            )
         )
+
+    def _restore_unsent(self) -> None:
+        """Put what waits on the server before the person: whatever they send, it goes with it."""
+        if self._line and self._unsent.differs(self._state):
+            state = self._state
+            self._line.draft = self._unsent.put_into(self._line.draft, state)
+            if state["queue"]:
+                self._say_unsent()
+
+    def _say_unsent(self) -> None:
+        waiting = phrase("Typed while a task ran, and never sent: Enter sends it now.")
+        self._screen.say(waiting, "yellow")
 
     def _tell_connection(self) -> None:
         """Say that the server went, or that it is back, once each."""
@@ -132,19 +171,44 @@ class Twin:
             self._screen.say(phrase("Connected again."), "dim")
 
     def _send(self, text: str) -> None:
+        """Send *text* in the place of what stood in the line unsent."""
         command = new_id()
-        path = f"/api/sessions/{self._session}/messages"
+        waiting = [item for item in self._unsent.take() if not self._took_back(item)]
         try:
-            answer = self._link.ask("POST", path, text=text, cmd=command, stream=False)
+            answer = self._link.ask("POST", self._messages, text=text, cmd=command, stream=False)
         except Problem as problem:
             self._screen.say(problem.what, "red")
             if self._line:
                 self._line.draft = text
+                self._unsent.keep(waiting, text)
             return
         if session := answer.get("open"):
             self._move(session)
+            self._tell_move(text)
         else:
             self._expected = command
+
+    def _took_back(self, item: str) -> bool:
+        """Take *item* out of the queue; return whether the server did so, or had it no more."""
+        path = f"/api/sessions/{self._session}/queue"
+        try:
+            self._link.ask("POST", path, op="drop", item=item)
+        except Problem:  # it may be that there is no server: sending tells
+            return False
+        return True
+
+    def _tell_move(self, text: str) -> None:
+        """Say where the command *text* has led."""
+        if text.split()[0] == "/new":
+            self._screen.say(phrase("A new session."), "bold")
+        else:
+            turns = self._state["turn"]
+            said = phrase("Session {id} goes on, turns: {n}.", id=self._session, n=turns)
+            self._screen.say(said, "bold")
+
+    @property
+    def _messages(self) -> str:
+        return f"/api/sessions/{self._session}/messages"
 
     def _stop(self) -> None:
         with suppress(Problem):
@@ -226,7 +290,7 @@ class Twin:
         self._questions.note(state)
         if self._line:
             self._line.refresh()
-            if state["running"]:
+            if state["running"] or self._unsent.differs(state):
                 self._line.interrupt()
 
     def _follow(self) -> None:
@@ -252,7 +316,9 @@ class Twin:
                 if name == "ev":
                     self._show(packet)
                 elif self._is_over(name, packet):
-                    return
+                    break
+        if stop.is_set() and self._ahead.hold():
+            self._say_unsent()
 
     def _is_over(self, name: str, packet: Packet) -> bool:
         """Return whether it tells that nothing runs, nor will: what waits then may do so long."""
@@ -275,9 +341,8 @@ class Twin:
         )
 
     def _send_meanwhile(self, line: str) -> None:
-        path = f"/api/sessions/{self._session}/messages"
         try:
-            answer = self._link.ask("POST", path, text=line, cmd=new_id(), stream=False)
+            answer = self._link.ask("POST", self._messages, text=line, cmd=new_id(), stream=False)
         except Problem as problem:
             self._screen.say(problem.what, "red")
             return

@@ -52,7 +52,7 @@ class AttachedLine(Prompt):
             if is_wanted_elsewhere():
                 self.interrupt()
 
-        self._was_interrupted = False
+        self._was_interrupted = self._session.app.erase_when_done = False
         text = self._read(self.draft, look)
         if not self._was_interrupted:
             self.draft = ""
@@ -74,7 +74,7 @@ class AttachedLine(Prompt):
         def leave() -> None:
             if app.is_running and app.future and not app.future.done():
                 self.draft = self._session.default_buffer.text
-                self._was_interrupted = True
+                self._was_interrupted = app.erase_when_done = True
                 app.exit(result="")
 
         with suppress(RuntimeError):  # the line is just done

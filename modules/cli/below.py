@@ -15,6 +15,7 @@ from rich.text import Text
 from modules.cli.blocks import Blocks
 from modules.cli.card_text import duration
 from modules.cli.draw import Drawer
+from modules.cli.heading import Whole, cut
 from modules.cli.look import SPINNER
 from modules.cli.prose import Prose, Ruled, Wrapped
 from modules.words import Words
@@ -25,6 +26,8 @@ from utils.phrases import Text as Said
 TAIL_CHARACTERS = 2_000
 OUTPUT_ROWS = 8
 PROGRAM_ROWS = 6
+COMMAND_CHARACTERS = 400
+"""What of a command is shown while it runs; all of it stands there when it is over."""
 THOUGHT_ROWS = 5
 LINE_CHARACTERS = 2_000
 TYPED_ROWS = 6
@@ -125,6 +128,9 @@ class Below:
         parts: list[RenderableType] = [head]
         if program := arguments.get("code"):
             parts.append(self._drawer.program(str(program), "python", PROGRAM_ROWS))
+        if command := str(arguments.get("command", "")).strip():
+            shown = cut(command, COMMAND_CHARACTERS)
+            parts.append(Whole(head, self._drawer.program(shown, "bash", PROGRAM_ROWS)))
         if output := str(call.output):
             rows = output.split("\n")[-OUTPUT_ROWS:]
             parts.append(Ruled(Text("\n".join(rows), "dim", overflow="fold")))

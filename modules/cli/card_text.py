@@ -8,6 +8,7 @@ from core.cards import (
     Card,
     Change,
     DiffCard,
+    Entry,
     LinksCard,
     RunCard,
     SearchCard,
@@ -39,7 +40,7 @@ def card_text(card: Card, words: Words) -> str:
             hits = [f"{visible(hit.path)}:{hit.line}: {hit.text.strip()}" for hit in card.hits]
             return _joined(*hits, words.say(found(card)), words.say(unsearched(card)))
         case TreeCard():
-            rows = ["  " * e.depth + visible(e.path.rpartition("/")[2]) for e in card.entries]
+            rows = ["  " * e.depth + _entry(e) for e in card.entries]
             return _joined(visible(card.path) or ".", *rows, words.say(left_out(card.left_out)))
         case TableCard():
             return _joined(words.say(card.title), _table(card, words))
@@ -49,6 +50,11 @@ def card_text(card: Card, words: Words) -> str:
             return _joined(*(f"{TODO_MARKS[todo.status]} {todo.title}" for todo in card.todos))
         case _:
             assert_never(card)
+
+
+def _entry(entry: Entry) -> str:
+    name = visible(entry.path.rpartition("/")[2])
+    return f"{name}  {visible(entry.note)}" if entry.note else name
 
 
 def _joined(*parts: str) -> str:

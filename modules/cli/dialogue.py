@@ -52,6 +52,7 @@ def run_dialogue(
         if somebody_is_there():
             from modules.cli.greeting import greet
 
+            terminal.offers_sessions = True
             with quiet(sys.stdin.fileno(), ahead):
                 greet(terminal, words, header)
                 return dialogue.run(_typed(terminal, words, history_file, ahead, warm))

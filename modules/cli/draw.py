@@ -32,6 +32,7 @@ from modules.cli.card_text import (
     unsearched,
 )
 from modules.cli.columns import Columns
+from modules.cli.heading import Heading, Whole
 from modules.cli.look import MARKS
 from modules.cli.prose import Ruled, Wrapped, code
 from modules.cli.rows import NO_NEWLINE, diff_lines, diff_row, hit_row, size, todo_row
@@ -44,6 +45,8 @@ from utils.phrases import Text as Said
 BRIEF = 12
 """Rows of a card in the flow of a task; whoever wants more opens the file."""
 FULL = 400
+COMMAND_ROWS = 40
+"""Rows of a command, which stands in no file."""
 REMARK = 50
 """Cells of a text that may stand on the first line of a card."""
 SHORT_SECONDS = 0.1
@@ -65,13 +68,12 @@ class Drawer:
         seconds: float | None = None,
         card: Card | None = None,
         state: AnswerState = "done",
-    ) -> Text:
+    ) -> Heading:
         """Return the first line of a call's card: a mark, a verb, what it is done to, the time."""
-        line = Text(no_wrap=True, overflow="ellipsis")
-        line.append(f"{mark[0]} ", mark[1])
-        line.append(clean(self._words.say(verb(name))), "bold")
-        if about := target(name, arguments):
-            line.append(f" {visible(about)}")
+        lead = Text.assemble((f"{mark[0]} ", mark[1]), (clean(self._words.say(verb(name))), "bold"))
+        about = visible(target(name, arguments))
+        is_all = "\n" not in str(arguments.get("command", "")).strip()
+        line = Heading(lead, f" {about}" if about else "", is_all=is_all)
         if isinstance(card, DiffCard):
             line.append(f"  +{card.added}", "green")
             line.append(f" −{card.removed}", "red")
@@ -90,8 +92,20 @@ class Drawer:
             return MARKS["failed"]
         return MARKS[state]
 
-    def result(self, card: Card, state: AnswerState) -> RenderableType | None:
-        """Return what stands below the first line of a finished call, or None."""
+    def result(
+        self, card: Card, state: AnswerState, head: Heading, command: str = ""
+    ) -> RenderableType | None:
+        """Return what stands below *head*, the first line of a finished call, or None.
+
+        The *command* that it ran comes first where that line does not show all of it.
+        """
+        body = self._result(card, state)
+        if command and not (isinstance(card, RunCard) and "\n" in command):
+            parts = [self.inset(Whole(head, self.program(command, "bash", COMMAND_ROWS)))]
+            return Group(*parts, *([body] if body else []))
+        return body
+
+    def _result(self, card: Card, state: AnswerState) -> RenderableType | None:
         if isinstance(card, TextCard) and state != "done":
             return self.inset(self._excuse(card, MARKS[state][1]))
         if self._remark(card, state):
@@ -212,8 +226,9 @@ class Drawer:
 
     def _run(self, card: RunCard, rows: int, *, is_result: bool) -> RenderableType | None:
         parts: list[RenderableType] = []
-        if not (is_result and card.language == "bash" and "\n" not in card.code.strip()):
-            parts.append(self.program(card.code, card.language, rows))
+        if not (is_result and _is_line(card)):
+            most = COMMAND_ROWS if card.language == "bash" else rows
+            parts.append(self.program(card.code, card.language, most))
         parts += self._output(card.output, rows)
         if card.exit_code != 0 or not card.output.strip():
             text = clean(self._words.say(run_ending(card, self._words)))
@@ -294,6 +309,11 @@ class Drawer:
             yield self.dim(left_out(len(card.links) - rows))
         if not card.links:
             yield self.dim(phrase("Nothing found."))
+
+
+def _is_line(card: RunCard) -> bool:
+    """Return whether *card* is of a command that the first line of its call shows."""
+    return card.language == "bash" and "\n" not in card.code.strip()
 
 
 def _letters(card: Card) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from modules.cli.options import Options
@@ -38,7 +39,7 @@ def choose_model(
     is no key for what needs one, and nobody to ask.
     """
     if options.offline:
-        return practice_model(make, stack), True
+        return practice_model(make, words, stack), True
     if access.key or not access.is_usual or options.is_command:
         return make(access.url, access.key or "none", access.model), False
     from modules.cli.key import ask_for_key, no_key
@@ -53,12 +54,14 @@ def choose_model(
         check_tools(local, chosen)
         return local, False
     if chosen == "practice":
-        return practice_model(make, stack), True
+        return practice_model(make, words, stack), True
     return make(access.url, chosen, access.model), False
 
 
-def practice_model(make: Make, stack: ExitStack) -> ApiClient:
+def practice_model(make: Make, words: Words, stack: ExitStack) -> ApiClient:
     from modules.practice.server import serve
     from modules.practice.understanding import answer
 
-    return make(stack.enter_context(serve(answer)), "practice", "practice")
+    return make(
+        stack.enter_context(serve(partial(answer, screen=words.language))), "practice", "practice"
+    )

@@ -37,6 +37,7 @@ from core.messages import AnswerState
 from modules.cli.card_text import card_text
 from modules.cli.changes import Changes
 from modules.cli.hints import hint_at_the_limit, hint_for
+from modules.cli.verbs import called
 from modules.words import Words
 from utils.clean import clean, visible
 from utils.completion import Usage
@@ -89,7 +90,10 @@ class PlainScreen:
         self._usage = Usage()
         self._changes = Changes()
         self._status: Status = "done"
-        self._refused: Card | None = None
+        self._call: Text = ""
+        self._refused: tuple[Text, Text] | None = None
+        self._is_loss = False
+        self._put_back: list[Text] = []
         self._was_asked = False
         self._is_misused = False
         self._error: Text = ""
@@ -118,16 +122,21 @@ class PlainScreen:
             case ToolStarted():
                 self._texts.clear()
                 self._kept_texts = 0
+                self._call, self._is_loss = called(event.name, event.arguments), False
             case ToolFinished():
                 self._finish_tool(event)
+            case Warned() if self._is_loss:
+                said = phrase("{call}: {what}", call=self._call, what=event.what)
+                self._put_back.append(said)
+                self._is_loss = False
             case Warned() | Informed():
                 self._tell(event.what)
             case CommandAnswered():
                 self._take_card(event)
             case TurnFinished():
                 self._end(event)
-            case ApprovalAsked():
-                self._was_asked = True
+            case ApprovalAsked(risk=risk):
+                self._was_asked, self._is_loss = True, risk == "loss"
             case (
                 TurnStarted()
                 | ThinkingDelta()
@@ -182,7 +191,7 @@ class PlainScreen:
             "steps": self._steps,
             "usage": self._said(self._usage),
             "files": self._changes.to_json(),
-            "error": self._words.say(self._what_is_wrong()) or None,
+            "error": self._what_is_wrong() or None,
         }
         if self._card:
             result["card"] = self._said(self._card)
@@ -193,12 +202,17 @@ class PlainScreen:
             return card_text(self._card, self._words)
         return "".join(self._texts).strip()
 
-    def _what_is_wrong(self) -> Text:
-        """Return the failure, or why the first call that was refused was."""
-        match self._refused:
-            case TextCard(body=why) if why and self.status == "refused":
-                return phrase("Refused: {why}", why=why)
-        return self._error
+    def _what_is_wrong(self) -> str:
+        """Return what was put back after a loss, and the failure, or why the first call that was
+        refused was."""
+        error = self._error
+        if self._refused and self.status == "refused":
+            call, why = self._refused
+            if why:
+                error = phrase("Refused: {call}: {why}", call=call, why=why)
+            elif not self._put_back:
+                error = phrase("Refused: {call}", call=call)
+        return " ".join(filter(None, map(self._words.say, [*self._put_back, error])))
 
     def _take_card(self, event: CommandAnswered) -> None:
         self._hint = hint_for(self._opening)
@@ -210,6 +224,8 @@ class PlainScreen:
             self._is_misused = True
 
     def _end(self, event: TurnFinished) -> None:
+        if event.still_open:
+            self._tell(event.still_open)
         self._hint = hint_at_the_limit() if event.why == "step_limit" else None
         self._status = "error" if event.why == "interrupted" else event.why
         self._error = event.detail or ""
@@ -218,11 +234,12 @@ class PlainScreen:
     def _finish_tool(self, event: ToolFinished) -> None:
         self._changes.add(event.changes)
         if event.state == "refused":
-            self._refused = self._refused or event.card
+            why = event.card.body if isinstance(event.card, TextCard) else ""
+            self._refused = self._refused or (self._call, why)
         self._progress(f"{MARKS[event.state]} {visible(event.name)}  {event.seconds:.1f} s")
 
     def _finish_text(self) -> None:
-        answer, wrong = clean(self._answer()), self._words.say(self._what_is_wrong())
+        answer, wrong = clean(self._answer()), self._what_is_wrong()
         if answer:
             self._print(answer)
         if wrong:

@@ -235,7 +235,9 @@ class CliScreen:
         )
         if call and call.is_revised:
             head.append(f" · {self._words.say(phrase('changed by you'))}", "cyan")
-        self._scroll.print_card(head, self._drawer.result(event.card, event.state))
+        command = str(arguments.get("command", "")).strip()
+        body = self._drawer.result(event.card, event.state, head, command)
+        self._scroll.print_card(head, body)
 
     # --- the rest --------------------------------------------------------------------------------
 
@@ -264,6 +266,8 @@ class CliScreen:
             mark, style = ("✗", "red") if event.why == "error" else ("■", "yellow")
             broken = phrase("Broken off.") if event.why == "interrupted" else phrase("Stopped.")
             self._note(mark, style, event.detail or broken)
+        if event.still_open:
+            self._scroll.print(self._dim(event.still_open))
         number = phrase("turn {n}", n=self._turn)  # as /rewind, /fork and /undo want it
         parts = [number, *usage_parts(event.usage), duration(event.seconds)]
         if self._is_practice():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from utils.clean import visible
 from utils.phrases import Text, phrase
 
 TARGETS = ("path", "query", "url", "command", "code", "text", "message")
@@ -37,6 +38,12 @@ VERBS: dict[str, Text] = {
 def verb(name: str) -> Text:
     """Return what the tool *name* does; a tool from elsewhere is called by its name."""
     return VERBS.get(name, name)
+
+
+def called(name: str, arguments: Mapping[str, Any]) -> Text:
+    """Return what a call does and to what, in one line."""
+    about = visible(target(name, arguments))
+    return phrase("{verb} {about}", verb=verb(name), about=about) if about else verb(name)
 
 
 def target(name: str, arguments: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from modules.practice.requests import Request, language_of, understand
 from modules.practice.steps import Answer, NotDone, NotOffered, Steps
 from modules.practice.summing_up import digest, is_wanted
 from modules.practice.talk import Done, Talk
-from modules.practice.voice import Voice, code
+from modules.practice.voice import Language, Voice, code
 
 MOST_STEPS = 12
 """Steps with calls that one message may take."""
@@ -26,19 +26,27 @@ class _TooMany(Exception):
     """The message takes more steps than it may."""
 
 
-def answer(request: dict[str, Any]) -> PracticeReply:
-    """Return the reply to *request*; calls only tools that it offers."""
+def answer(request: dict[str, Any], screen: Language = "en") -> PracticeReply:
+    """Return the reply to *request*; calls only tools that it offers.
+
+    It speaks as it is spoken to; on a Chinese *screen* what it does not understand is refused in
+    Chinese, whatever was typed.
+    """
     if is_wanted(request["messages"]):
         return PracticeReply(digest(request["messages"]))
     talk = Talk.of(request["messages"])
     requests = understand(talk.message, talk.file)
     offered = {tool["function"]["name"] for tool in request.get("tools") or ()}
-    say = Voice(requests[0].language if requests else language_of(talk.message))
+    say = Voice(requests[0].language if requests else _of_screen(screen, talk.message))
     reply = _next_step(_work(requests, say), talk, offered)
     is_thinking = (request.get("thinking") or {}).get("type") == "enabled"
     if not is_thinking or talk.done:
         return reply
     return PracticeReply(reply.text, _thought(requests, say), reply.calls)
+
+
+def _of_screen(screen: Language, message: str) -> Language:
+    return "zh" if screen == "zh" else language_of(message)
 
 
 def _next_step(steps: Steps, talk: Talk, offered: Collection[str]) -> PracticeReply:

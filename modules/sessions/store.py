@@ -29,6 +29,7 @@ from modules.sessions.rows import (
 )
 from modules.sessions.schema import MIGRATIONS, SCHEMA
 from modules.sessions.search import Search, forget, forget_newest, literal
+from utils.nearest import nearest
 from utils.phrases import Phrase, Problem, Text, phrase
 
 if TYPE_CHECKING:
@@ -187,6 +188,11 @@ class Sessions(Store):
         raise Problem(_unknown(session))
 
     @rescued
+    def _names(self) -> list[str]:
+        """Return the ids of the newest sessions, and their ends: either names one."""
+        ids = [info.id for info in self.sessions()]
+        return [*(name.rpartition("-")[2] for name in ids), *ids]
+
     def find(self, start: str) -> str:
         """Return the one session whose id begins with *start* ("" is the newest).
 
@@ -206,7 +212,7 @@ class Sessions(Store):
             f"%-{like}",
         )
         if not found:
-            raise Problem(_unknown(start))
+            raise Problem(nearest(_unknown(start), start, self._names()))
         if len(found) > 1:
             names = ", ".join(info.id for info in found)
             raise Problem(

@@ -190,7 +190,7 @@ class SessionDesk:
         name, _, rest = text.partition(" ")
         match name.rstrip():
             case "/new":
-                return {"queued": False, "open": self._workspace.create().session}
+                return {"queued": False, "open": self._workspace.create(like=seat).session}
             case "/resume":
                 return {"queued": False, "open": self._workspace.find(rest.strip())}
             case "/fork" if "--with-files" not in rest:

@@ -70,12 +70,14 @@ class Workspace:
             seat.take_up()
             return seat
 
-    def create(self) -> Seat:
-        """Begin a session; it is kept with the first thing said in it."""
+    def create(self, *, like: Seat | None = None) -> Seat:
+        """Begin a session, with the settings of *like*; it is kept with the first thing said."""
         with self._lock, explained():
             self._close_idle()
             seat = self._new_seat()
             seat.enter(self.store.create(model=seat.terminal.model.model))
+            if like:
+                seat.terminal.take_settings_of(like.terminal)
             self._seats[seat.session] = seat
             return seat
 

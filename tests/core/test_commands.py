@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.cards import TableCard, TextCard
 from core.events import CommandAnswered, Event
+from tests.assembly import house
 from tests.core.test_turn import Box
 from tests.scripted import calls, run, say, terminal
 from utils.completion import Completion, Usage
@@ -152,3 +154,71 @@ def test_history_shows_the_turns() -> None:
     card = only(run(main, "/history")).card
     assert isinstance(card, TableCard)
     assert [(row[0], row[2]) for row in card.rows] == [("1", "hi there"), ("1", "hello you")]
+
+
+def title(events: list[Event]) -> str:
+    card = only(events).card
+    assert isinstance(card, TextCard)
+    return str(card.title)
+
+
+def test_a_model_that_the_server_does_not_list_is_refused_and_the_nearest_named() -> None:
+    main = terminal()
+    assert only(run(main, "/model whatever")).ok  # the server says nothing of its models
+    main.model.models = lambda: ["deepseek-flash", "deepseek-v4-pro"]  # type: ignore[method-assign]
+    assert only(run(main, "/model deepseek-v4-pro")).ok
+    answer = run(main, "/model deepseek-flush")
+    assert not only(answer).ok
+    assert title(answer) == (
+        "The server has no model deepseek-flush; it has deepseek-flash, deepseek-v4-pro. "
+        "Did you mean deepseek-flash?"
+    )
+    assert main.model.model == "deepseek-v4-pro"
+
+
+def test_resume_without_an_id_offers_sessions_and_takes_a_number() -> None:
+    main = terminal(say("one"), say("two"), say("three"))
+    for text in ("first", "second", "third"):
+        run(main, text)
+        if text != "third":
+            run(main, "/new")
+    main.offers_sessions = True
+    card = only(run(main, "/resume")).card
+    assert isinstance(card, TableCard)
+    assert [row[0] for row in card.rows] == ["1", "2"]
+    assert main.session not in [row[4] for row in card.rows]
+    assert title(run(main, "/resume 3")) == "Say a number from 1 to 2: /resume 1"
+    assert only(run(main, "/resume 2")).ok
+    assert main.session == card.rows[1][4]
+
+
+def test_resume_without_an_id_takes_the_newest_where_nobody_chooses() -> None:
+    main = terminal(say("one"))
+    run(main, "first")
+    session = main.session
+    run(main, "/new")
+    assert only(run(main, "/resume")).ok
+    assert main.session == session
+
+
+def test_an_argument_that_is_wrong_names_the_nearest_of_its_kind(tmp_path: Path) -> None:
+    with house(tmp_path, say("one")) as made:
+        (made.root / "src").mkdir()
+        (made.root / "src" / "parser.py").write_text("x")
+        made.main.files = lambda: ["src/parser.py"]
+        run(made.main, "begin")
+        end = made.main.session.rpartition("-")[2]
+        wrong = f"{end[:3]}{'0' if end[3] != '0' else '1'}"
+        assert title(run(made.main, "/approve gaurded")).endswith("Did you mean guarded?")
+        assert title(run(made.main, "/focus parsr.py")).endswith("Did you mean src/parser.py?")
+        assert title(run(made.main, "/note parsr.py hi")).endswith("Did you mean src/parser.py?")
+        assert title(run(made.main, f"/resume {wrong}")).endswith(f"Did you mean {end}?")
+        assert "Did you mean" not in title(run(made.main, "/focus nothing-like-it.zip"))
+
+
+def test_thinking_that_a_session_began_with_goes_on_with_it(tmp_path: Path) -> None:
+    with house(tmp_path, say("one"), mode="think") as made:
+        run(made.main, "begin")
+    with house(tmp_path, mode="fast") as made:
+        made.main.resume()
+        assert made.main.mode == "think"

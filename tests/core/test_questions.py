@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from core.cards import Card, DiffCard, TextCard, TreeCard
-from core.events import ApprovalAsked, Event, Reply, ToolFinished, ToolStarted, to_json
+from core.events import (
+    ApprovalAsked,
+    Event,
+    Reply,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    to_json,
+)
 from core.messages import Assistant, ToolAnswer
 from core.tools import ToolError
 from core.transcript import Transcript, retold
@@ -252,16 +260,16 @@ def test_a_secret_that_the_person_types_runs_and_is_never_told(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("is_stopped", [False, True])
-def test_the_time_of_a_call_is_without_that_of_its_question(
+def test_the_time_of_a_call_and_of_its_turn_is_without_that_of_its_question(
     monkeypatch: pytest.MonkeyPatch, is_stopped: bool
 ) -> None:
     clock = [0.0]
     monkeypatch.setattr("core.calls.time.monotonic", lambda: clock[0])
     main = terminal(call("wipe"), say("ok"), families=[Box()])
-    ended: list[ToolFinished] = []
+    ended: list[ToolFinished | TurnFinished] = []
 
     def show(event: Event) -> Reply | None:
-        if isinstance(event, ToolFinished):
+        if isinstance(event, ToolFinished | TurnFinished):
             ended.append(event)
         if not isinstance(event, ApprovalAsked):
             return None
@@ -271,4 +279,4 @@ def test_the_time_of_a_call_is_without_that_of_its_question(
         return Reply(yes=True)
 
     drive(main.ask("hi"), show)
-    assert ended[0].seconds == 0.0
+    assert [end.seconds for end in ended] == [0.0, 0.0]

@@ -52,3 +52,15 @@ def test_what_is_taken_back_is_said_in_plain_words() -> None:
     todos.update_todos([])
     assert [str(said) for said in todos.take_back(first, [])] == ["the todos (1, as before)"]
     assert [str(said) for said in todos.take_back([], first)] == ["the todos (none, as before)"]
+
+
+def test_done_is_a_status_and_what_is_left_is_named_at_the_end() -> None:
+    todos = Todos()
+    assert todos.still_open() is None
+    titles = ["a", "b", "c", "d", "e"]
+    todos.update_todos([{"title": "z", "status": "done"}])
+    assert todos.still_open() is None
+    todos.update_todos(
+        [{"title": "z", "status": "done"}, *({"title": t, "status": "pending"} for t in titles)]
+    )
+    assert str(todos.still_open()) == "Still to do: a; b; c; and 2 more"

@@ -19,7 +19,7 @@
  *   | {key: string, kind: "warning", what: Text}
  *   | {key: string, kind: "info", what: Text}
  *   | {key: string, kind: "command", command: string, card: Card | null, ok: boolean}
- *   | {key: string, kind: "end", why: string, detail: Text | null, seconds: number, usage: any, turn: number}} Item
+ *   | {key: string, kind: "end", why: string, detail: Text | null, seconds: number, usage: any, stillOpen: Text | null, turn: number}} Item
  */
 /** @typedef {{text: string, dropped: number}} Output `dropped` characters came before `text` */
 /**
@@ -108,8 +108,11 @@ const DRAWN = {
     return added(picture, { kind: "command", command, card, ok });
   },
 
-  TurnFinished: (picture, { why, detail = null, seconds = 0, usage = {} }) => {
-    const end = { kind: "end", why, detail, seconds, usage, turn: picture.turn };
+  TurnFinished: (
+    picture,
+    { why, detail = null, seconds = 0, usage = {}, still_open: stillOpen = null },
+  ) => {
+    const end = { kind: "end", why, detail, seconds, usage, stillOpen, turn: picture.turn };
     return { ...added(abandoned(answered(closed(picture))), end), isRunning: false };
   },
 };

@@ -219,11 +219,13 @@ function endView(item, host) {
     if (goOn) goOn.hidden = isPast;
   };
   update(item);
+  const stillOpen = item.stillOpen && h("p", { class: "muted", text: say(item.stillOpen) });
   if (item.why === "done") {
     return {
       element: h(
         "footer",
         { class: "end" },
+        stillOpen,
         facts && h("span", { class: "muted", text: facts }),
         undo.element,
         forkButton(item, host),
@@ -242,6 +244,7 @@ function endView(item, host) {
         h("b", { text: WHYS[item.why]?.() ?? item.why }),
         item.detail && item.why !== "stopped" ? ` ${say(item.detail)}` : "",
       ),
+      stillOpen,
       h("div", { class: "buttons" }, undo.element, forkButton(item, host), goOn),
     ),
     update,

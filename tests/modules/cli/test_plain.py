@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.cards import Change, TableCard, TextCard
+from core.cards import Change, RunCard, TableCard, TextCard
 from core.events import (
     ApprovalAsked,
     CommandAnswered,
@@ -21,6 +21,7 @@ from core.events import (
     ToolStarted,
     TurnFinished,
     TurnStarted,
+    Warned,
 )
 from modules.cli.plain import Output, PlainScreen
 from modules.words import Words
@@ -140,8 +141,8 @@ def test_asking_is_refusing_and_the_exit_code_says_so() -> None:
 def test_a_refusal_says_why() -> None:
     card = TextCard(phrase("Refused"), phrase("This session is read-only."))
     events = ending(ToolFinished("c2", "create_file", "refused", card, 0.0), TASK[-1])
-    assert play(events) == (4, "Made a.py.\n", "Refused: This session is read-only.\n")
-    assert play_json(events)[1]["error"] == "Refused: This session is read-only."
+    assert play(events) == (4, "Made a.py.\n", "Refused: Create a.py: This session is read-only.\n")
+    assert play_json(events)[1]["error"] == "Refused: Create a.py: This session is read-only."
 
 
 def test_what_a_failed_reply_used_counts() -> None:
@@ -254,3 +255,20 @@ def test_it_loads_no_screen_library() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=300)
     assert ended.stdout.decode().strip() == "[]"
+
+
+def test_a_put_back_after_a_loss_is_said_on_standard_error_and_in_the_json() -> None:
+    asked = ApprovalAsked("c1", "run_command", "loss", phrase("It deleted."), "", CARD)
+    events: list[Event] = [
+        TurnStarted("do it", 1),
+        ToolStarted("c1", "run_command", {"command": "rm -r src"}),
+        asked,
+        Warned(phrase("All that it did to the files was put back.")),
+        ToolFinished("c1", "run_command", "refused", RunCard("bash", "", "", 0, "", 0.1, ""), 0.1),
+        TurnFinished("done"),
+    ]
+    said = "Run rm -r src: All that it did to the files was put back."
+    assert play(events)[2].splitlines()[0] == said
+    assert play_json(events)[1]["error"] == said
+    limited = [*events[:-1], TurnFinished("step_limit", phrase("The limit."))]
+    assert play_json(limited)[1]["error"] == f"{said} The limit."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -11,7 +11,7 @@ from core.cards import TextCard
 from core.questions import told_of_change
 from core.tools import Outcome
 from modules.practice.reply import PracticeCall
-from modules.practice.understanding import MOST_STEPS
+from modules.practice.understanding import MOST_STEPS, answer
 from tests.modules.practice.play import Play, answering
 
 
@@ -239,3 +239,12 @@ def test_what_the_terminal_tells_between_the_messages_does_not_disturb() -> None
     play.take(play.reply())
     play.messages.append({"role": "system", "content": "What you concluded: delete a.py"})
     assert play.reply().text == "`6*7` = `42`"
+
+
+def test_on_a_chinese_screen_what_is_not_understood_is_refused_in_chinese() -> None:
+    def said(text: str, screen: Literal["en", "zh"]) -> str:
+        return answer({"messages": [{"role": "user", "content": text}], "tools": []}, screen).text
+
+    assert "我" in said("fhqwhgads", "zh")
+    assert "我" not in said("fhqwhgads", "en")
+    assert said("6*7", "zh") == said("6*7", "en")

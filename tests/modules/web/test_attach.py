@@ -119,6 +119,143 @@ def test_what_is_typed_in_the_attached_terminal_meanwhile_is_answered_or_queued(
             assert page.wait_for("TurnStarted", text="one more")
 
 
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+@pytest.mark.parametrize("brackets", ["-p", "-d"])
+def test_a_paste_in_the_attached_terminal_is_one_message_once(
+    serve: Serve, terminal: Terminal, brackets: str
+) -> None:
+    gate = threading.Event()
+    held = [Delta("begun"), lambda _: bool(gate.wait(120)) and None, *say("done")]
+    with serve(held, say("one answer"), say("too much")) as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            session = served.new_session()
+            page.attach(session)
+            page.call("send", session=session, cmd="c1", text="go")
+            page.wait_for("TextDelta")
+            join(terminal, served)
+            terminal.see("begun")
+            terminal.tmux("set-buffer", "first line\nsecond line\nthird line")
+            terminal.tmux("paste-buffer", brackets)
+            terminal.see("› first line\n  second line\n  third line")
+            terminal.press("Enter")
+            terminal.see("It waits until the task is over.")
+            gate.set()
+            terminal.see_prompt_after("one answer")
+            terminal.press("/history", "Enter")
+            assert terminal.see("History").count("first line") >= 1
+            assert page.wait_for("TurnStarted", text="first line\nsecond line\nthird line")
+            assert served.server.workspace.open(session).terminal.history.turn == 2
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_after_a_stop_the_attached_terminal_shows_what_waits_and_sends_nothing_else(
+    serve: Serve, terminal: Terminal
+) -> None:
+    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *say("done")]
+    with serve(held, say("answer to both")) as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            session = served.new_session()
+            page.attach(session)
+            page.call("send", session=session, cmd="c1", text="go")
+            page.wait_for("TextDelta")
+            join(terminal, served)
+            terminal.see("begun")
+            terminal.press("do thi", "Enter")
+            terminal.see("It waits until the task is over.")
+            page.call("send", session=session, cmd="c2", text="and that")
+            terminal.press("C-c")
+            terminal.see("never sent")
+            terminal.see("› do thi\n  and that")
+            assert len(server.workspace.open(session).picture.state()["queue"]) == 2
+            terminal.press("Up", "End", "s", "Enter")
+            terminal.see_prompt_after("answer to both")
+            assert page.wait_for("TurnStarted", text="do this\nand that")
+            assert page.wait_for("state", running=False)["queue"] == []
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_what_waits_leaves_the_line_when_another_screen_took_it_back(
+    serve: Serve, terminal: Terminal
+) -> None:
+    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *say("done")]
+    with serve(held) as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            session = served.new_session()
+            page.attach(session)
+            page.call("send", session=session, cmd="c1", text="go")
+            page.wait_for("TextDelta")
+            page.call("send", session=session, cmd="c2", text="do that")
+            page.call("stop", session=session, cmd="c3")
+            page.wait_for("state", running=False)
+            join(terminal, served)
+            terminal.see("› do that")
+            page.call("queue", session=session, cmd="c4", op="drop", id="c2")
+            terminal.wait(lambda screen: "› do that" not in screen)
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_a_new_session_of_the_attached_terminal_has_the_settings_of_the_last(
+    serve: Serve, terminal: Terminal
+) -> None:
+    with serve(say("one"), say("fine")) as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            session = served.new_session()
+            page.attach(session)
+            page.call("send", session=session, cmd="c1", text="first")
+            page.wait_for("TurnFinished")
+            for command in ("/think", "/approve read-only", "/model other"):
+                page.call("send", session=session, cmd=command, text=command)
+                page.wait_for("CommandAnswered", command=command.split()[0])
+            page.wait_for("state", running=False)
+            join(terminal, served)
+            terminal.see("other · thinks once · project · read-only")
+            terminal.press("/new", "Enter")
+            terminal.see("A new session.")
+            terminal.see_prompt_after("A new session.")
+            terminal.see("other · thinks once · project · read-only")
+            terminal.press("hello", "Enter")
+            terminal.see_prompt_after("fine")
+            (new,) = {seat.session for seat in server.workspace.open_seats} - {session}
+            made = server.workspace.open(new).terminal
+            assert (made.model.model, made.mode, made.approval.mode) == (
+                "other",
+                "think",
+                "read-only",
+            )
+            kept = made.history.state
+            assert (kept["mode"], kept["approval"]) == ("think", "read-only")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_the_attached_terminal_chooses_among_sessions_by_number(
+    serve: Serve, terminal: Terminal
+) -> None:
+    with serve(say("one"), say("two")) as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            for number, text in enumerate(("the first talk", "the second talk")):
+                session = served.new_session()
+                page.attach(session)
+                page.call("send", session=session, cmd=f"c{number}", text=text)
+                page.wait_for("TurnFinished")
+                page.wait_for("state", running=False)
+            join(terminal, served)
+            terminal.see_prompt_after("two")
+            terminal.press("/resume", "Enter")
+            terminal.see_prompt_after("the first talk")
+            terminal.press("/resume 1", "Enter")
+            terminal.see("goes on, turns: 1.")
+
+
 def free_port(
     tmp: Path, mode: AsyncMode, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[int, Sequence[str]]:

@@ -277,8 +277,10 @@ def model_for(
 
 def lay_ground(options: Options, settings: Settings, words: Words) -> Ground:
     """Open the project and the data; `Problem` says why one of them cannot be used."""
+    from modules.files import encodings
     from modules.ground import Ground, work_folder
 
+    encodings.prefer(settings.encoding)
     folder = work_folder(options.project, ROOT, lambda what: print_error(words.say(what)))
     secrets = (settings.deepseek_api_key, settings.tavily_api_key)
     ground = Ground.of(folder, settings.data_dir, secrets, root=ROOT, loaded=settings.loaded)

@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +17,7 @@ from typing import Annotated
 from core.cards import Hit, SearchCard
 from core.family import Family
 from core.tools import Outcome, Risk, ToolError, tool
+from modules.files import encodings
 from modules.files.long_text import LONGEST
 from modules.files.search_worker import Found, Job
 from modules.project import Project
@@ -91,6 +93,8 @@ class TextSearch(Family):
             most_hits=_MOST_HITS,
             largest=LONGEST if files == [folder] else _LARGEST,
             seconds=self._seconds,
+            encoding=encodings.preferred(),
+            libraries=_libraries(),
         )
         found = self._search(job)
         if found.error:
@@ -170,6 +174,12 @@ class TextSearch(Family):
         if self._stop is not None and self._stop.is_set():
             raise Stopped
         return answer
+
+
+def _libraries() -> str:
+    """Return the folder that chardet is in, which is not imported for it."""
+    found = find_spec("chardet")
+    return str(Path(found.origin).parents[1]) if found and found.origin else ""
 
 
 def _for_ripgrep(job: Job) -> str | None:

@@ -44,6 +44,8 @@ def test_what_the_command_line_leaves_unsaid_changes_nothing(tmp_path: Path) -> 
     ("toml", "environment", "named"),
     [
         ("step_limit = 0", {}, ["step_limit", "0", "config.toml", "from 1 to 100000"]),
+        ('encoding = "klingon"', {}, ["encoding", "klingon", "windows-1251"]),
+        ('encoding = "utf-16"', {}, ["encoding", "utf-16"]),
         ("step_limit = true", {}, ["step_limit", "True"]),
         ("step_limit = 1.5", {}, ["step_limit", "1.5"]),
         ('model = 3', {}, ["model", "3", "a name"]),

@@ -7,6 +7,7 @@ environment or the command line says, and raises `ValueError` or `TypeError` for
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import Any
 
@@ -53,6 +54,25 @@ def name() -> Kind:
         return stripped
 
     return {"parse": parse, "allowed": phrase("a name")}
+
+
+def encoding() -> Kind:
+    """Return the kind of a codec's name, of those in which ASCII stays as it is; "" is none."""
+
+    def parse(value: object) -> str:
+        if not (stripped := _stripped(value)):
+            return ""
+        try:
+            found = codecs.lookup(stripped).name
+            is_like_ascii = b"aZ9~\n".decode(found) == "aZ9~\n"
+        except (LookupError, UnicodeError):
+            raise ValueError from None
+        if not is_like_ascii:
+            raise ValueError
+        return found
+
+    example = "windows-1251, koi8-r, gbk"
+    return {"parse": parse, "allowed": phrase("an encoding, such as {names}", names=example)}
 
 
 def _stripped(value: object) -> str:

@@ -1,10 +1,10 @@
-"""Which encoding a text is in that is neither UTF-8 nor marked: those of East Asia, or Latin.
+"""Which encoding a text is in that is neither UTF-8 nor marked: of East Asia, or single bytes.
 
 Every candidate must decode the whole file strictly; among those that do, the one whose text looks
 most like the language it was made for wins. The languages are told apart by their commonest
 characters and by the first level of their character sets, which was made to hold everyday words.
-charset-normalizer was left out: it is made for long texts in a hundred encodings, and of 45 short
-texts in these encodings it took 26 for something else, this module 4.
+For these charset-normalizer was left out: it is made for long texts in a hundred encodings, and of
+45 short texts it took 26 for something else, this module 4. Single bytes are told by chardet.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from modules.files import single_byte
+
 _ENOUGH = 1_000
 _LIKELY = 0.35
+_SURE = 0.55
 
 _CHINESE = (
     "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发"
@@ -53,13 +56,31 @@ _LANGUAGES = (
 )
 
 
+_preferred: list[str] = []
+"""The encoding that the person's settings name, for the whole process: a file has one reading."""
+
+
+def prefer(encoding: str) -> None:
+    """Take *encoding*, a codec's name, for every text that it fits; "" for none."""
+    _preferred[:] = [encoding] if encoding else []
+
+
+def preferred() -> str:
+    """Return the encoding that `prefer` named, "" for none."""
+    return "".join(_preferred)
+
+
 def guess(data: bytes) -> str | None:
     """Return the codec name of *data*, which is not UTF-8; None if it looks like no text."""
+    if _preferred and single_byte.comes_back(data, _preferred[0]):
+        return _preferred[0]
     scores = [(_likeness(language, data), language.encoding) for language in _LANGUAGES]
     score, encoding = max(scores, key=lambda pair: pair[0])
-    if score >= _LIKELY:
+    if score >= _SURE:
         return encoding
-    return _latin(data)
+    if other := single_byte.other_script(data):
+        return other.encoding
+    return encoding if score >= _LIKELY else _latin(data)
 
 
 def _likeness(language: Language, data: bytes) -> float:
@@ -87,11 +108,37 @@ def _is_regular(language: Language, encoded: bytes) -> bool:
     return encoded[1] >= 0xA1 or language.encoding in ("shift_jis", "cp932", "big5", "cp950")
 
 
-# The signs of cp1252 and latin-1 that stand in ordinary text: € … ‘ ’ “ ” • – — £ § © « ° »
-_SIGNS = b"\x80\x85\x91\x92\x93\x94\x95\x96\x97\xa0\xa3\xa7\xa9\xab\xb0\xbb"
+# The signs of cp1252 and latin-1 that stand in ordinary text: € … ‘ ’ “ ” • – — £ § © « ° ± ² µ »
+_SIGNS = b"\x80\x85\x91\x92\x93\x94\x95\x96\x97\xa0\xa3\xa7\xa9\xab\xb0\xb1\xb2\xb5\xbb"
+
+
+_WESTERN = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿŒœµªº")
+_BESIDE = re.compile(
+    r"[^\W\d_][¡-¶¸-¿×÷][^\W\d_]|(?<![^\W\d_])[¤¦¨¬®¯±-´¶¸¹»-¾×][^\W\d_]|[^\W\d_][¡-©¬¯±¶¸¼-¿×÷]"
+)
+"""Signs beside letters where only other letters could stand."""
 
 
 def _latin(data: bytes) -> str | None:
+    """Return the codec of a text in Latin letters, of Western Europe unless another fits better."""
+    western = _western(data)
+    if western and _is_western(data.decode(western)):
+        return western
+    other = single_byte.latin(data) if _may_be_latin(data) else None
+    return other.encoding if other else western
+
+
+def _is_western(text: str) -> bool:
+    letters = {char for char in text if char > "\x7f" and char.isalpha()}
+    return letters <= _WESTERN and not _BESIDE.search(text)
+
+
+def _may_be_latin(data: bytes) -> bool:
+    sample = data[: _ENOUGH * 10]
+    return sum(byte > 0x7F for byte in sample) <= len(sample) * 0.6
+
+
+def _western(data: bytes) -> str | None:
     """Return the codec of West European text: mostly ASCII, its other bytes mostly letters."""
     sample = data[: _ENOUGH * 10]
     high = [byte for byte in sample if byte > 0x7F]

@@ -3,7 +3,7 @@
 Started by modules.text_search as `python -m modules.files.search_worker`: one `Job` as JSON on
 standard input, one `Found` as JSON on standard output. It ends with what it found by then when it
 has used its seconds of processor time; the signal breaks even into an expression. Imports nothing
-but the standard library and leaves.
+but the standard library, leaves, and chardet for a text that nothing else fits.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
+from modules.files import encodings
 from modules.files.containment import Beneath, Changed, Guarded, Outside, Special
 from modules.files.long_text import LongText, OnlyWhole
 from modules.files.text_file import NotText, TextFile
@@ -37,7 +38,8 @@ Finder = Callable[[str], Iterator[Match]]
 class Job:
     """What to search; *files* in the order of the answer, files above *largest* bytes skipped.
 
-    What is much is searched line by line. *seconds* of processor time may be used.
+    What is much is searched line by line. *seconds* of processor time may be used. *encoding* is
+    the person's; *libraries* the folder of the packages that guess at one.
     """
 
     root: str
@@ -49,6 +51,8 @@ class Job:
     most_hits: int
     largest: int
     seconds: float
+    encoding: str
+    libraries: str
 
 
 @dataclass(frozen=True)
@@ -202,6 +206,8 @@ def main() -> None:
     job = Job(**json.load(sys.stdin))
     root = Path(job.root)
     beneath = Beneath(root, hidden=[root / folder for folder in job.hidden])
+    encodings.prefer(job.encoding)
+    sys.path.append(job.libraries)
     clock = Clock()
     clock.start(job.seconds)
     json.dump(asdict(search(beneath, job, clock)), sys.stdout)

@@ -85,6 +85,7 @@ def test_the_project_itself_is_no_file(files: FileManager, path: str) -> None:
     ("data", "said"),
     [
         ("中文，配置\r\n".encode("gbk"), ", GBK, CRLF"),
+        ("Привет, мир\r\n".encode("cp1251"), ", CP1251, CRLF"),
         (codecs.BOM_UTF8 + b"a\n", ", UTF-8 with BOM, LF"),
         (codecs.BOM_UTF16_LE + "a\n".encode("utf-16-le"), ", UTF-16-LE with BOM, LF"),
         ("日本語のテスト".encode("shift_jis"), ", Shift-JIS, LF, no newline at the end"),

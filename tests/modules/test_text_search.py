@@ -30,6 +30,7 @@ FILES = {
     "utf16.txt": b"\xff\xfe" + "中文 main\nsecond\n".encode("utf-16-le"),
     "utf16-unmarked.txt": "plain main\nsecond line\n".encode("utf-16-be"),
     "latin.txt": "la Größe von main\n".encode("latin-1"),
+    "koi8.txt": "настройки сервера\nмного кода\n".encode("koi8-r"),
     "mac.txt": b"first\rmain\rlast\r",
     "binary.bin": b"\0\1\2main\n" * 50,
     "image.png": b"\x89PNG\r\n\x1a\nmain\n",
@@ -102,6 +103,7 @@ def test_hits_are_told_by_file(search: TextSearch) -> None:
     ("pattern", "options", "paths"),
     [
         ("中文", {}, ["crlf.txt", "gbk.txt", "utf16.txt"]),
+        ("сервера", {}, ["koi8.txt"]),
         ("设定", {}, []),
         ("設定", {}, ["sjis.txt"]),
         ("größe", {"ignore_case": True}, ["crlf.txt", "latin.txt"]),
@@ -194,7 +196,7 @@ def test_what_was_found_before_the_time_was_up_is_told(project: Project, root: P
     (root / "a").write_text("b\n")
     outcome = TextSearch(project, seconds=0.3).search_text(f"^b|{EVIL}", regex=True)
     assert outcome == Outcome(
-        "1 line in 1 file: The time was up: 19 files not searched to the end. Search a smaller "
+        "1 line in 1 file: The time was up: 20 files not searched to the end. Search a smaller "
         "folder.\na\n1│b",
         SearchCard(f"^b|{EVIL}", (Hit("a", 1, "b"),), 1, is_cut_short=True),
     )

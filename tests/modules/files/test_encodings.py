@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from modules.files import encodings
 from modules.files.text_file import NotText, TextFile
 
 TEXTS = {
@@ -26,6 +29,26 @@ TEXTS = {
         "Crème brûlée très été",
     ],
     "cp1252": ["“naïve” — façade", "100 € für Äpfel"],
+    "cp1251": [
+        "Привет, мир", "# настройки сервера\nport = 8080\n", "Имя;Возраст\nИван;30\n", "Ошибка",
+        "def f():  # возвращает максимум\n    return 1\n", "print('Готово')\n", "да",
+    ],
+    "koi8-r": [
+        "Привет, мир", "# настройки сервера\nport = 8080\n", "Имя;Возраст\nИван;30\n", "Ошибка",
+        "def f():  # возвращает максимум\n    return 1\n", "print('Готово')\n",
+    ],
+    "cp866": ["Привет, мир", "# настройки сервера\n", "Ошибка"],
+    "iso8859-5": ["Привет, мир", "# настройки сервера\n"],
+    "cp1250": [
+        "Zażółć gęślą jaźń", "Příliš žluťoučký kůň", "# nastavení serveru\n", "Łódź; Kraków",
+        "árvíztűrő tükörfúrógép", "print('Uloženo')\n",
+    ],
+    "iso8859-2": ["Zażółć gęślą jaźń", "árvíztűrő tükörfúrógép"],
+    "cp1253": ["Καλημέρα κόσμε", "# ρυθμίσεις διακομιστή\nport = 1\n"],
+    "cp1254": ["Türkçe ığüşöç İstanbul", "# sunucu ayarları\nport = 1\n"],
+    "cp1255": ["שלום עולם", "# הגדרות שרת\nport = 1\n"],
+    "cp1256": ["مرحبا بالعالم", "# إعدادات الخادم\nport = 1\n"],
+    "cp874": ["สวัสดีชาวโลก", "# ตั้งค่าเซิร์ฟเวอร์\nport = 1\n"],
     "gb18030": ["这是中文，还有生僻字㐀𠀀和表情"],
 }  # fmt: skip
 
@@ -39,6 +62,23 @@ def test_short_texts_are_read_right(encoding: str, text: str) -> None:
     assert file.text == text
     assert file.encode() == data
     assert file.encode(text + "x") == data + b"x"
+
+
+@pytest.fixture
+def _nothing_preferred() -> Iterator[None]:
+    yield
+    encodings.prefer("")
+
+
+@pytest.mark.usefixtures("_nothing_preferred")
+def test_the_person_can_say_which_encoding_it_is() -> None:
+    data = "ПРИВЕТ".encode("cp1251")
+    assert TextFile.decode(data).text != "ПРИВЕТ", "nobody would need to say it"
+    encodings.prefer("cp1251")
+    assert TextFile.decode(data).text == "ПРИВЕТ"
+    assert TextFile.decode("привет".encode()).text == "привет"
+    encodings.prefer("ascii")
+    assert TextFile.decode("中文".encode("gbk")).text == "中文"
 
 
 @pytest.mark.parametrize(

@@ -99,10 +99,11 @@ class Secrets(Family):
         return [*parts, *((part, part) for part in _PARTED.split(text[end:]) if part)]
 
     def names_in(self, text: str) -> frozenset[str]:
-        """Return the names of the secrets that *text* holds, in whatever form."""
-        self.look()
-        if not self._names or not self.is_on:
-            return frozenset()
+        """Return the names of the secrets that *text* holds, in whatever form.
+
+        Whether they are hidden does not matter here.
+        """
+        self._learn_files()
         return frozenset(name for _, _, name in self._forms.found(text))
 
     def value(self, token: str) -> str:
@@ -156,8 +157,10 @@ class Secrets(Family):
     def look(self) -> None:
         """Learn the secrets of the files that are new or have changed."""
         self._looked = time.monotonic()
-        if not self.is_on:
-            return
+        if self.is_on:
+            self._learn_files()
+
+    def _learn_files(self) -> None:
         for path in env_files(self._root):
             try:
                 found = path.stat(follow_symlinks=False)

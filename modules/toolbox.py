@@ -80,7 +80,7 @@ def families(
         past,
         Losses(undo, project.files),
         Forking(store, project.root, undo, data.all),
-        Export(store, project.root, choices.system_text),
+        Export(store, project.root, choices.system_text, secrets.names_in),
     ]
 
 

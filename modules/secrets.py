@@ -55,7 +55,7 @@ class Secrets(Family):
         self._owners: dict[str, str] = {}  # the file whose secret goes by a name alone
         self._files: dict[Path, tuple[int, int, int]] = {}
         self._forms = SecretForms()
-        self._looked = float("-inf")
+        self._looked = self._learned = float("-inf")
         self.hidden = 0
         for name, value in known.items():
             if secret_part(name, value):
@@ -103,7 +103,8 @@ class Secrets(Family):
 
         Whether they are hidden does not matter here.
         """
-        self._learn_files()
+        if time.monotonic() - self._learned > _LOOK_EVERY:
+            self._learn_files()
         return frozenset(name for _, _, name in self._forms.found(text))
 
     def value(self, token: str) -> str:
@@ -161,6 +162,7 @@ class Secrets(Family):
             self._learn_files()
 
     def _learn_files(self) -> None:
+        self._learned = time.monotonic()
         for path in env_files(self._root):
             try:
                 found = path.stat(follow_symlinks=False)

@@ -186,19 +186,20 @@ def _secrets_in(
     """Return the secrets that are in *blobs* and were not before, and what is too large to tell."""
     wanted = [blob for blob in blobs if blob.mode.startswith((b"100", b"120"))]
     sizes = _sizes(git, [blob.new for blob in wanted])
-    found: dict[bytes, Sequence[str]] = {}
-    unread, left = [], _SEARCHED
+    read, unread, left = list[_Blob](), list[bytes](), _SEARCHED
     for blob, size in zip(wanted, sizes, strict=True):
         if size > min(_LARGEST_SEARCHED, left):
             unread.append(blob.name)
-            continue
-        left -= size
-        names = _names(git, blob.new, names_in)
-        if names and blob.old.strip(b"0"):
-            names -= _names(git, blob.old, names_in)
-        if names:
-            found[blob.name] = sorted(names)
-    return found, unread
+        else:
+            read.append(blob)
+            left -= size
+    contents = _contents(git, [blob.new for blob in read])
+    suspects = {blob: names for blob, data in zip(read, contents, strict=True)
+                if (names := names_of(data, names_in))}  # fmt: skip
+    known = [blob for blob in suspects if blob.old.strip(b"0")]
+    for blob, data in zip(known, _contents(git, [blob.old for blob in known]), strict=True):
+        suspects[blob] -= names_of(data, names_in)
+    return {blob.name: sorted(names) for blob, names in suspects.items() if names}, unread
 
 
 def _sizes(git: Runs, objects: Sequence[bytes]) -> list[int]:
@@ -207,8 +208,20 @@ def _sizes(git: Runs, objects: Sequence[bytes]) -> list[int]:
     return [int(size) if size.isdigit() else _SEARCHED for size in said.splitlines()]
 
 
-def _names(git: Runs, blob: bytes, names_in: NamesIn) -> set[str]:
-    return names_of(git.run("cat-file", "blob", blob.decode("ascii")), names_in)
+def _contents(git: Runs, objects: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield what each of *objects* holds, nothing for one that is missing."""
+    given = b"".join(one + b"\n" for one in objects)
+    said = git.run("cat-file", "--batch=%(objectsize)", given=given) if given else b""
+    start = 0
+    for _ in objects:
+        end = said.index(b"\n", start)
+        size = said[start:end]
+        start = end + 1
+        if not size.isdigit():
+            yield b""
+            continue
+        yield said[start : start + int(size)]
+        start += int(size) + 1
 
 
 def names_of(data: bytes, names_in: NamesIn) -> set[str]:

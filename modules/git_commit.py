@@ -105,28 +105,25 @@ def _remarks(made: Staging) -> list[Phrase]:
         secrets = _with_secrets(made.published)
         remarks.append(phrase("It publishes secrets: {secrets}", secrets=secrets))
     if made.withheld:
-        secrets = _with_secrets(made.withheld)
-        remarks.append(
-            phrase(
-                "Left out, for it would publish secrets: {secrets}. To commit such a file, name "
-                "it in paths.",
-                secrets=secrets,
-            )
+        what = phrase(
+            "Left out, for it would publish secrets: {secrets}. Name such a file in paths only if "
+            "the person wants that.",
+            secrets=_with_secrets(made.withheld),
         )
+        remarks.append(what)
     if chosen.settings:
-        remarks.append(
-            phrase(
-                "Left out, for such files hold secrets: {names}. To commit one, name it in paths.",
-                names=_listed(chosen.settings),
-            )
+        what = phrase(
+            "Left out, for such files hold secrets: {names}. Name one in paths only if the person "
+            "wants that.",
+            names=_listed(chosen.settings),
         )
+        remarks.append(what)
     if chosen.generated:
-        remarks.append(
-            phrase(
-                "Left out, for tools make it: {names}. To commit it, name it in paths.",
-                names=_listed(chosen.generated),
-            )
+        what = phrase(
+            "Left out, for tools make it: {names}. Named in paths, it is committed.",
+            names=_listed(chosen.generated),
         )
+        remarks.append(what)
     if made.unread:
         names = _listed(made.unread)
         remarks.append(phrase("Too large to be searched for secrets: {names}", names=names))

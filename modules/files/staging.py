@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from core.tools import ToolError
 from modules.files.runs import Runs, git_of
 from modules.files.selection import ALL, Selection, select, submodules
 from utils.child import Until
-from utils.clean import clean
+from utils.clean import clean, visible
 from utils.phrases import phrase
 
 _MOST_FILES = 300
@@ -142,10 +142,11 @@ def _begin(real: Runs, git: Runs, *, whole: bool) -> None:
         raise ToolError(
             phrase("A merge is under way ({name}): commit without paths.", name=under_way[0])
         )
-    index = git.notes / "index"
-    with suppress(FileNotFoundError):  # nothing was ever added
-        # Its time tells git which files to read.
-        shutil.copy2(real.git.folders.own / "index", index, follow_symlinks=False)
+    index = real.git.folders.own / "index"
+    if os.path.lexists(index):  # else nothing was ever added
+        if index.is_symlink() or not index.is_file():
+            raise _is_link(index)
+        shutil.copy2(index, git.notes / "index")  # its time tells git which files to read
     if not whole:
         has_commit = git.has("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
         git.run("read-tree", *(("--reset", "HEAD") if has_commit else ("--empty",)))
@@ -247,9 +248,10 @@ def _refuse_links(git: Runs) -> None:
         within = [way for way in ways if place in way.parents]
         linked = [path for path in (*place.iterdir(), *within) if path.is_symlink()]
         if linked:
-            raise ToolError(
-                phrase(
-                    "{path} is a link, so git is not run here for the model.",
-                    path=os.fspath(linked[0]),
-                )
-            )
+            raise _is_link(linked[0])
+
+
+def _is_link(path: Path) -> ToolError:
+    return ToolError(
+        phrase("{path} is a link, so git is not run here for the model.", path=visible(str(path)))
+    )

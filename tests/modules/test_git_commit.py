@@ -398,11 +398,15 @@ def test_a_commit_does_not_write_where_a_link_leads(root: Path, tmp_path: Path, 
     if place.exists():
         place.rename(outside)
     place.symlink_to(outside)
-    before = {str(f): f.read_bytes() for f in tmp_path.glob("outside/**/*") if f.is_file()}
+    before = contents(outside)
     with pytest.raises(ToolError, match="is a link"):
         commit(root)
-    after = {str(f): f.read_bytes() for f in tmp_path.glob("outside/**/*") if f.is_file()}
-    assert after == before
+    assert contents(outside) == before
+
+
+def contents(place: Path) -> dict[str, bytes]:
+    files = [path for path in (place, *place.rglob("*")) if path.is_file()]
+    return {str(path): path.read_bytes() for path in files}
 
 
 def test_a_path_that_is_nowhere_is_said(root: Path) -> None:

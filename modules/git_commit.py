@@ -58,21 +58,18 @@ class GitCommit(Family):
         if tool != "git_commit":
             return None
         message, paths = arguments["message"], arguments.get("paths")
-        with self._staged(message, paths, is_trial=True) as made:
+        with self._staged(message, paths) as made:
             what, remarks = clean(made.difference()), _remarks(made)
         return TextCard(
             phrase("Commit to git"), _joined(clean(message).strip(), "", *remarks, what)
         )
 
     @contextmanager
-    def _staged(
-        self, message: str, paths: Sequence[str] | None, *, is_trial: bool = False
-    ) -> Iterator[Staging]:
+    def _staged(self, message: str, paths: Sequence[str] | None) -> Iterator[Staging]:
         if not message.strip():
             raise ToolError(phrase("A commit needs a message."))
         chosen = [self._project.normal(path) or ALL for path in paths or [ALL]]
-        root, until = self._project.root, self._stop.calling
-        with staged(root, chosen, self._names_in, until, is_trial=is_trial) as made:
+        with staged(self._project.root, chosen, self._names_in, self._stop.calling) as made:
             yield made
 
     def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:

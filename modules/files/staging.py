@@ -61,6 +61,8 @@ class Staging:
     unread: Sequence[bytes]
     _real: Runs
     _git: Runs
+    _made: Runs
+    """With the real index; with an index and objects of our own; and with that index alone."""
 
     def difference(self) -> str:
         """Return what the commit would bring. Raises `ToolError` if that is nothing."""
@@ -83,28 +85,25 @@ class Staging:
         (self._real.git.folders.common / "logs").mkdir(exist_ok=True)
         given = message.encode("utf-8", "replace")
         # With nothing left to find out, git looks into no other repository.
-        self._git.run("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status",
-                      "--allow-empty", "--cleanup=strip", "--file=-", given=given)  # fmt: skip
-        said = self._git.run("show", "--stat", "--no-ext-diff", "--no-textconv", "--no-color",
-                             "--no-show-signature", "--submodule=short",
-                             "--format=%h %s", "HEAD")  # fmt: skip
+        self._made.run("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status",
+                       "--allow-empty", "--cleanup=strip", "--file=-", given=given)  # fmt: skip
+        said = self._made.run("show", "--stat", "--no-ext-diff", "--no-textconv", "--no-color",
+                              "--no-show-signature", "--submodule=short",
+                              "--format=%h %s", "HEAD")  # fmt: skip
         return clean(said.decode(errors="replace")[:4_000])
 
 
 @contextmanager
-def staged(
-    root: Path, paths: Sequence[str], names_in: NamesIn, until: Until, *, is_trial: bool = False
-) -> Iterator[Staging]:
-    """Yield the commit of *paths* of the project *root*; what it needs is gone after this.
+def staged(root: Path, paths: Sequence[str], names_in: NamesIn, until: Until) -> Iterator[Staging]:
+    """Yield the commit of *paths* of the project *root*; nothing is changed before it is made.
 
-    A *is_trial* leaves not even objects. Raises `ToolError` where there is no way.
+    Raises `ToolError` where there is no way.
     """
     with TemporaryDirectory(prefix="onefold-") as name:
         notes = Path(name)
         real = Runs(git_of(root, until), notes)
-        git = real.with_variables({"GIT_INDEX_FILE": f"{name}/index", **_person(real)})
-        if is_trial:
-            git = git.with_variables(_other_objects(real, notes))
+        made = real.with_variables({"GIT_INDEX_FILE": f"{name}/index", **_person(real)})
+        git = made.with_variables(_other_objects(real, notes))  # secrets leave no trace
         selection = select(real, paths)
         _begin(real, git, whole=ALL in paths)
         _put(git, selection.present, selection.gone)
@@ -113,7 +112,7 @@ def staged(
         withheld = {name: why for name, why in found.items() if os.fsdecode(name) not in paths}
         _withdraw(git, [blob for blob in blobs if blob.name in withheld])
         published = {name: why for name, why in found.items() if name not in withheld}
-        yield Staging(selection, published, withheld, unread, real, git)
+        yield Staging(selection, published, withheld, unread, real, git, made)
 
 
 def _person(git: Runs) -> dict[str, str]:

@@ -280,6 +280,7 @@ def test_what_would_publish_a_secret_is_left_out_and_named(leaky: Path) -> None:
         assert KEY not in told
     assert git("ls-files", at=leaky) == "a.txt\n"
     assert KEY not in git("log", "-p", "--all", at=leaky)
+    assert git("fsck", "--no-reflogs", "--dangling", at=leaky) == "", "a trace of it is left"
 
 
 def test_what_holds_a_secret_is_committed_where_it_is_named_and_asked_about_each_time(

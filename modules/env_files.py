@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-SHORTEST = 8  # characters; a shorter value would be found by chance everywhere
+from utils.keys import SHORTEST
+
 _RANDOM = 24.0  # bits
 _LARGEST = 200_000  # bytes of a file
 _DEEPEST, _MOST_FOLDERS = 3, 1_000

@@ -15,6 +15,7 @@ from core.family import Family, Talk, command
 from core.history import mended
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User, Wire
 from core.store import SessionInfo, Store
+from modules.files.staging import NamesIn
 from utils.codec import to_plain
 from utils.phrases import Problem, phrase
 
@@ -22,8 +23,14 @@ from utils.phrases import Problem, phrase
 class Export(Family):
     """The command `/export`: the session as it is on disk, into a file of the person's choice."""
 
-    def __init__(self, store: Store, folder: Path, system: str) -> None:
-        """*folder* is where a relative path begins; *system* is the system text of the requests."""
+    def __init__(
+        self, store: Store, folder: Path, system: str, names_in: NamesIn = lambda _text: ()
+    ) -> None:
+        """*folder* is where a relative path begins; *system* is the system text of the requests.
+
+        *names_in* knows the secrets in a text.
+        """
+        self._names_in = names_in
         self._store = store
         self._folder = folder
         self._system = system
@@ -52,6 +59,11 @@ class Export(Family):
             why = str(error)
             raise Problem(phrase("{path} cannot be written: {why}.", path=rest, why=why)) from None
         card = export(records, info, path, system=self._system)
+        names = sorted(self._names_in(path.read_text(encoding="utf-8", errors="replace")))
+        if names:  # they are not hidden in this project
+            what = phrase("It holds secrets: {names}", names=", ".join(names))
+            body = phrase("{above}\n{below}", above=str(path.resolve()), below=what)
+            card = TextCard(phrase("Exported"), body)
         return CommandAnswered("/export", card, changes=self._made(path))
 
     def _made(self, path: Path) -> tuple[Change, ...]:

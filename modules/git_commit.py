@@ -58,21 +58,18 @@ class GitCommit(Family):
         if tool != "git_commit":
             return None
         message, paths = arguments["message"], arguments.get("paths")
-        with self._staged(message, paths, is_trial=True) as made:
+        with self._staged(message, paths) as made:
             what, remarks = clean(made.difference()), _remarks(made)
         return TextCard(
             phrase("Commit to git"), _joined(clean(message).strip(), "", *remarks, what)
         )
 
     @contextmanager
-    def _staged(
-        self, message: str, paths: Sequence[str] | None, *, is_trial: bool = False
-    ) -> Iterator[Staging]:
+    def _staged(self, message: str, paths: Sequence[str] | None) -> Iterator[Staging]:
         if not message.strip():
             raise ToolError(phrase("A commit needs a message."))
         chosen = [self._project.normal(path) or ALL for path in paths or [ALL]]
-        root, until = self._project.root, self._stop.calling
-        with staged(root, chosen, self._names_in, until, is_trial=is_trial) as made:
+        with staged(self._project.root, chosen, self._names_in, self._stop.calling) as made:
             yield made
 
     def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
@@ -105,28 +102,25 @@ def _remarks(made: Staging) -> list[Phrase]:
         secrets = _with_secrets(made.published)
         remarks.append(phrase("It publishes secrets: {secrets}", secrets=secrets))
     if made.withheld:
-        secrets = _with_secrets(made.withheld)
-        remarks.append(
-            phrase(
-                "Left out, for it would publish secrets: {secrets}. To commit such a file, name "
-                "it in paths.",
-                secrets=secrets,
-            )
+        what = phrase(
+            "Left out, for it would publish secrets: {secrets}. Name such a file in paths only if "
+            "the person wants that.",
+            secrets=_with_secrets(made.withheld),
         )
+        remarks.append(what)
     if chosen.settings:
-        remarks.append(
-            phrase(
-                "Left out, for such files hold secrets: {names}. To commit one, name it in paths.",
-                names=_listed(chosen.settings),
-            )
+        what = phrase(
+            "Left out, for such files hold secrets: {names}. Name one in paths only if the person "
+            "wants that.",
+            names=_listed(chosen.settings),
         )
+        remarks.append(what)
     if chosen.generated:
-        remarks.append(
-            phrase(
-                "Left out, for tools make it: {names}. To commit it, name it in paths.",
-                names=_listed(chosen.generated),
-            )
+        what = phrase(
+            "Left out, for tools make it: {names}. Named in paths, it is committed.",
+            names=_listed(chosen.generated),
         )
+        remarks.append(what)
     if made.unread:
         names = _listed(made.unread)
         remarks.append(phrase("Too large to be searched for secrets: {names}", names=names))

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import quote, unquote
 
-from modules.env_files import SHORTEST
+from utils.keys import SHORTEST
 
 _PIECE = 512  # characters that are looked for in one piece
 _ESCAPES = (("%", "x"), ("%", "X"), ("\\x", "x"), ("\\u00", "x"))

@@ -55,7 +55,7 @@ class Secrets(Family):
         self._owners: dict[str, str] = {}  # the file whose secret goes by a name alone
         self._files: dict[Path, tuple[int, int, int]] = {}
         self._forms = SecretForms()
-        self._looked = float("-inf")
+        self._looked = self._learned = float("-inf")
         self.hidden = 0
         for name, value in known.items():
             if secret_part(name, value):
@@ -99,10 +99,12 @@ class Secrets(Family):
         return [*parts, *((part, part) for part in _PARTED.split(text[end:]) if part)]
 
     def names_in(self, text: str) -> frozenset[str]:
-        """Return the names of the secrets that *text* holds, in whatever form."""
-        self.look()
-        if not self._names or not self.is_on:
-            return frozenset()
+        """Return the names of the secrets that *text* holds, in whatever form.
+
+        Whether they are hidden does not matter here.
+        """
+        if time.monotonic() - self._learned > _LOOK_EVERY:
+            self._learn_files()
         return frozenset(name for _, _, name in self._forms.found(text))
 
     def value(self, token: str) -> str:
@@ -156,8 +158,11 @@ class Secrets(Family):
     def look(self) -> None:
         """Learn the secrets of the files that are new or have changed."""
         self._looked = time.monotonic()
-        if not self.is_on:
-            return
+        if self.is_on:
+            self._learn_files()
+
+    def _learn_files(self) -> None:
+        self._learned = time.monotonic()
         for path in env_files(self._root):
             try:
                 found = path.stat(follow_symlinks=False)

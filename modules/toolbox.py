@@ -86,7 +86,7 @@ def families(
         past,
         Losses(undo, project.files),
         Forking(store, project.root, undo, data.all),
-        Export(store, project.root, choices.system_text),
+        Export(store, project.root, choices.system_text, secrets.names_in),
         *([KeepJson(data.conversation)] if choices.keep_json else []),
         OperationsLog(
             data.operations, choices.known_secrets.values(), is_on=choices.operations_log

@@ -9,6 +9,7 @@ from html import unescape
 from typing import Any, Literal
 
 from utils.completion import ErrorKind, ModelError
+from utils.keys import without
 from utils.llm.refusals import Refusal
 from utils.phrases import Phrase, phrase
 from utils.reply_limits import Measure, ReplyLimits
@@ -247,9 +248,7 @@ class Server:
 
     def _clean(self, text: str) -> str:
         """Return *text* fit to be shown: one line, not long, no control characters, no key."""
-        if self._key:
-            text = text.replace(self._key, "…")
-        text = " ".join(_CONTROL.sub(" ", text).split())
+        text = " ".join(_CONTROL.sub(" ", without(self._key, text)).split())
         return text if len(text) <= _LONGEST_SENTENCE else f"{text[:_LONGEST_SENTENCE]}…"
 
 

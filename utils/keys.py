@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 BLOT = "…"
+SHORTEST = 8  # characters; a shorter value would be found by chance everywhere
 # What may be repeated is bounded: else a long word would be gone through once for each character.
 _KEY = re.compile(
     r"\b(?:(?:sk|pk|rk|gh[pousr]|github_pat|xox[abprs]|glpat|npm|hf|pypi|tvly)[-_][\w-]{12,}"
@@ -28,6 +29,11 @@ _BEARER = re.compile(r"(\b(?:bearer|basic)\s+)[\w.~+/=-]{12,}", re.I)
 _BLOCK = re.compile(
     r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|\Z)", re.S
 )
+
+
+def without(secret: str, text: str) -> str:
+    """Return *text* with a dot in the place of *secret*; one that is too short to tell stays."""
+    return text.replace(secret, BLOT) if len(secret) >= SHORTEST else text
 
 
 def without_keys(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from weakref import WeakMethod
 
-from utils.keys import BLOT, without_keys
+from utils.keys import without, without_keys
 from utils.phrases import Phrase, phrase
 
 
@@ -53,8 +53,8 @@ class FailureLog:
         )
 
     def _blotted(self, text: str) -> str:
-        for secret in filter(None, self.secrets):
-            text = text.replace(secret, BLOT)
+        for secret in self.secrets:
+            text = without(secret, text)
         for hide in filter(None, [known() for known in self._hiders]):
             text = hide(text)
         return without_keys(text)

@@ -19,6 +19,7 @@ from pathlib import Path
 from modules.files.git_guard import GitFolders
 from modules.files.git_settings import as_config, read_settings, settings_files
 
+_PLACES = ("/tmp", "/var/tmp")  # noqa: S108 - TMPDIR may lie in the project, where programs write
 _PREFIX = "onefold-git-"
 _LINKED = ("objects", "refs", "packed-refs", "reftable", "logs", "shallow")
 _COPIED = ("info/exclude", "info/attributes")
@@ -32,8 +33,9 @@ class GitRoom:
     """A room for the repository in *folders*, gone with us; nobody changes it once it is made."""
 
     def __init__(self, program: str, folders: GitFolders) -> None:
-        _remove_left()
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
+        place = next((one for one in _PLACES if os.access(one, os.W_OK)), tempfile.gettempdir())
+        _remove_left(Path(place))
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place)).resolve()
         self._lock = _locked(self.path, os.O_CREAT)
         weakref.finalize(self, _remove, self.path, self._lock)
         for name in _LINKED:
@@ -70,9 +72,9 @@ def _mark(path: Path) -> Mark:
     return found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns
 
 
-def _remove_left() -> None:
-    """Remove the rooms of those who were killed: nobody holds their lock."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+def _remove_left(place: Path) -> None:
+    """Remove the rooms of those who were killed from *place*: nobody holds their lock."""
+    for left in place.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             _remove(left, _locked(left, 0))
 

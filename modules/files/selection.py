@@ -17,6 +17,7 @@ from utils.phrases import phrase
 ALL = "."
 _CHANGED = ("diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=all")
 _NEW = ("ls-files", "-z", "--others", "--exclude-standard")
+_IGNORED = (*_NEW, "--ignored", "--directory")
 _GENERATED = "".join(f"{name}/\n" for name in sorted(GENERATED_FOLDERS)).encode()
 
 
@@ -69,7 +70,7 @@ def _refuse_unknown(git: Runs, paths: Sequence[str]) -> None:
             continue
         if not os.path.lexists(git.tree / path):
             raise ToolError(phrase("{path} is neither here nor known to git.", path=visible(path)))
-        if git.has("check-ignore", "--quiet", "--", path):
+        if git.words(*_IGNORED, "--", path) and not git.words(*_NEW, "--", path):
             raise ToolError(
                 phrase("{path} is ignored by the rules of git (.gitignore).", path=visible(path))
             )
@@ -97,11 +98,13 @@ def _generated(git: Runs, paths: Sequence[str]) -> list[bytes]:
     if not usual:
         return []
     rules = git.note("generated", _GENERATED)
-    found = git.words("ls-files", "-z", "--others", "--ignored", "--directory",
-                      f"--exclude-from={rules}", "--", *usual)  # fmt: skip
-    given = b"".join(name + b"\0" for name in found)
-    ignored = git.words("check-ignore", "-z", "--stdin", given=given, may_fail=True)
-    return [name for name in found if name not in ignored]
+    more = git.words(*_IGNORED, f"--exclude-from={rules}", "--", *usual)
+    usually = set(git.words(*_IGNORED, "--", *usual))
+    return [name for name in more if name not in usually and _is_generated(name)]
+
+
+def _is_generated(name: bytes) -> bool:
+    return os.fsdecode(name).rstrip("/").rpartition("/")[2] in GENERATED_FOLDERS
 
 
 def _is_settings(name: bytes) -> bool:

@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from core.tools import ToolError
 from modules.files.runs import Runs, git_of
 from modules.files.selection import ALL, Selection, select, submodules
 from utils.child import Until
-from utils.clean import clean
+from utils.clean import clean, visible
 from utils.phrases import phrase
 
 _MOST_FILES = 300
@@ -61,6 +61,8 @@ class Staging:
     unread: Sequence[bytes]
     _real: Runs
     _git: Runs
+    _made: Runs
+    """With the real index; with an index and objects of our own; and with that index alone."""
 
     def difference(self) -> str:
         """Return what the commit would bring. Raises `ToolError` if that is nothing."""
@@ -83,28 +85,25 @@ class Staging:
         (self._real.git.folders.common / "logs").mkdir(exist_ok=True)
         given = message.encode("utf-8", "replace")
         # With nothing left to find out, git looks into no other repository.
-        self._git.run("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status",
-                      "--allow-empty", "--cleanup=strip", "--file=-", given=given)  # fmt: skip
-        said = self._git.run("show", "--stat", "--no-ext-diff", "--no-textconv", "--no-color",
-                             "--no-show-signature", "--submodule=short",
-                             "--format=%h %s", "HEAD")  # fmt: skip
+        self._made.run("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status",
+                       "--allow-empty", "--cleanup=strip", "--file=-", given=given)  # fmt: skip
+        said = self._made.run("show", "--stat", "--no-ext-diff", "--no-textconv", "--no-color",
+                              "--no-show-signature", "--submodule=short",
+                              "--format=%h %s", "HEAD")  # fmt: skip
         return clean(said.decode(errors="replace")[:4_000])
 
 
 @contextmanager
-def staged(
-    root: Path, paths: Sequence[str], names_in: NamesIn, until: Until, *, is_trial: bool = False
-) -> Iterator[Staging]:
-    """Yield the commit of *paths* of the project *root*; what it needs is gone after this.
+def staged(root: Path, paths: Sequence[str], names_in: NamesIn, until: Until) -> Iterator[Staging]:
+    """Yield the commit of *paths* of the project *root*; nothing is changed before it is made.
 
-    A *is_trial* leaves not even objects. Raises `ToolError` where there is no way.
+    Raises `ToolError` where there is no way.
     """
     with TemporaryDirectory(prefix="onefold-") as name:
         notes = Path(name)
         real = Runs(git_of(root, until), notes)
-        git = real.with_variables({"GIT_INDEX_FILE": f"{name}/index", **_person(real)})
-        if is_trial:
-            git = git.with_variables(_other_objects(real, notes))
+        made = real.with_variables({"GIT_INDEX_FILE": f"{name}/index", **_person(real)})
+        git = made.with_variables(_other_objects(real, notes))  # secrets leave no trace
         selection = select(real, paths)
         _begin(real, git, whole=ALL in paths)
         _put(git, selection.present, selection.gone)
@@ -113,7 +112,7 @@ def staged(
         withheld = {name: why for name, why in found.items() if os.fsdecode(name) not in paths}
         _withdraw(git, [blob for blob in blobs if blob.name in withheld])
         published = {name: why for name, why in found.items() if name not in withheld}
-        yield Staging(selection, published, withheld, unread, real, git)
+        yield Staging(selection, published, withheld, unread, real, git, made)
 
 
 def _person(git: Runs) -> dict[str, str]:
@@ -142,10 +141,11 @@ def _begin(real: Runs, git: Runs, *, whole: bool) -> None:
         raise ToolError(
             phrase("A merge is under way ({name}): commit without paths.", name=under_way[0])
         )
-    index = git.notes / "index"
-    with suppress(FileNotFoundError):  # nothing was ever added
-        # Its time tells git which files to read.
-        shutil.copy2(real.git.folders.own / "index", index, follow_symlinks=False)
+    index = real.git.folders.own / "index"
+    if os.path.lexists(index):  # else nothing was ever added
+        if index.is_symlink() or not index.is_file():
+            raise _is_link(index)
+        shutil.copy2(index, git.notes / "index")  # its time tells git which files to read
     if not whole:
         has_commit = git.has("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
         git.run("read-tree", *(("--reset", "HEAD") if has_commit else ("--empty",)))
@@ -186,19 +186,20 @@ def _secrets_in(
     """Return the secrets that are in *blobs* and were not before, and what is too large to tell."""
     wanted = [blob for blob in blobs if blob.mode.startswith((b"100", b"120"))]
     sizes = _sizes(git, [blob.new for blob in wanted])
-    found: dict[bytes, Sequence[str]] = {}
-    unread, left = [], _SEARCHED
+    read, unread, left = list[_Blob](), list[bytes](), _SEARCHED
     for blob, size in zip(wanted, sizes, strict=True):
         if size > min(_LARGEST_SEARCHED, left):
             unread.append(blob.name)
-            continue
-        left -= size
-        names = _names(git, blob.new, names_in)
-        if names and blob.old.strip(b"0"):
-            names -= _names(git, blob.old, names_in)
-        if names:
-            found[blob.name] = sorted(names)
-    return found, unread
+        else:
+            read.append(blob)
+            left -= size
+    contents = _contents(git, [blob.new for blob in read])
+    suspects = {blob: names for blob, data in zip(read, contents, strict=True)
+                if (names := names_of(data, names_in))}  # fmt: skip
+    known = [blob for blob in suspects if blob.old.strip(b"0")]
+    for blob, data in zip(known, _contents(git, [blob.old for blob in known]), strict=True):
+        suspects[blob] -= names_of(data, names_in)
+    return {blob.name: sorted(names) for blob, names in suspects.items() if names}, unread
 
 
 def _sizes(git: Runs, objects: Sequence[bytes]) -> list[int]:
@@ -207,8 +208,20 @@ def _sizes(git: Runs, objects: Sequence[bytes]) -> list[int]:
     return [int(size) if size.isdigit() else _SEARCHED for size in said.splitlines()]
 
 
-def _names(git: Runs, blob: bytes, names_in: NamesIn) -> set[str]:
-    return names_of(git.run("cat-file", "blob", blob.decode("ascii")), names_in)
+def _contents(git: Runs, objects: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield what each of *objects* holds, nothing for one that is missing."""
+    given = b"".join(one + b"\n" for one in objects)
+    said = git.run("cat-file", "--batch=%(objectsize)", given=given) if given else b""
+    start = 0
+    for _ in objects:
+        end = said.index(b"\n", start)
+        size = said[start:end]
+        start = end + 1
+        if not size.isdigit():
+            yield b""
+            continue
+        yield said[start : start + int(size)]
+        start += int(size) + 1
 
 
 def names_of(data: bytes, names_in: NamesIn) -> set[str]:
@@ -234,9 +247,10 @@ def _refuse_links(git: Runs) -> None:
         within = [way for way in ways if place in way.parents]
         linked = [path for path in (*place.iterdir(), *within) if path.is_symlink()]
         if linked:
-            raise ToolError(
-                phrase(
-                    "{path} is a link, so git is not run here for the model.",
-                    path=os.fspath(linked[0]),
-                )
-            )
+            raise _is_link(linked[0])
+
+
+def _is_link(path: Path) -> ToolError:
+    return ToolError(
+        phrase("{path} is a link, so git is not run here for the model.", path=visible(str(path)))
+    )

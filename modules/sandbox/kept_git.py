@@ -140,13 +140,13 @@ class _Part:
     def identity(self) -> tuple[int, int] | None:
         """Device and inode of what was a folder; None if it was not."""
         mark = self._mark
-        return mark if mark and not isinstance(mark[1], bytes) else None  # type: ignore[return-value]
+        return mark if mark and not isinstance(mark[1], bytes) else None
 
     @property
     def content(self) -> Content | None:
         """What was a file; None if it was not."""
         mark = self._mark
-        return mark if mark and isinstance(mark[1], bytes) else None  # type: ignore[return-value]
+        return mark if mark and isinstance(mark[1], bytes) else None
 
     def is_same(self) -> bool:
         """Return whether the folder is the one it was, no link leading to it."""

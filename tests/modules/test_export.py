@@ -110,3 +110,14 @@ def test_a_file_in_the_project_is_told_as_made(tmp_path: Path) -> None:
             (Change("created", "导出.md"),),
             (),
         ]
+
+
+def test_what_is_not_hidden_in_the_project_is_named_as_exported(tmp_path: Path) -> None:
+    value = "sk-canary-0123456789abcdef"
+    with house(tmp_path, say("I keep it.")) as made:
+        (made.root / ".env").write_text(f"API_TOKEN={value}\n")
+        run(made.main, "/secrets off")
+        run(made.main, f"the token is {value}")
+        (answer,) = (e for e in run(made.main, "/export a.md") if isinstance(e, CommandAnswered))
+        assert value in (made.root / "a.md").read_text()
+        assert str(getattr(answer.card, "body", "")).endswith("It holds secrets: API_TOKEN")

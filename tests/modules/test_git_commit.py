@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from core.approval import EachTime
 from core.cards import TextCard
 from core.events import ApprovalAsked, ToolFinished
 from core.tools import ToolError
 from modules.git_commit import GitCommit
 from modules.project import Project
+from modules.secrets import Secrets
 from tests.assembly import house
 from tests.scripted import call, run, say
 from utils.waiting import Stop
@@ -250,3 +252,164 @@ def test_nothing_of_our_environment_counts(root: Path, monkeypatch: pytest.Monke
     for name in ("GIT_EXTERNAL_DIFF", "GIT_EDITOR", "GIT_SSH_COMMAND", "GIT_DIR", "GIT_INDEX_FILE"):
         monkeypatch.setitem(os.environ, name, script(root))
     assert "a.txt" in commit(root)
+
+
+KEY = "sk-canary-0123456789abcdef"
+
+
+def commit_of(root: Path) -> GitCommit:
+    project = Project(root)
+    secrets = Secrets(project.root, {}, root.parent / "switch")
+    return GitCommit(project, Stop(), secrets.names_in)
+
+
+@pytest.fixture
+def leaky(root: Path) -> Path:
+    """Return a project with a secret in a `.env` and in a program."""
+    (root / ".env").write_text(f"API_KEY={KEY}\n")
+    (root / "app.py").write_text(f"key = {KEY!r}\n")
+    return root
+
+
+def test_what_would_publish_a_secret_is_left_out_and_named(leaky: Path) -> None:
+    shown = commit_of(leaky).preview("git_commit", {"message": "m"})
+    done = commit_of(leaky).git_commit("m")
+    for told in (str(getattr(shown, "body", "")), done.text):
+        assert "Left out, for it would publish secrets: app.py (API_KEY)." in told
+        assert "Left out, for such files hold secrets: .env." in told
+        assert KEY not in told
+    assert git("ls-files", at=leaky) == "a.txt\n"
+    assert KEY not in git("log", "-p", "--all", at=leaky)
+    assert git("fsck", "--no-reflogs", "--dangling", at=leaky) == "", "a trace of it is left"
+
+
+def test_what_holds_a_secret_is_committed_where_it_is_named_and_asked_about_each_time(
+    leaky: Path,
+) -> None:
+    tool = commit_of(leaky)
+    for path in ("app.py", ".env"):
+        assert isinstance(tool.concern("git_commit", {"message": "m", "paths": [path]}), EachTime)
+    assert not isinstance(tool.concern("git_commit", {"message": "m", "paths": ["."]}), EachTime)
+    assert "It publishes secrets: app.py (API_KEY)" in tool.git_commit("m", ["app.py"]).text
+    (leaky / "app.py").write_text(f"key = {KEY!r}  # as before\n")
+    assert "secrets" not in tool.git_commit("m", ["app.py"]).text
+
+
+def test_a_secret_that_was_staged_already_stays_staged(leaky: Path) -> None:
+    git("add", ".env", at=leaky)
+    assert ".env (API_KEY)" in commit_of(leaky).git_commit("m").text
+    assert git("status", "--porcelain", at=leaky) == "A  .env\n?? app.py\n"
+
+
+def test_a_private_key_is_left_out(root: Path) -> None:
+    (root / "id").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\nx\n")
+    assert "id (PRIVATE KEY)" in commit_of(root).git_commit("m").text
+    assert git("ls-files", at=root) == "a.txt\n"
+
+
+def test_what_tools_fill_is_left_out_unless_it_is_named(root: Path) -> None:
+    for name in ("node_modules/p", "web/.venv/lib", "target"):
+        (root / name).mkdir(parents=True)
+        (root / name / "x.js").write_text("x\n")
+    (root / ".gitignore").write_text("!target/\n")
+    assert "tools make it: node_modules/, web/.venv/." in commit(root)
+    assert git("ls-files", at=root) == ".gitignore\na.txt\ntarget/x.js\n"
+    commit(root, "node_modules")
+    assert "node_modules/p/x.js" in git("ls-files", at=root)
+
+
+def test_what_the_person_ignores_everywhere_is_left_out(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".config/git").mkdir(parents=True)
+    (tmp_path / ".config/git/ignore").write_text("*.swp\n")
+    (root / ".a.swp").touch()
+    commit(root)
+    assert git("ls-files", at=root) == "a.txt\n"
+    with pytest.raises(ToolError, match=r"ignored by the rules of git"):
+        commit(root, ".a.swp")
+
+
+def test_plain_settings_of_the_person_count(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    git("config", "--unset", "user.name", at=root)
+    (tmp_path / "work").write_text("[user]\n\tname = Worker\n")
+    (tmp_path / ".gitconfig").write_text(
+        f'[core]\n\tautocrlf = input\n[includeIf "gitdir:{root}/"]\n\tpath = ~/work\n'
+    )
+    (root / "a.txt").write_bytes(b"one\r\n")
+    commit(root)
+    assert git("show", "HEAD:a.txt", at=root) == "one\n"
+    assert git("log", "--format=%an", at=root) == "Worker\n"
+
+
+def test_a_submodule_is_left_alone(root: Path) -> None:
+    commit(root)
+    git("init", "-q", "sub", at=root)
+    git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},sub", at=root)
+    commit(root)
+    (root / "sub/x").touch()
+    with pytest.raises(ToolError, match="nothing to commit"):
+        commit(root)
+    with pytest.raises(ToolError, match="sub is a repository of its own"):
+        commit(root, "sub/x")
+    assert "160000" in git("ls-tree", "HEAD", at=root)
+
+
+def test_a_merge_is_concluded_by_a_commit_of_all(root: Path) -> None:
+    commit(root)
+    git("checkout", "-q", "-b", "side", at=root)
+    (root / "a.txt").write_text("side\n")
+    commit(root)
+    git("checkout", "-q", "-", at=root)
+    (root / "a.txt").write_text("main\n")
+    commit(root)
+    subprocess.run(["git", "merge", "side"], cwd=root, env=PERSON, check=False, capture_output=True)
+    (root / "a.txt").write_text("both\n")
+    with pytest.raises(ToolError, match="A merge is under way"):
+        commit(root, "a.txt")
+    commit(root)
+    assert len(git("log", "-1", "--format=%P", at=root).split()) == 2
+    assert git("status", "--porcelain", at=root) == ""
+
+
+def test_a_folder_and_a_file_may_change_places(root: Path) -> None:
+    (root / "d").mkdir()
+    (root / "d/f").write_text("f\n")
+    commit(root)
+    (root / "d/f").unlink()
+    (root / "d").rmdir()
+    (root / "d").symlink_to("a.txt")
+    commit(root)
+    assert git("ls-files", at=root) == "a.txt\nd\n"
+    assert git("status", "--porcelain", at=root) == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["COMMIT_EDITMSG", "index", "logs", "refs/heads", "logs/HEAD", "objects/pack"]
+)
+def test_a_commit_does_not_write_where_a_link_leads(root: Path, tmp_path: Path, name: str) -> None:
+    commit(root)
+    (root / "a.txt").write_text("two\n")
+    place = root / ".git" / name
+    outside = tmp_path / "outside"
+    if place.exists():
+        place.rename(outside)
+    place.symlink_to(outside)
+    before = contents(outside)
+    with pytest.raises(ToolError, match="is a link"):
+        commit(root)
+    assert contents(outside) == before
+
+
+def contents(place: Path) -> dict[str, bytes]:
+    files = [path for path in (place, *place.rglob("*")) if path.is_file()]
+    return {str(path): path.read_bytes() for path in files}
+
+
+def test_a_path_that_is_nowhere_is_said(root: Path) -> None:
+    with pytest.raises(ToolError, match="nowhere.txt is neither here nor known to git"):
+        commit(root, "nowhere.txt")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from utils.failures import Server
 from utils.logger import FailureLog
 
 
@@ -29,3 +30,13 @@ def test_one_who_is_gone_is_not_asked(tmp_path: Path) -> None:
         log.hear(Hider().hide)
     assert log.keep(ValueError("hunter2")).values["what"] == "ValueError: hunter2"
     assert len(log._hiders) == 1
+
+
+def test_a_key_of_one_letter_hides_nothing(tmp_path: Path) -> None:
+    """A server of one's own wants any key at all; an "x" would be found in every word."""
+    log = FailureLog(tmp_path / "log", ("x", ""))
+    assert log.keep(ValueError("an exact example")).values["what"] == "ValueError: an exact example"
+    failed = Server("host", "x").refused(400, "an exact example", {}, model="m")
+    assert "an exact example" in str(failed)
+    hidden = Server("host", "key-of-ours").refused(400, "not key-of-ours", {}, model="m")
+    assert "key-of-ours" not in str(hidden)

@@ -6,7 +6,10 @@ Every setting, hook and attribute that could names one program, which leaves a m
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +19,7 @@ import pytest
 from core.tools import ToolError
 from modules.files.containment import Beneath
 from modules.files.ignore import visible_files
+from modules.files.isolated_git import isolated_git
 from modules.git_commit import GitCommit
 from modules.project import Project
 from modules.web.badges import badges
@@ -286,3 +290,36 @@ def test_git_is_started_in_one_place_only() -> None:
         if 'system_program("git")' in path.read_text(encoding="utf-8")
     ]
     assert starting == ["modules/files/isolated_git.py"]
+
+
+def test_the_room_of_git_lies_where_no_program_writes(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(root))
+    made = isolated_git(root)
+    assert made is not None
+    assert root not in made.room.path.parents
+
+
+def test_a_room_that_was_tidied_away_is_made_again(root: Path) -> None:
+    first = isolated_git(root)
+    assert first is not None
+    shutil.rmtree(first.room.path)
+    assert "a.txt" in visible_files(Beneath(root), root)
+
+
+def test_the_rooms_of_the_killed_are_removed(root: Path) -> None:
+    code = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from modules.files.isolated_git import isolated_git\n"
+        "print(isolated_git(Path(sys.argv[1])).room.path, flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code, root], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    left = Path(told.stdout.strip())
+    assert left.is_dir()
+    git("config", "core.eol", "lf", at=root)
+    assert isolated_git(root) is not None
+    assert not left.exists()

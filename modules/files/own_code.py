@@ -140,7 +140,7 @@ def _refused(project: str, loaded: str) -> Problem:
         phrase(
             "{path} cannot be the project: Onefold itself is loaded from {loaded}, and never "
             "changes what it is loaded from. Choose another folder, open another copy of it, or "
-            "start it with another Python or PYTHONPATH.",
+            "start it with another Python, or without PYTHONPATH (python3 -E).",
             path=visible(project),
             loaded=visible(loaded),
         )

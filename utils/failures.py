@@ -13,6 +13,7 @@ from utils.keys import without
 from utils.llm.refusals import Refusal
 from utils.phrases import Phrase, phrase
 from utils.reply_limits import Measure, ReplyLimits
+from utils.strict_json import read_json
 
 Again = Literal["never", "unreachable", "reply", "server"]
 """Whether asking again may help, and which patience it draws on."""
@@ -151,18 +152,16 @@ class Server:
             case "size":
                 what = phrase("{host} sent far more than a reply can have, without end.", host=host)
             case "progress":
-                minutes = round(limits.progress_seconds / 60)
                 what = phrase(
-                    "The reply of {host} got no further for {minutes} minutes, so it was given up.",
+                    "The reply of {host} got no further for {seconds} seconds, so it was given up.",
                     host=host,
-                    minutes=minutes,
+                    seconds=round(limits.progress_seconds),
                 )
             case "seconds":
-                hours = round(limits.seconds / 3600)
                 what = phrase(
                     "The reply of {host} did not end in {hours} hours, so it was given up.",
                     host=host,
-                    hours=hours,
+                    hours=round(limits.seconds / 3600),
                 )
         return Failed("network", what)
 
@@ -314,7 +313,7 @@ def unfit_key() -> Failed:
 def _message(body: str) -> tuple[str, str]:
     """Return the sentence in an error *body* (JSON, HTML, plain or nothing) and its type."""
     try:
-        value = json.loads(body)
+        value = read_json(body)
     except ValueError:
         return _plain(body), ""
     error = value.get("error", value) if isinstance(value, dict) else value

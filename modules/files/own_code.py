@@ -107,22 +107,32 @@ def part_from_links(place: Path) -> None:
     Through another name it could be changed. What is in the store of a repository is left as it
     is: git knows it by its digest. Raises `OSError`.
     """
-    import shutil
-
     for folder, folders, names in os.walk(place):
         if os.path.basename(folder) == ".git":  # noqa: PTH119
             folders[:] = [name for name in folders if name != "objects"]
-        for path in (os.path.join(folder, name) for name in names):  # noqa: PTH118
-            found = os.lstat(path)
-            is_shared = stat.S_ISREG(found.st_mode) and found.st_nlink > 1
-            if is_shared and (found.st_uid == os.geteuid() or os.access(path, os.W_OK)):
-                copy = f"{path}.{os.urandom(8).hex()}.tmp"
-                try:
-                    shutil.copy2(path, copy)
-                    os.replace(copy, path)  # noqa: PTH105
-                finally:
-                    with suppress(FileNotFoundError):
-                        os.unlink(copy)  # noqa: PTH108
+        for path in (Path(folder, name) for name in names):
+            with suppress(FileNotFoundError):  # gone since the folder was listed
+                found = path.lstat()
+                if stat.S_ISREG(found.st_mode) and found.st_nlink > 1 and _is_ours(path, found):
+                    _copy_in_place(path, found)
+
+
+def _is_ours(path: Path, found: os.stat_result) -> bool:
+    """Return whether a program of this person could write to the file."""
+    return found.st_uid == os.geteuid() or os.access(path, os.W_OK)
+
+
+def _copy_in_place(path: Path, found: os.stat_result) -> None:
+    import shutil
+
+    copy = path.with_name(f".{os.urandom(8).hex()}.tmp")
+    try:
+        shutil.copy2(path, copy)
+        if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
+            os.chown(copy, found.st_uid, found.st_gid)
+        copy.replace(path)
+    finally:
+        copy.unlink(missing_ok=True)
 
 
 def _refused(project: str, loaded: str) -> Problem:
@@ -130,7 +140,7 @@ def _refused(project: str, loaded: str) -> Problem:
         phrase(
             "{path} cannot be the project: Onefold itself is loaded from {loaded}, and never "
             "changes what it is loaded from. Choose another folder, open another copy of it, or "
-            "start it with another Python or PYTHONPATH.",
+            "start it with another Python, or without PYTHONPATH (python3 -E).",
             path=visible(project),
             loaded=visible(loaded),
         )
@@ -141,7 +151,11 @@ def _loaded(root: str, data: str, named: Iterable[str]) -> Iterator[str]:
     """Yield all files and folders that are loaded, there or not, as absolute paths."""
     given = (*named, *sys.path, sys.executable, sys.argv[0], sys.pycache_prefix or "")
     prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix)
-    paths = [os.path.abspath(path) for path in (*given, *prefixes) if path]  # noqa: PTH100
+    paths = [
+        path if path.startswith("/") else os.path.abspath(path)  # noqa: PTH100
+        for path in (*given, *prefixes)
+        if path
+    ]
     yield from (root, data, *paths, site.getusersitepackages())
     for above, versions, _ in {path.partition("/versions/") for path in paths}:
         if versions and os.path.isdir(f"{above}/shims"):  # noqa: PTH112
@@ -152,10 +166,9 @@ def _loaded(root: str, data: str, named: Iterable[str]) -> Iterator[str]:
     for finder in sys.meta_path:  # packages that setuptools has installed to be edited
         mapping = getattr(sys.modules.get(getattr(finder, "__module__", "")), "MAPPING", None)
         yield from mapping.values() if isinstance(mapping, dict) else ()
-    yield f"{root}/.git"
-    if folder := _named_in(
-        f"{root}/.git", "gitdir: "
-    ):  # of a worktree, whose repository is elsewhere
+    git = f"{root}/.git"
+    yield git
+    if folder := _named_in(git, "gitdir: "):  # a worktree's, whose repository is elsewhere
         yield folder
         yield _named_in(f"{folder}/commondir") or folder
 

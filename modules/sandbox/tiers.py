@@ -170,7 +170,8 @@ def _closed(view: View) -> tuple[Path, ...]:
     """Return the folders in which Landlock, which only ever allows, can allow nothing new."""
     kept = (*view.own, *view.names, *view.covered)
     above = (view.project, *view.leading_to(kept)) if kept else ()
-    return tuple(path for path in above if not {path, *path.parents} & {*view.own})
+    is_own = {*view.own}.intersection
+    return tuple(path for path in above if path.exists() and not is_own({path, *path.parents}))
 
 
 def _notes(view: View, fixed: Sequence[Path]) -> tuple[Phrase, ...]:

@@ -155,6 +155,11 @@ def test_an_error_that_comes_byte_by_byte_is_told_by_its_beginning() -> None:
         assert "is in trouble: No room here." in told(url)
 
 
+def test_an_error_nested_without_end_is_told_as_it_is() -> None:
+    with pouring([BUSY, b"[" * 60_000]) as url:
+        assert "is in trouble: [[[" in told(url)
+
+
 DRIPS = {
     "comments": itertools.chain([HEAD], itertools.repeat(b": keep-alive\n\n", FOR_EVER)),
     "empty deltas": itertools.chain([HEAD], itertools.repeat(event(content=""), FOR_EVER)),
@@ -170,7 +175,7 @@ DRIPS = {
 @pytest.mark.parametrize("drip", DRIPS.values(), ids=DRIPS)
 def test_what_gets_no_further_is_given_up(drip: Iterable[bytes]) -> None:
     with pouring(drip, pause=0.01) as url:
-        assert " got no further for 0 minutes, so it was given up." in told(url)
+        assert " got no further for 0 seconds, so it was given up." in told(url)
 
 
 def test_what_gets_further_but_never_ends_is_given_up() -> None:

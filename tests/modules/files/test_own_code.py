@@ -4,6 +4,7 @@ import site
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -132,9 +133,19 @@ def test_a_package_of_our_python_is_no_project(tmp_path: Path) -> None:
 
 
 def test_what_is_shipped_is_known() -> None:
-    folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
-    caches = {name for name in folders if name.endswith(("_cache", "__pycache__", ".hypothesis"))}
-    assert folders - caches - {"workspace"} <= SHIPPED
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    assert folders | {"static", "templates", "prompts", "data"} <= SHIPPED
+
+
+def test_packages_that_are_being_edited_are_ours(
+    code: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("editable_finder")
+    exec("class Finder: find_spec = classmethod(lambda *_: None)", vars(module))
+    vars(module)["MAPPING"] = {"other": str(code / "other")}
+    monkeypatch.setitem(sys.modules, "editable_finder", module)
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, vars(module)["Finder"]])
+    assert own(code).paths == ("onefold", "other")
 
 
 Act = Callable[[Project], object]
@@ -172,16 +183,21 @@ def test_what_is_ours_can_be_read_and_the_rest_changed(project: Project) -> None
 def test_a_folder_above_stays_and_so_do_a_link_and_what_is_missing(code: Path) -> None:
     (code / "tools").symlink_to("onefold")
     project = Project(code, own=own(code, code / "tools/main.py", code / "other/lib/zip"))
-    for act in (
-        lambda: project.delete_file("tools"),
-        lambda: project.rename("tools", "old"),
-        lambda: project.rename("other", "another"),
-        lambda: project.make_folder("other/lib/zip"),
-        lambda: project.rename("other/a", "other/lib/zip"),
-    ):
+    acts: list[Act] = [
+        lambda one: one.delete_file("tools"),
+        lambda one: one.rename("tools", "old"),
+        lambda one: one.rename("other", "another"),
+        lambda one: one.make_folder("other/lib/zip"),
+        lambda one: one.rename("other/a", "other/lib/zip"),
+    ]
+    for act in acts:
         with pytest.raises(ToolError, match="out of bounds"):
-            act()
+            act(project)
     project.close()
+
+
+def points(code: Path, store: Path, known: OwnCode) -> Checkpoints:
+    return Checkpoints(code, store, file_cap=10**7, total_cap=10**9, keep_days=7, own=known)
 
 
 def test_another_name_for_the_folder_does_not_help(code: Path) -> None:
@@ -195,12 +211,8 @@ def test_another_name_for_the_folder_does_not_help(code: Path) -> None:
 
 
 def test_undo_and_rewind_leave_what_is_ours_alone(code: Path, tmp_path: Path) -> None:
-    def points(known: OwnCode) -> Checkpoints:
-        caps = {"file_cap": 10**7, "total_cap": 10**9, "keep_days": 7}
-        return Checkpoints(code, tmp_path / "store", own=known, **caps)
-
     # The first was taken when nothing of ours was there, so it holds all of it.
-    old = points(OwnCode())
+    old = points(code, tmp_path / "store", OwnCode())
     before = old.take().id
     write(code / "onefold/main.py", "then")
     (code / "onefold/core/turn.py").unlink()
@@ -210,7 +222,7 @@ def test_undo_and_rewind_leave_what_is_ours_alone(code: Path, tmp_path: Path) ->
     old.close()
     write(code / "onefold/core/other.py", "since")
     is_ours = look(code / "onefold")
-    new = points(own(code))
+    new = points(code, tmp_path / "store", own(code))
     undone = new.undo(before, after)
     assert look(code / "onefold") == is_ours
     assert (code / "other/a").read_text() == "as it was\n"
@@ -224,15 +236,14 @@ def test_undo_and_rewind_leave_what_is_ours_alone(code: Path, tmp_path: Path) ->
 
 
 def test_undo_moves_no_folder_that_holds_what_is_ours(code: Path, tmp_path: Path) -> None:
-    caps = {"file_cap": 10**7, "total_cap": 10**9, "keep_days": 7}
-    old = Checkpoints(code, tmp_path / "store", **caps)
+    old = points(code, tmp_path / "store", OwnCode())
     (code / "before/deep").mkdir(parents=True)
     (code / "before/deep/a").touch()
     before = old.take().id
     (code / "before").rename(code / "lib")
     after = old.take().id
     old.close()
-    new = Checkpoints(code, tmp_path / "store", own=own(code, code / "lib/deep"), **caps)
+    new = points(code, tmp_path / "store", own(code, code / "lib/deep"))
     new.undo(before, after)
     assert (code / "lib/deep/a").exists()
     new.close()

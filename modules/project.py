@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import EllipsisType
 from typing import BinaryIO
@@ -26,7 +26,7 @@ from modules.files.containment import (
 from modules.files.ignore import visible_files
 from modules.files.long_text import LONGEST, LongText, OnlyWhole
 from modules.files.text_file import NotText, TextFile
-from modules.files.writable import Writable
+from modules.files.writable import MOST_NEW, TooDeep, Writable
 from utils.clean import visible
 from utils.git_names import is_git_name
 from utils.phrases import Problem, phrase
@@ -219,10 +219,10 @@ class Project:
         `containment.Changed`.
         """
         with self._told(path):
-            if make_folders:
-                self._beneath.make_folders(path.rpartition("/")[0])
+            folders = self._beneath.with_folders(path.rpartition("/")[0])
             try:
-                self._beneath.write(path, data, expect)
+                with folders if make_folders else nullcontext():
+                    self._beneath.write(path, data, expect)
             except FileExistsError:
                 raise Changed from None
 
@@ -231,9 +231,8 @@ class Project:
         with self._told(path, new_path):
             if new_path.startswith(f"{path}/"):  # before a folder is made for nothing
                 raise OSError(errno.EINVAL, "into itself")
-        with self._told(new_path):
-            self._beneath.make_folders(new_path.rpartition("/")[0])
-        with self._told(path, new_path):
+        folders = self._beneath.with_folders(new_path.rpartition("/")[0])
+        with self._told(new_path), folders, self._told(path, new_path):
             self._beneath.rename(path, new_path)
 
     def delete_file(self, path: str) -> None:
@@ -291,6 +290,10 @@ class Project:
                     path=shown,
                     target=target,
                 )
+            ) from None
+        except TooDeep:
+            raise ToolError(
+                phrase("{path} needs too many new folders; {n} at most.", path=shown, n=MOST_NEW)
             ) from None
         except Special:
             raise ToolError(

@@ -23,7 +23,7 @@ from modules.files.containment import (
     Outside,
     Special,
 )
-from modules.files.ignore import visible_files
+from modules.files.ignore import ignored_folders, visible_files
 from modules.files.long_text import LONGEST, LongText, OnlyWhole
 from modules.files.text_file import NotText, TextFile
 from modules.files.writable import MOST_NEW, TooDeep, Writable
@@ -202,6 +202,11 @@ class Project:
             return [path]
         with self._told(path):
             return visible_files(self._beneath, self.root, path)
+
+    def ignored_folders(self, path: str, names: Iterable[str]) -> set[str]:
+        """Return which of the folders *names* in *path*, which hold no file, a rule ignores."""
+        with self._told(path):
+            return ignored_folders(self._beneath, path, names)
 
     # Writing
 

@@ -142,6 +142,16 @@ class Project:
         with os.fdopen(os.dup(file), "rb") as stream:
             return stream.read(limit + 1)
 
+    @contextmanager
+    def stream(self, path: str) -> Iterator[BinaryIO]:
+        """Yield the content of the regular file *path*, however large, to be read by part."""
+        with (
+            self._told(path),
+            self._beneath.opened(path) as file,
+            os.fdopen(os.dup(file), "rb") as stream,
+        ):
+            yield stream
+
     def read_text(self, path: str) -> TextFile:
         """Return the text file *path*. What is no text is refused with what it is instead."""
         return self.text_of(path, self.read_bytes(path))

@@ -16,6 +16,7 @@ from modules.checkpoints.grafting import Graft
 from modules.checkpoints.hunks import Hunk, hunks, with_only, without
 from modules.checkpoints.ledger import Snapshot
 from modules.checkpoints.merge import preferring
+from modules.checkpoints.own import Own
 from modules.checkpoints.trees import Comparison, Found, lookup
 from modules.checkpoints.vault import Damaged
 from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
@@ -77,6 +78,7 @@ class Review:
         self._checkpoints = checkpoints
         self._vault = checkpoints.vault
         self._accepted = Accepted(self._vault, checkpoints.ledger)
+        self.own = Own(checkpoints)
         self._lock = threading.Lock()
         self._known: OrderedDict[tuple[str, str], tuple[Hunk, ...] | None] = OrderedDict()
 

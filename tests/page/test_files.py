@@ -50,6 +50,11 @@ def test_a_file_too_large_to_edit_is_read_by_part(house: Stage) -> None:
         file.write("the end\n")
     expect(shown.filter(has_text="the end")).to_be_attached()
     expect(field).to_have_value("8")
+    (house.project / "big.log").write_text("short\n")
+    expect(shown.first).to_have_text("short")
+    expect(field).to_have_count(0)
+    edit(page, "very ")
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_visible()
 
 
 def edit(page: Page, text: str) -> None:

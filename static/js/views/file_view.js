@@ -73,6 +73,7 @@ export class FileView {
   async #turn(number) {
     try {
       const part = await api.part(this.path, number);
+      if (part.size <= this.app.known.status?.limits.text) return this.#leaveParts();
       this.file = { ...part, is_writable: false };
       this.bar.drawFacts(this.file);
       this.#base = { text: part.text, hash: null };
@@ -83,10 +84,19 @@ export class FileView {
       if (isSame) this.#editor.replace(part.text);
       else this.#editor.turnTo(part.text, part.first_line);
       this.body.before(this.#parts.element);
+      if (!this.#editor.element.isConnected) this.body.replaceChildren(this.#editor.element);
     } catch (refusal) {
       this.#parts?.element.remove();
       this.#cannotRead(refusal);
     }
+  }
+
+  /** Opens the file anew: it can be edited by now. */
+  #leaveParts() {
+    this.#parts?.element.remove();
+    this.#editor?.destroy();
+    this.#parts = this.#editor = null;
+    this.#isLoading = this.#load();
   }
 
   /** Opens the text, with what was typed before a reload; the file may be another since, or gone. */

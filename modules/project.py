@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import EllipsisType
 from typing import BinaryIO
@@ -23,11 +23,11 @@ from modules.files.containment import (
     Outside,
     Special,
 )
-from modules.files.ignore import visible_files
+from modules.files.ignore import ignored_folders, visible_files
 from modules.files.long_text import LONGEST, LongText, OnlyWhole, TooFar, excerpt
 from modules.files.own_code import OwnCode
 from modules.files.text_file import NotText, TextFile
-from modules.files.writable import Writable
+from modules.files.writable import MOST_NEW, TooDeep, Writable
 from utils.clean import visible
 from utils.git_names import is_git_name
 from utils.phrases import Problem, phrase
@@ -148,6 +148,16 @@ class Project:
         with os.fdopen(os.dup(file), "rb") as stream:
             return stream.read(limit + 1)
 
+    @contextmanager
+    def stream(self, path: str) -> Iterator[BinaryIO]:
+        """Yield the content of the regular file *path*, however large, to be read by part."""
+        with (
+            self._told(path),
+            self._beneath.opened(path) as file,
+            os.fdopen(os.dup(file), "rb") as stream,
+        ):
+            yield stream
+
     def read_text(self, path: str) -> TextFile:
         """Return the text file *path*. What is no text is refused with what it is instead."""
         return self.text_of(path, self.read_bytes(path))
@@ -231,6 +241,11 @@ class Project:
         with self._told(path):
             return visible_files(self._beneath, self.root, path)
 
+    def ignored_folders(self, path: str, names: Iterable[str]) -> set[str]:
+        """Return which of the folders *names* in *path*, which hold no file, a rule ignores."""
+        with self._told(path):
+            return ignored_folders(self._beneath, path, names)
+
     # Writing
 
     def write_bytes(
@@ -247,10 +262,10 @@ class Project:
         `containment.Changed`.
         """
         with self._told(path):
-            if make_folders:
-                self._beneath.make_folders(path.rpartition("/")[0])
+            folders = self._beneath.with_folders(path.rpartition("/")[0])
             try:
-                self._beneath.write(path, data, expect)
+                with folders if make_folders else nullcontext():
+                    self._beneath.write(path, data, expect)
             except FileExistsError:
                 raise Changed from None
 
@@ -259,9 +274,8 @@ class Project:
         with self._told(path, new_path):
             if new_path.startswith(f"{path}/"):  # before a folder is made for nothing
                 raise OSError(errno.EINVAL, "into itself")
-        with self._told(new_path):
-            self._beneath.make_folders(new_path.rpartition("/")[0])
-        with self._told(path, new_path):
+        folders = self._beneath.with_folders(new_path.rpartition("/")[0])
+        with self._told(new_path), folders, self._told(path, new_path):
             self._beneath.rename(path, new_path)
 
     def delete_file(self, path: str) -> None:
@@ -319,6 +333,10 @@ class Project:
                     path=shown,
                     target=target,
                 )
+            ) from None
+        except TooDeep:
+            raise ToolError(
+                phrase("{path} needs too many new folders; {n} at most.", path=shown, n=MOST_NEW)
             ) from None
         except Special:
             raise ToolError(

@@ -227,6 +227,10 @@ class UndoFamily(Recording):
             seen = (checkpoints.newest() if checkpoints.work.is_ours else checkpoints.take()).id
         return self.review.view(self.session, began, since, seen)
 
+    def own_paths(self, turn: int = 0) -> set[str]:
+        """Return the paths that this session changed since before *turn*; all else others did."""
+        return self.review.own.paths(self.session, turn)
+
     def take_back_part(self, view: View, part: Part) -> Card:
         """Take one hunk or file of *view* out of the folder again. Raises `Problem`."""
         is_whole = part.hunk < 0

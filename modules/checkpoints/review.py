@@ -19,6 +19,7 @@ from modules.checkpoints.ledger import Snapshot
 from modules.checkpoints.merge import preferring
 from modules.checkpoints.operations import Operation
 from modules.checkpoints.operations import Part as FilesPart
+from modules.checkpoints.own import Own
 from modules.checkpoints.trees import Comparison, Found, lookup
 from modules.checkpoints.vault import Damaged
 from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
@@ -80,6 +81,7 @@ class Review:
         self._checkpoints = checkpoints
         self._vault = checkpoints.vault
         self._accepted = Accepted(self._vault, checkpoints.ledger)
+        self.own = Own(checkpoints)
         self._lock = threading.Lock()
         self._known: OrderedDict[tuple[str, str], tuple[Hunk, ...] | None] = OrderedDict()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,6 +167,22 @@ def _walked(beneath: Beneath, root: Path, path: str) -> Iterator[str]:
                 ahead.append((name, rules))
 
 
+def ignored_folders(beneath: Beneath, path: str, names: Iterable[str]) -> set[str]:
+    """Return which of the folders *names* in the folder *path* the rules above them ignore.
+
+    Of one that holds no file neither git nor `visible_files` says anything.
+    """
+    rules = [_Rules(0, _parsed_rules(_USUAL + _excluded(beneath, "")))]
+    place = ""
+    for part in path.split("/") if path else ():
+        rules.append(_own(beneath, place))
+        if _is_ignored(place + part, True, rules):
+            return set(names)
+        place += f"{part}/"
+    rules.append(_own(beneath, place))
+    return {name for name in names if _is_ignored(place + name, True, rules)}
+
+
 def _is_ignored(path: str, is_folder: bool, rules: Sequence[_Rules]) -> bool:
     """Return the verdict of the deepest rules that have one."""
     verdicts = (rule.verdict(path, is_folder) for rule in reversed(rules))
@@ -179,8 +195,12 @@ def _with_own(
     """Return *rules* and those of the .gitignore in *folder*; git does not follow a link there."""
     if not any(item.name == ".gitignore" and item.is_file for item in items):
         return rules
-    place = f"{folder}/" if folder else ""
-    return [*rules, _Rules(len(place), _parsed_rules(_read(beneath, f"{place}.gitignore")))]
+    return [*rules, _own(beneath, f"{folder}/" if folder else "")]
+
+
+def _own(beneath: Beneath, place: str) -> _Rules:
+    """Return the rules of the .gitignore in the folder *place*, "" or a path with a "/"."""
+    return _Rules(len(place), _parsed_rules(_read(beneath, f"{place}.gitignore")))
 
 
 def _excluded(beneath: Beneath, path: str) -> bytes:

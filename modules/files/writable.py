@@ -6,8 +6,8 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import EllipsisType
 
@@ -27,22 +27,61 @@ LEFT_BEHIND = re.compile(r"(.*/)?\.[0-9a-f]{16}\.tmp")
 """The path of a file that a kill may have left, whole or not, instead of giving it its name."""
 
 
+MOST_NEW = 100
+"""Folders within each other that are made at once."""
+
+
+class TooDeep(Exception):
+    """More than `MOST_NEW` folders were to be made within each other."""
+
+
 class Writable(Beneath):
     """A folder beneath which files may be changed; see `Beneath` for what is refused."""
 
     def make_folders(self, path: str) -> list[str]:
-        """Make the folder *path* and those above it; return the paths of those that were made."""
-        parts = path.split("/") if path else []
-        made = []
-        for end in range(1, len(parts) + 1):
-            here = "/".join(parts[:end])
-            if self._is_folder(here):
-                continue
-            with self.parent(here) as (folder, name), suppress(FileExistsError):
-                os.mkdir(name, dir_fd=folder)  # noqa: PTH102 - pathlib knows no descriptors
-                made.append(here)
-        with self.folder(path, writing=True):
-            return made
+        """Make the folder *path* and those above it; return the paths of those that were made.
+
+        All of them or none: what was made before something failed is taken away again. More than
+        `MOST_NEW` at once are refused (`TooDeep`).
+        """
+        missing = self._missing(path)
+        made: list[str] = []
+        try:
+            for here in reversed(missing):
+                with self.parent(here) as (folder, name), suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=folder)  # noqa: PTH102 - pathlib knows no descriptors
+                    made.append(here)
+            with self.folder(path, writing=True):
+                return made
+        except BaseException:
+            self._take_away(made)
+            raise
+
+    @contextmanager
+    def with_folders(self, path: str) -> Iterator[None]:
+        """Make the folder *path* for what is done within; when that fails, it was not made."""
+        made = self.make_folders(path)
+        try:
+            yield
+        except BaseException:
+            self._take_away(made)
+            raise
+
+    def _take_away(self, made: list[str]) -> None:
+        """Remove the folders *made*, those that are still empty."""
+        for here in reversed(made):
+            with suppress(OSError), self.parent(here) as (folder, name):
+                os.rmdir(name, dir_fd=folder)  # noqa: PTH106
+
+    def _missing(self, path: str) -> list[str]:
+        """Return *path* and the folders above it that are to be made, the deepest first."""
+        missing: list[str] = []
+        while path and not self._is_folder(path):
+            missing.append(path)
+            if len(missing) > MOST_NEW:
+                raise TooDeep
+            path = path.rpartition("/")[0]
+        return missing
 
     def _is_folder(self, path: str) -> bool:
         try:

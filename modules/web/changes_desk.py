@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Annotated, Any, Literal
 
 from core.blinding import mapped
@@ -70,7 +70,7 @@ class ChangesDesk:
             "turn": "Since before which; 0: since the session began.",
             "turns": "The turns in which something changed.",
             "seen": "What an acting request has to name.",
-            "files": "Each with its path, kind and hunks.",
+            "files": "Each with its path, kind and hunks; those that this session changed first.",
             "left_out": "How many more there are.",
             "has_accepted": "Whether something is not shown because it was accepted.",
             "can_redo": "Whether the last undo can be taken back.",
@@ -83,8 +83,10 @@ class ChangesDesk:
         turns = sorted({call.turn for call in undo.calls()})
         with explained():
             view = undo.view(turn)
-            found = undo.review.changes(view) if view else []
-            shown = _shown(undo.review, found[:MOST_FILES])
+            own = undo.own_paths(turn)
+            changes = undo.review.changes(view) if view else []
+            found = sorted(changes, key=lambda one: not _is_own(one, own))
+            shown = _shown(undo.review, found[:MOST_FILES], own)
             has_accepted, can_redo = undo.review.has_accepted(id), undo.can_redo
         told = {"revision": revision, "turn": turn, "turns": turns}
         told |= {"has_accepted": has_accepted, "can_redo": can_redo}
@@ -103,9 +105,10 @@ class ChangesDesk:
         with explained():
             path = self._project.normal(path)
             view = _the(undo.view(turn, seen))
+            own = undo.own_paths(turn)
             for found in undo.review.changes(view):
                 if path == _path(found):
-                    return mapped(_plain(undo.review.reviewed(found)), seat.terminal.blind)
+                    return mapped(_plain(undo.review.reviewed(found), own), seat.terminal.blind)
         raise Refused("not_found", phrase("{path} has not changed since then.", path=visible(path)))
 
     @route(
@@ -239,24 +242,27 @@ def _the(view: View | None) -> View:
     return view
 
 
-def _shown(review: Review, found: Sequence[Found]) -> list[Plain]:
-    """Return the files with their hunks, or `"hunks": null` and `"is_left": true` for some."""
+def _shown(review: Review, found: Sequence[Found], own: Set[str]) -> list[Plain]:
+    """Return the files with their hunks, or `"hunks": null` and `"is_left": true` for some.
+
+    *own* are the paths that the session changed.
+    """
     shown: list[Plain] = []
     size = 0
     for one in found:
         if len(shown) >= MOST_SHOWN or size > LARGEST:
-            shown.append({**_head(one), "is_left": True})
+            shown.append({**_head(one, own), "is_left": True})
             continue
-        plain = _plain(review.reviewed(one))
+        plain = _plain(review.reviewed(one), own)
         size += sum(len(hunk["diff"]) for hunk in plain["hunks"] or ())
         shown.append(plain)
     return shown
 
 
-def _plain(reviewed: Reviewed) -> Plain:
+def _plain(reviewed: Reviewed, own: Set[str]) -> Plain:
     hunks = reviewed.hunks
     return {
-        **_head(reviewed.found),
+        **_head(reviewed.found, own),
         "note": to_plain(reviewed.note),
         "is_divisible": reviewed.is_divisible,
         "hunks": hunks
@@ -265,13 +271,17 @@ def _plain(reviewed: Reviewed) -> Plain:
     }
 
 
-def _head(found: Found) -> Plain:
+def _head(found: Found, own: Set[str]) -> Plain:
     change = found.change
     was = visible(change.path) if change.new_path else ""
     told: Plain = {"path": visible(_path(found)), "was": was, "kind": change.kind}
     modes = [mode_of(entry) if entry else "" for entry in (found.old, found.new)]
-    told |= {"is_folder": _is_folder(found), "modes": modes}
+    told |= {"is_folder": _is_folder(found), "is_own": _is_own(found, own), "modes": modes}
     return {**told, "old": _content(found.old), "new": _content(found.new)}
+
+
+def _is_own(found: Found, own: Set[str]) -> bool:
+    return not own.isdisjoint((found.change.path, found.change.new_path))
 
 
 def _path(found: Found) -> str:

@@ -96,6 +96,29 @@ class FileDesk:
         return self._files.text(path)
 
     @route(
+        "GET",
+        "/api/files/part",
+        "Read a part of a text file of any size.",
+        answer={
+            **_PATH_TOLD,
+            "number": "Of the part, from 1.",
+            "count": "How many parts there are.",
+            "text": "With the names of secrets in their place.",
+            "first_line": "The number of its first line; null where that was not counted.",
+            "size": "Bytes of the file.",
+            "encoding": "As it is kept.",
+            "newline": "The end of its lines.",
+            "language": "Its syntax, by its name.",
+        },
+    )
+    def part(
+        self,
+        path: _PATH,
+        number: Annotated[int, "Which part, from 1; at most the last.", Within(1)] = 1,
+    ) -> dict[str, Any]:
+        return self._files.part(path, number)
+
+    @route(
         "PUT",
         "/api/files/text",
         "Write a text file that nobody changed meanwhile.",

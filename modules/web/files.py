@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from modules.annotations import Annotations
 from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
 from modules.project import Changed, Missing, Project
 from modules.web import file_names
+from modules.web.parts import read_part
 from modules.web.refusal import Refused, explained
 from modules.web.stamps import Stamps, stamp_of
 from modules.web.veil import Veil
@@ -64,6 +66,29 @@ class Files:
                 "note": self._veil.hidden(self._notes.note(path)),
                 "language": file_names.language(path),
             }
+
+    def part(self, path: str, number: int) -> dict[str, Any]:
+        """Return the part *number*, or the last one, of the text file *path*, however large."""
+        with explained():
+            path = self._project.normal(path)
+            self._stamps.tell(visible(path), stamp_of(self._project.stat(path)))
+            with self._project.stream(path) as stream:
+                try:
+                    part = read_part(stream, number)
+                except NotText as error:
+                    raise _no_text(path, error, os.fstat(stream.fileno()).st_size) from None
+        self._veil.look()
+        return {
+            "path": visible(path),
+            "number": part.number,
+            "count": part.count,
+            "text": self._veil.hidden_between(part.before, part.text, part.after),
+            "first_line": part.first_line,
+            "size": part.size,
+            "encoding": part.form.name,
+            "newline": part.form.newline,
+            "language": file_names.language(path),
+        }
 
     def write_text(self, path: str, text: str, base: str | None) -> dict[str, Any]:
         """Write *text* to the file whose bytes have the hash *base*; None: that must not exist.
@@ -186,11 +211,13 @@ def _text(path: str, data: bytes) -> TextFile:
     try:
         return TextFile.decode(data)
     except NotText as error:
-        what = phrase("{path} is not text but {kind}.", path=visible(path), kind=error.kind)
-        shown = file_names.preview(path)
-        raise Refused(
-            "binary", what, kind=error.kind, size=len(data), preview=shown, hash=digest(data)
-        ) from None
+        raise _no_text(path, error, len(data), hash=digest(data)) from None
+
+
+def _no_text(path: str, error: NotText, size: int, **more: Any) -> Refused:
+    what = phrase("{path} is not text but {kind}.", path=visible(path), kind=error.kind)
+    shown = file_names.preview(path)
+    return Refused("binary", what, kind=error.kind, size=size, preview=shown, **more)
 
 
 def _encoded(path: str, before: bytes | None, text: str) -> bytes:

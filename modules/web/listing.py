@@ -195,18 +195,20 @@ class Listing:
         base = f"{path}/" if path else ""
         unknown = [n for n in ordered.names if base + n not in survey.known]
         ignored, newest = {name for name in unknown if name not in ordered.folders}, 0
+        empty = []
         for name in unknown:
             if name in ordered.folders and base + name not in survey.folders:
                 holds, change = self._holds_files(base + name)
                 newest = max(newest, change)
-                if holds:
-                    ignored.add(name)
+                (ignored.add if holds else empty.append)(name)
+        if empty:
+            ignored |= self._project.ignored_folders(path, empty)
         return frozenset(ignored), newest
 
     def _holds_files(self, path: str) -> tuple[bool, int]:
         """Return whether a file is below *path*, and the newest time of the folders looked into.
 
-        No rule needs to ignore a folder without any.
+        Where there is one that the survey does not know, a rule ignores the folder.
         """
         ahead, newest = [path], 0
         for _ in range(_LOOKED):

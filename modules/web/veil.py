@@ -54,6 +54,21 @@ class Veil:
         """Return *text* as it may be seen, by what the last `look` has found."""
         return "".join(seen for seen, _ in self._parts(text))
 
+    def hidden_between(self, before: str, text: str, after: str) -> str:
+        """Return *text* as it may be seen where it stands between *before* and *after*.
+
+        What is hidden and reaches over an end shows where it begins.
+        """
+        at, start, end = 0, len(before), len(before) + len(text)
+        shown = []
+        for seen, real in self._parts(before + text + after):
+            if seen == real:
+                shown.append(real[max(0, start - at) : max(0, end - at)])
+            elif start <= at < end:
+                shown.append(seen)
+            at += len(real)
+        return "".join(shown)
+
     def hidden_bytes(self, data: bytes) -> bytes:
         """Return the *data* of a file as it may leave; what is no text is left as it is."""
         try:

@@ -44,10 +44,6 @@ import("./net/marks.js").then(({ followMarks }) => followMarks(app));
 import("./net/read_along.js").then(({ readAlong }) => readAlong(app));
 import("./views/drops.js").then(({ drops }) => drops(app, (event) => parts.tree.folderAt(event)));
 keys(app, { ...parts, layout: page });
-app.on("sessions", async () => {
-  const { openSessions } = await import("./views/sessions.js");
-  openSessions(app);
-});
 app.on("asked", (question) => {
   const isWriting = document.activeElement?.closest?.("textarea, input, .editor");
   if (!isWriting || (document.activeElement === parts.composer.area && !parts.composer.area.value))

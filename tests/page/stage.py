@@ -24,6 +24,8 @@ from utils.waiting import Stop
 
 PATIENCE = 60.0
 """Seconds; nothing passes later for it, only what is slow fails not."""
+KEY = "'X-Onefold-Key': localStorage.getItem('onefold.key')"
+"""The header of a change that a page asks for by itself."""
 CHOICES = Choices(
     system_text="You are a test.",
     context_limit=128_000,

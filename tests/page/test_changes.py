@@ -53,6 +53,21 @@ def text(stage: Stage) -> str:
     return (stage.project / "f.py").read_text()
 
 
+def test_what_others_changed_stands_apart(stage: Stage) -> None:
+    page = stage.open()
+    play(page, 1)
+    expect(page.locator(".changes-head .total")).to_have_text("2 files changed")
+    others = page.get_by_role("region", name="Not changed by this session")
+    expect(others).to_be_hidden()
+    (stage.project / "mine.txt").write_text("by hand\n")
+    expect(others.get_by_role("region", name="mine.txt", exact=True)).to_be_visible()
+    expect(others.locator(".file-changes")).to_have_count(1)
+    expect(page.locator(".file-changes")).to_have_count(3)
+    expect(page.locator(".changes-head .total")).to_have_text("2 files changed")
+    others.get_by_role("button", name="Accept mine.txt").click()
+    expect(others).to_be_hidden()
+
+
 def test_a_hunk_is_undone_and_another_accepted_by_keyboard(stage: Stage) -> None:
     page = stage.open()
     play(page)

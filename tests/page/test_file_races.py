@@ -8,17 +8,17 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.page.held import Held, Line, drawn, intercept, until
-from tests.page.stage import Stage, replies, send
+from tests.page.stage import KEY, Stage, replies, send
 from tests.page.test_files import edit, row
 from tests.scripted import call, say
 
 ROOT = re.compile(r"/api/files\?path=&")
-WRITE = """async ([path, text]) => {
-    const { hash } = await (await fetch(`/api/files/text?path=${path}`)).json();
-    const body = JSON.stringify({ path, text, base: hash ?? null });
-    const headers = { "Content-Type": "application/json" };
-    return (await fetch("/api/files/text", { method: "PUT", body, headers })).status;
-}"""
+WRITE = f"""async ([path, text]) => {{
+    const {{ hash }} = await (await fetch(`/api/files/text?path=${{path}}`)).json();
+    const body = JSON.stringify({{ path, text, base: hash ?? null }});
+    const headers = {{ "Content-Type": "application/json", {KEY} }};
+    return (await fetch("/api/files/text", {{ method: "PUT", body, headers }})).status;
+}}"""
 
 
 def written_by_hand(page: Page, path: Path, text: str) -> None:

@@ -24,6 +24,39 @@ def row(page: Page, name: str) -> Locator:
     return page.get_by_role("tree", name="Files").get_by_role("treeitem", name=name, exact=True)
 
 
+def test_a_file_too_large_to_edit_is_read_by_part(house: Stage) -> None:
+    lines = [f"line {number}" for number in range(1, 600_001)]
+    (house.project / "big.log").write_text("\n".join(lines) + "\n")
+    page = house.open()
+    row(page, "big.log").click()
+    shown = page.locator(".editor .cm-line")
+    expect(shown.first).to_have_text("line 1")
+    expect(page.locator(".file-bar .facts")).to_contain_text("read-only")
+    expect(page.get_by_role("button", name="The part before")).to_be_disabled()
+    page.get_by_role("button", name="The next part").click()
+    expect(shown.first).not_to_have_text("line 1")
+    first = page.locator(".editor .cm-lineNumbers .cm-gutterElement:visible").first
+    expect(shown.first).to_have_text(f"line {first.inner_text()}")
+    field = page.get_by_role("spinbutton", name="Part")
+    field.fill("99")
+    field.press("Enter")
+    expect(field).to_have_value("8")
+    expect(page.get_by_role("button", name="The next part")).to_be_disabled()
+    page.locator(".editor .cm-content").press("Control+End")
+    expect(shown.filter(has_text="line 600000")).to_be_visible()
+    page.keyboard.type("never")
+    expect(page.get_by_role("button", name="Save")).to_be_hidden()
+    with (house.project / "big.log").open("a") as file:
+        file.write("the end\n")
+    expect(shown.filter(has_text="the end")).to_be_attached()
+    expect(field).to_have_value("8")
+    (house.project / "big.log").write_text("short\n")
+    expect(shown.first).to_have_text("short")
+    expect(field).to_have_count(0)
+    edit(page, "very ")
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_visible()
+
+
 def edit(page: Page, text: str) -> None:
     page.locator(".editor .cm-content").click()
     page.keyboard.press("Control+Home")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import http.client
 import http.server
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from playwright.sync_api import Page
 
-from tests.page.stage import Stage
+from tests.page.stage import PATIENCE, Stage
 
 TRIES = """
 async (target) => {
@@ -73,6 +75,32 @@ def elsewhere() -> Iterator[int]:
         yield server.server_address[1]
         server.shutdown()
         thread.join()
+
+
+def status(house: Stage, method: str, path: str, headers: dict[str, str]) -> int:
+    """Make one request as a program does, with whatever *headers* it likes."""
+    line = http.client.HTTPConnection("127.0.0.1", house.server.port, timeout=PATIENCE)
+    with closing(line):
+        line.request(method, path, "{}", {"Content-Type": "application/json", **headers})
+        return line.getresponse().status
+
+
+def test_a_server_that_the_browser_gives_our_cookie_to_can_do_nothing_with_it(
+    house: Stage, elsewhere: int
+) -> None:
+    own = house.open()
+    page = own.context.new_page()
+    with page.expect_request(f"http://127.0.0.1:{elsewhere}/") as asked:
+        page.goto(f"http://127.0.0.1:{elsewhere}/")
+    caught = asked.value.all_headers()["cookie"]
+    assert caught.startswith(f"onefold_{house.server.port}=")  # a cookie goes to every port
+    forged = {"Cookie": caught, "Origin": house.server.url, "Sec-Fetch-Site": "same-origin"}
+    polling = "/socket.io/?EIO=4&transport=polling"
+    assert status(house, "GET", "/api/status", forged) == 200
+    for method, path in (("POST", "/api/login-links"), ("POST", "/api/sessions"), ("GET", polling)):
+        assert status(house, method, path, forged) == 401
+    assert page.evaluate("localStorage.length") == 0  # the key is of another origin
+    assert sessions(own) == 0
 
 
 def sessions(page: Page) -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+import pytest
 from playwright.sync_api import expect
 
 from tests.page.held import Held
-from tests.page.stage import Gate, Stage, replies, send
+from tests.page.stage import KEY, Gate, Stage, message, replies, send
 from tests.scripted import USED, say
 from utils.completion import Completion, Delta
 
@@ -22,6 +25,69 @@ def test_a_file_that_is_opened_by_its_name_is_gone_on_with(house: Stage) -> None
     expect(page.locator(".editor .cm-line").first).to_have_text("zero one")
 
 
+Role = Literal["combobox", "searchbox", "textbox"]
+LEADS = [
+    ("Control+p", "palette", "combobox", "Name of a file"),
+    ("Control+k", "sessions", "searchbox", "Search all sessions"),
+    ("F2", "title_field", "textbox", "Title"),
+]
+
+
+@pytest.mark.parametrize(("keys", "script", "role", "name"), LEADS)
+def test_what_is_typed_right_after_a_key_goes_where_the_key_leads(
+    house: Stage, keys: str, script: str, role: Role, name: str
+) -> None:
+    page = house.open()
+    if keys == "F2":
+        page.locator(".log").focus()  # for who writes a message it is a key like others
+    held = Held(page, f"**/views/{script}.js")
+    page.keyboard.press(keys)
+    page.keyboard.type("no")
+    held.wait()
+    page.keyboard.type("tes")
+    held.let_go()
+    field = page.get_by_role(role, name=name)
+    expect(field).to_have_value("notes")
+    expect(field).to_be_focused()
+    field.fill("")  # with words in it Escape takes those first
+    page.keyboard.press("Escape")
+    expect(field).to_have_count(0)
+    expect(message(page)).to_have_value("")
+    if keys != "F2":
+        expect(message(page)).to_be_focused()
+    assert house.model.requests == []
+
+
+def test_enter_before_the_list_is_there_opens_what_was_meant_and_sends_nothing(
+    house: Stage,
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        (house.project / name).write_text(f"{name}\n")
+    page = house.open()
+    held = Held(page, "**/views/palette.js")
+    page.keyboard.press("Control+p")
+    page.keyboard.type("b.t")
+    page.keyboard.press("Enter")
+    held.let_go()
+    expect(page.locator(".editor .cm-line").first).to_have_text("b.txt")
+    assert house.model.requests == []
+
+
+def test_escape_before_a_list_is_there_leaves_all_as_it_was(house: Stage) -> None:
+    page = house.open()
+    message(page).fill("so ")
+    held = Held(page, "**/views/sessions.js")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("x")
+    page.keyboard.press("Escape")
+    held.wait()
+    held.let_go()
+    expect(message(page)).to_be_focused()
+    page.keyboard.type("far")
+    expect(message(page)).to_have_value("so far")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 def test_the_file_that_is_opened_fits_what_was_typed_last(house: Stage) -> None:
     for name in ("a.txt", "b.txt"):
         (house.project / name).write_text(f"{name}\n")
@@ -31,7 +97,7 @@ def test_the_file_that_is_opened_fits_what_was_typed_last(house: Stage) -> None:
     held = Held(page, "**/api/files/list")
     page.evaluate(
         "fetch('/api/files/folder', {method: 'POST', body: '{\"path\": \"new\"}',"
-        " headers: {'Content-Type': 'application/json'}})"
+        f" headers: {{'Content-Type': 'application/json', {KEY}}}}})"
     )
     expect(page.locator("[data-path=new]")).to_be_attached()  # what is known is old now
     page.get_by_role("combobox", name="Name of a file").fill("b.t")

@@ -75,6 +75,20 @@ def test_a_picture_that_is_made_anew_is_shown_anew(house: Stage) -> None:
     expect(shown).to_have_js_property("naturalWidth", 9)
 
 
+def test_a_picture_that_is_not_there_is_told_of(house: Stage) -> None:
+    (house.project / "a.txt").write_text("no picture\n")
+    (house.project / "broken.png").write_bytes(b"no picture either")
+    (house.project / "there.png").write_bytes(picture(9))
+    page = house.open()
+    house.model.replies = [
+        say("See ![the plot](gone.png), ![](a.txt), ![odd](broken.png), ![this](there.png).")
+    ]
+    send(page, "show me")
+    told = "See [the plot: gone.png], [a.txt], [odd: broken.png], ."
+    expect(page.locator(".reply")).to_have_text(told)
+    expect(page.locator(".reply img")).to_have_js_property("naturalWidth", 9)
+
+
 def test_html_is_previewed_in_a_sandbox(page: Page) -> None:
     row(page, "page.html").click()
     page.get_by_role("button", name="Preview").click()
@@ -113,7 +127,7 @@ def test_a_link_in_a_previewed_file_starts_from_its_folder(house: Stage) -> None
     docs.mkdir()
     (docs / "a.md").write_text("[b](b.md#top) [up](../top.txt) ![p](p.png)\n")
     (docs / "b.md").write_text("the other\n")
-    (docs / "p.png").write_bytes(b"x")
+    (docs / "p.png").write_bytes(picture(3))
     page = house.open()
     row(page, "docs").click()
     row(page, "a.md").click()

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.page.held import Held, Line, drawn, intercept
-from tests.page.stage import Stage, message, replies, send
+from tests.page.stage import KEY, Stage, message, replies, send
 from tests.page.test_changes import act
 from tests.scripted import call, say
 
@@ -246,7 +246,7 @@ def test_what_is_completed_fits_what_was_typed_last(house: Stage) -> None:
     held = Held(page, "**/api/files/list")
     page.evaluate(
         "fetch('/api/files/folder', {method: 'POST', body: '{\"path\": \"new\"}',"
-        " headers: {'Content-Type': 'application/json'}})"
+        f" headers: {{'Content-Type': 'application/json', {KEY}}}}})"
     )
     expect(page.get_by_role("treeitem", name="new")).to_be_visible()  # what is known is old now
     message(page).press_sequentially("p")

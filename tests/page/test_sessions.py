@@ -11,7 +11,7 @@ from modules.data_folder import DataFolder
 from modules.sessions import Sessions
 from tests.modules.web.test_held import run_elsewhere
 from tests.page.held import Held, Line, drawn
-from tests.page.stage import Gate, Stage, message, replies, send
+from tests.page.stage import KEY, Gate, Stage, message, replies, send
 from tests.page.test_races import new_session, talked
 from tests.scripted import USED, call, say
 from utils.completion import Completion, Delta
@@ -84,7 +84,7 @@ def test_the_list_keeps_the_focus_when_something_in_it_changes(house: Stage) -> 
     archive.focus()
     third = drawer.locator(".session").nth(2).get_attribute("data-id")
     rename = "id => fetch(`/api/sessions/${id}`, {method: 'PATCH', body: '{\"title\": \"3\"}', "
-    rename += "headers: {'Content-Type': 'application/json'}}).then(answer => answer.status)"
+    rename += f"headers: {{'Content-Type': 'application/json', {KEY}}}}}).then(a => a.status)"
     assert page.evaluate(rename, third) == 200
     expect(drawer.locator(".title", has_text=re.compile("^3$"))).to_be_visible()
     expect(archive).to_be_focused()
@@ -132,7 +132,8 @@ def test_a_session_that_is_deleted_elsewhere_is_left_with_what_was_being_written
     expect(page.locator(".end")).to_have_count(1)
     page.locator(".composer textarea").fill("half a sent")
     gone = page.url.rpartition("/s/")[2].partition("?")[0]
-    delete = "id => fetch(`/api/sessions/${id}`, {method: 'DELETE'}).then(answer => answer.status)"
+    delete = "id => fetch(`/api/sessions/${id}`, {method: 'DELETE', headers: {"
+    delete += f"{KEY}}}}}).then(answer => answer.status)"
     assert page.evaluate(delete, gone) == 204
     expect(page.locator(".notice")).to_contain_text("no longer there")
     expect(page).not_to_have_url(re.compile(gone))

@@ -167,8 +167,10 @@ function tamePicture(picture) {
   if (/^https?:/i.test(source)) return spellOut(picture, picture.alt || source);
   const path = inProject(source);
   const address = addressOf(path);
-  if (address) picture.setAttribute("src", address);
-  else spellOut(picture, [picture.alt, path].filter(Boolean).join(": "));
+  const words = [picture.alt, path].filter(Boolean).join(": ");
+  if (!address) return spellOut(picture, words);
+  picture.setAttribute("src", address);
+  picture.addEventListener("error", () => spellOut(picture, words), { once: true });
 }
 
 function spellOut(picture, words) {

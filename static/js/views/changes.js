@@ -23,10 +23,15 @@ class ChangesView {
     this.app = app;
     this.element = element;
     this.list = h("div", { class: "changed-files" });
-    this.drawFiles = keyed(
-      this.list,
-      (file) => file.path,
-      (file) => new ChangedFile(file, this),
+    this.drawOwn = this.#filesIn(this.list);
+    this.otherList = h("div", { class: "changed-files" });
+    this.drawOthers = this.#filesIn(this.otherList);
+    this.others = h(
+      "section",
+      { class: "changes-of-others", hidden: true, "aria-labelledby": "changes-of-others" },
+      h("h2", { id: "changes-of-others", text: t("Not changed by this session") }),
+      h("p", { class: "muted", text: t("You, another session or another program did this since.") }),
+      this.otherList,
     );
     this.#makeHead();
     this.empty = h(
@@ -38,10 +43,18 @@ class ChangesView {
       this.emptyTools = h("div", { class: "buttons" }),
     );
     this.more = h("p", { class: "muted more-files", hidden: true });
-    element.append(planView(app), this.head, this.empty, this.list, this.more);
+    element.append(planView(app), this.head, this.empty, this.list, this.others, this.more);
     this.source = new ChangesSource(app, element);
     this.source.follow(() => this.#draw());
     new ResizeObserver(([{ contentRect }]) => this.#fit(contentRect.width)).observe(element);
+  }
+
+  #filesIn(list) {
+    return keyed(
+      list,
+      (file) => file.path,
+      (file) => new ChangedFile(file, this),
+    );
   }
 
   #makeHead() {
@@ -121,14 +134,18 @@ class ChangesView {
   #draw() {
     const { answer } = this.source;
     const files = answer?.files ?? [];
-    this.drawFiles(files);
+    const own = files.filter((file) => file.is_own);
+    this.drawOwn(own);
+    this.drawOthers(files.filter((file) => !file.is_own));
+    this.others.hidden = own.length === files.length;
     this.app.tell("watch");
     this.#drawEmpty(answer, files);
     this.#drawSince(answer);
-    const shown = files.length + (answer?.left_out ?? 0);
+    const shown = own.length + (own.length === files.length ? (answer?.left_out ?? 0) : 0);
     retext(this.total, shown === 1 ? t("1 file changed") : shown ? t("{n} files changed", { n: shown }) : "");
     this.redo.hidden = !answer?.can_redo;
-    this.undo.hidden = this.acceptAll.hidden = !files.length;
+    this.undo.hidden = !own.length;
+    this.acceptAll.hidden = !files.length;
     this.split.hidden = !this.#isWide || !files.length;
     this.split.setAttribute("aria-pressed", String(this.#isSplit));
     this.head.hidden = !files.length && !answer?.can_redo && !answer?.turns.length;
@@ -184,7 +201,8 @@ class ChangesView {
   }
 
   #redraw() {
-    this.drawFiles([]);
+    this.drawOwn([]);
+    this.drawOthers([]);
     this.#draw();
   }
 }

@@ -3,7 +3,7 @@
 import { api } from "../net/api.js";
 
 const PAUSE = 120; // ms in which more news may come
-const HEAD = ["was", "kind", "is_folder", "old", "new", "modes"]; // what tells one change of a file from another
+const HEAD = ["was", "kind", "is_folder", "is_own", "old", "new", "modes"]; // what tells one change of a file from another
 const AGAIN = 2000; // ms until the server is asked again that did not answer
 
 /** @typedef {{path?: string, diff?: string}} Part a file, or the hunk of it that is shown by *diff* */

@@ -56,6 +56,9 @@ const COLOURS = cm.HighlightStyle.define([
 ]);
 
 export class Editor {
+  /** The number of the first line: 1 but in a part of a file; null where it is not known. */
+  firstLine = 1;
+
   /** @param {{text: string, language: string, isReadOnly: boolean, changed: () => void, save: () => void, selected: () => void}} options */
   constructor({ text, language, isReadOnly, changed, save, selected }) {
     this.element = h("div", { class: "editor" });
@@ -67,7 +70,7 @@ export class Editor {
       state: cm.EditorState.create({
         doc: text,
         extensions: [
-          cm.lineNumbers(),
+          cm.lineNumbers({ formatNumber: (line) => this.#numberOf(line) }),
           cm.foldGutter(),
           cm.highlightSpecialChars(),
           cm.history(),
@@ -109,6 +112,20 @@ export class Editor {
     });
   }
 
+  #numberOf(line) {
+    return this.firstLine === null ? "" : String(line + this.firstLine - 1);
+  }
+
+  /** Shows *text*, which begins with the line *firstLine*, from its beginning. */
+  turnTo(text, firstLine) {
+    this.firstLine = firstLine;
+    this.view.dispatch({
+      changes: { from: 0, to: this.view.state.doc.length, insert: text },
+      selection: { anchor: 0 },
+      scrollIntoView: true,
+    });
+  }
+
   get text() {
     return this.view.state.doc.toString();
   }
@@ -138,8 +155,8 @@ export class Editor {
     const end = to > from && doc.lineAt(to).from === to ? to - 1 : to;
     return {
       text: doc.sliceString(from, to),
-      first: doc.lineAt(from).number,
-      last: doc.lineAt(end).number,
+      first: doc.lineAt(from).number + (this.firstLine ?? 1) - 1,
+      last: doc.lineAt(end).number + (this.firstLine ?? 1) - 1,
       place: { left: place.left, top: place.top, bottom: place.bottom },
     };
   }
@@ -147,7 +164,8 @@ export class Editor {
   /** @param {number} line from 1 */
   goTo(line) {
     const { doc } = this.view.state;
-    this.goToOffset(doc.line(Math.max(1, Math.min(line, doc.lines))).from);
+    const wanted = line - (this.firstLine ?? 1) + 1;
+    this.goToOffset(doc.line(Math.max(1, Math.min(wanted, doc.lines))).from);
   }
 
   goToOffset(offset) {

@@ -10,6 +10,7 @@ import { conflicts, merge } from "../lib/merge.js";
 import { loadMerge } from "../lib/vendor.js";
 import { FileBar } from "./file_bar.js";
 import { FileNotices } from "./file_notices.js";
+import { PartBar } from "./part_bar.js";
 import { preview, previewKind } from "./preview.js";
 
 const NO_TEXT = new Set(["image", "pdf", "audio", "video"]);
@@ -30,6 +31,8 @@ export class FileView {
   /** Looks at the file on disk, one after another: what was read first must not come last. */
   #looking = Promise.resolve();
   #keeping = 0;
+  /** @type {PartBar | null} there for a file that is shown by part */
+  #parts = null;
 
   /**
    * @param {import("../app.js").App} app
@@ -61,8 +64,39 @@ export class FileView {
     try {
       await this.#read(kind);
     } catch (refusal) {
+      if (refusal.code === "too_large") await this.#turn(1);
+      else this.#cannotRead(refusal);
+    }
+  }
+
+  /** Shows the part *number* of a file that is too large to be edited. @param {number} number */
+  async #turn(number) {
+    try {
+      const part = await api.part(this.path, number);
+      if (part.size <= this.app.known.status?.limits.text) return this.#leaveParts();
+      this.file = { ...part, is_writable: false };
+      this.bar.drawFacts(this.file);
+      this.#base = { text: part.text, hash: null };
+      const isSame = number === this.#parts?.number;
+      this.#parts ??= new PartBar((wanted) => this.#turn(wanted));
+      this.#parts.draw(part);
+      if (!this.#editor) await this.#openEditor(this.file, part.text);
+      if (isSame) this.#editor.replace(part.text);
+      else this.#editor.turnTo(part.text, part.first_line);
+      this.body.before(this.#parts.element);
+      if (!this.#editor.element.isConnected) this.body.replaceChildren(this.#editor.element);
+    } catch (refusal) {
+      this.#parts?.element.remove();
       this.#cannotRead(refusal);
     }
+  }
+
+  /** Opens the file anew: it can be edited by now. */
+  #leaveParts() {
+    this.#parts?.element.remove();
+    this.#editor?.destroy();
+    this.#parts = this.#editor = null;
+    this.#isLoading = this.#load();
   }
 
   /** Opens the text, with what was typed before a reload; the file may be another since, or gone. */
@@ -223,6 +257,7 @@ export class FileView {
 
   async #look() {
     await this.#isLoading;
+    if (this.#parts) return this.#turn(this.#parts.number);
     if (!this.#editor) {
       this.#isLoading = this.#load();
       return;

@@ -1,11 +1,14 @@
 // Everything by keyboard. Single letters never act while something is being written.
 
+import { typedAhead } from "./typed_ahead.js";
+
 /**
  * @param {import("../app.js").App} app
  * @param {{composer: any, approval: any, pane: any, tree: any, conversation: any, layout: any}} parts
  */
 export function keys(app, parts) {
   app.on("keys", showKeys);
+  app.on("sessions", () => typedAhead(import("./sessions.js"), ({ openSessions }) => openSessions(app)));
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
     if (document.querySelector("dialog[open]")) return;
@@ -31,7 +34,7 @@ function chord(event, app, parts) {
     return (
       {
         KeyK: () => app.tell("sessions"),
-        KeyP: () => openPalette(app),
+        KeyP: () => typedAhead(import("./palette.js"), ({ openQuickly }) => openQuickly(app)),
         KeyB: () => app.tell("side"),
         KeyJ: () => app.tell("pane"),
         KeyL: () => parts.composer.focus(),
@@ -92,11 +95,6 @@ function nextPart({ tree, conversation, composer, pane }, by) {
   ];
   const at = order.findIndex(([element]) => element.contains(document.activeElement));
   order[(at + by + order.length) % order.length][1]();
-}
-
-async function openPalette(app) {
-  const { openQuickly } = await import("./palette.js");
-  await openQuickly(app);
 }
 
 async function showKeys() {

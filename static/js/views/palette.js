@@ -7,7 +7,7 @@ import { openDialog } from "./dialog.js";
 
 const MOST = 50;
 
-/** @param {import("../app.js").App} app */
+/** @param {import("../app.js").App} app @returns {HTMLInputElement} the field for the name */
 export function openQuickly(app) {
   const field = h("input", {
     type: "search",
@@ -82,4 +82,5 @@ export function openQuickly(app) {
   field.focus();
   app.finder.forget(); // what came since nobody looked is to be found, too
   searchAnew();
+  return field;
 }

@@ -9,7 +9,7 @@ import { byDay } from "../state/derived.js";
 import { openDialog } from "./dialog.js";
 import { SessionRow } from "./session_row.js";
 
-/** @param {import("../app.js").App} app */
+/** @param {import("../app.js").App} app @returns {HTMLInputElement} the field for a search */
 export function openSessions(app) {
   let archived = 0;
   const field = h("input", {
@@ -68,6 +68,7 @@ export function openSessions(app) {
   field.addEventListener("input", () => search(app, field.value.trim(), all, found, open));
   field.focus();
   app.refreshSessions();
+  return field;
 
   async function toggleArchive() {
     archived = archived ? 0 : 1;

@@ -5,6 +5,7 @@ import { icon } from "../lib/icons.js";
 import { language, switchLanguage, t } from "../lib/words.js";
 import { canNotify, notifies, switchNotify } from "../lib/notify.js";
 import { currentScheme, nextScheme } from "../lib/scheme.js";
+import { typedAhead } from "./typed_ahead.js";
 
 const SCHEMES = {
   auto: ["system", () => t("Colours: as the system")],
@@ -104,16 +105,20 @@ export function topbar(app) {
     bell.setAttribute("aria-pressed", String(isOn));
   }
 
-  async function rename() {
-    const { titleField } = await import("./title_field.js");
+  function rename() {
+    return typedAhead(import("./title_field.js"), renamed);
+  }
+
+  function renamed({ titleField }) {
     const { state, session } = app.known;
-    if (!state || !title.isConnected) return;
+    if (!state || !title.isConnected) return undefined;
     const field = titleField(app, { id: session, title: titleOf(app.known) }, (isByKey) => {
       field.replaceWith(title);
       if (isByKey) title.focus();
     });
     title.replaceWith(field);
     field.select();
+    return field;
   }
   return { element };
 }

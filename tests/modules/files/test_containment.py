@@ -14,7 +14,7 @@ import pytest
 
 from modules.files import kernel
 from modules.files.containment import Changed, Guarded, Linked, Outside, Special
-from modules.files.writable import Writable
+from modules.files.writable import MOST_NEW, TooDeep, Writable
 
 SECRET = b"secret from outside"
 Enter = Callable[[Path], Writable]
@@ -194,6 +194,33 @@ def test_any_name_works(enter: Enter, root: Path, name: str) -> None:
     beneath.rename(path, f"{path}x")
     beneath.unlink(f"{path}x")
     assert [item.name for item in beneath.scan("a")] == ["b"]
+
+
+def test_folders_that_cannot_all_be_made_are_not_made(enter: Enter, root: Path) -> None:
+    beneath = enter(root)
+    before = sorted(root.rglob("*"))
+    with pytest.raises(TooDeep):
+        beneath.make_folders("/".join(["d"] * 1_500))
+    with pytest.raises(OSError, match="too long"):
+        beneath.make_folders(f"x/y/{'n' * 300}/z")
+    with pytest.raises(OSError, match="too long"), beneath.with_folders("x/y"):
+        beneath.write(f"x/y/{'n' * 300}", b"1", None)
+    assert sorted(root.rglob("*")) == before
+    deep = "/".join(["d"] * MOST_NEW)
+    assert len(beneath.make_folders(deep)) == MOST_NEW
+    assert beneath.make_folders(f"{deep}/{deep}")[0] == f"{deep}/d"
+
+
+def test_what_another_put_into_a_folder_made_in_vain_stays(enter: Enter, root: Path) -> None:
+    beneath = enter(root)
+
+    def fail() -> None:
+        (root / "x" / "other").write_text("1")
+        raise Changed
+
+    with pytest.raises(Changed), beneath.with_folders("x/y"):
+        fail()
+    assert [path.name for path in (root / "x").iterdir()] == ["other"]
 
 
 def test_a_path_deeper_than_the_system_takes_works(enter: Enter, root: Path) -> None:

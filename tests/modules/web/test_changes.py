@@ -106,6 +106,44 @@ def test_what_changed_is_shown_by_hunk(talk: Talk) -> None:
     assert talk.ask("GET", f"/file?path=h&seen={shown['seen']}").status == 404
 
 
+def whose(talk: Talk, turn: int = 0) -> dict[str, bool]:
+    return {file["path"]: file["is_own"] for file in talk.shown(turn)["files"]}
+
+
+def test_what_others_did_is_told_from_what_the_session_did(talk: Talk) -> None:
+    root = talk.served.project
+    assert whose(talk) == {"f": True, "g": True}
+    (root / "a").write_text("by hand\n")
+    other = talk.served.ask("PUT", "/api/files/text", {"path": "b", "text": "at the page\n"})
+    assert other.status == 200
+    shown = talk.shown()
+    told = [(file["path"], file["is_own"]) for file in shown["files"]]
+    assert told == [("f", True), ("g", True), ("a", False), ("b", False)]
+    one = talk.ask("GET", f"/file?path=a&seen={shown['seen']}").json
+    assert one["is_own"] is False
+
+
+def test_what_an_undone_call_had_changed_is_of_others_when_they_change_it(talk: Talk) -> None:
+    talk.ask("POST", "/undo", {"what": "turn", "number": 2})
+    assert whose(talk) == {"f": True}
+    (talk.served.project / "g").write_text("by hand\n")
+    assert whose(talk) == {"f": True, "g": False}
+    assert whose(talk, 2) == {"g": False}
+
+
+def test_a_change_of_another_session_is_not_of_this_one(talk: Talk) -> None:
+    served, page = talk.served, talk.page
+    served.model.replies += [call("create_file", id="c9", path="theirs", content="x"), say("done")]
+    other = served.new_session()
+    page.attach(other)
+    page.call("send", session=other, cmd="t9", text="go")
+    page.wait_for("TurnFinished", session=other)
+    page.wait_for("state", session=other, running=False)
+    assert whose(talk) == {"f": True, "g": True, "theirs": False}
+    told = served.ask("GET", f"/api/sessions/{other}/changes").json["files"]
+    assert [(file["path"], file["is_own"]) for file in told] == [("theirs", True)]
+
+
 @pytest.mark.parametrize("hunk", [-2, -99])
 def test_a_hunk_before_the_first_is_none_and_not_the_whole_file(talk: Talk, hunk: int) -> None:
     for deed in ("take-back", "accept"):

@@ -134,6 +134,34 @@ def test_a_file_is_written_only_over_what_was_read(served: Served) -> None:
     assert write(served, "new/b.txt", "y", None).status == 409
 
 
+@pytest.mark.parametrize("levels", [1_500, 5_000])
+def test_a_file_beneath_more_folders_than_anybody_means_is_refused(
+    served: Served, levels: int
+) -> None:
+    path = "d/" * levels + "f.txt"
+    answer = write(served, path, "x", None)
+    assert (answer.status, answer.json["code"]) == (422, "failed")
+    assert "100 at most" in answer.json["error"]
+    for method, where, body in (
+        ("POST", "/api/files/folder", {"path": path}),
+        ("POST", f"/api/files/upload?name=f.txt&folder={path}", b"x"),
+    ):
+        assert served.ask(method, where, body).status == 422
+    (served.project / "f.txt").write_text("x")
+    moved = served.ask("POST", "/api/files/rename", {"path": "f.txt", "new_path": path})
+    assert moved.status == 422
+    assert [one.name for one in served.project.iterdir()] == ["f.txt"]
+
+
+def test_what_cannot_be_written_or_moved_makes_no_folder(served: Served) -> None:
+    (served.project / "f.txt").write_text("x")
+    long = f"new/folder/{'n' * 300}"
+    assert write(served, long, "x", None).status == 422
+    moved = served.ask("POST", "/api/files/rename", {"path": "gone.txt", "new_path": "new/f.txt"})
+    assert moved.status == 404
+    assert [one.name for one in served.project.iterdir()] == ["f.txt"]
+
+
 def test_paths_that_lead_out_are_refused(served: Served, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     (served.project / "link.txt").symlink_to(tmp_path / "secret.txt")

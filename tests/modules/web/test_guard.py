@@ -262,12 +262,12 @@ def test_a_socket_of_another_origin_is_refused(
     with pytest.raises(websocket.WebSocketBadStatusException) as refused:
         websocket.create_connection(address, header=sent, host=host, suppress_origin=True)
     assert refused.value.status_code == status
-    own = {"header": served.cookie(), "origin": f"http://{served.host}"}
+    cookie, origin = served.cookie(), f"http://{served.host}"
     key = f"&key={served.server.access.key}"
-    websocket.create_connection(address + key, **own).close()
+    websocket.create_connection(address + key, header=cookie, origin=origin).close()
     for wrong in ("", "&key=", "&key=guess"):
         with pytest.raises(websocket.WebSocketBadStatusException) as refused:
-            websocket.create_connection(address + wrong, **own)
+            websocket.create_connection(address + wrong, header=cookie, origin=origin)
         assert refused.value.status_code == 401
 
 

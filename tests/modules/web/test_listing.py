@@ -108,6 +108,19 @@ def test_what_was_just_made_does_not_count_as_ignored(project: Project, listing:
     assert ignored(listing)["empty"] is False
 
 
+def test_an_ignored_folder_is_so_without_a_file_in_it(project: Project, listing: Listing) -> None:
+    for folder in ("build", "kept", "sub/out/inner", "sub/in"):
+        (project.root / folder).mkdir(parents=True)
+    (project.root / "a.txt").touch()
+    assert ignored(listing) == {"build": False, "kept": False, "sub": False, "a.txt": False}
+    (project.root / ".gitignore").write_text("build/\nout\n!kept\n")
+    expected = {".gitignore": False, "a.txt": False, "build": True, "kept": False, "sub": False}
+    assert ignored(listing) == expected
+    assert ignored(listing, "sub") == {"in": False, "out": True}
+    assert ignored(listing, "sub/out") == {"inner": True}
+    assert "build" not in names(listing.folder("", hidden=False))
+
+
 def test_a_rule_holds_as_soon_as_it_is_written(project: Project, listing: Listing) -> None:
     (project.root / "sub").mkdir()
     for name in ("a.log", "sub/b.log", "sub/c.txt"):

@@ -164,6 +164,43 @@ def test_send_now_interrupts(serve: Serve) -> None:
         page.wait_for("state", running=False)
 
 
+def test_a_message_sent_while_it_stops_goes_on(serve: Serve) -> None:
+    gate = threading.Event()
+    replies = [[Delta("begun"), held(gate), *say("never")], say("instead"), say("waited")]
+    with serve(*replies) as served, served.page() as page:
+        session = served.new_session()
+        page.attach(session)
+        page.call("send", session=session, cmd="c1", text="one")
+        page.wait_for("TextDelta")
+        assert page.call("send", session=session, cmd="c2", text="two")["queued"]
+        assert page.call("stop", session=session, cmd="s1")["running"]
+        assert page.wait_for("state", stopping=True)["running"]
+        assert page.call("send", session=session, cmd="c3", text="three")["queued"]
+        gate.set()
+        assert page.wait_for("TurnFinished")["why"] == "stopped"
+        page.wait_for("state", queue=[], running=False)
+    said = [request[-1]["content"] for request in served.model.requests]
+    assert said == ["one", "three", "two"]
+
+
+def test_what_is_queued_and_wanted_now_stops_what_runs(serve: Serve) -> None:
+    gate = threading.Event()
+    replies = [[Delta("begun"), held(gate), *say("never")], say("three"), say("two")]
+    with serve(*replies) as served, served.page() as page:
+        session = served.new_session()
+        page.attach(session)
+        page.call("send", session=session, cmd="c1", text="one")
+        page.wait_for("TextDelta")
+        for name in ("two", "three"):
+            assert page.call("send", session=session, cmd=name, text=name)["queued"]
+        answer = page.call("queue", session=session, cmd="q1", op="now", id="three")
+        assert answer == {"ok": True, "text": "three"}
+        gate.set()
+        assert page.wait_for("TurnFinished")["why"] == "stopped"
+        assert [page.wait_for("TurnStarted")["text"] for _ in range(2)] == ["three", "two"]
+        page.wait_for("state", running=False)
+
+
 def test_what_looks_runs_beside_a_turn_and_what_changes_waits(serve: Serve) -> None:
     gate = threading.Event()
     with serve([Delta("begun"), held(gate), *say("x")[1:]]) as served, served.page() as page:

@@ -55,6 +55,19 @@ def test_a_file_of_secrets_shows_their_names(desk: Desk) -> None:
     assert desk.files.text(".env")["text"] == HIDDEN
 
 
+def test_a_part_of_a_file_shows_no_value_and_no_piece_of_one(desk: Desk) -> None:
+    before = desk.veil.hidden_between("", "a=1\n", f"{VALUE}\n")
+    assert before == "a=1\n"
+    for cut in range(len(VALUE) + 1):
+        first, rest = f"x {VALUE[:cut]}", f"{VALUE[cut:]} y"
+        told = desk.veil.hidden_between("", first, rest), desk.veil.hidden_between(first, rest, "")
+        assert "".join(told) == "x «SECRET:API_TOKEN» y"
+    text = "line\n" * 199_990 + f"key: {VALUE}\n" + "line\n" * 999_990
+    desk.write("big.log", text)
+    parts = [desk.files.part("big.log", number) for number in range(1, 8)]
+    assert "".join(p["text"] for p in parts[:6]) == text.replace(VALUE, "«SECRET:API_TOKEN»")
+
+
 def test_what_is_saved_unchanged_is_what_it_was(desk: Desk) -> None:
     assert desk.saved(".env", HIDDEN) == ENV
 

@@ -52,7 +52,8 @@ class Terminal:
 
     def start_in_shell(self, folder: Path, shell: str = "sh -i") -> None:
         """Let the playhouse start in a shell that knows jobs."""
-        self.tmux("new-session", "-d", "-x", "90", "-y", "40", shell)
+        alone = f"HISTFILE= {shell}"  # what is entered here is not remembered for the person
+        self.tmux("new-session", "-d", "-x", "90", "-y", "40", alone)
         program = f"{PYTHON} -m tests.modules.cli.playhouse {folder} en 1"
         self.press(f"cd {CHECKOUT}; clear; {program}", "Enter")
         self.see("guarded · context")

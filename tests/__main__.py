@@ -47,7 +47,8 @@ def main() -> int:
     except Problem as problem:
         say(problem.what)
         return 2
-    if packages := missing():
+    packages = missing()
+    if packages:
         sys.stderr.write(
             f"Missing here: {', '.join(packages)}. What needs them is skipped or fails.\n"
             f"Debian, Ubuntu: apt install {' '.join(packages)}\n"

@@ -17,6 +17,8 @@ ROOT = Path(__file__).parents[3]
 CHECKOUT = shlex.quote(str(ROOT))
 """The path as a shell reads it."""
 PYTHON = shlex.quote(sys.executable)
+OUTLIVE = "trap : INT; "
+"""What lets a shell say how a program ended that Ctrl-C has ended; some die of it themselves."""
 PATIENCE = 120.0
 PROMPT = "›"
 
@@ -31,6 +33,7 @@ class Terminal:
     def tmux(self, *arguments: str) -> str:
         ended = subprocess.run(
             ["tmux", "-f", os.devnull, "-L", self.socket, *arguments],
+            env={**os.environ, "SHELL": "/bin/sh"},  # the person's own may speak another language
             capture_output=True,
             check=True,
             timeout=300,
@@ -47,12 +50,14 @@ class Terminal:
         """Let the playhouse start once the shell command *first* is done."""
         words = [f"{name}={value}" for name, value in settings.items()]
         program = f"{PYTHON} -m tests.modules.cli.playhouse {folder} en 50000"
-        self.line = f"{first}; cd {CHECKOUT} && env {' '.join(words)} {program}; echo EXIT $?; cat"
+        program = f"cd {CHECKOUT} && env {' '.join(words)} {program}"
+        self.line = f"{OUTLIVE}{first}; {program}; echo EXIT $?; cat"
         self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), self.line)
 
     def start_in_shell(self, folder: Path, shell: str = "sh -i") -> None:
         """Let the playhouse start in a shell that knows jobs."""
-        self.tmux("new-session", "-d", "-x", "90", "-y", "40", shell)
+        alone = f"HISTFILE= {shell}"  # what is entered here is not remembered for the person
+        self.tmux("new-session", "-d", "-x", "90", "-y", "40", alone)
         program = f"{PYTHON} -m tests.modules.cli.playhouse {folder} en 1"
         self.press(f"cd {CHECKOUT}; clear; {program}", "Enter")
         self.see("guarded · context")

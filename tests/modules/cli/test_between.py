@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.modules.cli.terminal import CHECKOUT, PROMPT, PYTHON, Terminal, open_doors
+from tests.modules.cli.terminal import CHECKOUT, OUTLIVE, PROMPT, PYTHON, Terminal, open_doors
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -80,8 +80,9 @@ def hold(terminal: Terminal, folder: Path, moment: str, patch: str) -> None:
     """
     held = folder / "held.py"
     held.write_text(HELD.format(folder=str(folder), moment=moment, patch=patch))
-    program = f"cd {CHECKOUT} && PYTHONPATH=. {PYTHON} {held}; echo EXIT $?; tail -f /dev/null"
-    terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", program)
+    program = f"cd {CHECKOUT} && PYTHONPATH=. {PYTHON} {held}"
+    line = f"{OUTLIVE}{program}; echo EXIT $?; tail -f /dev/null"
+    terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", line)
 
 
 HELD = """

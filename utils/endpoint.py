@@ -64,14 +64,14 @@ class Endpoint:
     def models(self) -> list[str]:
         """Return the names of the models that the server lists; none where it says nothing."""
         stop = Stop()
-        use = Use(stop)
+        use = Use(stop, Watch(self._limits))
         timer = threading.Timer(LIST_SECONDS, stop.set)
         timer.start()
         try:
             with stop.calling(use.cut), self._line.used_by(use):
                 response = self._client.get("/models", cast_to=httpx2.Response)
                 return [str(row["id"]) for row in json.loads(response.read())["data"]]
-        except (Unreachable, Insecure, Stopped, OSError, HTTPException):
+        except (Unreachable, Insecure, Stopped, Beyond, OSError, HTTPException):
             return []
         except (httpx2.HTTPError, openai.OpenAIError, ValueError, KeyError, TypeError):
             return []  # no list that we know

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.ledger import Span
+from modules.checkpoints.operations import Span
 
 
 class Own:

@@ -57,6 +57,10 @@ class Obedient:
     model = "obedient"
     profile = ServerProfile()
 
+    def models(self) -> list[str]:
+        """This server does not say what it has."""
+        return []
+
     def forget_profile(self) -> None:
         """There is nothing that this model has learnt."""
 

@@ -172,14 +172,14 @@ def test_a_focus_on_too_many_changes_nothing_and_says_so(focus: Focus) -> None:
     focus.focus("a.py")
     with pytest.raises(ToolError, match="with these it would be 4: a.py, b.py, c c.py, d.py"):
         focus.focus("b.py 'c c.py' d.py")
-    assert focus.paths == ("a.py",)
+    assert list(focus.paths) == ["a.py"]
     with pytest.raises(ToolError):
         focus.focus("b.py missing.py")
     with pytest.raises(ToolError):
         focus.unfocus("a.py b.py")
-    assert focus.paths == ("a.py",)
+    assert list(focus.paths) == ["a.py"]
     focus.focus("a.py b.py 'c c.py'")
-    assert focus.paths == ("a.py", "b.py", "c c.py")
+    assert list(focus.paths) == ["a.py", "b.py", "c c.py"]
 
 
 def test_a_rename_while_nobody_looked_is_followed(focus: Focus, project: Project) -> None:

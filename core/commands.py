@@ -185,7 +185,7 @@ class Commands(Family):
         later = phrase("It holds from the next task on; this one goes on as it began.")
         return TextCard(said, later if self._desk.is_in_turn else "")
 
-    @command("/model [NAME]", "Show or change the model.")
+    @command("/model [NAME|forget]", "Show or change the model; forget what was learnt of it.")
     def model(self, rest: str) -> Card:
         if rest and self._desk.is_practice:
             raise Problem(
@@ -194,9 +194,14 @@ class Commands(Family):
                     "without --offline."
                 )
             )
-        if rest:
-            self._desk.model.model = self._served(rest.split()[0])
-        return TextCard(phrase("The model is {name}.", name=self._desk.model.model))
+        model = self._desk.model
+        if rest == "forget":
+            model.forget_profile()
+        elif rest:
+            model.model = self._served(rest.split()[0])
+        learnt = model.profile.summary
+        note = phrase("Its server takes requests of another shape: {what}", what=learnt)
+        return TextCard(phrase("The model is {name}.", name=model.model), note if learnt else "")
 
     def _served(self, name: str) -> str:
         """Return *name*. Raises `Problem` where the server lists its models, and not that one."""

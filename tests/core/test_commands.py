@@ -11,6 +11,8 @@ from tests.assembly import house
 from tests.core.test_turn import Box
 from tests.scripted import calls, run, say, terminal
 from utils.completion import Completion, Usage
+from utils.llm.server_profile import ServerProfile
+from utils.phrases import phrase
 
 
 def only(events: list[Event]) -> CommandAnswered:
@@ -160,6 +162,17 @@ def title(events: list[Event]) -> str:
     card = only(events).card
     assert isinstance(card, TextCard)
     return str(card.title)
+
+
+def test_what_was_learnt_of_a_server_is_shown_and_forgotten() -> None:
+    main = terminal()
+    main.model.profile = ServerProfile(thinking=False, window=8192)  # type: ignore[misc]
+    card = only(run(main, "/model")).card
+    assert isinstance(card, TextCard)
+    assert str(card.body).endswith("thinking=no, window=8192")
+    card = only(run(main, "/model forget")).card
+    assert card == TextCard(phrase("The model is {name}.", name="scripted"))
+    assert main.model.profile == ServerProfile()
 
 
 def test_a_model_that_the_server_does_not_list_is_refused_and_the_nearest_named() -> None:

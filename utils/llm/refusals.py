@@ -256,13 +256,8 @@ def learnt(profile: ServerProfile, refusal: Refusal, *, may_guess: bool) -> Serv
 
 def told(before: ServerProfile, after: ServerProfile, host: str) -> Phrase:
     """Return what to say when a profile was learnt."""
-    names = ", ".join(
-        f"{name}={'yes' if value is True else 'no' if value is False else value}"
-        for name, value in after.changes.items()
-        if before.changes.get(name) != value
-    )
     return phrase(
         "{host} takes requests of another shape ({names}); they are sent so from now on.",
         host=host,
-        names=names,
+        names=after.news(before),
     )

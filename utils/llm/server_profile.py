@@ -62,6 +62,24 @@ class ServerProfile:
         pairs = ((field.name, getattr(self, field.name)) for field in fields(self))
         return {name: value for name, value in pairs if value != getattr(usual, name)}
 
+    @property
+    def summary(self) -> str:
+        """What differs from the defaults, for people; "" where nothing does."""
+        return _summary(self.changes)
+
+    def news(self, before: ServerProfile) -> str:
+        """What differs from the defaults and did not so *before*, for people."""
+        return _summary(dict(self.changes.items() - before.changes.items()))
+
+
+def _summary(changes: Mapping[str, Any]) -> str:
+    said = {True: "yes", False: "no"}
+    named = (
+        f"{name}={said[value] if isinstance(value, bool) else value}"
+        for name, value in sorted(changes.items())
+    )
+    return ", ".join(named)
+
 
 PLAIN = ServerProfile(
     thinking=False,

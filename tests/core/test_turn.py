@@ -25,7 +25,7 @@ from core.messages import Assistant, Context, ToolAnswer, ToolCall, User
 from core.tools import Outcome, Risk, Running, ToolError, tool
 from core.transcript import retold
 from core.turn import drive
-from tests.scripted import USED, ScriptedModel, call, calls, run, say, terminal
+from tests.scripted import USED, Item, ScriptedModel, call, calls, run, say, terminal
 from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
 from utils.phrases import Phrase, Problem, phrase
 
@@ -203,7 +203,7 @@ def test_a_text_that_the_output_limit_cut_goes_on() -> None:
 
 @pytest.mark.parametrize(("cuts", "end"), [(3, "done"), (4, "error")])
 def test_a_task_goes_on_from_as_many_cuts_as_are_allowed(cuts: int, end: str) -> None:
-    cut = [Delta("half"), Completion("half", "", (), Usage(), is_cut=True)]
+    cut: list[Item] = [Delta("half"), Completion("half", "", (), Usage(), is_cut=True)]
     main = terminal(*[cut] * cuts, say("rest"))
     events = run(main, "hi")
     assert isinstance(events[-1], TurnFinished)

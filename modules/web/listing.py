@@ -195,7 +195,7 @@ class Listing:
         base = f"{path}/" if path else ""
         unknown = [n for n in ordered.names if base + n not in survey.known]
         ignored, newest = {name for name in unknown if name not in ordered.folders}, 0
-        empty = []
+        empty: list[str] = []
         for name in unknown:
             if name in ordered.folders and base + name not in survey.folders:
                 holds, change = self._holds_files(base + name)

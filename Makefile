@@ -1,5 +1,5 @@
 # The same commands as .ci/run, for daily use.
-.PHONY: check test lint types bench constraints
+.PHONY: check test lint types bench campaign constraints pictures
 
 check: test lint types
 
@@ -16,5 +16,11 @@ types:
 bench:
 	.venv-dev/bin/python -m tests.bench
 
+campaign:
+	.venv-dev/bin/python -m tests.campaign
+
 constraints:
 	python3 tools/constraints.py
+
+pictures:
+	.venv-dev/bin/python -m tools.pictures

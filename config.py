@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from utils import setting_kinds as kinds
+from utils.bootstrap import STARTED_BY
 from utils.clean import visible
 from utils.dotenv import read_dotenv
 from utils.phrases import Phrase, Problem, Text, phrase
@@ -48,14 +49,19 @@ class Settings:
     max_tokens: int = field(default=65_536, metadata=kinds.number(int, 256, 393_216))
     context_limit: int = field(default=1_048_576, metadata=kinds.number(int, 4_096, 100_000_000))
     budget_usd: float = field(default=0.0, metadata=kinds.number(float, 0, 1_000_000))
+    run_seconds: int = field(default=60, metadata=kinds.number(int, 1, 43_200))
+    call_seconds: int = field(default=600, metadata=kinds.number(int, 1, 43_200))
     idle_seconds: float = field(default=180.0, metadata=kinds.number(float, 1, 3_600))
     retries: int = field(default=5, metadata=kinds.number(int, 0, 100))
     allow_unsandboxed: bool = field(default=False, metadata=kinds.yes_no())
     hide_secrets: bool = field(default=True, metadata=kinds.yes_no())
+    operations_log: bool = field(default=False, metadata=kinds.yes_no())
+    keep_json: bool = field(default=False, metadata=kinds.yes_no())
     network_hosts: tuple[str, ...] = field(default=(), metadata=kinds.hosts())
     checkpoint_file_mb: int = field(default=100, metadata=kinds.number(int, 1, 1_000_000))
     checkpoint_total_mb: int = field(default=5_000, metadata=kinds.number(int, 1, 10_000_000))
     checkpoint_days: int = field(default=30, metadata=kinds.number(int, 1, 36_500))
+    models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, metadata=kinds.models())
     prices: PriceList = field(default_factory=PriceList, metadata=kinds.prices())
 
     @property
@@ -71,6 +77,12 @@ class Settings:
         """What in the environment says where packages come from."""
         names = ("PIP_", "XDG_CONFIG_")
         return {name: value for name, value in os.environ.items() if name.startswith(names)}
+
+    @property
+    def loaded(self) -> list[str]:
+        """The files and folders that the environment has Python and its libraries load."""
+        named = (os.environ.get(name, "").split(os.pathsep) for name in _LOADING)
+        return [path for paths in named for path in paths if path]
 
     @property
     def language(self) -> Language:
@@ -98,10 +110,15 @@ _FIELDS = {setting.name: setting for setting in fields(Settings)}
 _VARIABLES = {
     name.upper() if name.startswith(("deepseek_", "tavily_")) else f"ONEFOLD_{name.upper()}": name
     for name in _FIELDS
-    if name != "prices"
+    if name not in ("models", "prices")
 }
-_NO_SETTINGS = ("ONEFOLD_BOOTSTRAP", "ONEFOLD_NO_SKIP")
-"""Read before there are settings, and by the tests."""
+_NO_SETTINGS = ("ONEFOLD_BOOTSTRAP", STARTED_BY, "ONEFOLD_NO_SKIP")
+"""Read before there are settings, said by the bootstrap, and read by the tests."""
+_LOADING = (
+    *(STARTED_BY, "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"),
+    *("OPENSSL_CONF", "OPENSSL_MODULES", "SSL_CERT_FILE", "SSL_CERT_DIR", "GCONV_PATH"),
+)
+"""Variables with files and folders that Python and its libraries load."""
 
 
 def _data_dir(named: str) -> Path:

@@ -64,13 +64,15 @@ class Hit:
 class SearchCard:
     """What a search in the folder found; *total* may be more than the hits carried.
 
-    *too_large* counts the files that were not searched for their size.
+    *too_large* counts the files that were not searched for their size; *is_cut_short* tells of a
+    search that its limit ended before it was done.
     """
 
     pattern: str
     hits: tuple[Hit, ...]
     total: int
     too_large: int = 0
+    is_cut_short: bool = False
     kind: Literal["search"] = "search"
 
 

@@ -101,6 +101,13 @@ class Warned:
 
 
 @dataclass(frozen=True, slots=True)
+class Informed:
+    """Something worth a word that wants nothing of the person."""
+
+    what: Phrase
+
+
+@dataclass(frozen=True, slots=True)
 class ToolStarted:
     """A call begins; it comes once more, *is_revised*, when the person changed the arguments."""
 
@@ -183,6 +190,7 @@ Event = (
     | StepFinished
     | ThoughtKept
     | Warned
+    | Informed
     | ToolStarted
     | ApprovalAsked
     | ToolOutput

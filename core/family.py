@@ -15,6 +15,7 @@ from utils.phrases import Phrase, Text, phrase
 
 if TYPE_CHECKING:
     from core.history import History
+    from core.observer import Observer
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -24,12 +25,20 @@ class Talk(Protocol):
 
     session: str
     history: History
+    model: Any
+    observer: Observer | None
 
     def rewind(self, turn: int, key: int) -> None:
-        """Take back *turn* and all after it, with the state of the families; see `History`."""
+        """Take back *turn* and all after it, with the state of the families; see `History`.
+
+        Done again with the same *key*, after a kill, it does only the rest.
+        """
 
     def give_back(self, key: int) -> bool:
-        """Take back the rewinding *key*; return whether there was one."""
+        """Take back the rewinding *key*; return whether there was one. As `rewind` after a kill."""
+
+    def save_state(self) -> None:
+        """Keep what changed of the state of the families; it is durable on return."""
 
     def resume(self, start: str = "") -> str:
         """Go on with another session."""
@@ -109,6 +118,9 @@ class Family:
     def forked(self, session: str, copy: str, turn: int) -> None:
         """Be told that *copy* was made of *session* up to the end of *turn*."""
 
+    def prepare(self) -> None:
+        """Be told that a turn is about to begin, before it has a number."""
+
     def before(self, call_id: str, turn: int) -> None:
         """Be told that a call that may change the folder is about to run.
 
@@ -117,6 +129,9 @@ class Family:
 
     def after(self, call_id: str, turn: int) -> None:
         """Be told that such a call is over, however it ended."""
+
+    def finish(self) -> None:
+        """Be told that the turn came to its end, which nobody has seen yet."""
 
     def rest(self) -> None:
         """Be told that the turn is over, however it ended."""

@@ -123,6 +123,11 @@ class History:
         """Take back *turn* and all after it, until *key* is given back."""
         self.append(Shift(REWOUND, {"to": turn, "key": key}))
 
+    def was_rewound(self, key: int) -> bool:
+        """Return whether there ever was the rewinding *key*."""
+        shifts = (record for _, record in self.log if isinstance(record, Shift))
+        return any(one.name == REWOUND and one.value["key"] == key for one in shifts)
+
     def give_back(self, key: int) -> bool:
         """Take back the rewinding *key*; return whether there was one to take back."""
         if key not in {known for _, known in _rewindings(self.log).values()}:

@@ -12,7 +12,7 @@ from core.family import Doubt
 from core.messages import Record, ToolCall, Wire
 from core.thinking import Mode
 from core.tools import Outcome, Tool, Toolbox
-from utils.completion import Completion, Delta, Retry
+from utils.completion import StreamItem
 from utils.phrases import Phrase
 from utils.waiting import Stop
 
@@ -22,7 +22,7 @@ Turn = Generator[Event, Reply | None, None]
 class Model(Protocol):
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
-    ) -> Iterator[Delta | Retry | Completion]:
+    ) -> Iterator[StreamItem]:
         """Stream one reply, its `Completion` last.
 
         Raises `ModelError` when there is none to be had, `Stopped` on *stop*.

@@ -18,6 +18,7 @@ from core.family import Command, Family, Section, commands_of
 from core.history import BROKEN_OFF, lost
 from core.host import Turn
 from core.messages import ToolCall, User, Wire
+from core.observer import Observer, observed
 from core.session_holder import NamedModel, SessionHolder
 from core.store import Store
 from core.thinking import Mode
@@ -58,6 +59,7 @@ class MainTerminal(SessionHolder):
     session: str = ""
     digest_prompt: str = ""
     """What asks the model to sum a conversation up; without it nothing is summed up."""
+    observer: Observer | None = None
     reads_along: bool = True
     """Whether a session that another Onefold runs may be looked at (`held` says who does)."""
 
@@ -82,7 +84,10 @@ class MainTerminal(SessionHolder):
         A stop from before counts no more; one that comes from now on ends what follows.
         """
         self.stop.clear()
-        return self._ask(without_halves(line))
+        return self._watched(self._ask(without_halves(line)))
+
+    def _watched(self, turn: Turn) -> Turn:
+        return observed(turn, self.observer) if self.observer else turn
 
     def _ask(self, line: str) -> Turn:
         from core.turn import run_turn  # a prompt is there sooner without it
@@ -98,7 +103,7 @@ class MainTerminal(SessionHolder):
         self._tell()
         self.record(User(line))
         yield TurnStarted(line, self.history.turn)
-        for warning in self.store.warnings():
+        for warning in self.warnings():
             yield Warned(warning)
         yield from self._in_turn(run_turn(self))
 
@@ -120,7 +125,7 @@ class MainTerminal(SessionHolder):
         from core.turn import Left, run_turn
 
         self.stop.clear()
-        return self._in_turn(run_turn(self, Left.of(self.history)))
+        return self._watched(self._in_turn(run_turn(self, Left.of(self.history))))
 
     def _in_turn(self, turn: Turn) -> Turn:
         self.is_in_turn = True
@@ -152,11 +157,17 @@ class MainTerminal(SessionHolder):
                 self._take_over()
             answer = work()
         except (Problem, ToolError) as error:
-            return mapped(CommandAnswered(name, TextCard(error.what), ok=False), self.blind)
-        self._save_state()
-        if not isinstance(answer, CommandAnswered):
-            answer = CommandAnswered(name, answer)
-        return mapped(answer, self.blind)
+            answer = CommandAnswered(name, TextCard(error.what), ok=False)
+        else:
+            if not isinstance(answer, CommandAnswered):
+                answer = CommandAnswered(name, answer)
+            for family in self.families if answer.changes else ():
+                family.follow(answer.changes)
+            self.save_state()
+        answer = mapped(answer, self.blind)
+        if self.observer:
+            self.observer.answered(answer)
+        return answer
 
     def _unknown(self, name: str) -> Phrase:
         near = get_close_matches(name.lower(), self.commands, n=1)
@@ -173,9 +184,15 @@ class MainTerminal(SessionHolder):
     def request(self) -> list[Wire]:
         """Return the messages of the next model call: each one a continuation of the last."""
         self._tell()
-        self._save_state()  # looking at files for what is told, a family may have followed one
+        self.save_state()  # looking at files for what is told, a family may have followed one
         self.window.fit()
-        return [{"role": "system", "content": self.system_text}, *self.history.wire()]
+        messages = [{"role": "system", "content": self.system_text}, *self.history.wire()]
+        self.requested(messages)
+        return messages
+
+    def requested(self, messages: Sequence[Wire]) -> None:
+        if self.observer:
+            self.observer.requested(messages)
 
     def was_asked(self, call_id: str) -> bool:
         return call_id in [call.id for call in self.history.asked[:1]]
@@ -187,7 +204,7 @@ class MainTerminal(SessionHolder):
 
     def follow(self, outcome: Outcome) -> None:
         super().follow(outcome)
-        self._save_state()
+        self.save_state()
 
     def warnings(self) -> Sequence[Phrase]:
         told = [warning for family in self.families for warning in family.warnings()]
@@ -196,6 +213,8 @@ class MainTerminal(SessionHolder):
     def finish(self, end: TurnFinished) -> None:
         if end.why != "done":  # the model's last word says that itself
             self.record(ended(self.history.turn, end))
+        for family in self.families:
+            family.finish()
 
     def spent(self) -> Phrase | None:
         if not self.budget_usd or self.usage.cost_usd < self.budget_usd:
@@ -230,7 +249,7 @@ class MainTerminal(SessionHolder):
     @property
     def context_used(self) -> tuple[int, int]:
         """Return (tokens of the next request as far as known, the model's limit)."""
-        return self.window.used, self.context_limit
+        return self.window.used, self.window.limit
 
     def parts(self) -> dict[str, int]:
         """Return an estimate of the tokens of the next request by part."""

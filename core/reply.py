@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from core.events import (
     CallDrafted,
     Event,
+    Informed,
     Reply,
     Retrying,
     TextDelta,
@@ -17,7 +22,11 @@ from core.events import (
 )
 from core.host import Host
 from core.messages import Assistant, ToolCall
-from utils.completion import Completion, Delta, ModelError, RawCall, Retry
+from core.tool_aliases import understood
+from core.tools import Toolbox, ToolError
+from utils.completion import Completion, Delta, Learnt, ModelError, RawCall, Retry
+from utils.draft import with_ids
+from utils.llm.text_calls import CallGuard, Fit, Reading, find_calls
 from utils.phrases import phrase
 from utils.strict_json import read_json
 from utils.waiting import Stopped
@@ -25,27 +34,41 @@ from utils.waiting import Stopped
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
-def read_reply(host: Host, think: bool) -> Generator[Event, Reply | None, tuple[Assistant, bool]]:
-    """Stream one reply, record it and return it, and whether the output limit cut it off.
+@dataclass(frozen=True, slots=True)
+class ReplyRead:
+    """One reply, recorded. *is_cut*: the output limit ended it; *is_unsure*: it holds as text what
+    may be meant as a call."""
+
+    message: Assistant
+    is_cut: bool
+    is_unsure: bool
+
+
+def read_reply(host: Host, think: bool) -> Generator[Event, Reply | None, ReplyRead]:
+    """Stream one reply, record it and return it.
 
     A reply that was stopped is recorded as far as its text came; its calls are dropped.
     """
-    draft = _Draft()
+    draft = _Draft(host.tools)
     stream = host.model.stream(host.request(), host.tools.wire, think=think, stop=host.stop)
     try:
         for item in stream:
             match item:
                 case Completion():
                     yield from draft.close_thinking()
-                    reply = draft.whole(item)
+                    done = yield from draft.read_calls(item)
+                    reply = draft.whole(done)
                     host.record(reply)
-                    return reply, item.is_cut
+                    return ReplyRead(reply, item.is_cut, draft.is_unsure)
                 case Retry(reason, attempt, seconds):
-                    draft = _Draft()
+                    draft = _Draft(host.tools)
                     yield Retrying(reason, attempt, seconds)
+                case Learnt(what):
+                    yield Informed(what)
                 case Delta():
                     yield from draft.add(item)
     except Stopped:
+        draft.let_go()
         if draft.text or draft.thinking:
             host.record(Assistant(draft.text, draft.thinking, seconds=draft.seconds))
         raise
@@ -55,11 +78,14 @@ def read_reply(host: Host, think: bool) -> Generator[Event, Reply | None, tuple[
 class _Draft:
     """A reply as far as it has come."""
 
-    def __init__(self) -> None:
+    def __init__(self, tools: Toolbox) -> None:
+        self._tools = tools
+        self._guard = CallGuard()
         self._texts: list[str] = []
         self._thoughts: list[str] = []
         self._began: float | None = None
         self.seconds = 0.0
+        self.is_unsure = False
 
     @property
     def text(self) -> str:
@@ -77,11 +103,33 @@ class _Draft:
             yield ThinkingDelta(delta.thinking)
         if delta.text or delta.call_name:
             yield from self.close_thinking()
-        if delta.text:
-            self._texts.append(delta.text)
-            yield TextDelta(delta.text)
+        if delta.text and (text := self._guard.feed(delta.text)):
+            self._texts.append(text)
+            yield TextDelta(text)
         if delta.call_name:
             yield CallDrafted(delta.call_name, delta.call_characters)
+
+    def let_go(self) -> str:
+        """Count what is still held back as text; return it."""
+        held = self._guard.close()
+        self._texts.append(held)
+        return held
+
+    def read_calls(self, done: Completion) -> Generator[Event, Any, Completion]:
+        """Return *done* with the calls that it holds as text; what only looks so is shown."""
+        reading = None if done.calls or done.is_cut else self._reading(done.text)
+        if reading is None or not reading.is_sure:
+            self.is_unsure = reading is not None
+            if held := self.let_go():
+                yield TextDelta(held)
+            return done
+        for call in reading.calls:
+            yield Informed(phrase("The model wrote its call of {name} as text.", name=call.name))
+        calls = [RawCall("", call.name, json.dumps(call.arguments)) for call in reading.calls]
+        return replace(done, text=reading.said, calls=with_ids(calls))
+
+    def _reading(self, text: str) -> Reading | None:
+        return find_calls(text, partial(_fit, self._tools))
 
     def close_thinking(self) -> Iterator[Event]:
         if self._began is not None and not self.seconds:
@@ -89,12 +137,26 @@ class _Draft:
             yield ThinkingFinished(self.seconds)
 
     def whole(self, done: Completion) -> Assistant:
-        calls = tuple(_call(raw) for raw in done.calls)
+        calls = tuple(tool_call(raw, self._tools) for raw in done.calls)
         return Assistant(done.text, done.thinking, calls, self.seconds, done.usage)
 
 
-def _call(raw: RawCall) -> ToolCall:
-    """Return the call with its arguments as one JSON object, or marked as broken.
+def _fit(tools: Toolbox, name: str, arguments: Mapping[str, Any]) -> Fit:
+    """Return whether *name* is a tool, under whatever name, and takes *arguments*."""
+    name, arguments = understood(tools, name, arguments)
+    try:
+        tool = tools.find(name)
+    except ToolError:
+        return "unknown"
+    try:
+        tool.checked(arguments)
+    except ToolError:
+        return "misfits"
+    return "fits"
+
+
+def tool_call(raw: RawCall, tools: Toolbox | None = None) -> ToolCall:
+    """Return the call of *tools* that is meant, its arguments one JSON object, or marked as broken.
 
     Servers refuse a history with a name that no tool can have, in every request from then on.
     """
@@ -110,4 +172,9 @@ def _call(raw: RawCall) -> ToolCall:
         value = None
     if raw.is_cut or not isinstance(value, dict):
         return ToolCall(raw.id, name, "{}", broken=raw.arguments or " ")
-    return ToolCall(raw.id, name, text)
+    if tools is None:
+        return ToolCall(raw.id, name, text)
+    name_meant, arguments = understood(tools, raw.name, value)
+    if arguments is not value:
+        text = json.dumps(arguments, ensure_ascii=False)
+    return ToolCall(raw.id, name_meant if name_meant != raw.name else name, text)

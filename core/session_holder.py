@@ -14,6 +14,7 @@ from core.host import Model
 from core.messages import Record, Shift
 from core.store import Store
 from core.thinking import Mode
+from utils.llm.server_profile import ServerProfile
 from utils.phrases import Phrase, Problem, phrase
 
 
@@ -21,6 +22,13 @@ class NamedModel(Model, Protocol):
     """A model that can be told apart, and changed by name between two calls."""
 
     model: str
+
+    @property
+    def profile(self) -> ServerProfile:
+        """What is known of the server for the model of now."""
+
+    def forget_profile(self) -> None:
+        """Forget what was learnt of it."""
 
 
 class SessionHolder(Families):
@@ -102,16 +110,21 @@ class SessionHolder(Families):
         self._restore(self.history.state)
 
     def rewind(self, turn: int, key: int) -> None:
-        """Take back *turn* and all after it: the talk, and the families' state with it."""
-        self.history.rewind(turn, key)
+        """Take back *turn* and all after it: the talk, and the families' state with it.
+
+        Done again after a kill, it does only the rest.
+        """
+        if not self.history.was_rewound(key):
+            self.history.rewind(turn, key)
         self._go_back()
 
     def give_back(self, key: int) -> bool:
-        """Take back the rewinding *key*; return whether there was one."""
-        is_back = self.history.give_back(key)
-        if is_back:
-            self._go_back()
-        return is_back
+        """Take back the rewinding *key*; return whether there was one. As `rewind` after a kill."""
+        if not self.history.was_rewound(key):
+            return False
+        self.history.give_back(key)
+        self._go_back()
+        return True
 
     def _go_back(self) -> None:
         for family in self.families:
@@ -158,7 +171,7 @@ class SessionHolder(Families):
         for family in self.families:
             family.restore(dict(state))
 
-    def _save_state(self) -> None:
+    def save_state(self) -> None:
         """Keep what changed of the session's own state, once there is a session."""
         if not self.session:
             return
@@ -172,7 +185,9 @@ class SessionHolder(Families):
     def _begin(self) -> None:
         """See to it that there is a session, and that it knows how things stood before the turn."""
         self._create()
-        self._save_state()
+        for family in self.families:
+            family.prepare()
+        self.save_state()
 
     def _create(self) -> None:
         if self._is_closed:  # it would go on in a session of its own, which nobody has asked for

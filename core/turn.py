@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from core.cards import TextCard
 from core.events import (
     ApprovalAsked,
     Event,
+    Informed,
     Reply,
     StepFinished,
     StepStarted,
@@ -41,6 +42,10 @@ STUCK = (
     "You are repeating yourself: the last calls brought nothing new. Do something else, or say "
     "what is in the way. If it goes on, the task will be stopped."
 )
+NOT_CALLED = (
+    "Your reply holds what looks like a tool call, written as text: nothing of it was done. If you "
+    "mean it, call the tool. If not, say in one sentence how the task stands."
+)
 REPEATED = "You use the same tool over and over. If that is not meant, do something else."
 CUTS = 3
 """Replies cut off by the output limit that a task may go on from."""
@@ -55,6 +60,9 @@ class _Task:
     progress: Progress = field(default_factory=Progress)
     cuts: int = 0
     must_think: bool = False
+    was_asked_to_call: bool = False
+    failed: str = ""
+    """The tool of the last call, where that failed."""
 
     def end(self, why: Why, detail: Phrase | None = None) -> TurnFinished:
         return TurnFinished(why, detail, self.usage, time.monotonic() - self.began)
@@ -99,15 +107,20 @@ def run_turn(host: Host, left: Left | None = None) -> Turn:
                 host.record(spending(error.usage))
             finished = task.end("error", error.what)
         if finished is not None:
-            host.finish(finished)
-            yield finished
+            yield from _end(host, finished)
             return
     limit = phrase(
         "Stopped after {n} model calls, the limit of one task. Say “go on” to continue.",
         n=host.step_limit,
     )
-    finished = task.end("step_limit", limit)
+    yield from _end(host, task.end("step_limit", limit))
+
+
+def _end(host: Host, finished: TurnFinished) -> Iterator[Event]:
+    """Let the house finish the turn, then tell what it has to say of that, and the end."""
     host.finish(finished)
+    for warning in host.warnings():
+        yield Warned(warning)
     yield finished
 
 
@@ -120,15 +133,21 @@ def _step(
     think, task.must_think = task.must_think or thinks(host.mode, step), False
     yield from host.make_room()
     yield StepStarted(step, think)
-    reply, is_cut = yield from read_reply(host, think)
+    read = yield from read_reply(host, think)
+    reply = read.message
     usage = reply.usage or Usage()
     task.usage += usage
     told = StepFinished(step, usage)
     if (end := (yield from _act(host, reply.calls, task, told))) is not None:
         return end
-    if is_cut and not reply.calls:
+    if read.is_cut and not reply.calls:
         return (yield from _go_on(host, task))
+    if read.is_unsure and not task.was_asked_to_call:
+        yield from _ask_to_call(host, task)
+        return None
     if not reply.calls:
+        if task.failed:
+            yield Warned(_ended_on_failure(task.failed))
         return task.end("done")
     if think and reply.thinking:
         yield from _keep_thought(host, reply)
@@ -168,6 +187,17 @@ def _go_on(host: Host, task: _Task) -> Generator[Event, Reply | None, TurnFinish
     return None
 
 
+def _ask_to_call(host: Host, task: _Task) -> Iterator[Event]:
+    """Ask the model, once in a task, whether what it wrote as text was meant as a call."""
+    task.was_asked_to_call = True
+    host.record(Context(NOT_CALLED))
+    yield Informed(phrase("The model wrote what looks like a call as text; it is asked again."))
+
+
+def _ended_on_failure(name: str) -> Phrase:
+    return phrase("The last call, {name}, failed before the task ended.", name=name)
+
+
 def _keep_thought(host: Host, reply: Assistant) -> Generator[Event, Reply | None, None]:
     """Carry on what a thinking step concluded to the steps that will not think."""
     kept = conclusion(reply.thinking)
@@ -195,6 +225,7 @@ def _run_calls(
         while waiting:
             call = waiting[0]
             answer, has_changed = yield from run_call(host, call, waiting)
+            task.failed = answer.name if answer.state == "failed" else ""
             match task.progress.see(call, answer, host.standing(), has_changed=has_changed):
                 case "ask":
                     question = _question_of_loop(call)

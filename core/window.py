@@ -10,8 +10,8 @@ from core.compaction import FULL, KEPT
 from core.events import Event, Warned
 from core.family import Family
 from core.history import DIGEST, History, Numbered, spending
-from core.host import Model
-from core.messages import Assistant, Context, Record, Shift, ToolAnswer
+from core.messages import Assistant, Context, Record, Shift, ToolAnswer, Wire
+from core.session_holder import NamedModel
 from core.tools import Toolbox
 from utils.completion import Completion, ModelError
 from utils.context_manager import first_turn_kept
@@ -31,12 +31,14 @@ class Talk(Protocol):
     stop: Stop
 
     @property
-    def model(self) -> Model: ...
+    def model(self) -> NamedModel: ...
 
     @property
     def families(self) -> Sequence[Family]: ...
 
     def record(self, record: Record) -> None: ...
+
+    def requested(self, messages: Sequence[Wire]) -> None: ...
 
 
 class Window:
@@ -53,8 +55,14 @@ class Window:
 
     def next_turn(self) -> None:
         """Allow one more try to sum up, if there is room again since the last one."""
-        if self.used <= self._talk.context_limit * FULL:
+        if self.used <= self.limit * FULL:
             self._has_made_room = False
+
+    @property
+    def limit(self) -> int:
+        """Tokens that the model can take in: the settings' limit, or less by what was learnt."""
+        limit = self._talk.context_limit
+        return min(limit, self._talk.model.profile.window or limit)
 
     @property
     def used(self) -> int:
@@ -99,7 +107,7 @@ class Window:
 
         Returns the first turn that is kept then, None if nothing had to be left out.
         """
-        used, limit = self.used, self._talk.context_limit
+        used, limit = self.used, self.limit
         if used <= limit // 2:
             return None
         first = first_turn_kept(self._sent_sizes(), used, limit)
@@ -113,7 +121,7 @@ class Window:
 
     def make_room(self) -> Iterator[Event]:
         """Sum older turns up when the window is nearly full, or else leave some out; say so."""
-        used, limit = self.used, self._talk.context_limit
+        used, limit = self.used, self.limit
         if used <= limit * FULL:
             return
         first = first_turn_kept(self._sent_sizes(), used, limit, full=FULL, kept=KEPT)
@@ -174,7 +182,8 @@ class Window:
 
     def _digest(self, before: Sequence[Numbered]) -> str:
         """Return what the model makes of the turns; "" when it was cut off. Raises `ModelError`."""
-        messages = compaction.request(self._talk.digest_prompt, before, self._talk.context_limit)
+        messages = compaction.request(self._talk.digest_prompt, before, self.limit)
+        self._talk.requested(messages)
         for item in self._talk.model.stream(messages, [], think=False, stop=self._talk.stop):
             if isinstance(item, Completion):
                 if item.usage:

@@ -10,13 +10,17 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from config import DEEPSEEK, ROOT, VERSION, Settings, load, unknown_names
 from modules.cli.options import Options, parse
 from modules.words import Words
-from utils.phrases import Problem
+from utils.clean import visible
+from utils.own_command import own_command
+from utils.phrases import Problem, phrase
 from utils.streams import print_error
 
 if TYPE_CHECKING:
@@ -38,7 +42,14 @@ def run(argv: list[str], words: Words) -> int:
     try:
         for warning in unknown_names():
             print_error(words.say(warning))
-        if options.task is None and not (options.cli or options.web or options.attach):
+        if options.follow:
+            follow_log(options, words)
+            return 0
+        if options.import_file is not None:
+            options = with_imported(options, words)
+            if not options.has_screen:
+                return 0
+        if not options.has_screen:
             from modules.cli.menu import choose
 
             options = choose(options, words, load().data_dir / "answers.json")
@@ -47,6 +58,52 @@ def run(argv: list[str], words: Words) -> int:
         if options.task is not None and options.output != "text":
             print_failure(options, words, problem)
         raise
+
+
+def follow_log(options: Options, words: Words) -> None:
+    """Show the operations log of the project until Ctrl-C. Raises `Problem`."""
+    from modules.cli.follow import follow
+    from modules.data_folder import DataFolder
+    from modules.ground import work_folder
+
+    folder = work_folder(options.project, ROOT, lambda what: print_error(words.say(what)))
+    if not folder.is_dir():
+        raise Problem(
+            phrase("The project folder {path} does not exist.", path=visible(str(folder)))
+        )
+    follow(DataFolder.operations_of(DataFolder.place(load().data_dir, folder)), words)
+
+
+def with_imported(options: Options, words: Words) -> Options:
+    """Make a session of the file that *options* name; return what goes on with it.
+
+    Its id is printed where nothing does. Raises `Problem`.
+    """
+    from modules.import_history import import_history
+    from modules.secrets import Secrets
+
+    settings = load({"model": options.model})
+    ground = lay_ground(options, settings, words)
+    try:
+        secrets = Secrets(
+            ground.project.root,
+            settings.secrets,
+            ground.data.shows_secrets,
+            is_wanted=settings.hide_secrets,
+        )
+        path = Path(options.import_file or "")
+        done = import_history(path, ground.store, model=settings.model, blind=secrets.blind)
+    finally:
+        ground.store.close()
+        ground.project.close()
+    for line in done.report():
+        print_error(words.say(line))
+    if not options.has_screen:
+        sys.stdout.write(f"{done.session}\n")
+        there = ("--project", str(ground.project.root), "--resume", done.session)
+        again = own_command("--cli", *there)
+        print_error(words.say(phrase("To go on: {command}", command=again)))
+    return replace(options, import_file=None, resume=done.session)
 
 
 def print_failure(options: Options, words: Words, problem: Problem) -> None:
@@ -76,7 +133,14 @@ def plain_screen(options: Options, words: Words, project: str) -> PlainScreen:
 
 def run_as_said(options: Options, words: Words) -> int:
     """Do what *options* say; return the exit code. Raises `Problem`."""
-    settings = load({"mode": options.mode, "model": options.model, "approve": options.approve})
+    settings = load(
+        {
+            "mode": options.mode,
+            "model": options.model,
+            "approve": options.approve,
+            "operations_log": options.log or None,
+        }
+    )
     if options.attach:
         from modules.cli.attach import attach
 
@@ -178,7 +242,10 @@ def model_for(
     Raises `Problem` when there is no key for what needs one, and nobody to ask.
     """
     from modules.cli.model import Access, choose_model
+    from modules.server_profiles import ServerProfiles
     from utils.api_client import ApiClient
+
+    profiles = ServerProfiles(settings.data_dir / "servers.json", settings.models)
 
     def make(base_url: str, key: str, model: str) -> ApiClient:
         return ApiClient(
@@ -192,6 +259,7 @@ def model_for(
             effort=settings.effort,
             idle_seconds=settings.idle_seconds,
             retries=settings.retries,
+            profiles=profiles,
         )
 
     url = settings.deepseek_base_url
@@ -211,7 +279,9 @@ def lay_ground(options: Options, settings: Settings, words: Words) -> Ground:
 
     folder = work_folder(options.project, ROOT, lambda what: print_error(words.say(what)))
     secrets = (settings.deepseek_api_key, settings.tavily_api_key)
-    ground = Ground.of(folder, settings.data_dir, secrets)
+    ground = Ground.of(folder, settings.data_dir, secrets, root=ROOT, loaded=settings.loaded)
+    if said := ground.project.own.said():
+        print_error(words.say(said))
     if options.task is None:  # a single task says for itself what it could not keep
         ground.data.check_writable()
     return ground
@@ -258,7 +328,11 @@ def choices_of(settings: Settings, system_text: str, *, is_practice: bool) -> Ch
         allow_unsandboxed=settings.allow_unsandboxed,
         hide_secrets=settings.hide_secrets,
         known_secrets=settings.secrets,
+        operations_log=settings.operations_log,
+        keep_json=settings.keep_json,
         network_hosts=settings.network_hosts,
+        run_seconds=settings.run_seconds,
+        call_seconds=settings.call_seconds,
         pip_variables=settings.pip_variables,
         checkpoint_file_bytes=settings.checkpoint_file_mb * 1_000_000,
         checkpoint_total_bytes=settings.checkpoint_total_mb * 1_000_000,

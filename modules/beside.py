@@ -100,22 +100,37 @@ class Beside:
                 return place
         return -1
 
+    def named(self, calls: Iterable[Sequence[Any]]) -> list[Did]:
+        """Return what the *calls*, each its turn and its id, did to it."""
+        if self._talk is None:
+            return []
+        wanted = set(map(tuple, calls))
+        return [did for did in dids(self._talk.history) if (did.turn, did.call_id) in wanted]
+
     def take_back(self, what: Sequence[Did], key: int) -> list[Phrase]:
-        """Take *what* back, the last first, as a part of the undo *key*; say what was done."""
+        """Take *what* back, the last first, as a part of the undo *key*; say what was done.
+
+        Done again after a kill, it does only the rest.
+        """
+        if not what or self._talk is None or any(shift["key"] == key for shift in self._undone()):
+            return []
         said = [word for did in reversed(what) for word in self._apply(did, did.before, did.after)]
-        if what and self._talk is not None:
-            calls = [[did.turn, did.call_id] for did in what]
-            self._talk.history.append(Shift(_UNDONE, {"key": key, "calls": calls}))
+        calls = [[did.turn, did.call_id] for did in what]
+        self._talk.save_state()  # what is noted as done is done, whenever we are killed
+        self._talk.history.append(Shift(_UNDONE, {"key": key, "calls": calls}))
         return said
 
     def bring_again(self, key: int) -> list[Phrase]:
-        """Undo the part that the undo *key* has here; say what was done."""
+        """Undo the part that the undo *key* has here; say what was done. As above after a kill."""
         found = [shift for shift in self._undone() if shift["key"] == key]
         if not found or self._talk is None:
             return []
-        calls = {tuple(call) for call in found[-1]["calls"]}
-        what = [d for d in dids(self._talk.history) if (d.turn, d.call_id) in calls]
-        said = [word for did in what for word in self._apply(did, did.after, did.before)]
+        said = [
+            word
+            for did in self.named(found[-1]["calls"])
+            for word in self._apply(did, did.after, did.before)
+        ]
+        self._talk.save_state()
         self._talk.history.append(Shift(_REDONE, key))
         return said
 

@@ -82,3 +82,18 @@ class DataFolder:
     @property
     def log(self) -> Path:
         return self.path / "onefold.log"
+
+    @property
+    def operations(self) -> Path:
+        """The operations log."""
+        return self.operations_of(self.path)
+
+    @staticmethod
+    def operations_of(place: Path) -> Path:
+        """Return where the operations log is in the *place* of a project."""
+        return place / "operations.jsonl"
+
+    @property
+    def conversation(self) -> Path:
+        """The conversation as JSON, where that is wanted."""
+        return self.path / "conversation_history.json"

@@ -10,8 +10,9 @@ from core.family import Family, Section
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.intent import Intents, exists_already
 from modules.files.listing import Listing
-from modules.files.operations import Operation, operate
-from modules.files.reading import read_part
+from modules.files.operations import Change as Asked
+from modules.files.operations import Done, Operation, check_whole, operate
+from modules.files.reading import read_excerpt, read_part
 from modules.files.seen import Seen
 from modules.files.text_file import NotEncodable, NotExact, TextFile
 from modules.project import Changed, Project
@@ -91,6 +92,11 @@ class FileManager(Family):
         if path.startswith("@output/") and self._outputs is not None:
             return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
         name = self._named(path)
+        if end_line is not None and 1 <= start_line <= end_line:
+            with self._project.read_from(name, start_line) as found:
+                if found is not None:
+                    form, rest, size = found
+                    return read_excerpt(visible(name), form, rest, start_line, end_line, size)
         with self._project.read_lines(name) as lines:
             if lines is not None:
                 return read_part(visible(name), lines, start_line, end_line, self._notes(name))
@@ -147,22 +153,28 @@ class FileManager(Family):
         self,
         path: str,
         operation: Operation,
-        old: Annotated[str | None, "replace: exact text that occurs once."] = None,
+        old: Annotated[str | None, "Exact text that occurs once, unless all."] = None,
         new: str | None = None,
+        all: bool = False,
         start_line: int | None = None,
         end_line: Annotated[int | None, "Inclusive."] = None,
     ) -> Outcome:
-        """Change part of a text file. replace: old by new; append: new at the end;
-        replace_lines: start_line to end_line by new; clear: empty it."""
+        """Change part of a text file: replace old by new; append new, or insert it before
+        start_line; replace_lines start_line to end_line by new; clear all."""
         name = self._named(path)
         file = self._project.read_text(name)
         self._seen.check_known(name, file.data)
-        if operation == "replace_lines":
+        if operation in ("replace_lines", "insert"):
             self._seen.check_read(name, file)
-        text, note = operate(
-            file.text, operation, old=old, new=new, start_line=start_line, end_line=end_line
+        asked = Asked(
+            operation=operation,
+            old=old,
+            new=new,
+            all=all,
+            start_line=start_line,
+            end_line=end_line,
         )
-        return self._changed(name, file, text, note)
+        return self._changed(name, file, operate(file.text, asked, name))
 
     @tool(Risk.WRITE, phrase("Rename or move a file or folder."))
     def rename_file(self, path: str, new_path: str) -> Outcome:
@@ -257,11 +269,13 @@ class FileManager(Family):
         file = self._project.read_text(name)
         self._seen.check_known(name, file.data)
         self._seen.check_read(name, file)
-        return self._changed(name, file, content.replace("\r\n", "\n"), None)
+        text = content.replace("\r\n", "\n")
+        check_whole(text, file.text, is_shorter=text.count("\n") < file.text.count("\n"))
+        return self._changed(name, file, Done(text))
 
-    def _changed(self, name: str, file: TextFile, text: str, note: Phrase | None) -> Outcome:
-        """Write *text* in place of what *file* held and tell of the difference."""
-        shown = visible(name)
+    def _changed(self, name: str, file: TextFile, done: Done) -> Outcome:
+        """Write what was *done* in place of what *file* held and tell of the difference."""
+        shown, text, note = visible(name), done.text, done.tolerated
         data = _encoded(file, text)
         if data == file.data:
             return Outcome(f"{shown} has that content already.", TextCard("", _same(shown)))
@@ -275,6 +289,8 @@ class FileManager(Family):
         change = difference(file.text, text)
         told = f"Changed {shown} (+{change.added} -{change.removed})"
         told += f"; it has {counted(len(lines_of(text)), 'line')} now."
+        if done.places > 1:
+            told += f" {done.places} places were changed."
         if note is not None:
             told += f" Not exact, but clear: {note}."
         if found is not None and found.st_nlink > 1:

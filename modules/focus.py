@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from core.cards import Card, Change, TableCard, TextCard
@@ -14,11 +14,13 @@ from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.fingerprints import Fingerprint, look, trace
 from modules.project import Project
 from utils.clean import visible
+from utils.codec import from_plain, to_plain
 from utils.phrases import Phrase, Text, phrase
 from utils.text import difference
 from utils.tokens import estimate
 
 _MOST_FILES = 3
+_MOST_GONE = 10
 _MOST_TOKENS = 60_000  # for one file
 _LARGE_SHARE = 0.3  # of what the model can hold
 
@@ -35,7 +37,10 @@ class Focus(Family):
         self._paths: list[str] = []
         self._files: dict[str, Fingerprint] = {}
         self._texts: dict[str, str] = {}
+        self._gone: dict[str, Fingerprint] = {}
+        """Files that were in focus when they went; they are again when they come back."""
         self._seen = 0.0
+        self._has_kept_files = False
 
     @tool(Risk.READ, phrase("Keep a file in view of the model."))
     def focus_file(self, path: str) -> Outcome:
@@ -58,14 +63,18 @@ class Focus(Family):
 
     @command("/focus [PATH…]", "Keep up to 3 files before the model; without PATH list them.")
     def focus(self, rest: str) -> Card:
-        for path in self._named(rest):
-            self._put(path)
+        with self._whole_or_none():
+            named = self._named(rest)
+            self._refuse_too_many(named)
+            for path in named:
+                self._put(path)
         return self._card()
 
     @command("/unfocus [PATH…]", "Take files out of focus; without PATH all of them.")
     def unfocus(self, rest: str) -> Card:
-        for path in self._named(rest) or list(self._paths):
-            self._drop(path)
+        with self._whole_or_none():
+            for path in self._named(rest) or [*self._paths, *self._gone]:
+                self._drop(path)
         return self._card()
 
     @property
@@ -97,14 +106,26 @@ class Focus(Family):
                 for path in list(self._paths):
                     if path == change.path or path.startswith(f"{change.path}/"):
                         self._move(path, change.new_path + path[len(change.path) :])
+        self._follow_files()
 
     def state(self) -> dict[str, Any]:
-        return {"focus": list(self._paths)}
+        """Return the paths, and as what their files will be known again: see `Fingerprint`."""
+        known = {path: file for path, file in self._files.items() if path in self._paths}
+        found = to_plain(known | self._gone)
+        self._has_kept_files |= bool(found)
+        files = {"focus_files": found} if self._has_kept_files else {}
+        return {"focus": list(self._paths), **files}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._paths = list(state.get("focus", []))[:_MOST_FILES]
-        self._files.clear()
+        known: dict[str, Fingerprint] = from_plain(
+            Mapping[str, Fingerprint], state.get("focus_files", {})
+        )
+        self._has_kept_files = "focus_files" in state
+        self._gone = {path: file for path, file in known.items() if path not in self._paths}
+        self._files = {path: file for path, file in known.items() if path in self._paths}
         self._texts.clear()
+        self._seen = max((file.modified for file in self._files.values()), default=0) / 1e9
 
     def take_back(self, before: Any, after: Any) -> list[Phrase]:
         """Put out of focus what *after* has more than *before*, and into it what it has less."""
@@ -112,6 +133,7 @@ class Focus(Family):
         dropped = [path for path in before or [] if path not in (after or [])]
         said: list[Phrase] = []
         for path in added:
+            self._gone.pop(path, None)
             if path in self._paths:
                 self._paths.remove(path)
                 said.append(phrase("out of focus: {path}", path=visible(path)))
@@ -142,11 +164,38 @@ class Focus(Family):
         if Fingerprint.of(self._project, path) is None:
             raise ToolError(phrase("{path} is no ordinary file.", path=visible(path)))
         self._paths.append(path)
+        self._gone.pop(path, None)
         self._follow_files()
         return path
 
+    @contextmanager
+    def _whole_or_none(self) -> Iterator[None]:
+        """Leave the focus as it was where something of a command fails."""
+        paths, gone = list(self._paths), dict(self._gone)
+        try:
+            yield
+        except ToolError:
+            self._paths, self._gone = paths, gone
+            raise
+
+    def _refuse_too_many(self, named: Sequence[str]) -> None:
+        """Raise `ToolError` when *named*, with what is in focus, are too many."""
+        wanted = list(dict.fromkeys([*self._paths, *map(self._project.normal, named)]))
+        if len(wanted) > _MOST_FILES and len(wanted) > len(self._paths):
+            raise ToolError(
+                phrase(
+                    "{most} files can be in focus; with these it would be {count}: {files}. "
+                    "Nothing was changed; /unfocus takes one out.",
+                    most=_MOST_FILES,
+                    count=len(wanted),
+                    files=", ".join(map(visible, wanted)),
+                )
+            )
+
     def _drop(self, path: str) -> str:
         path = self._project.normal(path)
+        if self._gone.pop(path, None) and path not in self._paths:
+            return path
         if path not in self._paths:
             raise ToolError(phrase("{path} is not in focus.", path=visible(path)))
         self._paths.remove(path)
@@ -176,15 +225,29 @@ class Focus(Family):
             if found is None:
                 if known:
                     missing[path] = known
-            elif known is None or not known.is_unchanged(found):
+            elif path not in self._texts or known is None or not known.is_unchanged(found):
                 self._read(path)
         moved = trace(self._project, missing, taken=self._paths, since=self._seen)
-        for path in missing:
+        for path, file in missing.items():
             del self._files[path]
             if path in moved:
                 self._move(path, moved[path])
                 self._read(moved[path])
+            else:
+                self._gone = dict([*self._gone.items(), (path, file)][-_MOST_GONE:])
+        self._bring_back()
         self._seen = time.time()
+
+    def _bring_back(self) -> None:
+        """Put back into focus what had gone and is there again, as far as there is room."""
+        for path, file in list(self._gone.items()):
+            now = Fingerprint.of(self._project, path)
+            if now is None or not (now.is_kin(file) or now.is_same_inode(file)):
+                continue
+            if path in self._paths or len(self._paths) < _MOST_FILES:
+                del self._gone[path]
+                self._paths += [] if path in self._paths else [path]
+                self._read(path)
 
     def _read(self, path: str) -> None:
         file = Fingerprint.of(self._project, path)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from modules.data_folder import DataFolder
+from modules.files.own_code import OwnCode
 from modules.project import Project
 from modules.sessions import Sessions
 from utils.logger import FailureLog
@@ -23,12 +24,22 @@ class Ground:
     failures: FailureLog
 
     @classmethod
-    def of(cls, folder: Path, data_dir: Path, secrets: Sequence[str]) -> Ground:
+    def of(
+        cls,
+        folder: Path,
+        data_dir: Path,
+        secrets: Sequence[str],
+        *,
+        root: Path,
+        loaded: Iterable[str] = (),
+    ) -> Ground:
         """Open the project *folder* and its part of *data_dir*; no log will tell *secrets*.
 
-        Raises `Problem` when one of the folders cannot be used.
+        *root* is Onefold's own folder, *loaded* is what else is loaded: see `OwnCode`. Raises
+        `Problem` when one of the folders cannot be used.
         """
-        project = Project(folder, hidden=[data_dir])
+        own = OwnCode.of(folder, root, data_dir, loaded)
+        project = Project(folder, hidden=[data_dir], own=own)
         data = DataFolder(data_dir, project.root)
         return cls(project, data, Sessions(data.sessions), FailureLog(data.log, secrets))
 

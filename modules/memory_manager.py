@@ -118,12 +118,13 @@ class Memory(Family):
     def take_back(self, before: Any, after: Any) -> list[Phrase]:
         """Forget the items that *after* has more than *before*, and remember those it has less."""
         said: list[Phrase] = []
+        known = {item.text for item in items_of(self._text())}
         for text in after or []:
-            if text not in (before or []):
+            if text not in (before or []) and text in known:
                 self._file.change(partial(_without, words=text))
                 said.append(phrase("forgotten: {text}", text=text))
         for text in before or []:
-            if text not in (after or []):
+            if text not in (after or []) and text not in known:
                 self._file.change(partial(_with_item, line=text))
                 said.append(phrase("remembered again: {text}", text=text))
         return said

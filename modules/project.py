@@ -24,7 +24,8 @@ from modules.files.containment import (
     Special,
 )
 from modules.files.ignore import visible_files
-from modules.files.long_text import LONGEST, LongText, OnlyWhole
+from modules.files.long_text import LONGEST, LongText, OnlyWhole, TooFar, excerpt
+from modules.files.own_code import OwnCode
 from modules.files.text_file import NotText, TextFile
 from modules.files.writable import Writable
 from utils.clean import visible
@@ -46,18 +47,23 @@ class Project:
     Bytes of a name that are not UTF-8 stand in it by surrogateescape. A path may also be given as
     `utils.clean.visible` shows it. Whatever goes wrong with a path raises `ToolError`.
 
-    *hidden* are folders that the agent must not see even when they lie inside.
+    *hidden* are folders that the agent must not see even when they lie inside, and *own* is what
+    Onefold itself is loaded from, which nothing here changes.
     """
 
-    def __init__(self, root: Path, *, hidden: Iterable[Path] = ()) -> None:
+    def __init__(
+        self, root: Path, *, hidden: Iterable[Path] = (), own: OwnCode | None = None
+    ) -> None:
         """Raises `Problem` if *root* is missing, no folder, unreadable, or the whole disk."""
         self.root = Path(os.path.realpath(root))
         self._roots = (str(self.root), os.path.abspath(root))  # noqa: PTH100 - links stay
+        self.own = own or OwnCode()
         shown = visible(str(root))
         if self.root == Path(self.root.anchor):
             raise Problem(phrase("The project cannot be the whole disk; choose a folder."))
         try:
-            self._beneath = Writable(self.root, hidden=hidden)
+            kept = (*self.own.paths, *self.own.links)
+            self._beneath = Writable(self.root, hidden=hidden, own=kept)
         except FileNotFoundError:
             raise Problem(phrase("The project folder {path} does not exist.", path=shown)) from None
         except NotADirectoryError:
@@ -164,9 +170,31 @@ class Project:
             with os.fdopen(os.dup(file), "rb") as stream:
                 yield self._lines(path, stream, size)
 
+    @contextmanager
+    def read_from(
+        self, path: str, line: int
+    ) -> Iterator[tuple[TextFile, Iterator[str], int] | None]:
+        """Yield the form of a text file too long for `read_lines`, its lines from *line*, its size.
+
+        None if it is not too long.
+        """
+        with self._told(path), self._beneath.opened(path) as file:
+            size = os.fstat(file).st_size
+            if size <= LONGEST:
+                yield None
+                return
+            with os.fdopen(os.dup(file), "rb") as stream:
+                try:
+                    form, lines = excerpt(stream, line)
+                except NotText as error:
+                    raise ToolError(sentences.no_text(path, error, size)) from None
+                except (OnlyWhole, TooFar):
+                    raise ToolError(sentences.too_large(path, size)) from None
+                yield form, lines, size
+
     def _lines(self, path: str, stream: BinaryIO, size: int) -> LongText:
         if size > LONGEST:
-            raise ToolError(sentences.too_large(path, size))
+            raise ToolError(sentences.too_long(path, size))
         try:
             return LongText.of(stream)
         except NotText as error:

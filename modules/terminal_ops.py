@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
@@ -10,15 +12,15 @@ from core.approval import EachTime
 from core.cards import Change, RunCard
 from core.family import Family
 from core.tools import Outcome, Risk, Running, ToolError, tool
+from modules.files.own_code import OwnCode
 from modules.package_index import network_of, pip_settings
 from modules.sandbox import Limits, Network, Program, Report, Result, Sandbox
 from modules.sandbox.effects import Effects, Snapshot, effects, look
-from modules.sandbox.terms import LONGEST
 from utils.clean import clean, visible
 from utils.phrases import Phrase, Problem, Text, phrase
 from utils.waiting import Stop
 
-_SHORTEST = 1  # seconds
+_SHORTEST, _DEFAULT, _LARGEST = 1, 60, 600  # seconds
 _MOST_NAMED = 30  # paths in one list for the model
 _LONGEST_NAME = 300  # characters of each
 _MOST_GUARDED = 200  # repositories inside the project
@@ -29,6 +31,7 @@ class Folder(Protocol):
     """The project, as far as it matters here."""
 
     root: Path
+    own: OwnCode
 
 
 class Fitter(Protocol):
@@ -49,19 +52,28 @@ class TerminalOps(Family):
         *,
         network_hosts: Sequence[str] = (),
         pip_variables: Mapping[str, str] | None = None,
+        run_seconds: int = _DEFAULT,
+        call_seconds: int = _LARGEST,
     ) -> None:
         """*network_hosts* may be reached beside the package index when the person allows it.
+
+        A call that names no time gets *run_seconds*, none more than *call_seconds*.
 
         *pip_variables* are those of the person's environment that pip obeys.
         """
         self._pip_variables = pip_variables or {}
         self._network_hosts = network_hosts
         self._way_out: Network | None = None
-        self._root = project.root
+        self._root, self._own = project.root, project.own
         self._sandbox = sandbox
         self._stop = stop
         self._outputs = outputs
         self._has_guarded = False
+        self._largest = call_seconds
+        if (run_seconds, call_seconds) != (_DEFAULT, _LARGEST):
+            default = min(run_seconds, call_seconds)
+            for method in (self.run_python, self.run_command):
+                setattr(self, method.__name__, _with_times(method, default, call_seconds))
 
     def close(self) -> None:
         self._sandbox.close()
@@ -70,7 +82,7 @@ class TerminalOps(Family):
     def run_python(
         self,
         code: str,
-        timeout: Annotated[int, "seconds, up to 600"] = 60,
+        timeout: Annotated[int, f"seconds, up to {_LARGEST}"] = _DEFAULT,
         network: Annotated[bool, "asks the person; package index and allowed hosts"] = False,
     ) -> Running:
         """Run Python in the project folder (its virtual environment if it has one; no network,
@@ -81,7 +93,7 @@ class TerminalOps(Family):
     def run_command(
         self,
         command: str,
-        timeout: Annotated[int, "seconds, up to 600"] = 60,
+        timeout: Annotated[int, f"seconds, up to {_LARGEST}"] = _DEFAULT,
         network: Annotated[bool, "as for run_python"] = False,
     ) -> Running:
         """Run a bash command in the project folder (no network, no input; .git is read-only;
@@ -91,16 +103,16 @@ class TerminalOps(Family):
         return (yield from self._run(Program("bash", command), timeout, network))
 
     def _run(self, program: Program, timeout: int, with_network: bool) -> Running:
-        seconds = min(max(timeout, _SHORTEST), LONGEST)
+        seconds = min(max(timeout, _SHORTEST), self._largest)
         report, limits = self._report(), Limits(seconds=seconds)
-        before = look(self._root)
+        before = look(self._root, self._own.paths)
         self._guard(before)
         network = self._network() if with_network else None
         result = yield from self._result(program, limits, network)
-        done = effects(before, look(self._root))
-        told = [_ending(result, limits)]
+        done = effects(before, look(self._root, self._own.paths))
+        told = [_ending(result, limits, self._largest)]
         if seconds != timeout:
-            told.append(f"(timeout set to {seconds} s; {_SHORTEST} to {LONGEST} are allowed)")
+            told.append(f"(timeout set to {seconds} s; {_SHORTEST} to {self._largest} are allowed)")
         told += [str(note) for note in result.notes]
         text = clean(result.whole).strip("\n")
         told += [self._outputs.fit(text) if text else "(no output)", *_in_words(done)]
@@ -195,10 +207,30 @@ class TerminalOps(Family):
             yield phrase("Not protected"), what
         if report.advice:
             yield phrase("For a better sandbox"), report.advice
+        if self._own.is_some:
+            yield phrase("Protected folders"), self._own.named()
 
 
-def _ending(result: Result, limits: Limits) -> str:
-    """Say for the model how the run ended."""
+def _with_times(run: Callable[..., Running], default: int, largest: int) -> Callable[..., Running]:
+    """Return the tool *run* with other times than those it was written with, said in its schema."""
+
+    @wraps(run)
+    def timed(*arguments: Any, **named: Any) -> Running:
+        given = signature.bind(*arguments, **named)
+        given.apply_defaults()
+        return run(*given.args, **given.kwargs)
+
+    written = inspect.signature(run)
+    time = written.parameters["timeout"].replace(default=default)
+    signature = written.replace(parameters=list((written.parameters | {"timeout": time}).values()))
+    timed.__signature__ = signature  # type: ignore[attr-defined]
+    timeout = Annotated[int, f"seconds, up to {largest}"]
+    timed.__annotations__ = {**run.__annotations__, "timeout": timeout}
+    return timed
+
+
+def _ending(result: Result, limits: Limits, largest: int) -> str:
+    """Say for the model how the run ended; no call may take more than *largest* seconds."""
     seconds = f"{result.seconds:.1f} s"
     match result.why:
         case "exited":
@@ -206,7 +238,7 @@ def _ending(result: Result, limits: Limits) -> str:
             return f"exit code {result.exit_code} ({seconds}){over}"
         case "timed out":
             return (
-                f"Killed after {limits.seconds:g} s, the timeout; a longer one (up to {LONGEST}) "
+                f"Killed after {limits.seconds:g} s, the timeout; a longer one (up to {largest}) "
                 "can be asked for."
             )
         case "stopped":

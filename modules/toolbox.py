@@ -17,8 +17,10 @@ from modules.file_manager import FileManager
 from modules.focus import Focus
 from modules.forking import Forking
 from modules.git_commit import GitCommit
+from modules.keep_json import KeepJson
 from modules.loss import Losses
 from modules.memory_manager import Memory
+from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.past import Past
 from modules.project import Project
@@ -45,7 +47,11 @@ class Choices:
     checkpoint_total_bytes: int
     checkpoint_days: int
     hide_secrets: bool = True
+    operations_log: bool = False
+    keep_json: bool = False
     network_hosts: tuple[str, ...] = ()
+    run_seconds: int = 60
+    call_seconds: int = 600
     pip_variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     known_secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -81,6 +87,10 @@ def families(
         Losses(undo, project.files),
         Forking(store, project.root, undo, data.all),
         Export(store, project.root, choices.system_text, secrets.names_in),
+        *([KeepJson(data.conversation)] if choices.keep_json else []),
+        OperationsLog(
+            data.operations, choices.known_secrets.values(), is_on=choices.operations_log
+        ),
     ]
 
 
@@ -97,6 +107,7 @@ def _checkpoints(project: Project, data: DataFolder, choices: Choices) -> Checkp
         total_cap=choices.checkpoint_total_bytes,
         keep_days=choices.checkpoint_days,
         protected=[data.all],
+        own=project.own,
     )
 
 
@@ -112,6 +123,7 @@ def _terminal_ops(
     sandbox = Sandbox(
         project.root,
         hidden=[data.all],
+        own=project.own,
         cache_folder=data.all,
         allow_limits_only=choices.allow_unsandboxed,
         covers=secrets.covers,
@@ -123,6 +135,8 @@ def _terminal_ops(
         stop,
         outputs,
         network_hosts=choices.network_hosts,
+        run_seconds=choices.run_seconds,
+        call_seconds=choices.call_seconds,
         pip_variables=choices.pip_variables,
     )
 

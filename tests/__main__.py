@@ -28,6 +28,7 @@ def main() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - this is where an older one is told so
         sys.stderr.write("Onefold needs Python 3.11 or newer.\n")
         return 2
+    from tests.needs import missing
     from utils.bootstrap import ensure
     from utils.phrases import Phrase, Problem
 
@@ -46,6 +47,11 @@ def main() -> int:
     except Problem as problem:
         say(problem.what)
         return 2
+    if packages := missing():
+        sys.stderr.write(
+            f"Missing here: {', '.join(packages)}. What needs them is skipped or fails.\n"
+            f"Debian, Ubuntu: apt install {' '.join(packages)}\n"
+        )
     import pytest
 
     # One more than there are cores, for much of a test is waiting. Whole files to each process:

@@ -18,6 +18,7 @@ from core.messages import Record, Wire
 from core.store import Found, SessionInfo
 from core.turn import drive
 from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
+from utils.llm.server_profile import ServerProfile
 from utils.phrases import Phrase, Problem, Text, phrase
 from utils.waiting import Stop, Stopped
 
@@ -47,9 +48,13 @@ class ScriptedModel:
 
     def __init__(self, *replies: list[Item]) -> None:
         self.model = "scripted"
+        self.profile = ServerProfile()
         self.replies = list(replies)
         self.requests: list[list[Wire]] = []
         self.thought: list[bool] = []
+
+    def forget_profile(self) -> None:
+        self.profile = ServerProfile()
 
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from core.events import CommandAnswered, ToolFinished, Warned
 from tests.assembly import House, house
+from tests.campaign import examples
 from tests.modules.checkpoints.folders import look
 from tests.scripted import Item, call, run, say
 
@@ -119,7 +120,7 @@ def replies() -> list[list[Item]]:
     return [call("create_file", id="z", path="later.txt", content="later\n"), say("ok")]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**9), lines=st.lists(st.sampled_from(LINES), max_size=5))
 def test_a_damaged_file_stops_nothing(seed: int, lines: list[str]) -> None:
     chance = random.Random(seed)

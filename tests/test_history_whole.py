@@ -16,6 +16,7 @@ from core.events import ApprovalAsked, CommandAnswered, Event, Reply
 from core.messages import Wire
 from core.turn import drive
 from tests.assembly import House, house
+from tests.campaign import examples
 from tests.core.test_turn import check_whole
 from tests.judge import verdict
 from tests.scripted import ScriptedModel
@@ -107,7 +108,7 @@ def drive_wildly(here: House, line: str, chance: random.Random) -> None:
         check_whole(here.main.history.wire())
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**9), lines=st.lists(st.sampled_from(LINES), min_size=3, max_size=12))
 def test_every_request_is_whole(seed: int, lines: list[str]) -> None:
     chance = random.Random(seed)

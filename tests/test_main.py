@@ -117,6 +117,9 @@ def test_bad_usage_is_told_in_chinese(onefold: Run, argv: list[str], told: str) 
         (["--web", "--attach"], "--web and --attach exclude each other"),
         (["--attach", "-p", "hi"], "--attach and -p exclude each other"),
         (["--think", "--fast"], "--think and --fast exclude each other"),
+        (["--import", "x.json", "--resume"], "--import and --resume exclude each other"),
+        (["--follow", "-p", "hi"], "--follow and -p exclude each other"),
+        (["--attach", "--log"], "--attach and --log exclude each other"),
         (["--cli", "--host", "0.0.0.0"], "--host is for --web only"),
     ],
 )
@@ -136,6 +139,20 @@ def test_a_misspelt_setting_is_told_once_and_changes_nothing(onefold: Run) -> No
         "Onefold: There is no setting ONEFOLD_MODEL_NAME (the environment). "
         "Did you mean ONEFOLD_MODEL?\n"
     )
+
+
+def test_what_onefold_is_loaded_from_is_told_at_the_start_and_in_the_status(
+    onefold: Run, project: Path
+) -> None:
+    result = onefold("--cli", "-p", "/status", PYTHONPATH=str(project / "lib"))
+    assert "Onefold itself is loaded from lib in this project" in result.stderr
+    assert re.search(r"Protected folders +lib\n", result.stdout)
+
+
+def test_a_part_of_onefold_is_no_project(onefold: Run) -> None:
+    result = onefold("--cli", "--project", str(ROOT / "modules"), "-p", "/status")
+    assert result.returncode == 2
+    assert "cannot be the project: Onefold itself is loaded from" in one_line(result)
 
 
 def with_closed_data(tmp_path: Path, project: Path, *argv: str) -> subprocess.CompletedProcess[str]:
@@ -392,6 +409,43 @@ def test_export_and_search_see_the_session(onefold: Run, project: Path) -> None:
     onefold("--resume", "-p", "/export talk.json")
     wire = json.loads((project / "talk.json").read_text())["messages"]
     assert [m["role"] for m in wire][-4:] == ["user", "assistant", "tool", "assistant"]
+
+
+OLD = [
+    {"role": "user", "content": "写 a.txt"},
+    {"role": "assistant", "content": None,
+     "tool_calls": [{"function": {"name": "read_file", "arguments": {"path": "a.txt"}}}]},
+    {"role": "tool", "content": "one"},
+    {"role": "assistant", "content": "It says one."},
+]  # fmt: skip
+
+
+def test_an_old_conversation_is_brought_in_and_goes_on(onefold: Run, tmp_path: Path) -> None:
+    old = tmp_path / "conversation_history.json"
+    old.write_text(json.dumps(OLD), encoding="utf-8")
+    with Simulator([Say("Two more."), Say("Three.")]) as server:
+        wire = {"DEEPSEEK_BASE_URL": server.url}
+        done = onefold("--import", str(old))
+        session = done.stdout.strip()
+        assert done.returncode == 0
+        assert f"Brought in as session {session}: messages: 4, turns: 1." in done.stderr
+        assert "Mended: a call without an id of its own: 1 (message 2)" in done.stderr
+        assert f"--resume {session}" in done.stderr
+        on = onefold("--resume", "-p", "and now?", "--think", **wire)
+        assert (on.returncode, on.stdout) == (0, "Two more.\n")
+        at_once = onefold("--import", str(old), "-p", "go on", **wire)
+        assert (at_once.returncode, at_once.stdout) == (0, "Three.\n")
+    for request in server.requests:
+        said = [one["content"] for one in request.messages if one["role"] in ("user", "tool")]
+        assert said[:2] == ["写 a.txt", "one"]
+
+
+def test_what_cannot_be_brought_in_is_bad_usage(onefold: Run, tmp_path: Path) -> None:
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps(OLD)[:-30], encoding="utf-8")
+    result = onefold("--import", str(old), "-p", "go on")
+    assert one_line(result) == f"Onefold: {old} breaks off in line 1: the end of it is missing."
+    assert result.returncode == 2
 
 
 def test_think_once_on_the_wire(onefold: Run) -> None:

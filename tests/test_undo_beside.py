@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.cards import TableCard
+from core.cards import TableCard, TextCard
 from core.events import CommandAnswered, Reply
 from core.turn import drive
 from tests.assembly import House, house
@@ -149,3 +150,45 @@ def test_a_turn_by_its_number(tmp_path: Path) -> None:
         answer(here, "/undo turn 1")
         assert picture(here)["notes"] == {}
         assert (here.root / "b.txt").exists()
+
+
+@pytest.mark.parametrize("line", ["/undo turn 99", "/redo turn 99", "/diff 99", "/rewind 99"])
+def test_a_turn_that_never_was_is_said(tmp_path: Path, line: str) -> None:
+    with house(tmp_path, call("create_file", path="a", content="a\n"), say("done")) as here:
+        run(here.main, "do it")
+        run(here.main, "/undo")
+        (event,) = run(here.main, line)
+        assert isinstance(event, CommandAnswered)
+        assert not event.ok
+        assert isinstance(event.card, TextCard)
+        assert "There is no turn 99" in str(event.card.title)
+
+
+@pytest.mark.parametrize("is_new_start", [False, True])
+@pytest.mark.parametrize("what", ["rename", "delete"])
+def test_the_focus_goes_with_undo_and_redo(tmp_path: Path, what: str, is_new_start: bool) -> None:
+    does = {
+        "rename": call("rename_file", path="a.txt", new_path="sub/b.txt"),
+        "delete": call("delete_file", path="a.txt"),
+    }[what]
+    done = ["sub/b.txt"] if what == "rename" else []
+    with ExitStack() as stack:
+        here = stack.enter_context(house(tmp_path, does, say("done"), say("looked")))
+
+        def again() -> House:
+            if not is_new_start:
+                return here
+            stack.close()
+            made = stack.enter_context(house(tmp_path))
+            made.main.resume()
+            return made
+
+        (here.root / "a.txt").write_text("one\ntwo\nthree\n")
+        run(here.main, "/focus a.txt")
+        run(here.main, "do it")
+        assert picture(here)["focus"] == done
+        again_gone = done or ["a.txt"]  # that it is gone is told with the next task
+        for line, expected in (("/undo", ["a.txt"]), ("/redo", again_gone), ("/undo", ["a.txt"])):
+            here = again()
+            answer(here, line)
+            assert picture(here)["focus"] == expected, line

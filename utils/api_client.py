@@ -17,14 +17,19 @@ from utils.completion import (
     Completion,
     Delta,
     ErrorKind,
+    Learnt,
     ModelError,
     RawCall,
     Retry,
+    StreamItem,
     Usage,
     Wire,
 )
-from utils.failures import Again, Failed, Server, unfit_key
+from utils.failures import Again, Failed, Server, unfit_key, window_too_small
+from utils.llm.refusals import learnt, told, window_named
+from utils.llm.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
 from utils.prices import PriceList
+from utils.reply_limits import ReplyLimits
 from utils.request import RequestWriter
 from utils.waiting import Stop, Stopped
 
@@ -37,6 +42,7 @@ __all__ = [
     "Completion",
     "Delta",
     "ErrorKind",
+    "Learnt",
     "ModelError",
     "RawCall",
     "Retry",
@@ -47,6 +53,7 @@ __all__ = [
 LONGEST_WAIT_SECONDS = 60.0
 """A server that asks for a longer wait between two tries than this gets this."""
 
+_DEEPSEEK_HOST = "api.deepseek.com"
 _GLANCE_SECONDS = 0.05
 _UNREACHABLE_RETRIES = 2
 _REPLY_RETRIES = 3
@@ -60,7 +67,9 @@ class ApiClient:
     *base_url* is what `/chat/completions` is appended to. *max_tokens* limits a reply, thinking
     included; less is asked for where the prompt leaves less of *context_limit* tokens. *effort*
     is how hard a thinking call thinks. A server that sends nothing for *idle_seconds* is given
-    up, and *retries* is how often a busy server or a broken connection is tried again.
+    up, and *retries* is how often a busy server or a broken connection is tried again. *limits* are
+    for what one reply may take. What a server refuses of a request's shape is learnt, kept in
+    *profiles*, and not sent again.
 
     `model` may be set between calls. Several threads may stream at once.
     """
@@ -78,6 +87,8 @@ class ApiClient:
         effort: str = "high",
         idle_seconds: float = 180.0,
         retries: int = 5,
+        limits: ReplyLimits | None = None,
+        profiles: ProfileStore | None = None,
     ) -> None:
         self.model = model
         self._base_url = base_url.rstrip("/")
@@ -88,13 +99,16 @@ class ApiClient:
         self._prices = prices or PriceList()
         self._user_agent = user_agent
         self._idle_seconds = idle_seconds
+        self._limits = limits or ReplyLimits(progress_seconds=5 * idle_seconds)
         self._patience: dict[Again, int] = {
             "never": 0,
             "unreachable": min(_UNREACHABLE_RETRIES, retries),
             "reply": _REPLY_RETRIES,
             "server": retries,
         }
-        self._server = Server(urlsplit(base_url).netloc or base_url, self._key)
+        self._host = urlsplit(base_url).netloc or base_url
+        self._server = Server(self._host, self._key)
+        self._profiles = profiles or ProfilesInMemory()
         self._lock = threading.Lock()
         self._endpoint: Endpoint | None = None
 
@@ -120,7 +134,7 @@ class ApiClient:
 
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
-    ) -> Iterator[Delta | Retry | Completion]:
+    ) -> Iterator[StreamItem]:
         """Stream one reply to *messages*: deltas, then its `Completion`, always last.
 
         A try that fails and may be made again is announced with a `Retry`. Raises `ModelError`
@@ -132,30 +146,73 @@ class ApiClient:
             raise unfit_key().error
         spent = Usage()
         failures: dict[Again, int] = {}
+        self._writer.profile = self.profile
         while True:
             if stop.is_set():
                 raise Stopped
             endpoint = self._opened(stop)
-            draft = Draft()
+            draft = Draft(self._limits.calls)
             body = self._writer.write(self.model, messages, tools, think=think)
             try:
-                yield from endpoint.ask(self.model, body, draft, stop)
-                completion = draft.completion(spent + self._usage(draft, body))
+                reply = endpoint.ask(self.model, body, draft, stop)
+                yield from self._announced(reply)
+                yield draft.completion(spent + self._usage(draft, body))
+                return
             except Failed as failed:
                 if draft.usage:
                     spent += self._usage(draft, body)
                 if stop.is_set():
                     raise Stopped from None
                 failed.error.usage = spent
-                retry = self._next(failed, failures)
-            else:
-                yield completion
-                return
+                if self._has_learnt(failed):
+                    continue
+                retry = self._next(self._fitting(failed, messages), failures)
             if failures.get("reply") == self._patience["reply"]:
                 think = False  # it may have said nothing for all its thinking
             yield retry
             if stop.wait(retry.seconds):
                 raise Stopped
+
+    @property
+    def profile(self) -> ServerProfile:
+        """What is known of the server for the model of now."""
+        return self._profiles.find(self._base_url, self.model)
+
+    def forget_profile(self) -> None:
+        """Forget what was learnt of the server for the model of now: it is learnt again."""
+        self._profiles.forget(self._base_url, self.model)
+
+    def _has_learnt(self, failed: Failed) -> bool:
+        """Take in what a refusal says of the server; return whether it teaches anything.
+
+        DeepSeek's own API is known, and what it refuses is refused.
+        """
+        if failed.refusal is None or self._host == _DEEPSEEK_HOST:
+            return False
+        may_guess = not self._prices.knows(self.model)
+        profile = learnt(self._writer.profile, failed.refusal, may_guess=may_guess)
+        if profile is None:
+            return False
+        self._writer.profile = profile
+        return True
+
+    def _announced(self, reply: Iterator[Delta]) -> Iterator[Delta | Learnt]:
+        """Keep what was learnt once a *reply* comes of it, and say it before that."""
+        known, learnt_now = self.profile, self._writer.profile
+        for delta in reply:
+            if known != learnt_now:
+                self._profiles.keep(self._base_url, self.model, learnt_now)
+                yield Learnt(told(known, learnt_now, self._host))
+                known = learnt_now
+            yield delta
+
+    def _fitting(self, failed: Failed, messages: Sequence[Wire]) -> Failed:
+        """Return the failure in words that fit: a first request is not to be made shorter."""
+        is_first = not any(message["role"] == "assistant" for message in messages)
+        if failed.error.kind == "context" and is_first and self._host != _DEEPSEEK_HOST:
+            window = window_named(failed.refusal.text) if failed.refusal else 0
+            return Failed("context", window_too_small(window))
+        return failed
 
     def _next(self, failed: Failed, failures: dict[Again, int]) -> Retry:
         """Count the failure and say how to go on. Raises `ModelError` when patience ends."""
@@ -193,6 +250,7 @@ class ApiClient:
             self._server,
             user_agent=self._user_agent,
             idle_seconds=self._idle_seconds,
+            limits=self._limits,
         )
 
     def _usage(self, draft: Draft, body: bytes) -> Usage:

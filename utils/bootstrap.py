@@ -7,11 +7,15 @@ and little of it, because each start pays for it.
 from __future__ import annotations
 
 import os
+import site
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 from utils.phrases import Phrase, Problem, phrase
+
+STARTED_BY = "ONEFOLD_STARTED_BY"
+"""The variable that says what the Python loads that made way for this one."""
 
 _PIP = ("--disable-pip-version-check", "--progress-bar", "off")
 Say = Callable[[Phrase], None]
@@ -44,7 +48,14 @@ def ensure(root: str, *, packages: Sequence[str], requirements: str, folder: str
     elif is_inside:
         return
     sys.stdout.flush()
+    os.environ[STARTED_BY] = os.pathsep.join((os.environ.get(STARTED_BY, ""), *_loaded()))
     os.execv(python, [python, *sys.orig_argv[1:]])  # noqa: S606 - our own interpreter
+
+
+def _loaded() -> list[str]:
+    """Return from where this interpreter loads, as far as it can be told by a few paths."""
+    folders = (sys.prefix, sys.base_prefix, site.USER_SITE, sys.pycache_prefix, *sys.path)
+    return [os.path.abspath(path) for path in (sys.executable, *folders) if path]  # noqa: PTH100
 
 
 def _read(path: str) -> str:

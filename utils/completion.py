@@ -59,6 +59,13 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Learnt:
+    """The server takes requests of another shape than it was sent; *what* tells people."""
+
+    what: Phrase
+
+
+@dataclass(frozen=True, slots=True)
 class RawCall:
     """A call as the model wrote it; *is_cut* when the output limit cut it off."""
 
@@ -81,6 +88,10 @@ class Completion:
     calls: tuple[RawCall, ...]
     usage: Usage
     is_cut: bool = False
+
+
+StreamItem = Delta | Retry | Learnt | Completion
+"""What a reply is streamed as, its `Completion` last."""
 
 
 ErrorKind = Literal["key", "balance", "context", "content", "request", "server", "network", "reply"]

@@ -19,12 +19,19 @@ from utils.failures import (
     filtered_reply,
     leaked_markup,
     overloaded,
+    too_many_calls,
 )
+from utils.lenient_json import whole_object
+from utils.llm.text_calls import shows
 from utils.markup import MarkupGuard, read_calls
+from utils.reply_limits import ReplyLimits
 from utils.strict_json import is_json, read_json
+from utils.think_tag import ThinkTag
 
 _ID_LETTERS = string.ascii_letters + string.digits
 _WHOLE = ("stop", "tool_calls", "function_call", "length")
+_CUT = ("length", "max_tokens", "max_output_tokens", "model_length")
+_BROKEN = ("error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error")
 
 
 class ErrorInStream(Exception):
@@ -41,11 +48,19 @@ class _Call:
     name: str = ""
     pieces: list[str] = field(default_factory=list)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether its arguments are a whole object already, so that no more can come."""
+        may_be = bool(self.pieces) and self.pieces[-1].rstrip().endswith("}")
+        return may_be and is_json("".join(self.pieces))
+
 
 class Draft:
-    """Collects the events of one stream."""
+    """Collects the events of one stream. Raises `Failed` for more than *most_calls* calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_calls: int = ReplyLimits().calls) -> None:
+        self._most_calls = most_calls
+        self._tag = ThinkTag()
         self._text = MarkupGuard()
         self._thinking = MarkupGuard()
         self._calls: list[_Call] = []
@@ -81,16 +96,32 @@ class Draft:
 
     def _add_delta(self, delta: dict[str, Any]) -> None:
         if text := delta.get("content"):
-            self._new_text += text
+            if isinstance(text, list):
+                self._add_parts(text)
+            else:
+                self._new_text += text
         if thinking := delta.get("reasoning_content") or delta.get("reasoning"):
             self._new_thinking += thinking
         for piece in delta.get("tool_calls") or ():
             self._add_call(piece)
+        if function := delta.get("function_call"):
+            self._add_call({"function": function})
+
+    def _add_parts(self, parts: list[Any]) -> None:
+        """Take in a content that is a list: its texts, and its thinking apart."""
+        for part in parts:
+            if isinstance(part, str):
+                self._new_text += part
+            elif thinking := part.get("thinking") or part.get("reasoning"):
+                inner = thinking if isinstance(thinking, list) else [{"text": thinking}]
+                self._new_thinking += "".join(one.get("text") or "" for one in inner)
+            else:
+                self._new_text += part.get("text") or ""
 
     def _add_call(self, piece: dict[str, Any]) -> None:
         """Add to a call: its id and name are set (some gateways repeat them), not appended to."""
         call = self._call_of(piece)
-        function = piece.get("function") or {}
+        function = piece.get("function") or piece
         call.id = str(piece.get("id") or call.id)
         call.name = str(function.get("name") or call.name)
         arguments = function.get("arguments") or ""
@@ -103,21 +134,36 @@ class Draft:
     def _call_of(self, piece: dict[str, Any]) -> _Call:
         """Return the call that *piece* belongs to.
 
-        Servers that number no calls, or all of them 0, tell a new one by its new id.
+        Servers that number no calls, or all of them 0, tell a new one by its new id; those that
+        give no ids either, by its name when the one before is whole.
         """
         index = piece.get("index") or 0
         call = self._call_at.get(index)
         new_id = str(piece.get("id") or "")
-        if call is None or (new_id and call.id and new_id != call.id):
+        if call is None or self._begins_another(call, new_id, piece):
+            if len(self._calls) == self._most_calls:
+                raise too_many_calls(self._most_calls)
             call = _Call()
             self._calls.append(call)
             self._call_at[index] = call
         return call
 
+    @staticmethod
+    def _begins_another(call: _Call, new_id: str, piece: dict[str, Any]) -> bool:
+        if new_id:
+            return bool(call.id) and new_id != call.id
+        function = piece.get("function") or piece
+        return bool(function.get("name")) and call.is_whole
+
     def take(self) -> Delta | None:
         """Return what has come since the last time as one delta, None if nothing to show has."""
         thinking = self._thinking.feed(_mended(self._new_thinking)) if self._new_thinking else ""
-        text = self._text.feed(_mended(self._new_text)) if self._new_text else ""
+        text = _mended(self._new_text) if self._new_text else ""
+        if text and not self._tag.is_over:
+            thought, text = self._tag.feed(text)
+            thinking += self._thinking.feed(thought) if thought else ""
+        if text:
+            text = self._text.feed(text)
         name, characters = self._new_call_name, self._new_call_characters
         self._new_text = self._new_thinking = self._new_call_name = ""
         self._new_call_characters = 0
@@ -129,25 +175,46 @@ class Draft:
             raise filtered_reply()
         if self.finish_reason == "insufficient_system_resource":
             raise overloaded()
-        if self.finish_reason not in _WHOLE:
+        if not self._is_ended:
             raise broken_reply()
-        thinking, text = self._thinking.close(), self._text.close()
+        has_end = self.finish_reason in _CUT or bool(self._calls)
+        text = self._text.feed(self._tag.close(is_thought=has_end)) + self._text.close()
+        thinking = self._thinking.close()
+        if shows(self._text.text, self._text.markup.rpartition(">")[2]):
+            text += self._text.release()
         return Delta(text, thinking) if text or thinking else None
+
+    @property
+    def _is_ended(self) -> bool:
+        """Whether the reply came to its end.
+
+        Where no reason, or one that only this server knows, stands for it, every call has to be
+        whole: a call that was cut must never run.
+        """
+        if self.finish_reason in _WHOLE or self.finish_reason in _CUT:
+            return True
+        if self.finish_reason in _BROKEN or not (self.is_done or self.finish_reason):
+            return False
+        return all(_is_object(_mended("".join(call.pieces))) for call in self._calls)
 
     def completion(self, usage: Usage) -> Completion:
         """Return the reply, closed before. Raises `Failed` if there is nothing in it to use."""
-        is_cut = self.finish_reason == "length"
+        is_cut = self.finish_reason in _CUT
         calls = self._whole_calls(is_cut) or self._recovered(is_cut)
         text = self._text.text
+        if len(calls) > self._most_calls:  # written as markup
+            raise too_many_calls(self._most_calls)
         if not text.strip() and not calls and not is_cut:
             raise empty_reply()
-        return Completion(text, self._thinking.text, _with_ids(calls), usage, is_cut)
+        return Completion(text, self._thinking.text, with_ids(calls), usage, is_cut)
 
     def _whole_calls(self, is_cut: bool) -> list[RawCall]:
         calls = []
         for call in self._calls:
             arguments = _mended("".join(call.pieces))
             cuts = is_cut and (call is self._calls[-1] or not is_json(arguments))
+            if not is_cut:
+                arguments = _as_meant(arguments)
             calls.append(RawCall(call.id, call.name, arguments, cuts))
         return calls
 
@@ -169,7 +236,23 @@ class Draft:
         return [RawCall("", call.name, call.arguments) for call in calls]
 
 
-def _with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:
+def _as_meant(arguments: str) -> str:
+    """Return *arguments* as the JSON of an object if that is what they mean, else as they are."""
+    try:
+        return whole_object(arguments)
+    except ValueError:
+        return arguments
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        whole_object(arguments)
+    except ValueError:
+        return False
+    return True
+
+
+def with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:
     """Give every call an id that no other has; those of the server are kept."""
     seen: set[str] = set()
     whole = []

@@ -15,8 +15,9 @@ import openai
 
 from utils.completion import Delta
 from utils.draft import Draft, ErrorInStream
-from utils.failures import Server
+from utils.failures import Failed, Server
 from utils.line import Insecure, Line, Unreachable, Use
+from utils.reply_limits import Beyond, ReplyLimits, Watch
 from utils.sse import EventReader
 from utils.waiting import Stop, Stopped
 
@@ -30,9 +31,17 @@ class Endpoint:
     """
 
     def __init__(
-        self, base_url: str, key: str, server: Server, *, user_agent: str, idle_seconds: float
+        self,
+        base_url: str,
+        key: str,
+        server: Server,
+        *,
+        user_agent: str,
+        idle_seconds: float,
+        limits: ReplyLimits,
     ) -> None:
         self._server = server
+        self._limits = limits
         self._idle_seconds = idle_seconds
         self._line = Line(base_url, connect_seconds=CONNECT_SECONDS, idle_seconds=idle_seconds)
         self._client = openai.OpenAI(
@@ -52,14 +61,15 @@ class Endpoint:
         self, model: str, body: bytes, draft: Draft, stop: Stop
     ) -> Generator[Delta, None, None]:
         """Send *body* and let *draft* grow by its reply. Raises `Failed`, `Stopped`."""
-        use = Use(stop)
-        with stop.calling(use.cut), self._failing(model, draft, stop):
+        watch = Watch(self._limits)
+        use = Use(stop, watch)
+        with stop.calling(use.cut), self._failing(model, draft, stop, watch):
             with self._line.used_by(use):
                 response = self._post(body)
             try:
                 if "html" in response.headers.get("content-type", ""):
                     raise self._server.no_api(response.status_code)
-                yield from _read(response, draft)
+                yield from _read(response, draft, watch)
             finally:
                 response.close()
         if rest := draft.close():
@@ -79,7 +89,7 @@ class Endpoint:
         return cast(httpx2.Response, response)
 
     @contextmanager
-    def _failing(self, model: str, draft: Draft, stop: Stop) -> Iterator[None]:
+    def _failing(self, model: str, draft: Draft, stop: Stop, watch: Watch) -> Iterator[None]:
         """Turn what the SDK, the line and the stream raise into `Failed`, or `Stopped`.
 
         What breaks after the finish reason came breaks nothing: the reply is whole.
@@ -93,6 +103,8 @@ class Endpoint:
             ) from None
         except ErrorInStream as error:
             raise self._server.broke_in(error.error, model=model) from None
+        except Beyond as error:
+            raise self._server.went_beyond(error.measure, self._limits) from None
         except Unreachable as error:
             raise self._server.unreachable(str(error)) from None
         except Insecure as error:
@@ -102,22 +114,29 @@ class Endpoint:
                 raise Stopped from None
             if draft.finish_reason:
                 return
-            if isinstance(error.__cause__ or error, TimeoutError):
-                raise self._server.kept_silent(self._idle_seconds) from None
-            raise self._server.went_away() from None
+            raise self._broke(error, watch) from None
+
+    def _broke(self, error: Exception, watch: Watch) -> Failed:
+        if watch.is_late:
+            return self._server.went_beyond("progress", self._limits)
+        if isinstance(error.__cause__ or error, TimeoutError):
+            return self._server.kept_silent(self._idle_seconds)
+        return self._server.went_away()
 
 
-def _read(response: httpx2.Response, draft: Draft) -> Iterator[Delta]:
+def _read(response: httpx2.Response, draft: Draft, watch: Watch) -> Iterator[Delta]:
     """Feed *draft* and yield what there is to show, a piece for each read of the network."""
     kind = response.headers.get("content-type", "")
     if "json" in kind:  # a server that does not stream
-        draft.add(response.read())
+        draft.add(_whole(response, watch.limits.event_bytes))
+        draft.is_done = True  # it came whole
     else:
-        events = EventReader()
+        events = EventReader(watch.limits.event_bytes)
         for data in response.iter_bytes():
             for event in events.feed(data):
                 draft.add(event)
             if delta := draft.take():
+                watch.advanced(len(delta.text) + len(delta.thinking) + delta.call_characters)
                 yield delta
             if draft.is_done:
                 return
@@ -126,3 +145,14 @@ def _read(response: httpx2.Response, draft: Draft) -> Iterator[Delta]:
                 draft.add(event)
     if delta := draft.take():
         yield delta
+
+
+def _whole(response: httpx2.Response, most: int) -> bytes:
+    """Return the body. Raises `Beyond` if it has more than *most* bytes."""
+    pieces, length = [], 0
+    for piece in response.iter_bytes():
+        pieces.append(piece)
+        length += len(piece)
+        if length > most:
+            raise Beyond("size")
+    return b"".join(pieces)

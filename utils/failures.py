@@ -10,14 +10,24 @@ from typing import Any, Literal
 
 from utils.completion import ErrorKind, ModelError
 from utils.keys import without
+from utils.llm.refusals import Refusal
 from utils.phrases import Phrase, phrase
+from utils.reply_limits import Measure, ReplyLimits
 
 Again = Literal["never", "unreachable", "reply", "server"]
 """Whether asking again may help, and which patience it draws on."""
 
+_DAY_SECONDS = 86_400.0
+"""Whoever asks for a longer pause than a day is not asked again."""
+_MOST_DAYS = 9_999
 _LONGEST_SENTENCE = 300
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+_TOO_LONG = re.compile(
+    r"maximum context length|exceeds? .{0,30}context|context.{0,30}exceed|prompt is too long"
+    r"|larger than .{0,20}context|too many input tokens",
+    re.IGNORECASE,
+)
 _KEY_PAGE = "https://platform.deepseek.com/api_keys"
 _BALANCE_PAGE = "https://platform.deepseek.com/top_up"
 
@@ -25,8 +35,11 @@ _BALANCE_PAGE = "https://platform.deepseek.com/top_up"
 class Failed(Exception):
     """One try that brought no usable reply; *error* is what to raise if it was the last.
 
-    *after* is how many seconds the server asked us to wait, None if it did not say.
+    *after* is how many seconds the server asked us to wait, None if it did not say; *refusal* is
+    what it answered where it did not take the request.
     """
+
+    refusal: Refusal | None = None
 
     def __init__(
         self, kind: ErrorKind, what: Phrase, again: Again = "never", *, after: float | None = None
@@ -50,8 +63,15 @@ class Server:
     def refused(self, status: int, body: str, headers: Mapping[str, str], *, model: str) -> Failed:
         """Return what the HTTP answer *status* means."""
         message, _ = _message(body)
-        if known := self._known(message, model):
-            return known
+        known = self._known(message, model)
+        failed = known or self._refused(status, message, headers)
+        if failed.error.kind in ("request", "server", "context") and (
+            known is None or known.error.kind == "context"
+        ):
+            failed.refusal = Refusal.of(status, body)
+        return failed
+
+    def _refused(self, status: int, message: str, headers: Mapping[str, str]) -> Failed:
         match status:
             case 401 | 403:
                 return self._bad_key(status, message)
@@ -93,7 +113,9 @@ class Server:
                 host=self._host,
                 message=self._clean(message),
             )
-            return Failed("request", what)
+            failed = Failed("request", what)
+            failed.refusal = Refusal.of(400, message)
+            return failed
         return self._busy(None, message, None)
 
     def unreachable(self, reason: str) -> Failed:
@@ -122,9 +144,31 @@ class Server:
         )
         return Failed("network", what, "server")
 
+    def went_beyond(self, measure: Measure, limits: ReplyLimits) -> Failed:
+        """Return what it means that a reply was broken off for taking too much."""
+        host = self._host
+        match measure:
+            case "size":
+                what = phrase("{host} sent far more than a reply can have, without end.", host=host)
+            case "progress":
+                minutes = round(limits.progress_seconds / 60)
+                what = phrase(
+                    "The reply of {host} got no further for {minutes} minutes, so it was given up.",
+                    host=host,
+                    minutes=minutes,
+                )
+            case "seconds":
+                hours = round(limits.seconds / 3600)
+                what = phrase(
+                    "The reply of {host} did not end in {hours} hours, so it was given up.",
+                    host=host,
+                    hours=hours,
+                )
+        return Failed("network", what)
+
     def _known(self, message: str, model: str) -> Failed | None:
         """Return the failure that *message* names, whatever its status and type are."""
-        if "maximum context length" in message:
+        if _TOO_LONG.search(message):
             return _too_long()
         if "Content Exists Risk" in message:
             return _censored()
@@ -133,6 +177,15 @@ class Server:
         if re.search(r"supported API model names|[Mm]odel.*(not exist|not found)", message):
             what = phrase(
                 "{host} does not serve the model {model}: {message}",
+                host=self._host,
+                model=model,
+                message=self._clean(message),
+            )
+            return Failed("request", what)
+        if re.search(r"not support tools|tools param requires|support tool use", message):
+            what = phrase(
+                "{host} does not let {model} call tools, which Onefold needs: {message} "
+                "Choose another model.",
                 host=self._host,
                 model=model,
                 message=self._clean(message),
@@ -170,6 +223,15 @@ class Server:
         return Failed("balance", what)
 
     def _busy(self, status: int | None, message: str, after: float | None) -> Failed:
+        if after is not None and after > _DAY_SECONDS:
+            what = phrase(
+                "{host} wants a pause of {days} days before the next try, which is too long to "
+                "wait for: {message}",
+                host=self._host,
+                days=round(min(after / _DAY_SECONDS, _MOST_DAYS)),
+                message=self._clean(message) or f"HTTP {status}",
+            )
+            return Failed("server", what)
         if status == 429:
             what = phrase(
                 "{host} has too many requests at once: {message}",
@@ -193,6 +255,20 @@ class Server:
 def _too_long() -> Failed:
     what = phrase("The conversation no longer fits the model. Shorten it with /compact, or /new.")
     return Failed("context", what)
+
+
+def window_too_small(window: int) -> Phrase:
+    """Return what to say of a window that not even a first request fits in."""
+    if not window:
+        return phrase(
+            "The model's window is too small for Onefold's instructions and tools. Start its "
+            "server with a larger one, or choose another model with /model."
+        )
+    return phrase(
+        "The model's window of {window} tokens is too small for Onefold's instructions and tools. "
+        "Start its server with a larger one, or choose another model with /model.",
+        window=f"{window:,}",
+    )
 
 
 def _censored() -> Failed:
@@ -223,6 +299,11 @@ def empty_reply() -> Failed:
     return Failed("reply", phrase("The model sent an empty reply."), "reply")
 
 
+def too_many_calls(most: int) -> Failed:
+    what = phrase("The model made more than {n} calls in one reply, so none was run.", n=most)
+    return Failed("reply", what, "reply")
+
+
 def unfit_key() -> Failed:
     what = phrase(
         "The API key contains characters that no key has. Copy it again to DEEPSEEK_API_KEY."
@@ -240,6 +321,8 @@ def _message(body: str) -> tuple[str, str]:
     if not isinstance(error, dict):
         return str(error), ""
     message = error.get("message") or error.get("detail") or error.get("code") or ""
+    if isinstance(message, list):  # FastAPI names each field that it minds
+        message = Refusal.of(0, json.dumps(message)).text
     return str(message), str(error.get("type") or "")
 
 

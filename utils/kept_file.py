@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -38,11 +39,16 @@ class KeptFile:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
     def read(self) -> bytes:
+        """Return the content. A pipe or device in its place is refused, not waited for."""
         with self._explained():
             try:
-                return self._link.read_bytes()
+                handle = os.open(self._link, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             except FileNotFoundError:
                 return b""
+            with os.fdopen(handle, "rb") as file:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    raise OSError(errno.EINVAL, "it is no regular file; move it away")
+                return file.read()
 
     def change(self, edit: Callable[[bytes], bytes]) -> None:
         """Replace the content by what *edit* makes of it.

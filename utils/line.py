@@ -11,6 +11,7 @@ import http.client
 import select
 import socket
 import threading
+import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,9 +22,11 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
+from utils.reply_limits import Beyond, Watch
 from utils.waiting import Stop, Stopped, interruptible
 
 _PIECE = 65_536
+_LONGEST_LINE = 65_536  # bytes of what stands between two chunks
 _GRACE_SECONDS = 0.05
 _SENT_HEADERS = ("accept", "content-type", "user-agent", "authorization")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -38,10 +41,14 @@ class Insecure(Exception):
 
 
 class Use:
-    """One exchange over the line, which `cut` ends from any thread."""
+    """One exchange over the line, which `cut` ends from any thread.
 
-    def __init__(self, stop: Stop) -> None:
+    *watch* counts what it brings.
+    """
+
+    def __init__(self, stop: Stop, watch: Watch) -> None:
         self.stop = stop
+        self.watch = watch
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
 
@@ -51,6 +58,32 @@ class Use:
             self._socket = connected
         if self.stop.is_set():
             self.cut()
+
+    @contextmanager
+    def beginning(self) -> Iterator[None]:
+        """Break the exchange when this takes longer than a reply may take to begin.
+
+        The socket's own limit is for each read of it, and a head can come byte by byte.
+        """
+        timer = threading.Timer(self.watch.limits.progress_seconds, self._give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            if self.watch.is_late:
+                raise TimeoutError
+
+    def wait_at_most(self, seconds: float) -> None:
+        """Let no read of the socket take longer than *seconds* from now on."""
+        with self._lock:
+            if self._socket is not None:
+                self._socket.settimeout(seconds)
+
+    def _give_up(self) -> None:
+        self.watch.is_late = True
+        self.cut()
 
     def cut(self) -> None:
         """Break the exchange; the one who waits for it sees the end of the stream."""
@@ -89,7 +122,7 @@ class Line(httpx2.BaseTransport):
         use: Use = self._here.use
         connection, reply = self._exchange(request, use)
         headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in reply.getheaders()]
-        body = _Body(connection, reply, self._keep)
+        body = _Body(connection, reply, self._keep, use)
         return httpx2.Response(reply.status, headers=headers, stream=body)
 
     def close(self) -> None:
@@ -125,7 +158,8 @@ class Line(httpx2.BaseTransport):
             headers |= _proxy_headers(self._proxy)
         try:
             connection.request(request.method, target, request.read(), headers)
-            return connection.getresponse()
+            with use.beginning():
+                return connection.getresponse()
         except BaseException:  # whatever it was, the connection is of no use any more
             connection.close()
             raise
@@ -181,28 +215,48 @@ class Line(httpx2.BaseTransport):
 
 
 class _Body(httpx2.SyncByteStream):
-    """The body of a reply; when read to its end, its connection is kept for the next exchange."""
+    """The body of a reply; when read to its end, its connection is kept for the next exchange.
+
+    That of an error is cut short where it is long or slow. Raises `Beyond` for a reply.
+    """
 
     def __init__(
         self,
         connection: http.client.HTTPConnection,
         reply: http.client.HTTPResponse,
         keep: Callable[[http.client.HTTPConnection], None],
+        use: Use,
     ) -> None:
         self._connection = connection
         self._reply = reply
         self._keep = keep
+        self._use = use
         self._pieces = self._read_chunked() if reply.chunked else self._read_plain()
         self._is_whole = False
 
     def __iter__(self) -> Iterator[bytes]:
+        if not 200 <= self._reply.status < 300:
+            yield from self._opening()
+            return
         for piece in self._pieces:  # noqa: UP028 - `yield from` would close them along with this
             yield piece
+
+    def _opening(self) -> Iterator[bytes]:
+        """Yield what comes at once of an error's body, as far as it is needed to tell the error."""
+        limits, length = self._use.watch.limits, 0
+        ends = time.monotonic() + limits.error_seconds
+        self._use.wait_at_most(limits.error_seconds)
+        with suppress(TimeoutError, Beyond):
+            for piece in self._pieces:
+                yield piece[: limits.error_bytes - length]
+                length += len(piece)
+                if length >= limits.error_bytes or time.monotonic() > ends:
+                    return
 
     def close(self) -> None:
         """Keep the connection if the body has ended or is just about to; else close it."""
         if not self._is_whole and self._connection.sock is not None:
-            with suppress(OSError, http.client.HTTPException):
+            with suppress(OSError, http.client.HTTPException, Beyond):
                 self._connection.sock.settimeout(_GRACE_SECONDS)
                 next(self._pieces, None)
         self._reply.close()
@@ -212,9 +266,15 @@ class _Body(httpx2.SyncByteStream):
             self._connection.close()
 
     def _read_plain(self) -> Iterator[bytes]:
-        while data := self._reply.read1(_PIECE):
+        while data := self._read(self._reply.read1):
             yield data
         self._is_whole = True
+
+    def _read(self, read: Callable[[int], bytes]) -> bytes:
+        began = time.monotonic()
+        data = read(_PIECE)
+        self._use.watch.received(len(data), time.monotonic() - began)
+        return data
 
     def _read_chunked(self) -> Iterator[bytes]:
         """Yield all that one read of the network brought in one piece.
@@ -222,7 +282,7 @@ class _Body(httpx2.SyncByteStream):
         `HTTPResponse.read1` would give one chunk each time, and servers send a chunk per token.
         """
         chunks = _Chunks()
-        while data := self._reply.fp.read1(_PIECE):
+        while data := self._read(self._reply.fp.read1):
             piece = chunks.feed(data)
             self._is_whole = chunks.is_done
             yield piece
@@ -260,6 +320,7 @@ class _Chunks:
             self._read_line(data[position:end])
             position = end + 2
         self._rest = data[position:]
+        self.is_broken |= len(self._rest) > _LONGEST_LINE
         return b"".join(pieces)
 
     def _read_line(self, line: bytes) -> None:

@@ -97,6 +97,12 @@ class MarkupGuard:
         self._passed.append(rest)
         return rest
 
+    def release(self) -> str:
+        """Let go of the markup as well: it is shown and not made; return it."""
+        markup, self._markup = self.markup, []
+        self._passed.append(markup)
+        return markup
+
     @property
     def text(self) -> str:
         """All that was let through."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from utils.completion import Wire
+from utils.llm.server_profile import ServerProfile
+from utils.llm.wire_messages import arranged, spelled
 
 _TOKENS_PER_BYTE = 0.4
 """More than any ordinary text has, until the server has told what ours has."""
@@ -14,6 +16,7 @@ _TOKENS_PER_BYTE = 0.4
 _MARGIN = 1.02
 _MARGIN_TOKENS = 64
 _LEAST_OUTPUT_TOKENS = 1024
+_RARE_WORDS = frozenset({"default", "additionalProperties"})
 
 
 class RequestWriter:
@@ -29,7 +32,8 @@ class RequestWriter:
         self._context_limit = context_limit
         self._effort = effort
         self._tokens_per_byte = _TOKENS_PER_BYTE
-        self._spelt: tuple[list[Wire], bytes] = ([], b"")
+        self._spelt: tuple[ServerProfile | None, list[Wire], bytes] = (None, [], b"")
+        self.profile = ServerProfile()
 
     def another(self) -> RequestWriter:
         """Return a writer for another conversation, which has spelled nothing yet."""
@@ -40,19 +44,23 @@ class RequestWriter:
     def write(
         self, model: str, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
     ) -> bytes:
+        """Return the body of a request, in the shape of `profile`."""
+        profile = self.profile
         head: dict[str, Any] = {"model": model}
         if tools:
-            head["tools"] = tools
+            head["tools"] = [_plain(tool) for tool in tools] if profile.plain_schema else tools
         start = _json(head)[:-1] + b',"messages":['
         body = start + self._spelled(messages) + b"],"
-        tail: dict[str, Any] = {
-            "thinking": {"type": "enabled" if think else "disabled"},
-            "stream": True,
-            "stream_options": {"include_usage": True},
-        }
-        if think:
+        tail: dict[str, Any] = {}
+        if profile.thinking:
+            tail["thinking"] = {"type": "enabled" if think else "disabled"}
+        tail["stream"] = profile.stream
+        if profile.stream and profile.stream_options:
+            tail["stream_options"] = {"include_usage": True}
+        if think and profile.reasoning_effort:
             tail["reasoning_effort"] = self._effort
-        tail["max_tokens"] = self._room(len(body) + len(_json(tail)))
+        if profile.output_limit != "none":
+            tail[profile.output_limit] = self._room(len(body) + len(_json(tail)))
         return body + _json(tail)[1:]
 
     def learn(self, body: bytes, prompt_tokens: int) -> None:
@@ -63,29 +71,36 @@ class RequestWriter:
     def _room(self, request_bytes: int) -> int:
         """Return how many tokens the reply to a request of so many bytes may have."""
         prompt_tokens = int(request_bytes * self._tokens_per_byte * _MARGIN) + _MARGIN_TOKENS
-        room = max(self._context_limit - prompt_tokens, _LEAST_OUTPUT_TOKENS)
-        return min(self._max_tokens, room)
+        window = min(self._context_limit, self.profile.window or self._context_limit)
+        largest = min(self._max_tokens, self.profile.max_output or self._max_tokens)
+        return min(largest, max(window - prompt_tokens, _LEAST_OUTPUT_TOKENS))
 
     def _spelled(self, messages: Sequence[Wire]) -> bytes:
         """Spell *messages*, separated by commas; only what is behind the known ones is new work."""
-        known, text = self._spelt
-        if known != messages[: len(known)]:
+        profile = self.profile
+        messages = arranged(messages, profile)
+        learnt, known, text = self._spelt
+        if learnt != profile or known != messages[: len(known)]:
             known, text = [], b""
-        new = [_message(message) for message in messages[len(known) :]]
+        new = [_json(spelled(message, profile)) for message in messages[len(known) :]]
         text = b",".join([text, *new] if known else new)
-        self._spelt = list(messages), text  # at once: another thread may be writing as well
+        self._spelt = profile, list(messages), text  # at once: another thread may be writing too
         return text
 
 
-def _message(message: Wire) -> bytes:
-    """Spell one message. No assistant message goes without `reasoning_content`, be it empty.
-
-    The API answers 400 to one that does in a thinking call, and takes it in any other; always
-    sending it, the bytes are the same in both.
-    """
-    if message["role"] == "assistant" and message.get("reasoning_content") is None:
-        message = {**message, "reasoning_content": ""}
-    return _json(message)
+def _plain(schema: Any) -> Any:
+    """Return a declaration or schema without the words that not every server knows."""
+    if isinstance(schema, list):
+        return [_plain(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    known = {name: one for name, one in schema.items() if name not in _RARE_WORDS}
+    return {
+        name: {key: _plain(value) for key, value in one.items()}
+        if name == "properties"
+        else _plain(one)
+        for name, one in known.items()
+    }
 
 
 def _json(value: Any) -> bytes:

@@ -104,6 +104,21 @@ def yes_no() -> Kind:
     return {"parse": parse, "allowed": phrase("true or false")}
 
 
+def models() -> Kind:
+    def parse(value: object) -> dict[str, dict[str, Any]]:
+        from utils.llm.server_profile import ServerProfile
+
+        if not isinstance(value, dict):
+            raise ValueError
+        for table in value.values():
+            if not isinstance(table, dict):
+                raise ValueError
+            ServerProfile.of(table)
+        return value
+
+    return {"parse": parse, "allowed": phrase("tables by model, see docs/settings.md")}
+
+
 def prices() -> Kind:
     def parse(value: object) -> PriceList:
         if not isinstance(value, dict) or value.keys() - {"models", "peak_factor", "peak_hours"}:

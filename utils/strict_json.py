@@ -6,14 +6,25 @@ import json
 from typing import Any, NoReturn
 
 
-def read_json(text: str | bytes) -> Any:
-    """Return the value that *text* spells.
+def _refused(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+# `json.loads` would make a decoder for each of the thousands of events of a stream.
+_STRICT = json.JSONDecoder(parse_constant=_refused)
+_LOOSE = json.JSONDecoder(parse_constant=_refused, strict=False)
+
+
+def read_json(text: str | bytes, *, strict: bool = True) -> Any:
+    """Return the value that *text* spells; not *strict*, strings may hold raw line breaks.
 
     Raises `ValueError`, also for `NaN` and `Infinity`, which only Python reads, and for what is
     nested too deep to be meant.
     """
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text), "surrogatepass")
     try:
-        return json.loads(text, parse_constant=_refused)
+        return (_STRICT if strict else _LOOSE).decode(text)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 
@@ -25,7 +36,3 @@ def is_json(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _refused(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")

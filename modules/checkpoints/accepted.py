@@ -10,7 +10,7 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 
-from modules.checkpoints.entries import Entry, same_content
+from modules.checkpoints.entries import Entry, alike
 from modules.checkpoints.grafting import Graft
 from modules.checkpoints.ledger import Ledger
 from modules.checkpoints.merge import preferring, shared
@@ -73,13 +73,6 @@ class Accepted:
             text = shared(text, self._vault.read(mine.content), self._vault.read(here.content))
         mode = mine.mode if here is not None and here.mode == mine.mode else new.mode
         return new._replace(content=self._vault.put(text), size=len(text), mode=mode)
-
-
-def alike(one: Entry | None, other: Entry | None) -> bool:
-    """Return whether the two look the same to a person; times do not count."""
-    if one is None or other is None:
-        return one is other
-    return one.mode == other.mode and same_content(one, other)
 
 
 def _are_texts(*entries: Entry) -> bool:

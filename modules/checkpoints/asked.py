@@ -50,9 +50,14 @@ class Asked:
             self._refuse(seen, is_undone=True)
         if self.what == "call":
             return meant[-1:]
-        # Calls that only touched times go with their turn.
+        # A call that did nothing to be told of goes with its turn.
         turn = meant[-1].turn
         return [c for c in calls if c.turn == turn and c.after is not None and not c.is_undone]
+
+    def has_left(self, calls: Sequence[CallRecord]) -> bool:
+        """Return whether anything stands of what it means by a number."""
+        standing = [call for call in calls if call.can_be_seen and not call.is_undone]
+        return bool(self.number and self._of(standing))
 
     def to_redo(self, calls: Sequence[CallRecord]) -> list[CallRecord]:
         """Return those of *calls* that are to be brought again. Raises `Problem`."""

@@ -7,22 +7,25 @@ import shutil
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.cards import Change
 from modules.checkpoints.carry import Carrier
 from modules.checkpoints.collect import collect
 from modules.checkpoints.entries import BY_DESIGN, Entry
-from modules.checkpoints.ledger import Ledger, Seen, Snapshot
+from modules.checkpoints.ledger import JournalEntry, Ledger, Seen, Snapshot
 from modules.checkpoints.limits import Limits
+from modules.checkpoints.operations import Operation, Part
 from modules.checkpoints.plan import plan_undo
+from modules.checkpoints.rescue import CUT_SHORT
 from modules.checkpoints.scan import Scan
 from modules.checkpoints.steps import Conflict, Left, Plan
 from modules.checkpoints.trees import Comparison, Digests, lookup, walk
 from modules.checkpoints.twin import Twin
 from modules.checkpoints.vault import Damaged, Vault
 from modules.checkpoints.work import Work
+from modules.files.own_code import OwnCode
 from utils.phrases import Phrase, Problem, phrase
 
 
@@ -35,6 +38,18 @@ class Undone:
     left: tuple[Left, ...]
     before: int
     after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """An operation that is done with the files; what it did to them is in *results*.
+
+    While anything beside them is to be done, *number* is its entry in the journal.
+    """
+
+    number: int
+    operation: Operation
+    results: list[Undone]
 
 
 def changes_of(results: Iterable[Undone]) -> tuple[Change, ...]:
@@ -50,7 +65,7 @@ class Checkpoints:
     content; a snapshot says what it could not hold. Owners and attributes are put back as far as
     the system lets us; access times are not kept. Symbolic links are never followed. *keep_days* is
     how long a state can be gone back to after it was last seen. *protected* folders are left out,
-    as the store itself is.
+    as the store itself is, and so is what is in *own*, by its name.
 
     The folder is held open: what is later put in its place is not touched. Threads and processes
     may share a store; they wait for each other. Everything raises `Problem` when the store cannot
@@ -66,6 +81,7 @@ class Checkpoints:
         total_cap: int,
         keep_days: float,
         protected: Iterable[Path] = (),
+        own: OwnCode | None = None,
     ) -> None:
         if file_cap <= 0 or total_cap <= 0 or keep_days <= 0:
             raise ValueError(f"limits must be above zero: {file_cap!r} {total_cap!r} {keep_days!r}")
@@ -75,10 +91,11 @@ class Checkpoints:
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.work = Work(store / "work")
         self.ledger = Ledger(self.vault.database)
-        self._limits = Limits(file_cap, total_cap)
+        self._limits = Limits(file_cap, total_cap, store)
         self._keep_days = keep_days
         ours = [path.stat() for path in (store, *protected) if path.exists()]
         self._ours = frozenset((status.st_dev, status.st_ino) for status in ours)
+        self._own = own or OwnCode()
         self._last: Snapshot | None = None
         self._checked_ns = 0
         self._collections = -1
@@ -108,10 +125,14 @@ class Checkpoints:
             return snapshot
 
     def begin_call(self, session: str, turn: int, call_id: str) -> Snapshot:
-        """Take a snapshot and note that a call begins with it; what it holds can be trusted."""
+        """Take a snapshot and note that a call begins with it; what it holds can be trusted.
+
+        Raises `Problem` where the disk has no room for that.
+        """
         with self.vault.alone():
             while True:
                 snapshot = self.take()
+                self._limits.refuse_if_full(snapshot.refused)
                 rescues = self.vault.database.rescues
                 number = self.ledger.begin_call(session, turn, call_id, snapshot.id)
                 if self.vault.database.rescues == rescues:
@@ -160,30 +181,73 @@ class Checkpoints:
         What the person changed since is merged or kept; see `plan`. The folder's present state is
         held first, so that undoing (`Undone.before`, `Undone.after`) restores it.
         """
-        return self.take_back(self.root_of(before), self.root_of(after))
-
-    def take_back(self, before: Entry, after: Entry) -> Undone:
-        """Do the same for the roots of two folders, of which the first need never have been."""
-        with self.vault.alone():
-            self.finish()
-            return self._go(lambda now: plan_undo(self.vault, before, after, now))
+        return self.run(Operation(parts=(Part(before, after),))).results[0]
 
     def rewind(self, to: int) -> Undone:
         """Bring the folder back to a snapshot, whoever changed it since; that is held first."""
+        return self.run(Operation(parts=(Part(to),))).results[0]
+
+    def run(self, operation: Operation, roots: tuple[Entry, Entry] | None = None) -> Finished:
+        """Do all parts of *operation*, each written down in one go with what it did.
+
+        *roots* say what the one part that there is takes back, if it is no two snapshots. After a
+        kill `finish` does the rest. Raises `Problem`, before anything is done where a snapshot that
+        is needed is not kept.
+        """
         with self.vault.alone():
             self.finish()
-            return self._go(lambda now: plan_undo(self.vault, self.root_of(to), now, now))
+            for part in operation.parts if roots is None else ():
+                self._planner(part)
+            if not operation.parts:
+                return Finished(*self.ledger.write_down(0, operation, None), [])
+            return self._go_on(0, operation, [], roots)
 
-    def finish(self) -> Undone | None:
-        """Finish an undo that was cut short by a kill; None when there is none."""
+    def finish(self) -> list[Finished]:
+        """Finish what was cut short by a kill, all its parts; return what that was."""
+        finished = []
         with self.vault.alone():
-            found = self.ledger.unfinished()
-            if found is None:
-                return None
-            number, before, plan = found
-            self._probe(plan)
-            Carrier(self.vault, self._root, number).clean(plan)
-            return self._carry_out(number, self.ledger.snapshot(before), plan, is_resumed=True)
+            while (found := self.ledger.unfinished()) is not None:
+                finished.append(self._finish(found))
+        return finished
+
+    def known(self, entry: JournalEntry) -> Finished:
+        """Return what an operation did to the files, as far as that is still known."""
+        results = []
+        for before, after in entry.operation.spans:
+            with suppress(Problem):  # no longer kept
+                results.append(Undone(tuple(self.diff(before, after)), (), (), before, after))
+        return Finished(entry.number, entry.operation, results)
+
+    def _finish(self, entry: JournalEntry) -> Finished:
+        number, operation = entry.number, entry.operation
+        if entry.plan is None:
+            return self._go_on(number, operation, [])
+        self._probe(entry.plan)
+        Carrier(self.vault, self._root, number).clean(entry.plan)
+        before = self.ledger.snapshot(entry.before)
+        number, operation, undone = self._carry_out(
+            number, before, entry.plan, operation, is_resumed=True
+        )
+        return self._go_on(number, operation, [undone])
+
+    def _go_on(
+        self,
+        number: int,
+        operation: Operation,
+        results: list[Undone],
+        roots: tuple[Entry, Entry] | None = None,
+    ) -> Finished:
+        """Do the parts that are left of *operation*; *number* is its entry in the journal."""
+        while operation.parts:
+            try:
+                planner = self._planner(operation.parts[0], roots)
+            except Problem:  # a snapshot went with a damaged store
+                self.vault.database.tell(CUT_SHORT)
+                self.ledger.close_journal(number)
+                return Finished(0, replace(operation, parts=(), rest={}), results)
+            number, operation, undone = self._go(planner, operation, number)
+            results.append(undone)
+        return Finished(number, operation, results)
 
     def twin(self, snapshot: int, target: Path) -> list[Left]:
         """Make the new folder *target* as the project was; return what could not be copied.
@@ -224,7 +288,18 @@ class Checkpoints:
         """Bytes that the store takes on disk, nearly."""
         return self.vault.size
 
-    def _go(self, planned: Callable[[Entry], Plan]) -> Undone:
+    def _planner(
+        self, part: Part, roots: tuple[Entry, Entry] | None = None
+    ) -> Callable[[Entry], Plan]:
+        """Return what works out the plan of *part* for the root of the folder as it is."""
+        before, after = roots or (self.root_of(part.before), None)
+        if after is None and part.after:
+            after = self.root_of(part.after)
+        return lambda now: plan_undo(self.vault, before, after or now, now, self._own)
+
+    def _go(
+        self, planned: Callable[[Entry], Plan], operation: Operation, number: int
+    ) -> tuple[int, Operation, Undone]:
         """Carry out what is *planned* for the folder as it is, which is held first.
 
         All that is needed of the database is read before anything is changed: what is overwritten
@@ -235,30 +310,41 @@ class Checkpoints:
             rescues = self.vault.database.rescues
             plan = planned(now.root)
             self._probe(plan)
-            number = self.ledger.open_journal(now.id, plan)
+            number = self.ledger.open_journal(now.id, plan, operation, number)
             if self.vault.database.rescues == rescues:
-                return self._carry_out(number, now, plan)
+                return self._carry_out(number, now, plan, operation)
             self.ledger.close_journal(number)
+            number = 0
 
     def _probe(self, plan: Plan) -> None:
         new = [step.new for step in plan.steps if step.new is not None]
         self.vault.probe(entry.content for entry in new if entry.is_file)
 
     def _carry_out(
-        self, number: int, before: Snapshot, plan: Plan, *, is_resumed: bool = False
-    ) -> Undone:
+        self,
+        number: int,
+        before: Snapshot,
+        plan: Plan,
+        operation: Operation,
+        *,
+        is_resumed: bool = False,
+    ) -> tuple[int, Operation, Undone]:
+        """Do *plan*, write down all at once what it did; return what is left of *operation*."""
         carrier = Carrier(self.vault, self._root, number)
         carrier.move(plan.moves)
         carrier.carry(plan.steps, self.take().root if plan.moves or is_resumed else before.root)
         after = self.take()
-        self.ledger.close_journal(number)
-        return Undone(
-            tuple(self.diff(before.id, after.id)),
-            tuple(plan.conflicts),
-            tuple(map(self._limits.blamed, plan.left + carrier.left)),
-            before.id,
-            after.id,
+        left = plan.left + carrier.left
+        number, operation = self.ledger.write_down(
+            number,
+            operation,
+            (before.id, after.id),
+            is_refused=any(one.is_passing for one in left),
         )
+        changes = tuple(self.diff(before.id, after.id))
+        blamed = tuple(map(self._limits.blamed, left))
+        undone = Undone(changes, tuple(plan.conflicts), blamed, before.id, after.id)
+        return number, operation, undone
 
     @property
     def refusal(self) -> Phrase | None:
@@ -271,7 +357,8 @@ class Checkpoints:
 
     def _look(self) -> tuple[Entry, list[tuple[str, str]]]:
         known = self._last.root if self._last else None
-        scan = Scan(self.vault, self._root, self._limits, known, self._checked_ns, self._ours)
+        times, ours = self._checked_ns, self._ours
+        scan = Scan(self.vault, self._root, self._limits, known, times, ours, self._own)
         root = scan.run()
         return root, sorted(pair for pair in scan.not_held if pair[1] not in BY_DESIGN)
 

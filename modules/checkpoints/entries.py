@@ -68,12 +68,13 @@ class Entry(NamedTuple):
 REASONS: dict[str, Phrase] = {
     "large": phrase("larger than what checkpoints hold of one file"),
     "full": phrase("the space for checkpoints is used up"),
+    "room": phrase("there was no room on the disk to hold it"),
     "unreadable": phrase("cannot be read"),
     "unsteady": phrase("kept changing while it was read"),
     "special": phrase("a socket or device"),
     "deep": phrase("nested too deep"),
     "git": phrase("git's own data is never touched"),
-    "ours": phrase("Onefold's own data is never touched"),
+    "ours": phrase("Onefold itself and its data are never touched"),
 }
 
 BY_DESIGN = frozenset({"git", "ours"})
@@ -84,9 +85,15 @@ def same(one: Entry | None, other: Entry | None) -> bool:
     """Return whether nothing that an undo would restore differs between the two."""
     if one is None or other is None:
         return one is other
-    if one.mode != other.mode or one.extras != other.extras or not same_content(one, other):
-        return False
-    return one.mtime_ns == other.mtime_ns
+    return alike(one, other) and one.mtime_ns == other.mtime_ns
+
+
+def alike(one: Entry | None, other: Entry | None) -> bool:
+    """Return whether the two look the same to a person; times do not count."""
+    if one is None or other is None:
+        return one is other
+    is_kept = one.mode == other.mode and one.extras == other.extras
+    return is_kept and same_content(one, other)
 
 
 def same_content(one: Entry, other: Entry) -> bool:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.cards import Card, TextCard
 from core.events import CommandAnswered
 from core.family import Section, Talk, command
-from core.history import REWOUND
-from core.messages import Shift
 from modules.beside import Beside
 from modules.checkpoints.asked import Asked
-from modules.checkpoints.checkpoints import Checkpoints, Undone, changes_of
-from modules.checkpoints.recording import Recording
+from modules.checkpoints.checkpoints import Checkpoints, Finished, Undone, changes_of
+from modules.checkpoints.ledger import UndoRecord
+from modules.checkpoints.operations import Operation
+from modules.checkpoints.recording import Ended, Recording
 from modules.checkpoints.show import (
     calls_card,
     changes_card,
@@ -23,13 +24,7 @@ from modules.checkpoints.show import (
     title_beside,
     undone_card,
 )
-from modules.checkpoints.telling import (
-    told_again,
-    told_part,
-    told_redo,
-    told_rewind,
-    told_undo,
-)
+from modules.checkpoints.telling import told
 from modules.checkpoints.undoing import was_refused
 from modules.project import Project
 from utils.clean import visible
@@ -76,45 +71,79 @@ class UndoFamily(Recording):
 
     @command("/undo [turn|call] [N]", "Take back what a turn or call did; /undo list.")
     def undo(self, rest: str) -> CommandAnswered:
-        self._settle()
         if rest == "list":
+            self._settle()
             seen = [call for call in self._calls() if call.can_be_seen]
             return CommandAnswered("/undo", calls_card(self._checkpoints, seen))
         asked = Asked.read("/undo", rest)
         with self._checkpoints.work.alone(self.session):
+            ended = [one for one in self._settle() if one.finished.operation.kind == "undo"]
+            if ended and not asked.has_left(self._calls()):  # it is the one that is asked for
+                return self._undone(ended[-1], _UNDO_FINISHED)
             known = self._calls()
+            self._refuse_unknown(asked)
             files = [(c.turn, c.call_id) for c in known if c.can_be_seen and not c.is_undone]
             others, has_files = self._beside.meant(asked.what, asked.number, files)
             calls = asked.to_undo(known) if has_files else []
-            number, results = self._undoing.undo(self.session, calls)
-            said = self._beside.take_back(others, number)
-        turn = (calls or others)[-1].turn
-        done = asked.done(calls) if calls else f"what turn {turn} did beside files"
-        self._tell(told_undo(number, done, results, said))
+            turn = (calls or others)[-1].turn
+            done = asked.done(calls) if calls else f"what turn {turn} did beside files"
+            beside = [[did.turn, did.call_id] for did in others]
+            rest = {"beside": beside, "done": done}
+            one = self._do(lambda: self._undoing.undo(self.session, calls, rest))
         title = asked.title(calls) if calls else title_beside(asked.what, turn)
+        return self._undone(one, title)
+
+    def _undone(self, ended: Ended, title: Phrase) -> CommandAnswered:
+        results = ended.finished.results
         if any(map(was_refused, results)):
             title = phrase("Not all of it could be taken back; /undo tries the rest again")
-        card = undone_card(results, title, said)
+        card = undone_card(results, title, ended.said)
         return CommandAnswered("/undo", card, changes=changes_of(results))
 
     @command("/redo [turn|call] [N]", "Take back the last /undo or /rewind, or bring one again.")
     def redo(self, rest: str) -> CommandAnswered:
-        self._settle()
         with self._checkpoints.work.alone(self.session):
+            ended = [one for one in self._settle() if one.finished.operation.kind == "redo"]
             if rest:
                 return self._bring_again(Asked.read("/redo", rest))
+            if ended:
+                return self._redone(ended[-1], _REDO_FINISHED)
             last = self._ledger.last_undo(self.session)
             if last is None:
                 raise Problem(phrase("There is no undo to take back."))
-            results = self._undoing.redo(last)
-            said = self._beside.bring_again(last.id)
-        is_talk_back = self._talk is not None and self._talk.give_back(last.id)
-        if is_talk_back:
-            said = [*said, phrase("the conversation")]
-        self._tell(told_redo(last.id, results, said))
-        card = redone_card(results, phrase("Took back the undo"), said)
+            return self._redone(self._redo(last), phrase("Took back the undo"))
+
+    def _redo(self, undo: UndoRecord, done: str = "") -> Ended:
+        """Take *undo* back; *done* is what it took back, where the person names that."""
+        rest = {"talk": self._has_talk(undo.id), "done": done}
+        return self._do(lambda: self._undoing.redo(self.session, undo, rest))
+
+    def _redone(self, ended: Ended, title: Phrase) -> CommandAnswered:
+        is_talk_back = ended.finished.operation.rest.get("talk", False)
         effect: Literal["", "session"] = "session" if is_talk_back else ""
+        results = ended.finished.results
+        card = redone_card(results, title, ended.said)
         return CommandAnswered("/redo", card, effect=effect, changes=changes_of(results))
+
+    def _complete(self, finished: Finished) -> list[Phrase]:
+        """Do the rest of an operation beside the files, and let the model know of it.
+
+        Done again after a kill, it does only what was not done.
+        """
+        operation, rest = finished.operation, finished.operation.rest
+        said: list[Phrase] = []
+        if "beside" in rest:
+            said = self._beside.take_back(self._beside.named(rest["beside"]), operation.undo)
+        elif operation.kind == "redo":
+            said = self._beside.bring_again(operation.undo)
+            if rest["talk"] and self._talk is not None and self._talk.give_back(operation.undo):
+                said = [*said, phrase("the conversation")]
+        elif operation.kind == "rewind" and rest["what"] != "files" and self._talk is not None:
+            self._talk.rewind(rest["turn"], operation.undo)
+        self._tell(told(operation, finished.results, said))
+        if self._talk is not None:
+            self._talk.save_state()
+        return super()._complete(finished) + said
 
     @command("/diff [TURN] [PATH]", "Show what changed in the files since before a turn.")
     def diff(self, rest: str) -> Card:
@@ -122,6 +151,9 @@ class UndoFamily(Recording):
         turn = read_number(first)
         if turn is None:
             path = rest
+        if not self._checkpoints.work.is_ours:
+            self._settle()
+        self._refuse_turn(turn or 0)
         since = phrase("since before turn {turn}", turn=turn) if turn else _HERE
         nothing = TextCard(phrase("Nothing has changed {since}.", since=since))
         before = self._state_before(turn or 0)
@@ -141,34 +173,32 @@ class UndoFamily(Recording):
         "Go back to before a turn: files, notes, focus, todos and conversation, or one of them.",
     )
     def rewind(self, rest: str) -> CommandAnswered:
-        self._settle()
-        turn, what = self._asked_for(rest)
-        result = None
-        if what != "talk":
-            with self._checkpoints.work.alone(self.session):
-                result = self.rewind_files(turn)
-        if what == "files":
-            if result is None:
-                raise Problem(phrase("No call has changed anything since then."))
-            title = phrase("The files are as before turn {turn}; /redo takes that back", turn=turn)
-        elif what == "talk":
-            title = phrase(
-                "The conversation is as before turn {turn}; /redo takes that back", turn=turn
-            )
-        else:
-            title = phrase(
-                "Files and conversation are as before turn {turn}; /redo takes that back", turn=turn
-            )
-        number = self._newest_undo() if result else self._ledger.add_undo(self.session, [], [])
-        if self._talk is not None and what != "files":
-            self._talk.rewind(turn, number)
-        self._tell(told_rewind(number, what, [result] if result else []))
+        is_talk = rest.endswith("talk")  # that may be whoever works on the files
+        with nullcontext() if is_talk else self._checkpoints.work.alone(self.session):
+            cut_short = [one for one in self._settle() if one.finished.operation.kind == "rewind"]
+            if cut_short and _words(rest) in ("", _words_of(cut_short[-1].finished.operation)):
+                return self._rewound(cut_short[-1])
+            turn, what = self._asked_for(rest)
+            return self._rewound(self._go_back(turn, what))
+
+    def _go_back(self, turn: int, what: str) -> Ended:
+        """Go back to before *turn*: "files", "talk", or "" for both."""
+        before = self._state_before(turn) if what != "talk" else None
+        if before is None and what == "files":
+            raise Problem(phrase("No call has changed anything since then."))
+        calls = [call for call in self._calls() if call.turn >= turn and not call.is_undone]
+        rest = {"turn": turn, "what": what}
+        return self._do(lambda: self._undoing.rewind(self.session, before, calls, rest))
+
+    def _rewound(self, ended: Ended) -> CommandAnswered:
+        results, rest = ended.finished.results, ended.finished.operation.rest
+        turn, what = rest["turn"], rest["what"]
+        title = _rewound_title(turn, what)
         effect: Literal["", "session"] = "" if what == "files" else "session"
         card: Card = TextCard(title)  # where files were not looked at, there is no more to say
-        if result:
-            card = undone_card([result], title, self._went_along(turn, result))
-        changes = changes_of([result] if result else [])
-        return CommandAnswered("/rewind", card, effect=effect, changes=changes)
+        if results:
+            card = undone_card(results, title, self._went_along(turn, results[-1]))
+        return CommandAnswered("/rewind", card, effect=effect, changes=changes_of(results))
 
     def _went_along(self, turn: int, result: Undone) -> list[Phrase]:
         """Say what was changed since *turn* by no call of this session, and was taken back too."""
@@ -199,20 +229,16 @@ class UndoFamily(Recording):
 
     def take_back_part(self, view: View, part: Part) -> Card:
         """Take one hunk or file of *view* out of the folder again. Raises `Problem`."""
-        self._settle()
+        is_whole = part.hunk < 0
         with self._checkpoints.work.alone(self.session):
-            result = self.review.take_back(view, part)
-            number = self._undoing.note(self.session, result)
-        self._tell(told_part(number, part.path, is_whole=part.hunk < 0, result=result))
+            self._settle()
+            rest = {"path": part.path, "is_whole": is_whole}
+            ended = self._do(lambda: self.review.take_back(view, part, rest))
         name = visible(part.path)
-        if part.hunk < 0:
-            return undone_card(
-                [result],
-                phrase("Took back what changed in {path}; /redo brings it again", path=name),
-            )
-        return undone_card(
-            [result], phrase("Took back a part of {path}; /redo brings it again", path=name)
-        )
+        title = phrase("Took back a part of {path}; /redo brings it again", path=name)
+        if is_whole:
+            title = phrase("Took back what changed in {path}; /redo brings it again", path=name)
+        return undone_card(ended.finished.results, title)
 
     def accept(self, view: View, parts: Sequence[Part]) -> None:
         """Show *parts* of *view* no longer, all of it where there are none. Raises `Problem`."""
@@ -227,42 +253,40 @@ class UndoFamily(Recording):
         self._ledger.forget_accepted(self.session)
         self.revision += 1
 
-    def rewind_files(self, turn: int) -> Undone | None:
-        """Bring the files back to before *turn*, the person's changes since included.
-
-        Returns None when no call has run since, and so nothing is known of that moment.
-        """
-        self._settle()
-        before = self._state_before(turn)
-        if before is None:
-            return None
-        result = self._checkpoints.rewind(before)
-        calls = [call.id for call in self._calls() if call.turn >= turn and not call.is_undone]
-        self._ledger.add_undo(self.session, calls, [(result.before, result.after)])
-        return result
-
     def _bring_again(self, asked: Asked) -> CommandAnswered:
+        self._refuse_unknown(asked)
         calls = asked.to_redo(self._calls())
         undo = self._undoing.undo_of(self.session, calls)
         if undo is not None and not self._has_talk(undo.id):
-            results = self._undoing.redo(undo)
-            said = self._beside.bring_again(undo.id)
+            ended = self._redo(undo, asked.done(calls))
         else:
-            results, said = self._undoing.bring_again(calls), []
-        self._tell(told_again(asked.done(calls), results))
-        card = redone_card(results, asked.title_again(calls), said)
-        return CommandAnswered("/redo", card, changes=changes_of(results))
+            rest = {"done": asked.done(calls)}
+            ended = self._do(lambda: self._undoing.bring_again(self.session, calls, rest))
+        return self._redone(ended, asked.title_again(calls))
 
     def _has_talk(self, undo: int) -> bool:
         """Return whether the conversation went back with that undo, and so must come with it."""
-        records = self._talk.history.log if self._talk is not None else ()
-        shifts = (r for _, r in records if isinstance(r, Shift) and r.name == REWOUND)
-        return any(shift.value["key"] == undo for shift in shifts)
+        return self._talk is not None and self._talk.history.was_rewound(undo)
+
+    def _refuse_unknown(self, asked: Asked) -> None:
+        """Raise `Problem` when *asked* means a turn that never was."""
+        if asked.what == "turn":
+            self._refuse_turn(asked.number)
+
+    def _refuse_turn(self, turn: int) -> None:
+        last = self._talk.history.turn if self._talk is not None else turn
+        if turn > last:
+            raise Problem(
+                phrase("There is no turn {turn}; the last one is {last}.", turn=turn, last=last)
+                if last
+                else phrase("There is no turn {turn}: nothing was asked yet.", turn=turn)
+            )
 
     def _tell(self, line: str) -> None:
         """Let the model know with its next request; what it does not know yet stays."""
         told = self._talk.history.told.get(_SECTION) if self._talk is not None else None
         unknown = self._taken_back.split("\n") if self._taken_back not in ("", told) else []
+        unknown = [known for known in unknown if known != line]
         self._taken_back = "\n".join([*unknown, line][-_MOST_LINES:])
         self.revision += 1
 
@@ -281,10 +305,6 @@ class UndoFamily(Recording):
             raise Problem(phrase("There is no turn {turn} to go back to.", turn=turn))
         return turn, what
 
-    def _newest_undo(self) -> int:
-        newest = self._ledger.last_undo(self.session)
-        return newest.id if newest else 0
-
     def _file_diff(self, before: int, after: int, path: str) -> Card:
         for change in self._checkpoints.diff(before, after):
             if path in (change.path, change.new_path):
@@ -292,6 +312,31 @@ class UndoFamily(Recording):
         raise Problem(phrase("{path} has not changed since then.", path=visible(path)))
 
 
+def _rewound_title(turn: int, what: str) -> Phrase:
+    match what:
+        case "files":
+            return phrase("The files are as before turn {turn}; /redo takes that back", turn=turn)
+        case "talk":
+            return phrase(
+                "The conversation is as before turn {turn}; /redo takes that back", turn=turn
+            )
+        case _:
+            return phrase(
+                "Files and conversation are as before turn {turn}; /redo takes that back", turn=turn
+            )
+
+
+def _words(rest: str) -> str:
+    return " ".join(rest.split())
+
+
+def _words_of(operation: Operation) -> str:
+    """Return what the person typed behind `/rewind` for *operation*."""
+    return _words(f"{operation.rest['turn']} {operation.rest['what']}")
+
+
+_UNDO_FINISHED = phrase("The undo that was cut short is done to the end; /redo takes it back")
+_REDO_FINISHED = phrase("The redo that was cut short is done to the end")
 _HERE = phrase("in this session")
 _SECTION = "taken back"
 _MOST_LINES = 12

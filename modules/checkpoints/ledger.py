@@ -6,22 +6,29 @@ import json
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from modules.checkpoints.entries import REASONS, Entry
+from modules.checkpoints.operations import Operation, Part, Span
 from modules.checkpoints.rescue import CUT_SHORT, StoreDatabase, are_spans, is_list, is_root
 from modules.checkpoints.steps import Plan
 from modules.renewal import rescued
 from utils.phrases import Phrase, Problem, phrase
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 _REFRESH = 3600.0  # seconds after which a snapshot that is seen again is marked as in use
 
 _CALLS = "SELECT id, turn, call_id, before, after, visible, is_undone, number FROM call NOT INDEXED"
 """Without the index, which may be broken where the rows are not; they are few."""
 
-Span = tuple[int, int]
-"""The numbers of the snapshots before and after something."""
+_STANDS = "UPDATE call SET is_undone=0 WHERE id=?"
+_JOURNAL = "INSERT OR REPLACE INTO journal(id, before, plan, operation) VALUES (?, ?, ?, ?)"
+
+_REFUSED = 2
+"""In the place of "is it redone": what the person refused is not to be brought again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,7 @@ class CallRecord:
 
     @property
     def can_be_seen(self) -> bool:
-        """Whether it is over and did more than touch times."""
+        """Whether it is over and did anything."""
         return self.after is not None and self.visible > 0
 
 
@@ -80,6 +87,16 @@ class UndoRecord:
     id: int
     calls: tuple[int, ...]
     spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """An undo under way: the snapshot *before* it, and its *plan*, None where that is done."""
+
+    number: int
+    before: int
+    plan: Plan | None
+    operation: Operation
 
 
 class Ledger:
@@ -139,21 +156,57 @@ class Ledger:
         rows = self._rows("SELECT times FROM collected")
         return rows[0][0] if rows and isinstance(rows[0][0], int) else -1
 
-    def open_journal(self, before: int, plan: Plan) -> int:
-        return self._write("INSERT INTO journal(before, plan) VALUES (?, ?)", before, plan.encode())
+    def open_journal(
+        self, before: int, plan: Plan, operation: Operation | None = None, number: int = 0
+    ) -> int:
+        """Note what is to be done to the folder, which is *before*; return the entry's number.
+
+        *number* is that of the entry which this one takes the place of, 0 for none.
+        """
+        text = (operation or Operation()).encode()
+        return self._write(_JOURNAL, number or None, before, plan.encode(), text)
 
     def close_journal(self, number: int) -> None:
         self._write("DELETE FROM journal WHERE id=?", number)
 
-    def unfinished(self) -> tuple[int, int, Plan] | None:
-        """Return (number, snapshot before, plan) of an undo that was cut short."""
-        for number, before, plan in self._rows("SELECT id, before, plan FROM journal ORDER BY id"):
+    def unfinished(self) -> JournalEntry | None:
+        """Return the undo that was cut short before it was done with the files."""
+        return next((one for one in self._journal() if one.plan or one.operation.parts), None)
+
+    def pending(self, session: str) -> list[JournalEntry]:
+        """Return the undos of *session* that are done with the files, but not with the rest."""
+        found = [one for one in self._journal() if not one.plan and not one.operation.parts]
+        return [one for one in found if one.operation.session == session]
+
+    def _journal(self) -> Iterator[JournalEntry]:
+        for row in self._rows("SELECT id, before, plan, operation FROM journal ORDER BY id"):
             try:
-                return number, before, Plan.decode(plan)
-            except (zlib.error, ValueError, TypeError, LookupError):
-                self.close_journal(number)
+                yield _journal_entry(*row)
+            except (zlib.error, ValueError, TypeError, LookupError, AttributeError):
+                self.close_journal(row[0])
                 self._database.tell(CUT_SHORT)
-        return None
+
+    @rescued
+    def write_down(
+        self, number: int, operation: Operation, span: Span | None, *, is_refused: bool = False
+    ) -> tuple[int, Operation]:
+        """Note, all at once, that the first part of *operation* is done, as *span*, and its end.
+
+        Without *span* it has no part in files. *number* is its entry in the journal, 0 for none.
+        Returns the number of the entry that stays while anything is to be done, and what that is.
+        """
+        part = operation.parts[0] if operation.parts else Part(0)
+        done = operation
+        if span is not None:
+            done = operation.after_part(span, is_refused=is_refused)
+        with self._database.writing() as connection:
+            done = _recorded(connection, done, part, is_refused=is_refused)
+            if done.is_open:
+                values = number or None, span[1] if span else 0, b"", done.encode()
+                number = connection.execute(_JOURNAL, values).lastrowid or number
+            else:
+                connection.execute("DELETE FROM journal WHERE id=?", (number,))
+        return number, done
 
     def begin_call(self, session: str, turn: int, call_id: str, before: int) -> int:
         return self._write(
@@ -194,18 +247,6 @@ class Ledger:
             copy, session,
         )  # fmt: skip
 
-    @rescued
-    def add_undo(self, session: str, calls: Sequence[int], spans: Sequence[Span]) -> int:
-        """Note an undo, of the conversation alone where there are no *spans*; return its number."""
-        with self._database.writing() as connection:
-            number = connection.execute(
-                "INSERT INTO undo(session, calls, spans) VALUES (?, ?, ?)",
-                (session, json.dumps(calls), json.dumps(spans)),
-            ).lastrowid
-            marks = [(call,) for call in calls]
-            connection.executemany("UPDATE call SET is_undone=1 WHERE id=?", marks)
-        return number or 0
-
     def last_undo(self, session: str) -> UndoRecord | None:
         """Return the newest undo that was not itself taken back, None when there is none."""
         return next(self.undos(session), None)
@@ -221,20 +262,6 @@ class Ledger:
                 continue
             pairs = tuple((before, after) for before, after in json.loads(spans))
             yield UndoRecord(number, tuple(json.loads(calls)), pairs)
-
-    @rescued
-    def mark_redone(self, undo: UndoRecord) -> None:
-        with self._database.writing() as connection:
-            connection.execute("UPDATE undo SET is_redone=1 WHERE id=?", (undo.id,))
-            marks = [(call,) for call in undo.calls]
-            connection.executemany("UPDATE call SET is_undone=0 WHERE id=?", marks)
-
-    @rescued
-    def mark_again(self, calls: Sequence[int]) -> None:
-        """Note that what *calls* did is there again, by no undo of an undo."""
-        with self._database.writing() as connection:
-            marks = [(call,) for call in calls]
-            connection.executemany("UPDATE call SET is_undone=0 WHERE id=?", marks)
 
     def accepted(self, session: str) -> tuple[Entry, Entry] | None:
         """Return the root that the person began with, and the one with what they accepted."""
@@ -261,6 +288,48 @@ class Ledger:
     def _write(self, statement: str, *values: object) -> int:
         with self._database.writing() as connection:
             return connection.execute(statement, values).lastrowid or 0
+
+
+def _journal_entry(number: int, before: int, plan: bytes, operation: str) -> JournalEntry:
+    known = Plan.decode(plan) if plan else None
+    return JournalEntry(number, before, known, Operation.decode(operation))
+
+
+def _recorded(
+    connection: Connection, operation: Operation, part: Part, *, is_refused: bool
+) -> Operation:
+    """Write down what *operation* is now that *part* of it is done; return it with its number."""
+    calls = [] if is_refused and operation.kind != "rewind" else [(call,) for call in part.calls]
+    match operation.kind:
+        case "undo" | "rewind":
+            operation = _with_undo(connection, operation, [call for (call,) in calls])
+            connection.executemany("UPDATE call SET is_undone=1 WHERE id=?", calls)
+        case "refusal":
+            operation = _with_undo(connection, operation, [], is_redone=_REFUSED)
+            connection.executemany("DELETE FROM call WHERE id=?", calls)
+        case "again":
+            connection.executemany(_STANDS, [(call,) for call in part.calls])
+        case "redo" if not operation.parts and not operation.is_refused:
+            connection.execute("UPDATE undo SET is_redone=1 WHERE id=?", (operation.undo,))
+            connection.executemany(_STANDS, calls)
+    return operation
+
+
+def _with_undo(
+    connection: Connection, operation: Operation, calls: Sequence[int], *, is_redone: int = 0
+) -> Operation:
+    """Make the record of *operation*, or add to it that *calls* are taken back as well."""
+    spans = json.dumps(operation.spans)
+    if not operation.undo:
+        statement = "INSERT INTO undo(session, calls, spans, is_redone) VALUES (?, ?, ?, ?)"
+        values = operation.session, json.dumps(calls), spans, is_redone
+        return replace(operation, undo=connection.execute(statement, values).lastrowid or 0)
+    find = "SELECT calls FROM undo WHERE id=?"
+    (known,) = connection.execute(find, (operation.undo,)).fetchone() or ("[]",)
+    all_calls = json.dumps(sorted([*json.loads(known), *calls]))
+    update = "UPDATE undo SET calls=?, spans=? WHERE id=?"
+    connection.execute(update, (all_calls, spans, operation.undo))
+    return operation
 
 
 def _snapshot(row: tuple[Any, ...]) -> Snapshot | None:

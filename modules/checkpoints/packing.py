@@ -35,11 +35,15 @@ class Packing:
             self._flush()
         return key
 
-    def finish(self) -> None:
+    def settle(self) -> None:
+        """Have all on disk that was added."""
         self._flush()
         while self._running:
             self._packed += self._running.popleft().result()
         self._keep()
+
+    def finish(self) -> None:
+        self.settle()
         self._pool = None
 
     def _flush(self) -> None:

@@ -31,26 +31,30 @@ from modules.checkpoints.trees import (
     shifted_path,
 )
 from modules.checkpoints.vault import LARGE, Damaged, Vault
+from modules.files.own_code import OwnCode
 from utils.phrases import Phrase, phrase
 
 _MERGED_SIZE = 4 * LARGE  # bytes; larger texts are not merged but put side by side
 
 
-def plan_undo(vault: Vault, before: Entry, after: Entry, now: Entry) -> Plan:
+def plan_undo(
+    vault: Vault, before: Entry, after: Entry, now: Entry, own: OwnCode | None = None
+) -> Plan:
     """Return how to take back from *now* what changed from *before* to *after* (root entries).
 
-    Texts that are merged are put into the vault.
+    Nothing in *own* is touched. Texts that are merged are put into the vault.
     """
-    return _Planner(vault, before, after, now).plan()
+    return _Planner(vault, before, after, now, own or OwnCode()).plan()
 
 
 class _Planner:
     """Works on three sides of what differs: *after* and *before* the change, and *now*."""
 
-    def __init__(self, vault: Vault, before: Entry, after: Entry, now: Entry) -> None:
+    def __init__(self, vault: Vault, before: Entry, after: Entry, now: Entry, own: OwnCode) -> None:
         change = Comparison(vault).compare(after, before)
         person = Comparison(vault).compare(after, now)
         self._vault = vault
+        self._own = own
         self._before_root, self._now_root = before, now
         self._relinked = change.relinked
         self._after, self._before = change.side(0), change.side(1)
@@ -88,7 +92,7 @@ class _Planner:
             here, was = self._now.get(move.old), self._after.get(move.old)
             if here is None or was is None or here.is_folder != was.is_folder:
                 continue
-            if not self._has_room(move.new):
+            if not self._has_room(move.new) or self._own.is_touched((move.old, move.new)):
                 continue
             self._plan.moves.append(move)
             self._disturbed = {shifted_path(path, move) for path in self._disturbed}
@@ -188,7 +192,7 @@ class _Planner:
     def _step(self, path: str, old: Entry | None, new: Entry | None) -> None:
         if same(old, new):
             return
-        if why := _obstacle(old, new):
+        if why := "ours" if self._own.holds(path) else _obstacle(old, new):
             self._leave(path, REASONS[why], is_gone=old is None)
             return
         self._plan.steps.append(Step(path, old, new))

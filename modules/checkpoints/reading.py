@@ -11,7 +11,7 @@ from itertools import groupby
 
 from modules.checkpoints import beneath
 from modules.checkpoints.compression import Unreadable
-from modules.checkpoints.entries import Entries, Entry, entry_of, join, stamp_of
+from modules.checkpoints.entries import Entries, Entry, digest, entry_of, join, stamp_of
 from modules.checkpoints.extras import extras_of
 from modules.checkpoints.limits import Limits
 from modules.checkpoints.packing import BATCH, Packing
@@ -44,6 +44,8 @@ class Reading:
     limits: Limits
     _pending: list[_Pending] = field(default_factory=list)
     _not_held: list[tuple[str, str]] = field(default_factory=list)
+    _room: int = 0
+    """Bytes of the disk that are free for contents, as far as that was asked."""
 
     def add(self, folder: str, entries: Entries, name: str, *, may_unlock: bool) -> None:
         """Have the file *name* of *folder* read by `run`, which then sees to its entry."""
@@ -100,8 +102,9 @@ class Reading:
         for _ in range(_TRIES):
             file, before = opened(handle, name, may_unlock)
             try:
-                if why := self.limits.exceeded(before.st_size, self.vault.size):
-                    return entry_of(before, why=why)
+                why = self.limits.exceeded(before.st_size, self.vault.size)
+                if why or not self._has_room(file, before.st_size, packing):
+                    return entry_of(before, why=why or "room")
                 content, size = self._keep(file, before.st_size, packing)
                 after = os.fstat(file)
                 extras = extras_of(file, after)
@@ -113,6 +116,20 @@ class Reading:
         # Such a file is written to all the time: what was read last is held, and read anew the
         # next time because its times are so fresh.
         return entry_of(after, content=content)._replace(size=size, extras=extras)
+
+    def _has_room(self, file: int, size: int, packing: Packing) -> bool:
+        """Return whether the content of *file*, *size* bytes, can be held, or is already."""
+        needed = 2 * size if size <= LARGE else size  # a database writes it twice
+        self._room -= needed
+        if self._room >= 0:
+            return True
+        packing.settle()
+        self._room = self.limits.room() - needed
+        if self._room >= 0:
+            return True
+        is_held = size <= LARGE and self.vault.has(digest(beneath.read(file, size + 1)))
+        os.lseek(file, 0, os.SEEK_SET)
+        return is_held
 
     def _keep(self, file: int, size: int, packing: Packing) -> tuple[str, int]:
         """Keep the content of *file*, about *size* bytes; return its digest and true size."""

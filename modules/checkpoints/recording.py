@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.cards import Change
 from core.family import Family
 from core.tools import ToolError
-from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.checkpoints import Checkpoints, Finished
 from modules.checkpoints.handover import hand_over
 from modules.checkpoints.ledger import CallRecord, Snapshot
 from modules.checkpoints.steps import Left
@@ -20,6 +21,14 @@ from modules.project import Project
 from utils.clean import visible
 from utils.phrases import Phrase, Problem, Text, phrase
 from utils.text import size_in_words
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An operation that is done, with what was done beside the files, for people."""
+
+    finished: Finished
+    said: list[Phrase]
 
 
 class Recording(Family):
@@ -67,6 +76,15 @@ class Recording(Family):
             with suppress(Problem):  # old states go another time; the turn itself went well
                 self._checkpoints.tidy()
 
+    def prepare(self) -> None:
+        if self._is_settled or not self._checkpoints.vault.database.exists():
+            return
+        try:
+            with self._checkpoints.work.alone(self.session):
+                self._settle()
+        except Problem as problem:  # the turn may well go on: a call that changes files will not
+            self._warnings.append(problem.what)
+
     def before(self, call_id: str, turn: int) -> None:
         self._checkpoints.work.begin(self.session)
         self._settle()
@@ -108,13 +126,13 @@ class Recording(Family):
         return None if entry is None or entry.is_folder else entry.size
 
     def take_back(self, call_id: str) -> bool:
-        """Undo the call; return whether all of it could be."""
+        """Undo the call, for good; return whether all of it could be."""
         call = self._ledger.call(self.session, call_id)
         if call is None or call.after is None:
             return False
-        _, results = self._undoing.undo(self.session, [call])
+        ended = self._do(lambda: self._undoing.put_back(self.session, call))
         self.revision += 1
-        return not any(result.left or result.conflicts for result in results)
+        return not any(result.left or result.conflicts for result in ended.finished.results)
 
     def warnings(self) -> list[Phrase]:
         """Return what the person should see and was not told yet."""
@@ -189,18 +207,40 @@ class Recording(Family):
             changes = self._checkpoints.diff(call.before, after.id)
             self._ledger.end_call(call.id, after.id, len(changes))
 
-    def _settle(self) -> None:
-        """Finish what a kill cut short: an undo half done, calls that never ended."""
+    def _settle(self) -> list[Ended]:
+        """Finish what a kill cut short: an undo half done, calls that never ended.
+
+        Returns the undos of this session that were finished.
+        """
         if self._is_settled:
-            return
-        self._is_settled = True
-        if self._checkpoints.finish() is not None:
+            return []
+        cut_short = {one.number: one for one in self._checkpoints.finish()}
+        ended = []
+        for entry in self._ledger.pending(self.session):
+            done = cut_short.pop(entry.number, None) or self._checkpoints.known(entry)
+            ended.append(Ended(done, self._complete(done)))
+        for _ in [*cut_short, *ended]:
             self._warnings.append(phrase("An undo that was cut short has been finished."))
         lost = [c for c in self._calls() if c.after is None and c.call_id not in self._running]
         if lost:
             snapshot = self._without_leftovers(lost[0].before)
             for call in lost:
                 self._end(call, snapshot)
+        self._is_settled = True
+        return ended
+
+    def _do(self, run: Callable[[], Finished]) -> Ended:
+        """Do an operation to the end; what fails of it is done when it is settled again."""
+        self._is_settled = False
+        finished = run()
+        said = self._complete(finished) if finished.operation.rest else []
+        self._is_settled = True
+        return Ended(finished, said)
+
+    def _complete(self, finished: Finished) -> list[Phrase]:
+        """Do what is left of an operation that is done with the files; say what that was."""
+        self._ledger.close_journal(finished.number)
+        return []
 
     def _without_leftovers(self, before: int) -> Snapshot:
         """Remove temporary files of ours that came since *before*; return how things are then."""

@@ -31,7 +31,7 @@ _TABLES = {
     "object": "INSERT OR IGNORE INTO object(digest, data) VALUES (?, ?)",
     "large": "INSERT OR IGNORE INTO large VALUES (?, ?)",
     "snapshot": "INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, 0, ?)",
-    "journal": "INSERT OR REPLACE INTO journal VALUES (?, ?, ?)",
+    "journal": "INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?)",
     "call": "INSERT OR REPLACE INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "undo": "INSERT OR REPLACE INTO undo VALUES (?, ?, ?, ?, ?)",
     "accepted": "INSERT OR REPLACE INTO accepted VALUES (?, ?, ?)",
@@ -124,7 +124,7 @@ def _drop_unfounded(connection: Connection) -> int:
         " OR after NOT IN (SELECT id FROM snapshot)"
     )
     return connection.execute(
-        "DELETE FROM journal WHERE before NOT IN (SELECT id FROM snapshot)"
+        "DELETE FROM journal WHERE plan!=x'' AND before NOT IN (SELECT id FROM snapshot)"
     ).rowcount
 
 
@@ -163,8 +163,8 @@ def _record(number: int, columns: list[Value]) -> Saved | None:
         case [None, str(root), int() | float() as created, int() | float() as used, int(),
               str(refused)] if is_root(root) and is_list(refused):  # fmt: skip
             return "snapshot", (number, root, created, used, refused)
-        case [None, int(before), bytes(plan)]:
-            return "journal", (number, before, plan)
+        case [None, int(before), bytes(plan), *rest]:
+            return "journal", (number, before, plan, *(rest or [""]))
         case [None, str(), int(), str(), int(), None | int(), int(), int(), *_]:
             place = next((value for value in columns[8:] if isinstance(value, int)), 0)
             return "call", (number, *columns[1:8], place)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from modules.checkpoints.accepted import Accepted, mode_of
-from modules.checkpoints.checkpoints import Checkpoints, Undone
+from modules.checkpoints.checkpoints import Checkpoints, Finished
 from modules.checkpoints.entries import BY_DESIGN, REASONS, Entry, same_content
 from modules.checkpoints.grafting import Graft
 from modules.checkpoints.hunks import Hunk, hunks, with_only, without
 from modules.checkpoints.ledger import Snapshot
 from modules.checkpoints.merge import preferring
+from modules.checkpoints.operations import Operation
+from modules.checkpoints.operations import Part as FilesPart
 from modules.checkpoints.trees import Comparison, Found, lookup
 from modules.checkpoints.vault import Damaged
 from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile
@@ -120,8 +123,11 @@ class Review:
         are_files = all(entry is not None and entry.is_file for entry in (old, new))
         return Reviewed(found, key, parts, _joined(notes), are_files and bool(parts))
 
-    def take_back(self, view: View, part: Part) -> Undone:
-        """Take *part* out of the folder again, and merge with what changed since it was seen."""
+    def take_back(self, view: View, part: Part, rest: Mapping[str, Any]) -> Finished:
+        """Take *part* out of the folder again, and merge with what changed since it was seen.
+
+        *rest* is what is to be done beside that.
+        """
         with self._undamaged():
             found = self._find(view, part.path)
             graft = Graft(self._vault, view.now.root, view.base)
@@ -132,7 +138,8 @@ class Review:
                 graft.put(found.was, found.new)
             else:
                 graft.put(part.path, found.old)
-            return self._checkpoints.take_back(graft.done(), view.now.root)
+            operation = Operation("undo", view.session, (FilesPart(0),), rest=rest)
+            return self._checkpoints.run(operation, (graft.done(), view.now.root))
 
     def accept(self, view: View, parts: Sequence[Part]) -> None:
         """Show *parts* no longer."""
@@ -273,6 +280,8 @@ def _notes(found: Found) -> list[Text]:
         notes.append(phrase("renamed from {path}", path=visible(change.path)))
     if old is not None and new is not None and old.mode != new.mode:
         notes.append(phrase("mode {old} → {new}", old=mode_of(old), new=mode_of(new)))
+    if old is not None and new is not None and old.extras != new.extras:
+        notes.append(phrase("other attributes"))
     for entry in (old, new):
         if entry is not None and entry.why:
             notes.append(REASONS[entry.why])

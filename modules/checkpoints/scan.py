@@ -20,6 +20,7 @@ from modules.checkpoints.limits import Limits
 from modules.checkpoints.reading import Reading
 from modules.checkpoints.unlocking import Unlocked
 from modules.checkpoints.vault import Damaged, Vault
+from modules.files.own_code import OwnCode
 
 _DEEPEST = 150
 """Folders within folders; each takes a descriptor while what is in it is looked at."""
@@ -46,7 +47,8 @@ class Scan:
 
     *previous* is the root entry of the last look, None at the first; *previous_ns* is the time
     that one began: what was written so late before it that more may have been written in the same
-    tick of the clock is read again. *ours* are folders that are never entered.
+    tick of the clock is read again. *ours* are folders that are never entered, nor is *own*, which
+    is known by its names.
 
     What was made unreadable since the last look, and is ours, is read all the same: its mode lets
     us for the while. What was so before is left alone and said.
@@ -58,6 +60,7 @@ class Scan:
     previous: Entry | None
     previous_ns: int
     ours: frozenset[tuple[int, int]]
+    own: OwnCode = field(default_factory=OwnCode)
     not_held: list[tuple[str, str]] = field(default_factory=list)
     _drafts: list[_Draft] = field(default_factory=list)
     _reading: Reading = field(init=False)
@@ -127,7 +130,10 @@ class Scan:
         except FileNotFoundError:
             return
         name, mode = item.name, status.st_mode
-        if name == ".git" and not stat.S_ISREG(mode):  # such a file only says where git's data is
+        if self.own.is_some and self.own.holds(join(path, name)):
+            kind = stat.S_IFMT(mode)
+            entries[name] = Entry(kind, 0, 0, 0, status.st_ino, status.st_dev, "", "ours")
+        elif name == ".git" and not stat.S_ISREG(mode):  # such a file only says where git's data is
             entries[name] = Entry(
                 stat.S_IFMT(mode), 0, 0, 0, status.st_ino, status.st_dev, "", "git"
             )

@@ -14,7 +14,8 @@ CREATE TABLE snapshot(
     id INTEGER PRIMARY KEY AUTOINCREMENT, root TEXT NOT NULL UNIQUE, created REAL NOT NULL,
     used REAL NOT NULL, checked_ns INTEGER NOT NULL, not_held TEXT NOT NULL);
 CREATE TABLE journal(
-    id INTEGER PRIMARY KEY AUTOINCREMENT, before INTEGER NOT NULL, plan BLOB NOT NULL);
+    id INTEGER PRIMARY KEY AUTOINCREMENT, before INTEGER NOT NULL, plan BLOB NOT NULL,
+    operation TEXT NOT NULL DEFAULT '');
 CREATE TABLE call(
     id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, turn INTEGER NOT NULL,
     call_id TEXT NOT NULL, before INTEGER NOT NULL, after INTEGER,
@@ -42,7 +43,12 @@ def _number_calls(connection: Connection) -> None:
     )
 
 
-MIGRATIONS = (_number_calls,)
+def _keep_operations(connection: Connection) -> None:
+    """Let an undo under way say what is to be written down of it."""
+    connection.execute("ALTER TABLE journal ADD COLUMN operation TEXT NOT NULL DEFAULT ''")
+
+
+MIGRATIONS = (_number_calls, _keep_operations)
 
 
 def go_on_above(connection: Connection, number: int) -> None:

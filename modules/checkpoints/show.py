@@ -35,7 +35,7 @@ _TAKEN_BACK = {
 
 def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change) -> DiffCard:
     """Return what *change*, one of `Checkpoints.diff`, did to a file, as a diff of its text."""
-    shown = visible(change.new_path or change.path)
+    shown = visible(change.new_path or change.path) or "."
     try:
         old = _text(checkpoints, before, change.path, is_there=change.kind != "created")
         new = _text(checkpoints, after, change.new_path or change.path, change.kind != "deleted")
@@ -45,6 +45,8 @@ def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change)
         return DiffCard(shown, "", 0, 0, phrase("what was held of it is damaged"))
     if old is None or new is None:
         return DiffCard(shown, "", 0, 0, phrase("its content is not held or too large to show"))
+    if old == new and change.kind == "modified":
+        return DiffCard(shown, "", 0, 0, phrase("only its mode, time or attributes"))
     found = difference(old, new)
     return DiffCard(shown, found.diff, found.added, found.removed, _origin(change))
 
@@ -112,7 +114,7 @@ def calls_card(checkpoints: Checkpoints, calls: Sequence[CallRecord]) -> Card:
 def _call_row(checkpoints: Checkpoints, call: CallRecord) -> tuple[Text, ...]:
     assert call.after is not None  # noqa: S101 - only calls that are over are shown
     changes = checkpoints.diff(call.before, call.after)
-    named = ", ".join(visible(change.new_path or change.path) for change in changes[:_NAMED])
+    named = ", ".join(visible(change.new_path or change.path) or "." for change in changes[:_NAMED])
     more = f" +{len(changes) - _NAMED}" if len(changes) > _NAMED else ""
     state = phrase("taken back") if call.is_undone else ""
     return str(call.number), str(call.turn), named + more, state
@@ -143,7 +145,7 @@ def _left(left: Left) -> Phrase:
 
 
 def _row(change: Change, words: dict[str, Phrase]) -> tuple[Text, Text]:
-    path = visible(change.path)
+    path = visible(change.path) or "."
     if change.new_path:
         path = f"{path} → {visible(change.new_path)}"
     return words[change.kind], path

@@ -8,10 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from modules.checkpoints.checkpoints import Undone, changes_of
+from modules.checkpoints.operations import Operation
 from utils.clean import visible
 from utils.phrases import Phrase
 
 _NAMED = 5  # paths
+
+
+def told(operation: Operation, results: Sequence[Undone], said: Sequence[Phrase]) -> str:
+    """Return what the model is told of *operation*; *said* is what it did beside the files."""
+    rest, number = operation.rest, operation.undo
+    match operation.kind:
+        case "redo" if not rest["done"]:
+            return told_redo(number, results, said)
+        case "redo" | "again":
+            return told_again(rest["done"], results)
+        case "rewind":
+            return told_rewind(number, rest["what"], results)
+        case _ if "path" in rest:
+            return told_part(number, rest["path"], is_whole=rest["is_whole"], results=results)
+        case _:
+            return told_undo(number, rest["done"], results, said)
 
 
 def told_undo(
@@ -29,10 +46,11 @@ def told_again(what: str, results: Sequence[Undone]) -> str:
     return f"The person brought again {what}: {_paths(results)}."
 
 
-def told_part(number: int, path: str, *, is_whole: bool, result: Undone) -> str:
+def told_part(number: int, path: str, *, is_whole: bool, results: Sequence[Undone]) -> str:
     """*is_whole* says whether all that had changed in the file *path* went, or a part of it."""
     what = "what had changed" if is_whole else "a part of what had changed"
-    beside = ", ".join(visible(conflict.beside) for conflict in result.conflicts)
+    conflicts = [conflict for result in results for conflict in result.conflicts]
+    beside = ", ".join(visible(conflict.beside) for conflict in conflicts)
     rest = f"; it met a later change, so the earlier version is in {beside}" if beside else ""
     return f"The person took back {what} in {visible(path)} (undo {number}){rest}."
 

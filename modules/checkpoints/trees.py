@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 from core.cards import Change
 from modules.checkpoints.entries import (
+    BY_DESIGN,
     Entries,
     Entry,
+    alike,
     is_folder,
     is_relinked,
     join,
@@ -74,7 +76,8 @@ class Digests:
             check = sha256()
             for name, entry in sorted(vault.entries_of(folder).items()):
                 said = self.of(vault, entry) if entry.is_folder else _said(entry)
-                check.update(f"{name}\0{entry.mode}\0{said}\0".encode(errors="surrogateescape"))
+                told = f"{name}\0{entry.mode}\0{entry.extras}\0{said}\0"
+                check.update(told.encode(errors="surrogateescape"))
             self._known[folder.content] = check.hexdigest()
         return self._known[folder.content]
 
@@ -126,8 +129,25 @@ class Comparison:
         return {path: entry for path, pair in self.pairs.items() if (entry := pair[which])}
 
     def changes(self) -> list[Change]:
-        """Say what happened in the words of the cards; times alone are not worth a word."""
-        return [found.change for found in self.found()]
+        """Say what happened in the words of the cards.
+
+        Times alone are worth a word only where nothing else happened: every file that comes or goes
+        changes that of its folder.
+        """
+        return [found.change for found in self.found() or self.touched()]
+
+    def touched(self) -> list[Found]:
+        """Return what is alike but for its time.
+
+        That of the project folder itself tells nothing: to protect what is not there, a sandbox
+        makes a mount point in it for a while.
+        """
+        old, new = self.side(0), self.side(1)
+        return [
+            Found(Change("modified", path), path, old[path], new[path])
+            for path in sorted(old.keys() & new.keys())
+            if path and old[path].why not in BY_DESIGN and new[path].why not in BY_DESIGN
+        ]
 
     def found(self) -> list[Found]:
         """Return what happened, each with its two sides; renamed things come first."""
@@ -268,6 +288,4 @@ def _change(path: str, old: Entry | None, new: Entry | None) -> Change | None:
         return Change("created", path)
     if new is None:
         return Change("deleted", path)
-    if old.mode == new.mode and same_content(old, new):
-        return None
-    return Change("modified", path)
+    return None if alike(old, new) else Change("modified", path)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from modules.checkpoints.accepted import alike
-from modules.checkpoints.checkpoints import Checkpoints, Undone
-from modules.checkpoints.ledger import CallRecord, Span, UndoRecord
+from modules.checkpoints.checkpoints import Checkpoints, Finished, Undone
+from modules.checkpoints.entries import alike
+from modules.checkpoints.ledger import CallRecord, UndoRecord
+from modules.checkpoints.operations import Operation, Part, Span
 
 
 class Undoing:
@@ -19,40 +22,48 @@ class Undoing:
         self._checkpoints = checkpoints
         self._ledger = checkpoints.ledger
 
-    def undo(self, session: str, calls: Sequence[CallRecord]) -> tuple[int, list[Undone]]:
+    def undo(
+        self, session: str, calls: Sequence[CallRecord], rest: Mapping[str, Any] | None = None
+    ) -> Finished:
         """Take back *calls*, in their order, the last first; neighbours in one go.
 
-        Returns the number of the undo, and what it did; without *calls* it did nothing to files.
         Calls of which the system refused something still stand, and can be taken back again.
+        *rest* is what is to be done beside the files.
         """
-        number = 0
-        results: list[Undone] = []
-        done: list[int] = []
-        try:
-            for (before, after), together in joined(calls):
-                results.append(self._checkpoints.undo(before, after))
-                if not was_refused(results[-1]):
-                    done += together
-        finally:
-            if results or not calls:
-                spans = [(result.before, result.after) for result in results]
-                number = self._ledger.add_undo(session, sorted(done), spans)
-        return number, results
+        operation = Operation("undo", session, joined(calls), rest=rest or {})
+        return self._checkpoints.run(operation)
 
-    def redo(self, undo: UndoRecord) -> list[Undone]:
+    def put_back(self, session: str, call: CallRecord) -> Finished:
+        """Take back *call*, which the person refused: nothing ever brings it again."""
+        return self._checkpoints.run(Operation("refusal", session, joined([call])))
+
+    def rewind(
+        self,
+        session: str,
+        before: int | None,
+        calls: Sequence[CallRecord],
+        rest: Mapping[str, Any],
+    ) -> Finished:
+        """Bring the folder back to the snapshot *before*, and so take back *calls*.
+
+        None leaves the folder as it is.
+        """
+        parts = () if before is None else (Part(before, 0, tuple(call.id for call in calls)),)
+        return self._checkpoints.run(Operation("rewind", session, parts, rest=rest))
+
+    def redo(self, session: str, undo: UndoRecord, rest: Mapping[str, Any]) -> Finished:
         """Take back an undo or a rewind; it still stands when the system refused something."""
-        results = [self._checkpoints.undo(*span) for span in reversed(undo.spans)]
-        if not any(map(was_refused, results)):
-            self._ledger.mark_redone(undo)
-        return results
+        spans = list(reversed(undo.spans))
+        parts = [Part(*span, undo.calls if span is spans[-1] else ()) for span in spans]
+        operation = Operation("redo", session, tuple(parts), undo.id, rest=rest)
+        return self._checkpoints.run(operation)
 
-    def bring_again(self, calls: Sequence[CallRecord]) -> list[Undone]:
+    def bring_again(
+        self, session: str, calls: Sequence[CallRecord], rest: Mapping[str, Any]
+    ) -> Finished:
         """Let *calls*, which were taken back, have been again: their changes on top of what is."""
-        results: list[Undone] = []
-        for (before, after), together in reversed(joined(calls)):
-            results.append(self._checkpoints.undo(after, before))
-            self._ledger.mark_again(together)
-        return results
+        parts = [replace(p, before=p.after, after=p.before) for p in reversed(joined(calls))]
+        return self._checkpoints.run(Operation("again", session, tuple(parts), rest=rest))
 
     def undo_of(self, session: str, calls: Sequence[CallRecord]) -> UndoRecord | None:
         """Return the undo that took back just *calls* and stands."""
@@ -82,27 +93,20 @@ class Undoing:
                         found.discard(path)
         return found
 
-    def note(self, session: str, result: Undone) -> int:
-        """Write down an undo of what no single call did; return its number."""
-        return self._ledger.add_undo(session, [], [(result.before, result.after)])
-
 
 def was_refused(result: Undone) -> bool:
     """Return whether the system did not let all of it be done, so that it is worth another try."""
     return any(left.is_passing for left in result.left)
 
 
-def joined(calls: Sequence[CallRecord]) -> list[tuple[Span, list[int]]]:
-    """Return the spans of *calls*, the last first, each with the ids of its calls.
-
-    Neighbours that meet become one.
-    """
-    spans: list[tuple[Span, list[int]]] = []
+def joined(calls: Sequence[CallRecord]) -> tuple[Part, ...]:
+    """Return the parts that *calls* are, the last first; neighbours that meet become one."""
+    parts: list[Part] = []
     for call in reversed(calls):
         assert call.after is not None  # noqa: S101 - only calls that ended are undone
-        if spans and spans[-1][0][0] == call.after:
-            (_, after), together = spans[-1]
-            spans[-1] = (call.before, after), [*together, call.id]
+        if parts and parts[-1].before == call.after:
+            last = parts[-1]
+            parts[-1] = replace(last, before=call.before, calls=(*last.calls, call.id))
         else:
-            spans.append(((call.before, call.after), [call.id]))
-    return spans
+            parts.append(Part(call.before, call.after, (call.id,)))
+    return tuple(parts)

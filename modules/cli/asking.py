@@ -21,6 +21,7 @@ from utils.waiting import Stop
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyPressEvent
 
+_PASTE = keyboard.PASTE_BEGINS.decode()
 EDITED = ("command", "code", "content", "new")
 """Names of the argument that is edited alone where there is one; else all are, as JSON."""
 
@@ -33,6 +34,10 @@ class Asker(Protocol):
 
     def key(self) -> str | None:
         """Wait for a key and return what it sends; None when there will be none."""
+
+    @property
+    def has_draft(self) -> bool:
+        """Whether they began a line that is no answer: keys that edit are for that."""
 
     def keep(self, typed: str) -> None:
         """Keep *typed*, and what follows until they pause, for the next prompt."""
@@ -95,19 +100,17 @@ def wait_for_reply(asker: Asker, question: Question) -> Reply | None:
         match _plain(key):
             case "v" if question.show_all:
                 question.show_all()
-            case keyboard.CTRL_C:
+            case plain if plain.endswith(keyboard.CTRL_C):
                 asker.stop()
                 return None
             case keyboard.CTRL_Z:
                 question.close()
                 asker.suspend()
                 question.open()
-            case "":
-                pass
             case plain if plain in _keys(question.event):
                 if reply := _reply(asker, question, plain):
                     return reply
-            case plain if plain[0].isprintable():
+            case plain if asker.has_draft or _begins_line(plain):
                 question.wait()
                 asker.keep(key)
                 question.open()
@@ -168,8 +171,15 @@ def _revised_json(asker: Asker, text: str) -> dict[str, Any] | None:
     return None
 
 
+def _begins_line(key: str) -> bool:
+    """Return whether *key* is text, typed or pasted."""
+    return key.startswith(_PASTE) or key[:1].isprintable() and key > ""
+
+
 def _plain(key: str) -> str:
     """Return *key* as it would be without an input method for Chinese and without Shift."""
+    if key.startswith(keyboard.ESCAPE):  # Alt-Enter is no Escape
+        return key
     return unicodedata.normalize("NFKC", key).strip("\r\n ").lower()
 
 
@@ -190,13 +200,18 @@ class Keyboard:
 
     def key(self) -> str | None:
         key = keyboard.read_key(self._descriptor, self._stop)
-        if key and key.startswith(keyboard.ESCAPE) and not key[1:].startswith(("[", "O")):
+        if key and key.startswith(keyboard.ESCAPE) and not key[1:].startswith(("[", "O", "\r")):
             key, self._early = key[:1], key[1:]  # what follows at once is no part of that key
         return key
 
+    @property
+    def has_draft(self) -> bool:
+        return bool(self._ahead.draft)
+
     def keep(self, typed: str) -> None:
-        self._ahead.add(typed.encode())
-        self.settle()
+        self._ahead.add(typed.encode(), came_at_once=True)
+        if not self._ahead.is_erased:
+            self.settle()
 
     def reason(self) -> str:
         return (self._prompt(phrase("Why not? (Enter: no reason)"), "") or "").strip()
@@ -207,9 +222,9 @@ class Keyboard:
 
     def _prompt(self, label: Phrase, text: str) -> str | None:
         """Return what was typed in the place of *text*; None when the person went back."""
-        from prompt_toolkit import prompt
+        from prompt_toolkit import PromptSession
 
-        from modules.cli.prompt import bindings, typed_early
+        from modules.cli.prompt import bindings, output, typed_early
 
         def leave(event: KeyPressEvent) -> None:
             event.app.exit(exception=KeyboardInterrupt)
@@ -218,8 +233,9 @@ class Keyboard:
         keys.add("escape")(leave)
         early, self._early = self._early.encode(), ""
         try:
+            session: PromptSession[str] = PromptSession(output=output())
             with lent(), typed_early(early):
-                return prompt(
+                return session.prompt(
                     f"  {self._words.say(label)} › ",
                     default=text,
                     multiline=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,7 @@ OUTPUT_ROWS = 8
 PROGRAM_ROWS = 6
 THOUGHT_ROWS = 5
 LINE_CHARACTERS = 2_000
+TYPED_ROWS = 6
 
 
 class OutputTail:
@@ -66,7 +67,7 @@ class Below:
         self.call: Call | None = None
         self.question: Said = ""
         self.notice: Said = ""
-        self.typed = ""
+        self.typed: Sequence[str] = ()
         self._doing: Phrase | None = None
         self._since = 0.0
         self._thought = ""
@@ -108,8 +109,13 @@ class Below:
         return Group(*parts, *self._typed())
 
     def _typed(self) -> list[RenderableType]:
-        lines = self.typed.split("\n") if self.typed else []
-        return [Wrapped(f"› {clean(line)}", "bold") for line in lines]
+        """Return the end of what was typed: of a long paste the last rows, as in any line."""
+        rows: list[RenderableType] = []
+        for entry in self.typed:
+            for number, line in enumerate(clean(entry[-TAIL_CHARACTERS:]).split("\n")):
+                rows.append(Wrapped(f"{' ' if number else '›'} {line}", "bold"))
+        hidden = len(rows) - TYPED_ROWS
+        return [self._drawer.more(hidden), *rows[hidden:]] if hidden > 0 else rows
 
     def _running(self, call: Call) -> list[RenderableType]:
         name, arguments = call.name, call.arguments

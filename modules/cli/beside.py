@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from modules.cli.keyboard import TypedAhead
 
-ENTER = b"\r"
 SLICE = 0.05
 """Seconds for which the keyboard is listened to before somebody else may have it."""
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)?", re.DOTALL)
 
 
 class Beside:
@@ -20,7 +17,7 @@ class Beside:
 
     *may_listen* says whether nobody else wants the keyboard: else that one hears for us. Of each
     line that is entered meanwhile and *is_wanted*, *run* is called from a thread of ours, and
-    *keep* of every other one; *show* gets what is being typed.
+    *keep* of every other one; *show* gets what waits, and last what is being typed.
     """
 
     def __init__(
@@ -31,7 +28,7 @@ class Beside:
         may_listen: Callable[[], bool],
         is_wanted: Callable[[str], bool],
         run: Callable[[str], object],
-        show: Callable[[str], object],
+        show: Callable[[Sequence[str]], object],
         keep: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._descriptor = descriptor
@@ -41,8 +38,6 @@ class Beside:
         self._run = run
         self._show = show
         self._keep = keep
-        self._line = b""
-        self._kept: list[str] = []
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -57,7 +52,7 @@ class Beside:
             over.set()
             thread.join()
             self._ahead.heard = before
-            self._show("")
+            self._show(())
 
     def _listen(self, over: threading.Event) -> None:
         while not over.is_set():
@@ -67,36 +62,15 @@ class Beside:
             if not typed and not self._may_listen():
                 over.wait(SLICE)
 
-    def _heard(self, typed: bytes) -> None:
-        for byte in typed:
-            self._take(bytes([byte]))
-        if typed:
-            self._show("\n".join([*self._kept, shown(self._line)]))
+    def _heard(self, entered: Sequence[str]) -> None:
+        for line in entered:
+            self._take(line)
+        self._show(self._ahead.entries)
 
-    def _take(self, byte: bytes) -> None:
-        self._line += byte
-        if byte != ENTER:
-            return
-        line, self._line = self._line, b""
-        text = shown(line).strip()
-        if self._may_listen() and self._is_wanted(text):
+    def _take(self, line: str) -> None:
+        if self._may_listen() and self._is_wanted(line):
             self._ahead.drop(line)
-            self._show("")
-            self._run(text)
+            self._show(())
+            self._run(line)
         else:
-            self._kept.append(text)
-            self._keep(text)
-
-
-def shown(typed: bytes) -> str:
-    """Return the text that the keys *typed* make, as a simple line editor would."""
-    text: list[str] = []
-    for char in _SEQUENCE.sub("", typed.decode("utf-8", "ignore")):
-        match char:
-            case "\x7f" | "\x08":
-                del text[-1:]
-            case "\x15" | "\x03":
-                text.clear()
-            case _ if char.isprintable() or char == "\n":
-                text.append(char)
-    return "".join(text)
+            self._keep(line)

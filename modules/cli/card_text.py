@@ -97,7 +97,9 @@ def found(card: SearchCard) -> Phrase:
 
 
 def unsearched(card: SearchCard) -> Phrase:
-    """Say how many files were too large to search, if any were."""
+    """Say that files were not searched, if that is so: too large, or the limit came first."""
+    if card.is_cut_short:
+        return phrase("The search was cut short by its time limit.")
     if not card.too_large:
         return Phrase("")
     n = card.too_large

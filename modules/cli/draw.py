@@ -253,7 +253,7 @@ class Drawer:
             yield self.dim(left_out(hidden + card.total - len(card.hits)))
         elif rest := self._words.say(found(card)):
             yield self.dim(rest)
-        if card.too_large:
+        if card.too_large or card.is_cut_short:
             yield self.dim(unsearched(card))
 
     def _tree(self, card: TreeCard, rows: int, *, is_result: bool) -> Iterator[RenderableType]:

@@ -7,14 +7,19 @@ import os
 import select
 import signal
 import struct
+import sys
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from utils.waiting import Stop
+
+if TYPE_CHECKING:
+    from modules.cli.typed_line import TypedLine
 
 CTRL_C = "\x03"
 CTRL_Z = "\x1a"
@@ -24,6 +29,12 @@ PAUSE_SECONDS = 1.0
 """Who has pressed no key for so long is not in the middle of a word,"""
 LONG_PAUSE_SECONDS = 3.0
 """and who has begun a line, for so long, not in the middle of that."""
+BURST_SECONDS = 0.005
+"""Nobody presses a second key so soon."""
+MOST_AT_ONCE = 4_000_000
+"""Bytes of what counts as come at once; more is taken in piece by piece."""
+PASTE_BEGINS, PASTE_ENDS = b"\x1b[200~", b"\x1b[201~"
+_SAY_PASTES, _SAY_NO_PASTES = "\x1b[?2004h", "\x1b[?2004l"
 
 
 @contextmanager
@@ -32,7 +43,8 @@ def quiet(descriptor: int, ahead: TypedAhead) -> Iterator[None]:
 
     What was typed before, in line mode, where Enter cannot be told from Ctrl-J, is added to
     *ahead*, each taken for Enter; so is a Ctrl-C for which there is neither a prompt nor a turn.
-    For the main thread. Whom Ctrl-Z or the end of the program gives the terminal, has it as it was.
+    Meanwhile the terminal says what is pasted, as it does at a prompt. For the main thread. Whom
+    Ctrl-Z or the end of the program gives the terminal, has it as it was.
     """
     before = termios.tcgetattr(descriptor)
     modes = termios.tcgetattr(descriptor)
@@ -41,15 +53,18 @@ def quiet(descriptor: int, ahead: TypedAhead) -> Iterator[None]:
     modes[3] &= ~(termios.ECHO | termios.ICANON)
 
     def give_back() -> None:
+        _write(_SAY_NO_PASTES)
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
     def take() -> None:
         if os.tcgetpgrp(descriptor) == os.getpgrp():
             termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
+            _write(_SAY_PASTES)
 
     with _signals(ahead, give_back, take):
         try:
             termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
+            _write(_SAY_PASTES)
             ahead.add(_waiting(descriptor).replace(b"\n", b"\r"))
             yield
         finally:
@@ -97,6 +112,13 @@ def _signals(
             signal.signal(number, was)
 
 
+def _write(sequence: str) -> None:
+    """Send *sequence* to the terminal; one that went away needs it no more."""
+    with suppress(OSError):
+        sys.stdout.write(sequence)
+        sys.stdout.flush()
+
+
 def _waiting(descriptor: int) -> bytes:
     """Return what can be read from *descriptor* right now."""
     answer = fcntl.ioctl(descriptor, termios.FIONREAD, struct.pack("i", 0))
@@ -104,24 +126,51 @@ def _waiting(descriptor: int) -> bytes:
     return os.read(descriptor, length) if length else b""
 
 
+def read_burst(descriptor: int) -> bytes:
+    """Return what came at once: all that follows its first bytes without a pause; b"" at the end.
+
+    A key that is pressed comes by itself, a paste in pieces of whatever size.
+    """
+    typed = more = os.read(descriptor, 4096)
+    while more and 1 < len(typed) < MOST_AT_ONCE:
+        if not select.select([descriptor], [], [], BURST_SECONDS)[0]:
+            break
+        more = os.read(descriptor, 4096)
+        typed += more
+    return typed
+
+
 def pasted(text: bytes) -> bytes:
     """Return what a terminal sends for *text* that is pasted: put into the line and not sent."""
-    return b"\x1b[200~" + text + b"\x1b[201~"
+    return PASTE_BEGINS + text.replace(b"\x1b", b"") + PASTE_ENDS
 
 
 class TypedAhead:
-    """What the person typed before anything was asked, kept for the next prompt.
+    """What the person typed while no prompt was open: the lines they entered, and a draft.
 
     Somebody who types the next message while a question comes up must not answer that with it.
-    *heard* is called with whatever comes, in the thread that heard it.
+    *heard* is called with the lines that were just entered, in the thread that heard the keys.
     """
 
     def __init__(self) -> None:
-        self.heard: Callable[[bytes], object] = lambda _typed: None
-        self._typed = b""
+        self.heard: Callable[[Sequence[str]], object] = lambda _entered: None
+        self.is_erased = False
+        """Whether the last key took back the last letter of the draft."""
+        self._lines: list[str] = []
+        self._line: TypedLine | None = None
         self._heard_at = float("-inf")
         self._lock = threading.Lock()
         self._was_interrupted: bool | None = None  # None: nobody asks for it yet
+
+    @property
+    def draft(self) -> str:
+        """What was typed and not entered."""
+        return self._line.draft if self._line else ""
+
+    @property
+    def entries(self) -> list[str]:
+        """All that is kept, the draft last if there is one."""
+        return [*self._lines, *filter(None, [self.draft])]
 
     def hear(self, descriptor: int, seconds: float, may_read: Callable[[], bool]) -> bytes | None:
         """Keep what is typed within *seconds* and return it; None when the terminal went away.
@@ -131,20 +180,29 @@ class TypedAhead:
         with self._lock:
             if not may_read() or not select.select([descriptor], [], [], seconds)[0]:
                 return b""
-            typed = os.read(descriptor, 4096)
-            self._heard_at = time.monotonic()
-            self._typed += typed
-        self.heard(typed)
+            typed = read_burst(descriptor)
+            entered = self._feed(typed, came_at_once=True)
+        self.heard(entered)
         return typed or None
 
-    def add(self, typed: bytes) -> None:
-        """Keep *typed* as if it had been typed now."""
+    def add(self, typed: bytes, *, came_at_once: bool = False) -> None:
+        """Keep *typed* as if it had been typed now, key by key unless it *came_at_once*."""
         if not typed:
             return
         with self._lock:
-            self._heard_at = time.monotonic()
-            self._typed += typed
-        self.heard(typed)
+            entered = self._feed(typed, came_at_once=came_at_once)
+        self.heard(entered)
+
+    def _feed(self, typed: bytes, *, came_at_once: bool) -> list[str]:
+        from modules.cli.typed_line import TypedLine  # a start without a word typed is quicker
+
+        self._line = self._line or TypedLine()
+        self._heard_at = time.monotonic()
+        had_draft = bool(self.draft)
+        entered = self._line.feed(typed, came_at_once=came_at_once)
+        self.is_erased = had_draft and not (self.draft or entered)
+        self._lines += entered
+        return entered
 
     def interrupt(self) -> bool:
         """Keep a Ctrl-C for `was_interrupted`; return False when nobody would hear of it.
@@ -160,38 +218,52 @@ class TypedAhead:
         was, self._was_interrupted = bool(self._was_interrupted), False
         return was
 
-    def drop(self, typed: bytes) -> None:
-        """Keep *typed* no longer, if that is the end of what is kept."""
-        self._typed = self._typed.removesuffix(typed)
-
-    def hold(self) -> bool:
-        """Let the lines that were entered stand in the prompt unsent; return whether there are."""
+    def drop(self, line: str) -> None:
+        """Keep *line*, which was entered, no longer."""
         with self._lock:
-            lines = self._typed.replace(b"\r", b"\n").rstrip(b"\n")
-            if lines in (b"", self._typed):
+            if line in self._lines:
+                self._lines.remove(line)
+
+    def hold(self, others: Sequence[str] = ()) -> bool:
+        """Let the lines that were entered stand in the prompt unsent; return whether there are.
+
+        Above them stand *others*, which wait elsewhere.
+        """
+        with self._lock:
+            lines, self._lines = [*others, *self._lines], []
+            if not lines:
                 return False
-            self._typed = pasted(lines)
+            text = "\n".join(filter(None, [*lines, self._line.drop() if self._line else ""]))
+            self._feed(pasted(text.encode()), came_at_once=False)
             return True
 
     def collect(self, descriptor: int, stop: Stop) -> None:
-        """Keep what was typed; who is still typing is waited for until they pause."""
+        """Keep what was typed; who is still typing is waited for until they pause.
+
+        Who takes back all of their draft is not waited for.
+        """
         is_typing = True
         while is_typing and not stop.is_set():
-            is_begun = not self._typed.endswith((b"\r", b"\n"))
-            pause = LONG_PAUSE_SECONDS if self._typed and is_begun else PAUSE_SECONDS
+            pause = LONG_PAUSE_SECONDS if self.draft else PAUSE_SECONDS
             patience = max(self._heard_at + pause - time.monotonic(), 0.0)
-            is_typing = bool(self.hear(descriptor, patience, lambda: True))
+            typed = self.hear(descriptor, patience, lambda: True)
+            is_typing = bool(typed) and not self.is_erased
 
     def take(self) -> bytes:
-        """Return what is kept, and keep it no longer."""
-        typed, self._typed = self._typed, b""
-        return typed
+        """Return what the next prompt begins with, as keys, and keep it no longer.
+
+        That is one line that was entered, which the prompt sends; without any, the draft.
+        """
+        with self._lock:
+            if self._lines:
+                return pasted(self._lines.pop(0).encode()) + b"\r"
+            return pasted(self._line.drop().encode()) if self._line and self.draft else b""
 
 
 def read_key(descriptor: int, stop: Stop) -> str | None:
-    """Wait for a key and return what it sends; None on *stop* or when the terminal went away.
+    """Wait for a key, or for what is pasted, and return what it sends.
 
-    Ctrl-C and Ctrl-Z come as keys.
+    None on *stop* or when the terminal went away. Ctrl-C and Ctrl-Z come as keys.
     """
     before = termios.tcgetattr(descriptor)
     modes = termios.tcgetattr(descriptor)
@@ -200,7 +272,7 @@ def read_key(descriptor: int, stop: Stop) -> str | None:
     try:
         while not stop.is_set():
             if select.select([descriptor], [], [], POLL_SECONDS)[0]:
-                return os.read(descriptor, 256).decode(errors="replace") or None
+                return read_burst(descriptor).decode(errors="replace") or None
         return None
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

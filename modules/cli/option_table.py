@@ -41,6 +41,11 @@ OPTIONS = (
         phrase("Go on with a session; without ID, the newest of this folder."),
         "[ID]",
     ),
+    Told(
+        ("--import",),
+        phrase("Make a session of an old conversation_history.json; alone: and exit."),
+        "FILE",
+    ),
     Told(("--think",), phrase("Think in the first step of each task.")),
     Told(
         ("--fast",),
@@ -61,6 +66,11 @@ OPTIONS = (
         ("--attach",),
         phrase("With --cli: join a session of the --web server that runs on --port."),
     ),
+    Told(
+        ("--log",),
+        phrase("Write each request, call, answer and change to a log in the data folder."),
+    ),
+    Told(("--follow",), phrase("Show that log as it grows, until Ctrl-C.")),
     Told(("--version",), phrase("Show the version.")),
     Told(("--help",), phrase("Show this.")),
 )

@@ -15,7 +15,9 @@ from utils.phrases import Problem, phrase
 
 EXCLUSIVE = [
     *(("--web", "--cli"), ("--web", "--attach"), ("--web", "-p"), ("--attach", "-p")),
-    ("--think", "--fast"),
+    *(("--think", "--fast"), ("--import", "--resume"), ("--import", "--attach")),
+    *(("--attach", "--log"), ("--follow", "--log"), ("--follow", "--import")),
+    *(("--follow", "--web"), ("--follow", "--cli"), ("--follow", "-p"), ("--follow", "--attach")),
 ]
 """Options of which only one can be meant."""
 HOST = "127.0.0.1"
@@ -40,6 +42,14 @@ class Options:
     async_mode: str
     attach: bool
     offline: bool
+    import_file: str | None = None
+    log: bool = False
+    follow: bool = False
+
+    @property
+    def has_screen(self) -> bool:
+        """Whether it is said on which screen to work."""
+        return self.task is not None or self.cli or self.web or self.attach
 
     @property
     def is_command(self) -> bool:
@@ -84,6 +94,10 @@ def _check(options: Options, flags: Mapping[str, bool]) -> None:
         "--cli": options.cli,
         "--attach": options.attach,
         "-p": options.task is not None,
+        "--resume": options.resume is not None,
+        "--import": options.import_file is not None,
+        "--log": options.log,
+        "--follow": options.follow,
     }
     for one, other in EXCLUSIVE:
         if said[one] and said[other]:
@@ -108,6 +122,7 @@ def _params(words: Words, version: str) -> list[click.Parameter]:
         choice("--output", "text", "json", "stream-json", default="text"),
         click.Option(["--project"]),
         click.Option(["--resume"], is_flag=False, flag_value=""),
+        click.Option(["--import", "import_file"]),
         flag("--think"),
         flag("--fast"),
         click.Option(["--model"]),
@@ -118,6 +133,8 @@ def _params(words: Words, version: str) -> list[click.Parameter]:
         flag("--allow-remote"),
         choice("--async-mode", "eventlet", "threading", default="eventlet"),
         flag("--attach"),
+        flag("--log"),
+        flag("--follow"),
         _answered("--version", lambda: f"Onefold {version}"),
         _answered("--help", lambda: help_text(words)),
     ]

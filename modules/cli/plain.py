@@ -18,6 +18,7 @@ from core.events import (
     CallDrafted,
     CommandAnswered,
     Event,
+    Informed,
     Retrying,
     StepFinished,
     StepStarted,
@@ -119,7 +120,7 @@ class PlainScreen:
                 self._kept_texts = 0
             case ToolFinished():
                 self._finish_tool(event)
-            case Warned():
+            case Warned() | Informed():
                 self._tell(event.what)
             case CommandAnswered():
                 self._take_card(event)

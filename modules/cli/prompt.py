@@ -23,7 +23,7 @@ from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
-from modules.cli.keyboard import TypedAhead
+from modules.cli.keyboard import TypedAhead, pasted
 from modules.words import Words
 from utils.phrases import phrase
 
@@ -80,7 +80,7 @@ class Prompt:
             input_processors=[TabsProcessor(char1=" ", char2=" ")],
             style=STYLE,
             input=_input(),
-            output=_output(),
+            output=output(),
         )
         self._when_shown: Callable[[], None] | None = when_shown
         self._session.app.before_render += self._make_room
@@ -107,6 +107,15 @@ class Prompt:
             return self._session.prompt(default=draft, pre_run=begin)
         except (EOFError, KeyboardInterrupt):
             return None
+        finally:
+            self._keep_unread()
+
+    def _keep_unread(self) -> None:
+        """Keep what came behind the key that ended the line as what is typed ahead."""
+        keys = get_typeahead(self._session.input)
+        self._ahead.add(b"".join(map(sent, keys)))
+        if any(press.key == Keys.ControlC for press in keys):
+            self._ahead.interrupt()
 
     def _interrupt(self, event: KeyPressEvent) -> None:
         """Clear the line; leave when there is nothing to clear for the second time."""
@@ -181,6 +190,12 @@ def give(source: Input, typed: bytes) -> None:
     store_typeahead(source, joined(keys))
 
 
+def sent(press: KeyPress) -> bytes:
+    """Return what the terminal has sent for *press*."""
+    data = press.data.encode(errors="surrogateescape")
+    return pasted(data) if press.key == Keys.BracketedPaste else data
+
+
 @contextmanager
 def typed_early(typed: bytes) -> Iterator[None]:
     """Let a prompt in between begin with *typed*, and with nothing that is for the next one."""
@@ -246,12 +261,14 @@ def joined(keys: list[KeyPress]) -> list[KeyPress]:
     return result
 
 
-def _output() -> Output:
+def output() -> Output:
     """Return the terminal to draw on.
 
     prompt_toolkit asks the terminal for the place of its cursor, draws no toolbar before it has
-    the answer, and complains where there is none. It needs to know only that a row is left.
+    the answer, and complains where there is none. It needs to know only that a row is left. Nor
+    does it end that the terminal says what is pasted: between two prompts that counts as well.
     """
-    output = create_output()
-    output.get_rows_below_cursor_position = lambda: 1  # type: ignore[method-assign]
-    return output
+    made = create_output()
+    made.get_rows_below_cursor_position = lambda: 1  # type: ignore[method-assign]
+    made.disable_bracketed_paste = lambda: None  # type: ignore[method-assign]
+    return made

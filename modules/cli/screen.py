@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import assert_never
 
@@ -16,6 +16,7 @@ from core.events import (
     CallDrafted,
     CommandAnswered,
     Event,
+    Informed,
     Reply,
     Retrying,
     StepFinished,
@@ -121,10 +122,10 @@ class CliScreen:
             self._scroll.flush()
             self._scroll.print(self._drawer.line(text, style))
 
-    def typing(self, text: str) -> None:
-        """Show what is being typed while a turn runs; may be called from any thread."""
+    def typing(self, entries: Sequence[str]) -> None:
+        """Show what waits, and what is being typed, while a turn runs; from any thread."""
         with self._lock:
-            self._below.typed = text
+            self._below.typed = entries
             self._draw()
 
     def beside(self, line: str, answer: CommandAnswered | None = None) -> None:
@@ -178,6 +179,8 @@ class CliScreen:
                 self._thought_kept(event.text)
             case Warned():
                 self._note("!", "yellow", event.what)
+            case Informed():
+                self._scroll.print(self._dim(event.what))
             case ToolStarted():
                 self._scroll.flush()
                 self._below.call = Call(event.name, event.arguments, is_revised=event.is_revised)

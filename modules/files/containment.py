@@ -72,13 +72,15 @@ class Beneath:
     """The folder *root*, held open; paths are relative to it, '/'-separated, '' is the folder.
 
     Reading follows links as long as they stay inside. Writing follows none at all, and never
-    enters a folder of git's (but see `with_git`). *hidden* folders cannot even be read. Folders
-    are recognised by device and inode number, whatever name leads to them. Besides the exceptions
-    above everything raises `OSError`.
+    enters a folder of git's (but see `with_git`). *hidden* folders cannot even be read, and what
+    is in *own* (paths in it, there or not) is never written. Both are recognised by device and
+    inode number, whatever name leads to them. Besides the exceptions above everything raises
+    `OSError`.
     """
 
-    def __init__(self, root: Path, *, hidden: Iterable[Path] = ()) -> None:
+    def __init__(self, root: Path, *, hidden: Iterable[Path] = (), own: Iterable[str] = ()) -> None:
         self.descriptor = os.open(root, _FOLDER)
+        self.own = tuple(own)
         self._names = {str(root.absolute()), str(root.resolve())}
         self.hidden = [name for path in hidden if (name := self._inside(path))]
         self._in_one_call = not self.hidden and kernel.has_openat2(self.descriptor)
@@ -155,7 +157,7 @@ class Beneath:
             for entry in entries:
                 with suppress(FileNotFoundError):  # deleted since the folder was listed
                     found = entry.stat(follow_symlinks=False)
-                    if _identity(found) not in hidden:
+                    if identity_of(found) not in hidden:
                         size, modified = found.st_size, found.st_mtime_ns
                         items.append(Item(entry.name, found.st_mode, size, modified))
         return sorted(items, key=lambda item: item.name)
@@ -172,7 +174,7 @@ class Beneath:
                 for entry in entries
                 if not (is_folder := entry.is_dir(follow_symlinks=False))
                 or not hidden
-                or _identity(entry.stat(follow_symlinks=False)) not in hidden
+                or identity_of(entry.stat(follow_symlinks=False)) not in hidden
             ]
 
     @contextmanager
@@ -184,7 +186,18 @@ class Beneath:
         if writing and is_git_name(name):
             raise Guarded
         with self.folder(above, writing=writing) as folder:
+            if writing and self.own:
+                self._must_not_be_own(path, folder, name)
             yield folder, name
+
+    def _must_not_be_own(self, path: str, folder: int, name: str) -> None:
+        """Raise `Guarded` if *path*, which is *name* in *folder*, is in `own`."""
+        if any(f"{path}/".startswith(f"{own}/") for own in self.own):
+            raise Guarded
+        with suppress(FileNotFoundError):
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if identity_of(found) in self._identities(self.own):
+                raise Guarded
 
     # The steps
 
@@ -236,7 +249,9 @@ class Beneath:
             return target
         held.append(folder)
         found = self._not_hidden(os.fstat(folder))
-        if writing and self._guards_git and _identity(found) == self._git():
+        if writing and self._guards_git and identity_of(found) == self._git():
+            raise Guarded
+        if writing and self.own and identity_of(found) in self._identities(self.own):
             raise Guarded
         return None
 
@@ -302,16 +317,24 @@ class Beneath:
         found = set()
         for path in self.hidden:
             with suppress(OSError):
-                found.add(_identity(os.stat(path, dir_fd=self.descriptor)))
+                found.add(identity_of(os.stat(path, dir_fd=self.descriptor)))
+        return found
+
+    def _identities(self, paths: Iterable[str]) -> set[tuple[int, int]]:
+        """Return what those of *paths* are that exist, links themselves."""
+        found = set()
+        for path in paths:
+            with suppress(OSError):
+                found.add(identity_of(os.stat(path, dir_fd=self.descriptor, follow_symlinks=False)))
         return found
 
     def _git(self) -> tuple[int, int] | None:
         with suppress(OSError):
-            return _identity(os.stat(".git", dir_fd=self.descriptor, follow_symlinks=False))
+            return identity_of(os.stat(".git", dir_fd=self.descriptor, follow_symlinks=False))
         return None
 
     def _not_hidden(self, found: os.stat_result) -> os.stat_result:
-        if self.hidden and _identity(found) in self._hidden_folders():
+        if self.hidden and identity_of(found) in self._hidden_folders():
             raise Guarded
         return found
 
@@ -342,5 +365,5 @@ def link_target(folder: int, name: str) -> str | None:
         raise
 
 
-def _identity(found: os.stat_result) -> tuple[int, int]:
+def identity_of(found: os.stat_result) -> tuple[int, int]:
     return found.st_dev, found.st_ino

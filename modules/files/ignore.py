@@ -32,7 +32,10 @@ _USUAL = "".join(f"{name}/\n" for name in sorted(GENERATED_FOLDERS)).encode()
 """What does not count outside a repository either; a .gitignore can take it back."""
 
 _DEEPEST = 4_000  # characters of a folder's path; no program can name what lies deeper
-_LIST = ("ls-files", "-t", "-s", "-c", "-d", "-o", "--exclude-standard", "-z")
+_LIST = (
+    *("ls-files", "-t", "-s", "-c", "-d", "-o", "--exclude-standard", "-z"),
+    *(f"--exclude={name}/" for name in sorted(GENERATED_FOLDERS)),  # of what git does not track
+)
 
 
 def visible_files(beneath: Beneath, root: Path, path: str = "") -> list[str]:

@@ -9,7 +9,7 @@ from core.cards import Card, DiffCard, TextCard
 from core.questions import spelled
 from core.tools import ToolError
 from modules.files.listing import Listing
-from modules.files.operations import operate
+from modules.files.operations import Change, check_whole, operate
 from modules.files.text_file import NotText, TextFile
 from modules.project import Project
 from utils.clean import visible
@@ -51,24 +51,17 @@ class Intents:
         if is_there and not overwrite:
             raise ToolError(exists_already(visible(name)))
         before = self._project.read_text(name).text if is_there else ""
+        if is_there:
+            is_shorter = content.count("\n") < before.count("\n")
+            check_whole(content, before, is_shorter=is_shorter)
         note = phrase("Replaces the whole file.") if is_there else phrase("A new file.")
         return _diff(visible(name), before, content.replace("\r\n", "\n"), note)
 
-    def _modify_file(
-        self,
-        path: str,
-        operation: Any,
-        old: str | None = None,
-        new: str | None = None,
-        start_line: int | None = None,
-        end_line: int | None = None,
-    ) -> Card:
+    def _modify_file(self, path: str, **asked: Any) -> Card:
         name = self._project.normal(path)
         before = self._project.read_text(name).text
-        after, note = operate(
-            before, operation, old=old, new=new, start_line=start_line, end_line=end_line
-        )
-        return _diff(visible(name), before, after, note or "")
+        done = operate(before, Change(**asked), name)
+        return _diff(visible(name), before, done.text, done.tolerated or "")
 
     def _rename_file(self, path: str, new_path: str) -> Card:
         old, new = visible(self._project.normal(path)), visible(self._project.normal(new_path))

@@ -13,6 +13,8 @@ from modules.files.text_file import NotText, TextFile
 LONGEST = 100_000_000
 """Bytes of the longest file that is gone through."""
 _SAMPLE = 64_000
+_PART = 1_000_000
+_FARTHEST = 4_000_000_000  # bytes gone through to a line; some seconds
 
 
 class OnlyWhole(Exception):
@@ -80,10 +82,63 @@ class LongText:
             yield text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
 
 
+class TooFar(Exception):
+    """The line lies too far from the beginning to look for it."""
+
+
+def excerpt(stream: BinaryIO, first: int) -> tuple[TextFile, Iterator[str]]:
+    """Return the form of the text in *stream*, however long, and its lines from *first* on.
+
+    What goes beyond a million bytes of a line is dropped. Bytes that are no text are shown as
+    such. Raises `NotText`, `OnlyWhole`, or `TooFar`.
+    """
+    form = _form(stream)
+    if b"\0" in _opening(stream):
+        raise NotText("binary data")
+    stream.seek(_start_of(stream, first))
+    return form, _lines(stream, form, is_first=first == 1)
+
+
+def _opening(stream: BinaryIO) -> bytes:
+    stream.seek(0)
+    return stream.read(_SAMPLE)
+
+
+def _start_of(stream: BinaryIO, first: int) -> int:
+    """Return where line *first* begins, or the end of *stream* if it has fewer lines."""
+    at, ahead = 0, first - 1
+    stream.seek(0)
+    while ahead and (part := stream.read(_PART)):
+        feeds = part.count(b"\n")
+        if feeds >= ahead:
+            place = -1
+            for _ in range(ahead):
+                place = part.index(b"\n", place + 1)
+            return at + place + 1
+        ahead -= feeds
+        at += len(part)
+        if at > _FARTHEST:
+            raise TooFar
+    return at
+
+
+def _lines(stream: BinaryIO, form: TextFile, *, is_first: bool) -> Iterator[str]:
+    while line := stream.readline(_PART):
+        text = line.decode(form.encoding, "replace")
+        if is_first and form.bom:
+            text = text.removeprefix("\ufeff")
+        is_first = False
+        yield text.removesuffix("\n").removesuffix("\r") if text.endswith("\n") else text
+        gone = len(line)
+        while line and not line.endswith(b"\n") and gone < _FARTHEST:
+            line = stream.readline(_PART)
+            gone += len(line)
+
+
 def _form(stream: BinaryIO, at: int = 0) -> TextFile:
     """Return the text of some lines at *at*. Raises `NotText` or `OnlyWhole`."""
     stream.seek(at)
-    form = TextFile.decode(stream.read(_SAMPLE) + stream.readline())
+    form = TextFile.decode(stream.read(_SAMPLE) + stream.readline(_PART))
     if form.encoding.startswith(("utf-16", "utf-32")):
         raise OnlyWhole
     return form

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from core.cards import TextCard
 from core.tools import Outcome, ToolError
 from modules.files.long_text import LongText
 from modules.files.text_file import TextFile
 from utils.phrases import Phrase, phrase
-from utils.text import counted, lines_of, numbered
+from utils.text import counted, lines_of, numbered, size_in_words
 
 _MOST_BYTES = 32_000
 _LONGEST_LINE = 4_000
@@ -24,6 +25,27 @@ def read_part(
         return _read(shown, file, start_line, end_line, note)
     lines = lines_of(file.text)
     return _read(shown, _Whole(file, lines, len(lines)), start_line, end_line, note)
+
+
+def read_excerpt(
+    shown: str, form: TextFile, lines: Iterable[str], start_line: int, end_line: int, size: int
+) -> Outcome:
+    """Return lines of a file so long that nobody counts its lines; *lines* begin at *start_line*.
+
+    *size* is that of the file, in bytes.
+    """
+    chosen = _fitting(islice(lines, end_line - start_line + 1))
+    if not chosen:
+        raise ToolError(phrase("{path} has no line {line}.", path=shown, line=start_line))
+    end = start_line + len(chosen) - 1
+    head = f"{shown}: lines {start_line}-{end} (the file has {size_in_words(size)})"
+    head += f", {form.name}" if not form.is_plain else ""
+    part = phrase("lines {first}-{last}", first=start_line, last=end)
+    if end == start_line:
+        part = phrase("line {n}", n=end)
+    card = TextCard(phrase("Read {path}", path=shown), part)
+    rest = f"\n… go on with start_line={end + 1}, if there are more" if end < end_line else ""
+    return Outcome(f"{head}\n{numbered(chosen, start_line)}{rest}", card)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """The search itself, in a process of its own: an evil regular expression can be killed there.
 
 Started by modules.text_search as `python -m modules.files.search_worker`: one `Job` as JSON on
-standard input, one `Found` as JSON on standard output. Imports nothing but the standard library and
-leaves.
+standard input, one `Found` as JSON on standard output. It ends with what it found by then when it
+has used its seconds of processor time; the signal breaks even into an expression. Imports nothing
+but the standard library and leaves.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -35,7 +37,7 @@ Finder = Callable[[str], Iterator[Match]]
 class Job:
     """What to search; *files* in the order of the answer, files above *largest* bytes skipped.
 
-    What is much is searched line by line.
+    What is much is searched line by line. *seconds* of processor time may be used.
     """
 
     root: str
@@ -46,41 +48,73 @@ class Job:
     ignore_case: bool
     most_hits: int
     largest: int
+    seconds: float
 
 
 @dataclass(frozen=True)
 class Found:
     """*hits* are (path, line, text), the first of all *total* matching lines in *files* files.
 
-    *skipped* counts files that were too large; *error* says what is wrong with the pattern.
+    *skipped* counts files that were too large, *left* those that there was no time for, the one in
+    hand included; *error* says what is wrong with the pattern.
     """
 
     hits: Sequence[tuple[str, int, str]]
     total: int = 0
     files: int = 0
     skipped: int = 0
+    left: int = 0
     error: str = ""
 
 
-def search(beneath: Beneath, job: Job) -> Found:
-    """Return the lines of the files of *job* that match, whatever encoding they are in."""
+class OutOfTime(Exception):
+    """The processor time for the search is used up."""
+
+
+@dataclass
+class Clock:
+    """Ends a search by a signal, as long as it *is_running*."""
+
+    is_running: bool = False
+
+    def start(self, seconds: float) -> None:
+        """Strike after *seconds* of this process's processor time."""
+        signal.signal(signal.SIGPROF, self._strike)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+    def _strike(self, *_: object) -> None:
+        if self.is_running:
+            raise OutOfTime
+
+
+def search(beneath: Beneath, job: Job, clock: Clock) -> Found:
+    """Return the lines of the files of *job* that match, whatever encoding they are in.
+
+    When *clock* strikes it is those found by then.
+    """
     try:
         find = _finder(job)
     except (re.error, OverflowError, RecursionError) as error:
         return Found((), error=str(error))
     hits: list[tuple[str, int, str]] = []
-    total = files = skipped = 0
-    for path in job.files:
-        before = total
-        try:
-            for number, line, start in _matches(beneath, path, find, job.largest):
-                total += 1
-                if len(hits) < job.most_hits:
-                    hits.append((path, number, _shown(line, start)))
-        except _TooLarge:
-            skipped += 1
-        files += total > before
-    return Found(hits, total, files, skipped)
+    total = files = skipped = done = 0
+    try:
+        clock.is_running = True
+        for path in job.files:
+            before = total
+            try:
+                for number, line, start in _matches(beneath, path, find, job.largest):
+                    total += 1
+                    files += total == before + 1
+                    if len(hits) < job.most_hits:
+                        hits.append((path, number, _shown(line, start)))
+            except _TooLarge:
+                skipped += 1
+            done += 1
+        clock.is_running = False
+    except OutOfTime:
+        clock.is_running = False
+    return Found(hits, total, files, skipped, len(job.files) - done)
 
 
 class _TooLarge(Exception):
@@ -168,7 +202,9 @@ def main() -> None:
     job = Job(**json.load(sys.stdin))
     root = Path(job.root)
     beneath = Beneath(root, hidden=[root / folder for folder in job.hidden])
-    json.dump(asdict(search(beneath, job)), sys.stdout)
+    clock = Clock()
+    clock.start(job.seconds)
+    json.dump(asdict(search(beneath, job, clock)), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,14 @@ def too_large(path: str, size: int) -> Phrase:
     )
 
 
+def too_long(path: str, size: int) -> Phrase:
+    return phrase(
+        "{path} is too large to read whole ({size}); give start_line and end_line.",
+        path=visible(path),
+        size=size_in_words(size),
+    )
+
+
 def no_text(path: str, error: NotText, size: int) -> Phrase:
     return phrase(
         "{path} is not text but {kind} ({size}); use run_python to look into it.",

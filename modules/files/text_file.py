@@ -101,8 +101,8 @@ class TextFile:
     def encode(self, text: str | None = None) -> bytes:
         """Return the bytes of the file with *text* in place of its own.
 
-        What *text* has in common with the old text at its beginning and end keeps its bytes; the
-        rest gets the file's line ends. Raises `NotEncodable` or `NotExact`.
+        The lines that *text* has in common with the old text keep their bytes; the rest gets the
+        file's line ends. Raises `NotEncodable` or `NotExact`.
         """
         if text is None and self.data:
             return self.data
@@ -110,9 +110,9 @@ class TextFile:
         mark = next(m for m, e in _MARKS if e == self.encoding) if self.bom else b""
         raw = self._raw(mark)
         head, tail = _in_common(self.text, text)
-        middle = text[head : len(text) - tail].replace("\n", self.newline)
         start = _offset(raw, head)
         end = len(raw) - _offset_from_end(raw, tail)
+        middle = _with_ends(text[head : len(text) - tail], raw[start:end], self.newline)
         return mark + self._encoded(raw[:start] + middle + raw[end:])
 
     def _raw(self, mark: bytes) -> str:
@@ -171,6 +171,25 @@ def _newline(raw: str) -> str:
 
 def _normal(raw: str, newline: str) -> str:
     return raw.replace("\r", "\n") if newline == "\r" else raw.replace("\r\n", "\n")
+
+
+def _with_ends(text: str, raw: str, newline: str) -> str:
+    """Return *text* with *newline* for its line ends; lines that *raw* has too end as there.
+
+    Only where *raw* has several kinds of line ends the two are compared.
+    """
+    others = raw.count("\n") - raw.count("\r\n") if newline == "\r\n" else raw.count("\r\n")
+    if newline == "\r" or not others:
+        return text.replace("\n", newline)
+    import difflib  # 9 ms: only for files whose line ends are mixed
+
+    before, after = raw.split("\n"), text.split("\n")
+    ends = [newline] * len(after)
+    bare = [line.removesuffix("\r") for line in before]
+    for old, new, size in difflib.SequenceMatcher(None, bare, after, False).get_matching_blocks():
+        for n in range(size):
+            ends[new + n] = "\r\n" if before[old + n].endswith("\r") else "\n"
+    return "".join(line + end for line, end in zip(after, [*ends[:-1], ""], strict=True))
 
 
 def _in_common(old: str, new: str) -> tuple[int, int]:

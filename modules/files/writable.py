@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import EllipsisType
@@ -18,6 +19,7 @@ from modules.files.containment import (
     Guarded,
     Linked,
     Special,
+    identity_of,
     link_target,
 )
 
@@ -71,7 +73,7 @@ class Writable(Beneath):
 
     def rename(self, path: str, new_path: str) -> None:
         """Move *path* to *new_path*, which must not exist (`FileExistsError`)."""
-        self._must_hide_nothing(path)
+        self._must_keep_nothing(path)
         with self.parent(path) as (old, name), self.parent(new_path) as (new, new_name):
             kernel.rename_to_new(old, name, new, new_name)
 
@@ -82,7 +84,7 @@ class Writable(Beneath):
 
     def remove_folder(self, path: str, *, recursive: bool) -> None:
         """Delete the folder *path*; with *recursive* all that is in it, following no link."""
-        self._must_hide_nothing(path)
+        self._must_keep_nothing(path)
         with self.parent(path) as (folder, name):
             if recursive:
                 import shutil  # 12 ms
@@ -92,16 +94,24 @@ class Writable(Beneath):
             else:
                 os.rmdir(name, dir_fd=folder)  # noqa: PTH106
 
-    def _must_hide_nothing(self, path: str) -> None:
-        """Refuse a folder with a hidden one in it: it would go along, or come to light."""
-        if any(f"{folder}/".startswith(f"{path}/") for folder in self.hidden):
+    def _must_keep_nothing(self, path: str) -> None:
+        """Refuse a folder with a hidden one in it, or one of ours: it would go along."""
+        kept = (*self.hidden, *self.own)
+        if any(f"{folder}/".startswith(f"{path}/") for folder in kept):
             raise Guarded
+        if kept and identity_of(self.lstat(path)) in self._identities(_above(kept)):
+            raise Guarded  # by another name
 
     def _must_hold(self, folder: int, name: str, expect: bytes) -> None:
         file = os.open(name, READING | os.O_NOFOLLOW, dir_fd=folder)
         with self.held(file), os.fdopen(os.dup(file), "rb") as stream:
             if stream.read(len(expect) + 1) != expect:
                 raise Changed
+
+
+def _above(paths: Iterable[str]) -> set[str]:
+    """Return the folders that *paths* are in, the root left out."""
+    return {path[:end] for path in paths for end, letter in enumerate(path) if letter == "/"}
 
 
 def _regular_or_missing(folder: int, name: str) -> os.stat_result | None:

@@ -16,6 +16,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from modules.files.own_code import OwnCode
 from modules.sandbox.advice import advice_for
 from modules.sandbox.approved import Approved
 from modules.sandbox.call import Call, Immortal, NotStarted
@@ -62,14 +63,16 @@ class Sandbox:
         cache_folder: Path,
         allow_limits_only: bool = False,
         covers: Callable[[], Mapping[Path, str]] = dict,
+        own: OwnCode | None = None,
         alone: Alone = nullcontext,
     ) -> None:
-        """*covers* says what programs read in place of some files of the project.
+        """*covers* says what programs read in place of some files of the project; *own* they only
+        read.
 
         *alone* keeps others from looking at the project while something is prepared between calls.
         """
         self._cache = cache = self._place_in(cache_folder)
-        self._viewer = Viewer(project_root, (*hidden, cache_folder, cache), cache, covers)
+        self._viewer = Viewer(project_root, (*hidden, cache_folder, cache), cache, covers, own)
         self._self_test = SelfTest(cache)
         self._approved = Approved(project_root.resolve(), cache)
         self._kept_git = KeptGit(project_root.resolve())

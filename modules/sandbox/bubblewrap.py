@@ -13,7 +13,7 @@ The reasons for what looks odd:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -162,10 +162,12 @@ def _shown(view: View) -> Iterator[str]:
 
 
 def _project(view: View) -> Iterator[str]:
-    yield from ("--bind", str(view.project), str(view.project))
-    for path in _above((*view.covered, *view.repository), view.project):
-        yield from ("--bind", str(path), str(path))  # what is mounted cannot be moved away
-    for path in view.repository:
+    # What is mounted cannot be moved away.
+    on_the_way = view.leading_to((*view.covered, *view.repository, *view.own, *view.names))
+    for path in sorted({view.project, *on_the_way, *view.beside}):
+        how = "--ro-bind" if path in view.fixed else "--bind"
+        yield from (f"{how}-try" if path in view.beside else how, str(path), str(path))
+    for path in (*view.own, *view.repository):
         yield from ("--ro-bind", str(path), str(path))
     for path, shown in view.masked:
         yield from ("--ro-bind", str(shown), str(path))
@@ -178,12 +180,6 @@ def _covered(path: Path) -> Iterator[str]:
     """Put an empty folder that nobody can write to over *path*."""
     yield from ("--perms", "0555", "--size", "4096", "--tmpfs", str(path))
     yield from ("--remount-ro", str(path))
-
-
-def _above(kept: Sequence[Path], project: Path) -> Sequence[Path]:
-    """Return the folders between *project* and what is *kept*, from above downwards."""
-    folders = {folder for path in kept for folder in path.parents if project in folder.parents}
-    return sorted(folders)
 
 
 def _tmpfs(path: str, mebibytes: int, mode: str) -> Iterator[str]:

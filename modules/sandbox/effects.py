@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,13 +71,16 @@ class Effects:
         return tuple(sorted(self.changes, key=is_usual)) if later else self.changes
 
 
-def look(root: Path) -> Snapshot | None:
-    """Return what is in *root* now, None if that is more than `MOST_ENTRIES`, or too deep."""
+def look(root: Path, unchanging: Collection[str] = ()) -> Snapshot | None:
+    """Return what is in *root* now, None if that is more than `MOST_ENTRIES`, or too deep.
+
+    The folders *unchanging*, paths in it, are not looked into.
+    """
     characters = 0
     files: dict[str, Mark] = {}
     folders: set[str] = set()
     locked: set[str] = set()
-    for path, entry in _entries(os.fspath(root), locked):
+    for path, entry in _entries(os.fspath(root), locked, unchanging):
         if entry.is_dir(follow_symlinks=False):
             if path != ".git" or not _is_empty_folder(entry.path):  # our own mount point
                 folders.add(path)
@@ -92,7 +95,9 @@ def look(root: Path) -> Snapshot | None:
     return Snapshot(files, frozenset(folders), frozenset(locked))
 
 
-def _entries(root: str, locked: set[str]) -> Iterator[tuple[str, os.DirEntry[str]]]:
+def _entries(
+    root: str, locked: set[str], unchanging: Collection[str]
+) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Yield what is below *root* with its path from there; add what is closed to us to *locked*."""
     waiting = [""]
     while waiting:
@@ -106,7 +111,9 @@ def _entries(root: str, locked: set[str]) -> Iterator[tuple[str, os.DirEntry[str
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
             yield path, entry
-            if entry.is_dir(follow_symlinks=False) and path != ".git":
+            if path in unchanging or path == ".git":
+                continue
+            if entry.is_dir(follow_symlinks=False):
                 waiting.append(path)
 
 

@@ -19,7 +19,7 @@ import select
 import signal
 import struct
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ def _become(settings: dict[str, Any], command: list[str]) -> None:
             _limit(settings["limits"])
         if settings["confine"]:
             _drop_capabilities()
-            _restrict(settings["read"], settings["write"])
+            _restrict(settings)
         program = os.read(settings["filter"], 1 << 16)
         for name in ("gate", "status", "filter"):
             os.close(settings[name])
@@ -191,7 +191,8 @@ def _drop_capabilities() -> None:
     _checked(_libc.capset(struct.pack("=Ii", 0x20080522, 0), struct.pack("=6I", *(0,) * 6)))
 
 
-def _restrict(read: Iterable[str], write: Iterable[str]) -> None:
+def _restrict(settings: dict[str, Any]) -> None:
+    """Allow to read and to write only what *settings* say, "own" only to read, "hidden" neither."""
     version = landlock_version()
     files = (1 << 13) - 1
     files |= _REFER if version >= 2 else 0
@@ -201,21 +202,42 @@ def _restrict(read: Iterable[str], write: Iterable[str]) -> None:
     attributes = struct.pack("=QQQ", files, network, _SCOPED if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     rules = _checked(_libc.syscall(_CREATE_RULES, attributes, ctypes.c_size_t(size), 0))
-    for path in read:
-        _allow(rules, path, (_EXECUTE | _READ_FILE | _READ_FOLDER) & files)
-    for path in write:
-        _allow(rules, path, files)
+    reading = _EXECUTE | _READ_FILE | _READ_FOLDER
+    for path in settings["read"]:
+        _allow(rules, path, reading)
+    kept = dict.fromkeys(settings["own"], reading) | dict.fromkeys(settings["hidden"], 0)
+    for path in settings["write"]:
+        _allow_around(rules, path, files, kept)
     _checked(_libc.syscall(_RESTRICT_SELF, rules, 0))
     os.close(rules)
 
 
+def _allow_around(rules: int, path: str, access: int, kept: dict[str, int]) -> None:
+    """Allow *access* at and below *path*, of what is *kept* only as much as that says.
+
+    A rule holds for all that is below, and none takes anything away: so in a folder with something
+    kept in it each other thing gets a rule of its own, and the folder itself can only be listed.
+    """
+    access &= kept.get(path, access)
+    if not any(other.startswith(f"{path}/") for other in kept):
+        if access:
+            _allow(rules, path, access)
+        return
+    if access & _READ_FOLDER:
+        _allow(rules, path, _READ_FOLDER)
+    with suppress(OSError), os.scandir(path) as entries:  # closed to us, so to the program
+        for entry in entries:
+            if not entry.is_symlink():  # a rule would be for what it leads to
+                _allow_around(rules, entry.path, access, kept)
+
+
 def _allow(rules: int, path: str, access: int) -> None:
+    if not Path(path).is_dir():
+        access &= _OF_FILES
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:  # what is not there needs no rule
         return
-    if not Path(path).is_dir():
-        access &= _OF_FILES
     rule = struct.pack("=Qi", access, descriptor)
     _checked(_libc.syscall(_ADD_RULE, rules, _BENEATH, rule, 0))
     os.close(descriptor)

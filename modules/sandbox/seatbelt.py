@@ -50,7 +50,7 @@ def arguments(view: View, scratch: Path) -> list[str]:
     prefix = view.interpreter.prefix if view.interpreter else None
     read = named("READ", [prefix] if prefix else [])
     write = named("WRITE", [view.project, scratch])
-    keep = named("KEEP", list(view.repository or [view.project / ".git"]))
+    keep = named("KEEP", [*(view.repository or [view.project / ".git"]), *view.own])
     hide = named("HIDE", [*view.covered, *(path for path, _ in view.masked)])
     profile = "".join(f"{line}\n" for line in _rules(read, write, keep, hide))
     given = [part for name, path in parameters.items() for part in ("-D", f"{name}={path}")]

@@ -141,7 +141,7 @@ class SelfTest:
     def _run(self, tier: Tier, project: Path, code: str) -> str:
         viewer = Viewer(project, (self._cache,), self._cache)
         try:
-            view = viewer.view()
+            view = viewer.view(with_mounts=tier.has_mounts)
             with viewer.ghosts.held(view.ghosts) as life:
                 order = tier.order(view, Program("python", code))
                 call = Call(replace(order, life=life), _LIMITS)

@@ -43,7 +43,7 @@ class Fit:
     @classmethod
     def of(cls, tier: str, view: View, limits: Limits) -> Fit:
         found = view.interpreter
-        paths = [view.project, view.etc, *view.repository, *view.covered]
+        paths = [view.project, view.etc, *view.repository, *view.covered, *view.own]
         if found:
             paths += [found.python, found.python.resolve()]
         ghosts = {view.project / name for name in view.ghosts}

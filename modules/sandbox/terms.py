@@ -10,8 +10,8 @@ from typing import Literal
 from utils.phrases import Phrase
 
 MEBIBYTE = 1 << 20
-LONGEST = 600
-"""Seconds that a call may ever take."""
+LONGEST = 43_200
+"""Seconds that a call may ever take, whatever the settings say."""
 CERTIFICATES = Path("/run/certificates.pem")
 """Where a program finds the certificates that the person's own tools believe."""
 

@@ -22,6 +22,7 @@ from modules.sandbox.seatbelt import arguments as seatbelt
 from modules.sandbox.seccomp import filter_program
 from modules.sandbox.terms import LONGEST, Limits, Program, TierName
 from modules.sandbox.view import View
+from utils.clean import visible
 from utils.phrases import Phrase, Problem, phrase
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
@@ -71,7 +72,7 @@ class Namespaces:
             filter=filter_program("namespaces"),
             folders=(view.project,),
             temporary=(Path("/tmp"), Path("/dev/shm"), view.home),  # noqa: S108
-            notes=_notes(view),
+            notes=_notes(view, view.fixed),
             waits=waits,
             has_own_users=True,
         )
@@ -102,7 +103,7 @@ class Launched:
             text=program.code,
             filter=filter_program("none") if self.name == "C" else b"",
             folders=(view.project, scratch),
-            notes=_notes(view),
+            notes=_notes(view, _closed(view) if self.name == "C" else ()),
             end_signal=signal.SIGTERM,
             waits=waits,
         )
@@ -121,6 +122,8 @@ class Launched:
             },
             "read": _readable(view),
             "write": [str(view.project), str(scratch), "/dev/null"],
+            "own": [str(path) for path in (*view.own, *view.names)],
+            "hidden": [str(path) for path in view.covered],
         }
         return [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(settings)]
 
@@ -163,9 +166,24 @@ def _readable(view: View) -> list[str]:
     return [*system, *devices, *prefix, *(os.path.realpath(path) for path in names)]
 
 
-def _notes(view: View) -> tuple[Phrase, ...]:
+def _closed(view: View) -> tuple[Path, ...]:
+    """Return the folders in which Landlock, which only ever allows, can allow nothing new."""
+    kept = (*view.own, *view.names, *view.covered)
+    above = (view.project, *view.leading_to(kept)) if kept else ()
+    return tuple(path for path in above if not {path, *path.parents} & {*view.own})
+
+
+def _notes(view: View, fixed: Sequence[Path]) -> tuple[Phrase, ...]:
+    """Return what to say of a run in which nothing can change directly in the folders *fixed*."""
     note = view.interpreter.note if view.interpreter else None
-    return (note,) if note else ()
+    if not fixed:
+        return (note,) if note else ()
+    closed = phrase(
+        "Nothing can be made, renamed or removed directly in {folders} by a program: Onefold is "
+        "loaded from there. In the other folders inside it can.",
+        folders=", ".join(visible(str(path)) for path in fixed),
+    )
+    return (note, closed) if note else (closed,)
 
 
 def name_of(tier: TierName, *, has_group: bool = False) -> Phrase:

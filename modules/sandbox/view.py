@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from modules.files.git_guard import readable_repository
+from modules.files.own_code import OwnCode, part_from_links
 from modules.sandbox.etc import PreparedEtc, account_home
 from modules.sandbox.folders import real_path
 from modules.sandbox.ghosts import Ghosts
@@ -16,6 +17,7 @@ from modules.sandbox.masks import Masks
 from modules.sandbox.nodes import Nodes
 from modules.sandbox.sockets import sockets_in
 from modules.sandbox.terms import CERTIFICATES, Network
+from utils.clean import visible
 from utils.phrases import Problem, phrase
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - folders in it are people's, as in /tmp
@@ -23,6 +25,7 @@ _TAKEN = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/
 """A project cannot lie in these: they are not the machine's own in a sandbox."""
 _NEEDED = ("/usr", "/tmp", "/var/tmp", *_TAKEN)  # noqa: S108 - named, not written to
 _NOTHING = Path("/dev/null")
+_MOST_BESIDE = 1_000  # each is a mount, and bubblewrap takes 9,000 arguments
 _NO_HOME = Path("/home/user")
 
 
@@ -49,6 +52,26 @@ class View:
     """What else is shown read-only, and where."""
     nodes: tuple[Path, ...] = ()
     """Device nodes to show in /dev in the place of the machine's."""
+    own: tuple[Path, ...] = ()
+    """What Onefold itself is loaded from, to be read only."""
+    names: tuple[Path, ...] = ()
+    """Links on the way there, and where no name can be kept free what is missing of it: what keeps
+    these is that nothing can change in the folders they are in.
+    """
+    beside: tuple[Path, ...] = ()
+    """What else is in these folders, to be written to."""
+
+    @property
+    def fixed(self) -> tuple[Path, ...]:
+        """The folders in which nothing can be made, moved or removed, for the sake of `names`."""
+        return tuple(sorted({path.parent for path in self.names}))
+
+    def leading_to(self, paths: Sequence[Path]) -> tuple[Path, ...]:
+        """Return the folders between the project and *paths*, from above downwards."""
+        folders = {
+            folder for path in paths for folder in path.parents if self.project in folder.parents
+        }
+        return tuple(sorted(folders))
 
 
 class Viewer:
@@ -60,8 +83,10 @@ class Viewer:
         hidden: Sequence[Path],
         cache_folder: Path,
         covers: Callable[[], Mapping[Path, str]] = dict,
+        own: OwnCode | None = None,
     ) -> None:
         """*covers* says what is to be read in place of some files of the project."""
+        self._own = own or OwnCode()
         self._covers = covers
         self._masks = Masks(cache_folder)
         self._project = project.resolve()
@@ -96,6 +121,10 @@ class Viewer:
             shown.append(interpreter.prefix)
         covered = [path for path in self._hidden if path.is_dir() and _is_below_any(path, shown)]
         covered = [path for path in covered if not _is_below_any(path, covered)]
+        own = [project / path for path in self._own.paths]
+        names = [project / path for path in self._own.links]
+        if not with_mounts:
+            names += [path for path in own if not path.exists()]
         return View(
             project,
             self._home,
@@ -106,6 +135,9 @@ class Viewer:
             ghosts,
             (*self._masked(), *((path, _NOTHING) for path in sockets_in(project))),
             nodes=self._nodes.ready(),
+            own=tuple(path for path in own if path.exists()),
+            names=tuple(names),
+            beside=_beside(names) if with_mounts else (),
         )
 
     def guard(self, folders: Iterable[str]) -> None:
@@ -147,7 +179,15 @@ class Viewer:
         if not os.access(self._project, os.W_OK):
             return ()  # nobody can make them, and nothing can be mounted
         ours = [path.name for path in self._hidden if path.parent == self._project]
-        return self.ghosts.missing([".git", *ours])
+        fixed = {os.path.dirname(link) for link in self._own.links}  # noqa: PTH120 - none is made
+        names = (".git", *ours, *self._own_missing())
+        return self.ghosts.missing([name for name in names if os.path.dirname(name) not in fixed])  # noqa: PTH120
+
+    def _own_missing(self) -> Iterator[str]:
+        """Yield the names to keep free so that nobody makes what we would load."""
+        for path in self._own.paths:
+            ends = [end for end, letter in enumerate(f"{path}/") if letter == "/"]
+            yield from self.ghosts.missing([path[:end] for end in ends])[:1]
 
     def _check(self) -> None:
         project = self._project
@@ -155,7 +195,25 @@ class Viewer:
             raise Problem(phrase("The project folder {path} is missing.", path=str(project)))
         if not self._is_fit:
             self._check_place()
+            self._part_own()
             self._is_fit = True
+
+    def _part_own(self) -> None:
+        """Have nothing of ours be reached by another name in the project."""
+        for path in map(self._project.joinpath, self._own.paths):
+            if path not in self._hidden:
+                try:
+                    part_from_links(path)
+                except OSError as error:
+                    raise Problem(
+                        phrase(
+                            "Programs cannot run here: {path}, from which Onefold is loaded, has "
+                            "another name too (a hard link), and cannot be given a copy of its "
+                            "own: {why}.",
+                            path=visible(str(error.filename or path)),
+                            why=error.strerror or str(error),
+                        )
+                    ) from error
 
     def _check_place(self) -> None:
         project = self._project
@@ -177,6 +235,25 @@ class Viewer:
             )
         if project in self._hidden:
             raise Problem(phrase("Programs cannot run in Onefold's own data folder."))
+
+
+def _beside(names: Iterable[Path]) -> tuple[Path, ...]:
+    """Return the files and folders beside *names*. Raises `Problem` if they are too many."""
+    beside = [
+        Path(entry.path)
+        for folder in sorted({path.parent for path in names})
+        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name)
+        if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
+    ]
+    if len(beside) > _MOST_BESIDE:
+        raise Problem(
+            phrase(
+                "Programs cannot run here: Onefold is loaded through a link in a folder of {n} "
+                "files. Start it by its own path.",
+                n=len(beside),
+            )
+        )
+    return tuple(beside)
 
 
 def _is_of_the_system(folder: Path) -> bool:

@@ -1,4 +1,9 @@
-"""Who may come in: a link that works once, a cookie of this run, and a token for programs."""
+"""Who may come in: a link that works once, a cookie and a key of this run, a token for programs.
+
+A browser sends the cookie to every port of this host, so whatever serves there can have it. The key
+is what it cannot have: a login hands it to the page behind the "#" of an address, which no browser
+sends, and the page keeps it where only its own origin, port included, can read.
+"""
 
 from __future__ import annotations
 
@@ -9,28 +14,40 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import parse_qs
 
 from utils.files import write_atomically
 
 TRIES_A_MINUTE = 20
+"""Links that are wrong and are looked at as such; more of them are told to wait."""
 LINK_SECONDS = 600.0
 """How long a link is good that was asked for later; the first one is good until it is used."""
 
-Proof = Literal["cookie", "token"]
+KEY_HEADER = "X-Onefold-Key"
+"""What bears the key; where a browser lets a page say no header, `key` in the query does."""
+SOCKETS = "/socket.io"
+"""Where that is so."""
+
+Proof = Literal["cookie", "cookie and key", "token"]
 
 
 class Access:
-    """Knows who may use the server on *port*. Nothing of it outlives the process."""
+    """Knows who may use the server on *port*. Nothing of it outlives the process.
 
-    def __init__(self, port: int) -> None:
+    *clock* tells seconds that only go up.
+    """
+
+    def __init__(self, port: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         # Cookies belong to a host, whatever the port: another Onefold must not share ours.
         self.cookie = f"onefold_{port}"
         self.token = secrets.token_urlsafe(32)
+        self.key = secrets.token_urlsafe(32)
+        self._clock = clock
         self._links: dict[str, float] = {}
         self._cookies: set[str] = set()
         self._tries: deque[float] = deque(maxlen=TRIES_A_MINUTE)
@@ -40,12 +57,12 @@ class Access:
         """Return the path of a login that works once, within *seconds*."""
         token = secrets.token_urlsafe(32)
         with self._lock:
-            self._links[token] = time.monotonic() + seconds
+            self._links[token] = self._clock() + seconds
         return f"/login?token={token}"
 
     def may_try(self) -> bool:
-        """Count a try to log in; return False when there were too many within a minute."""
-        now = time.monotonic()
+        """Count a wrong link; return False when there were too many within a minute."""
+        now = self._clock()
         with self._lock:
             if len(self._tries) == TRIES_A_MINUTE and now - self._tries[0] < 60:
                 return False
@@ -56,7 +73,7 @@ class Access:
         """Return the value of a new cookie for the *token* of a link, which is spent by that."""
         with self._lock:
             found = next((known for known in self._links if _same(known, token)), None)
-            if found is None or self._links.pop(found) < time.monotonic():
+            if found is None or self._links.pop(found) < self._clock():
                 return None
             cookie = secrets.token_urlsafe(32)
             self._cookies.add(cookie)
@@ -69,7 +86,21 @@ class Access:
             return "token" if _same(self.token, token.strip()) else None
         value = _cookie(str(environ.get("HTTP_COOKIE", "")), self.cookie)
         with self._lock:
-            return "cookie" if any(_same(known, value) for known in self._cookies) else None
+            if not any(_same(known, value) for known in self._cookies):
+                return None
+        return "cookie and key" if _same(self.key, _key(environ) or "") else "cookie"
+
+
+def bears_key(environ: Mapping[str, Any]) -> bool:
+    """Return whether the request of *environ* names a key, be it the right one or not."""
+    return _key(environ) is not None
+
+
+def _key(environ: Mapping[str, Any]) -> str | None:
+    key: str | None = environ.get(f"HTTP_{KEY_HEADER.upper().replace('-', '_')}")
+    if key is None and str(environ.get("PATH_INFO", "")).startswith(SOCKETS):
+        key = parse_qs(str(environ.get("QUERY_STRING", ""))).get("key", [None])[0]
+    return key
 
 
 def _same(known: str, given: str) -> bool:

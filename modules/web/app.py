@@ -202,12 +202,14 @@ def _add_login(app: Flask, access: Access, leads_to: str) -> None:
     def login() -> Response:
         if request.method == "HEAD":  # who looks ahead at a link must not use it up
             return _plain("", 200)
-        if not access.may_try():
-            return _plain("Too many tries; wait a minute.", 429)
         cookie = access.log_in(request.args.get("token", ""))
+        if cookie is None and not access.may_try():
+            return _plain("Too many tries; wait a minute.", 429)
         if cookie is None:
             return _plain("This link was used already or is not of this run.", 401)
-        response = Response(status=303, headers={"Location": leads_to})
+        # Only a browser keeps what stands behind "#" to itself; others would ask for it.
+        key = f"#key={access.key}" if is_for_eyes(request.environ) else ""
+        response = Response(status=303, headers={"Location": f"{leads_to}{key}"})
         response.set_cookie(access.cookie, cookie, httponly=True, samesite="Strict", path="/")
         return response
 

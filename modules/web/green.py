@@ -7,10 +7,12 @@ import logging
 import socket
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from typing import Any
 
-from modules.web.guard import HANG_UP, Application
+from modules.web.guard import HANG_UP, LET_IN, Application
 from modules.web.hub import Hub
+from modules.web.strangers import Strangers
 from modules.web.strict import (
     GOODBYE,
     HEAD_SECONDS,
@@ -52,7 +54,7 @@ class EventletServer:
             application,
             custom_pool=self._requests,
             log=self._log,
-            protocol=_handler(),
+            protocol=_handler(Strangers()),
             log_output=False,
             debug=False,  # what went wrong inside is nobody's business outside
             minimum_chunk_size=1,  # events must not wait for more of them
@@ -106,11 +108,15 @@ def _lasting(listening: socket.socket) -> Any:
     return Lasting(listening)
 
 
-def _handler() -> Any:
+def _handler(strangers: Strangers) -> Any:
     import eventlet
     from eventlet import wsgi
 
     class Handler(Strict, wsgi.HttpProtocol):  # type: ignore[misc]
+        def setup(self) -> None:
+            strangers.came(self.request)
+            super().setup()
+
         def handle_one_request(self) -> None:
             self._too_late = eventlet.spawn_after(HEAD_SECONDS, cut, self.connection)
             try:
@@ -133,12 +139,14 @@ def _handler() -> Any:
             return understood
 
         def finish(self) -> None:
+            strangers.left(self.connection)
             with closing(self.rfile):  # else it stays open where its client did not read to the end
                 super().finish()
 
         def get_environ(self) -> dict[str, Any]:
             environ: dict[str, Any] = super().get_environ()
             environ[HANG_UP] = self._hang_up
+            environ[LET_IN] = partial(strangers.left, self.connection)
             return environ
 
         def _hang_up(self) -> None:

@@ -11,11 +11,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from modules.web.access import Access
-from modules.web.refusal import Code
+from modules.web.access import SOCKETS, Access, bears_key
+from modules.web.refusal import STATUS, Code
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -47,22 +48,25 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
-OPEN = ("/", "/login")
+LOGIN = "/login"
+OPEN = ("/", LOGIN)
 """What a link on a foreign page may lead to; and /login is what needs no cookie."""
 LOCKED = "Open the link that Onefold printed in its terminal. 请打开 Onefold 在终端里给出的链接。"
+KEYLESS = (
+    "This page has lost the proof that it was logged in. Open a new login link in this browser: "
+    "press Enter where Onefold runs. 此页面已失去登录凭证。请在运行 Onefold 的终端按回车，"
+    "并在此浏览器中打开新的登录链接。"
+)
 PROGRAMS = ("/api/", "/events")
 """What is answered in JSON, refusals too."""
-CODES: dict[str, Code] = {
-    "400": "bad_request",
-    "401": "unauthorized",
-    "403": "forbidden",
-    "421": "misdirected",
-}
+Refusal = tuple[Code, str]
 HARMLESS = ("GET", "HEAD")
 _SOCKET_KEY = re.compile("[A-Za-z0-9+/]{22}==")
 HANG_UP = "onefold.hang_up"
 """In the environment: what to call so that a server ends the connection after its answer, where
 the header is not enough."""
+LET_IN = "onefold.let_in"
+"""In the environment: what to call so that a server knows that the connection is the person's."""
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_", "HTTP_X_REAL_IP", "HTTP_X_ORIGINAL_")
 
 
@@ -107,39 +111,49 @@ class Guard:
         start_response = _hanging_up(environ, start_response)
         if refusal := self._refusal(environ):
             return _refuse(environ, start_response, *refusal)
+        if LET_IN in environ and environ.get("PATH_INFO") != LOGIN:
+            environ[LET_IN]()
         for name in [name for name in environ if name.startswith(FORWARDED)]:
             del environ[name]
         return self._application(environ, _with_headers(start_response, _headers(environ)))
 
-    def _refusal(self, environ: Mapping[str, Any]) -> tuple[str, str] | None:
-        """Return the status and the reason if the request must not pass."""
+    def _refusal(self, environ: Mapping[str, Any]) -> Refusal | None:
+        """Return the code and the reason if the request must not pass."""
         if broken := _broken_socket(environ):
             return broken
         host, origin = environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN")
         if not self._hosts.knows(host):
-            return "421 Misdirected Request", "This server is not called that."
+            return "misdirected", "This server is not called that."
         if origin is not None and origin.lower() != f"http://{host.lower()}":
-            return "403 Forbidden", "Pages of another origin may not use this server."
+            return "forbidden", "Pages of another origin may not use this server."
         if _is_foreign(environ):
-            return "403 Forbidden", "Pages of another site may not use this server."
-        if environ.get("PATH_INFO") == "/login":
+            return "forbidden", "Pages of another site may not use this server."
+        if environ.get("PATH_INFO") == LOGIN:
             return None
+        return self._unproven(environ)
+
+    def _unproven(self, environ: Mapping[str, Any]) -> Refusal | None:
+        """Return a refusal of who has not shown all the proof that the request asks for."""
         proof = self._access.proof(environ)
         if proof is None:
-            return "401 Unauthorized", LOCKED
-        if proof == "cookie" and origin is None and _changes(environ):
-            return "403 Forbidden", "A request that changes something must say its Origin."
+            return "unauthorized", LOCKED
+        if proof == "token":
+            return None
+        if "HTTP_ORIGIN" not in environ and _changes(environ):
+            return "forbidden", "A request that changes something must say its Origin."
+        if proof == "cookie" and (_needs_key(environ) or bears_key(environ)):
+            return "no_key", KEYLESS
         return None
 
 
-def _broken_socket(environ: Mapping[str, Any]) -> tuple[str, str] | None:
+def _broken_socket(environ: Mapping[str, Any]) -> Refusal | None:
     """Return a refusal of a WebSocket that the libraries behind us would fail at."""
     is_socket = environ.get("HTTP_UPGRADE", "").lower() == "websocket"
     if is_socket and (
         environ.get("HTTP_SEC_WEBSOCKET_VERSION") != "13"
         or not _SOCKET_KEY.fullmatch(environ.get("HTTP_SEC_WEBSOCKET_KEY", ""))
     ):
-        return "400 Bad Request", "This is no WebSocket of version 13."
+        return "bad_request", "This is no WebSocket of version 13."
     return None
 
 
@@ -156,6 +170,11 @@ def _changes(environ: Mapping[str, Any]) -> bool:
     """Return whether a browser would send an Origin; it does for a WebSocket, too."""
     is_socket = environ.get("HTTP_UPGRADE", "").lower() == "websocket"
     return is_socket or environ["REQUEST_METHOD"] not in HARMLESS
+
+
+def _needs_key(environ: Mapping[str, Any]) -> bool:
+    """Return whether the cookie is too little: it goes to every port, and lets one only look."""
+    return _changes(environ) or str(environ.get("PATH_INFO", "")).startswith(SOCKETS)
 
 
 def is_for_eyes(environ: Mapping[str, Any]) -> bool:
@@ -179,17 +198,17 @@ def is_for_programs(environ: Mapping[str, Any]) -> bool:
 
 
 def _refuse(
-    environ: Mapping[str, Any], start_response: StartResponse, status: str, why: str
+    environ: Mapping[str, Any], start_response: StartResponse, code: Code, why: str
 ) -> Iterable[bytes]:
     if is_for_eyes(environ):
         kind, told = "text/html; charset=utf-8", page_saying(why)
     elif is_for_programs(environ):
-        kind, told = "application/json", json.dumps({"code": CODES[status[:3]], "error": why})
+        kind, told = "application/json", json.dumps({"code": code, "error": why})
     else:
         kind, told = "text/plain; charset=utf-8", f"{why}\n"
     body = told.encode()
     start_response(
-        status,
+        f"{STATUS[code]} {HTTPStatus(STATUS[code]).phrase}",
         [
             ("Content-Type", kind),
             ("Content-Length", str(len(body))),
@@ -213,7 +232,7 @@ def _hanging_up(environ: Environ, start_response: StartResponse) -> StartRespons
 
 def _headers(environ: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the headers of an answer. Who has shown no proof keeps no connection by it."""
-    return HEADERS | {"Connection": "close"} if environ.get("PATH_INFO") == "/login" else HEADERS
+    return HEADERS | {"Connection": "close"} if environ.get("PATH_INFO") == LOGIN else HEADERS
 
 
 def _with_headers(start_response: StartResponse, more_headers: Mapping[str, str]) -> StartResponse:

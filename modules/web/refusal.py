@@ -14,6 +14,7 @@ from utils.phrases import Phrase, Problem, Text, phrase
 Code = Literal[
     "bad_request",
     "unauthorized",
+    "no_key",
     "forbidden",
     "misdirected",
     "unknown_session",
@@ -30,6 +31,7 @@ Code = Literal[
 STATUS: dict[Code, int] = {
     "bad_request": 400,
     "unauthorized": 401,
+    "no_key": 401,
     "forbidden": 403,
     "misdirected": 421,
     "unknown_session": 404,

@@ -9,12 +9,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from http.server import HTTPServer
 from typing import Any
 
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
-from modules.web.guard import Application, Environ, StartResponse
+from modules.web.guard import LET_IN, Application, Environ, StartResponse
+from modules.web.strangers import Strangers
 from modules.web.strict import GOODBYE, HEAD_SECONDS, MOST_CONNECTIONS, Strict
 from utils.sockets import cut
 
@@ -67,6 +69,7 @@ class _Server(ThreadedWSGIServer):
         self._failed = failed
         self._due: dict[Any, float] = {}
         self._changed = threading.Condition()
+        self.strangers = Strangers()
 
     def serve_forever(self, poll_interval: float = _LOOK) -> None:
         """Serve until `shutdown`; a `KeyboardInterrupt`, which the base would drop, is raised."""
@@ -90,6 +93,7 @@ class _Server(ThreadedWSGIServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._changed:
             self._due[request] = time.monotonic() + HEAD_SECONDS
+        self.strangers.came(request)
         super().process_request(request, client_address)
 
     def head_is_read(self, request: Any) -> None:
@@ -105,6 +109,7 @@ class _Server(ThreadedWSGIServer):
                 cut(request)
 
     def shutdown_request(self, request: Any) -> None:
+        self.strangers.left(request)
         super().shutdown_request(request)
         with self._changed:
             self._due.pop(request, None)
@@ -167,6 +172,11 @@ class _Handler(Strict, WSGIRequestHandler):
         if understood and self.headers["Upgrade"] is not None:
             self.close_connection = True  # no request comes behind a WebSocket
         return understood
+
+    def make_environ(self) -> Environ:
+        environ = super().make_environ()
+        environ[LET_IN] = partial(self.server.strangers.left, self.connection)
+        return environ
 
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - as the base
         """Say nothing: the terminal is for the person."""

@@ -30,6 +30,7 @@ export class App extends Board {
   #snapshots = 0;
   /** Ids of what is on its way to the server. */
   #delivering = new Set();
+  #isEntering = false;
   #left = ""; // a session that is gone, until another is there
   /** @type {() => void} */
   #sessionIsThere = () => {};
@@ -70,6 +71,7 @@ export class App extends Board {
     this.learn({ link });
     if (link !== "live") return;
     this.refreshSessions();
+    if (this.known.status) this.#enter(); // where that failed before
     if (wasLost) this.#filesChanged({ by: "outside", folders: ["*"], paths: [] });
   }
 
@@ -134,13 +136,22 @@ export class App extends Board {
     if (named) this.openSession(named, true, pictureOfPage());
     loadSocket().then(({ io }) => this.connection.open(io));
     const [status, { sessions: listed }] = await this.#house();
-    const sessions = listedRows([], this.known.sessions, listed);
-    this.learn({ status, sessions });
-    if (this.known.session) return;
-    const wanted = remembered("session");
-    if (wanted && sessions.some(({ id }) => id === wanted)) this.openSession(wanted, true);
-    else if (sessions.length) this.openSession(sessions[0].id, true);
-    else await this.startSession();
+    this.learn({ status, sessions: listedRows([], this.known.sessions, listed) });
+    await this.#enter();
+  }
+
+  /** Shows the session that was shown last, or else the newest or a first one, if none is shown. */
+  async #enter() {
+    if (this.known.session || this.#isEntering) return;
+    this.#isEntering = true;
+    try {
+      const ids = this.known.sessions.map(({ id }) => id);
+      const wanted = ids.find((id) => id === remembered("session")) ?? ids[0];
+      if (wanted) this.openSession(wanted, true);
+      else await this.startSession();
+    } finally {
+      this.#isEntering = false;
+    }
   }
 
   /** Asks what is served here until the server answers. */
@@ -162,8 +173,8 @@ export class App extends Board {
   openSession(id, replaces = false, arrival = null) {
     if (id === this.known.session) return;
     const address = `/s/${id}${location.search}`;
-    if (replaces) history.replaceState(null, "", address);
-    else history.pushState(null, "", address);
+    if (replaces) history.replaceState(history.state, "", address);
+    else history.pushState(history.state, "", address);
     remember("session", id);
     const outbox = unsent(id);
     this.learn({ session: id, isReady: false, picture: emptyPicture(), state: null, outbox, marks: [] });

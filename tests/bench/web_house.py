@@ -28,6 +28,7 @@ from modules.web.place import Place
 from modules.web.server import WebHouse, WebServer
 from tests.scripted import USED, calls, say
 from utils.completion import Completion, Delta, Retry
+from utils.llm.server_profile import ServerProfile
 from utils.logger import FailureLog
 from utils.waiting import Stop
 
@@ -54,6 +55,10 @@ class Obedient:
     """A model that does what the last message of the person says."""
 
     model = "obedient"
+    profile = ServerProfile()
+
+    def forget_profile(self) -> None:
+        """There is nothing that this model has learnt."""
 
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop

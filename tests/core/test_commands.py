@@ -8,6 +8,7 @@ from core.cards import TableCard, TextCard
 from core.events import CommandAnswered, Event
 from tests.core.test_turn import Box
 from tests.scripted import calls, run, say, terminal
+from utils.completion import Completion, Usage
 
 
 def only(events: list[Event]) -> CommandAnswered:
@@ -62,6 +63,16 @@ def test_the_parts_of_the_context_add_up_to_it() -> None:
     assert sum(main.parts().values()) == main.window.used
     run(main, "hello " * 50)
     assert sum(main.parts().values()) == main.window.used
+
+
+@pytest.mark.parametrize("requests", [1, 2, 3])
+def test_a_reply_that_was_asked_for_again_fills_the_context_once(requests: int) -> None:
+    """It is billed once a request; the next one holds it once."""
+    spent = sum([Usage(1000, 0, 1000, 20, 0, 1, 0.0)] * requests, Usage())
+    main = terminal([Completion("hi", "", (), spent)])
+    run(main, "hello")
+    assert main.window.used == 1020
+    assert main.usage.prompt_tokens == 1000 * requests
 
 
 @pytest.mark.parametrize(("line", "mode"), [("/think", "think"), ("/fast", "fast")])

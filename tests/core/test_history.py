@@ -86,3 +86,26 @@ def test_turns_are_left_out_whole_and_far_below_the_limit() -> None:
     assert first_turn_kept(sizes, used=950, limit=1_000) == 6
     assert first_turn_kept([(1, 5_000)], used=5_000, limit=1_000) is None
     assert first_turn_kept([(1, 10), (2, 5_000)], used=5_010, limit=1_000) == 2
+
+
+def test_going_back_leaves_settings_and_what_is_still_to_be_done() -> None:
+    history = History(lambda turn, record: None)
+    lasting = {
+        "mode": "think", "model": "other", "approval": "ask", "queue": ["later"], "sent": ["id"],
+    }  # fmt: skip
+    history.turn = 1
+    history.append(User("one"))
+    history.append(Shift("focus", ["a"]))
+    history.turn = 2
+    history.append(User("two"))
+    history.append(Shift("focus", ["b"]))
+    for name, value in lasting.items():
+        history.append(Shift(name, value))
+    history.rewind(2, 1)
+    assert history.state == {"focus": ["a"], **lasting}
+    assert history.turns == [1]
+    assert history.was_rewound(1)
+    assert not history.was_rewound(2)
+    history.give_back(1)
+    assert history.state == {"focus": ["b"], **lasting}
+    assert history.turns == [1, 2]

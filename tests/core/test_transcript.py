@@ -20,7 +20,7 @@ def picture(events: list[Packet]) -> list[tuple[Any, ...]]:
 
 
 def test_the_records_tell_what_the_events_told() -> None:
-    main = terminal(call("look", thinking="hm"), say("seen"), say("more"), families=[Box()])
+    main = terminal(call("look", thinking="hm", at="a"), say("seen"), say("more"), families=[Box()])
     main.mode = "think"
     events = [to_json(e) for line in ("one", "two") for e in run(main, line)]
     folded = Transcript()

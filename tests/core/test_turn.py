@@ -157,6 +157,14 @@ def test_a_mistake_is_told_to_the_model(name: str, arguments: str, told: str) ->
     assert events[-1] == TurnFinished("done", None, events[-1].usage, events[-1].seconds)  # type: ignore[union-attr]
 
 
+def test_a_task_that_ends_on_a_failure_says_so() -> None:
+    failing, fine = calls(("c1", "fail", "{}")), call("look", at="a")
+    ended = Warned(phrase("The last call, {name}, failed before the task ended.", name="fail"))
+    main = terminal(failing, say("Done!"), fine, failing, fine, say("Done!"), families=[Box()])
+    assert ended in run(main, "one")
+    assert ended not in run(main, "two"), "it was made good"
+
+
 @pytest.mark.parametrize("arguments", ['{"at": "a", "times": "2"}', '{"at": "a", "times": 2.0}',
                                        '"{\\"at\\": \\"a\\", \\"times\\": 2}"'])  # fmt: skip
 def test_a_harmless_slip_in_the_arguments_is_understood(arguments: str) -> None:
@@ -199,6 +207,25 @@ def test_a_text_that_the_output_limit_cut_goes_on() -> None:
     events = run(main, "hi")
     assert [e.text for e in events if isinstance(e, TextDelta)] == ["half", " rest"]
     assert any(isinstance(event, Warned) for event in events)
+
+
+@pytest.mark.parametrize(("cuts", "end"), [(3, "done"), (4, "error")])
+def test_a_task_goes_on_from_as_many_cuts_as_are_allowed(cuts: int, end: str) -> None:
+    cut = [Delta("half"), Completion("half", "", (), Usage(), is_cut=True)]
+    main = terminal(*[cut] * cuts, say("rest"))
+    events = run(main, "hi")
+    assert isinstance(events[-1], TurnFinished)
+    assert events[-1].why == end
+    assert len(requests(main)) == 4
+
+
+@pytest.mark.parametrize(("limit", "end"), [(2, "step_limit"), (3, "done")])
+def test_a_task_makes_as_many_model_calls_as_are_allowed(limit: int, end: str) -> None:
+    main = terminal(call("look", at="a"), call("look", at="b"), say("ok"), families=[Box()])
+    main.step_limit = limit
+    events = run(main, "hi")
+    assert isinstance(events[-1], TurnFinished)
+    assert (events[-1].why, len(requests(main))) == (end, limit)
 
 
 def test_a_retry_forgets_what_came_before() -> None:
@@ -473,6 +500,7 @@ class Holder(Family):
 
     def __init__(self, *, early: bool) -> None:
         self.early = early
+        self.untold = [phrase("Mind the disk.")]
 
     def before(self, call_id: str, turn: int) -> None:
         if self.early:
@@ -482,7 +510,8 @@ class Holder(Family):
         raise Problem(phrase("The disk is full."))
 
     def warnings(self) -> list[Any]:
-        return [phrase("Mind the disk.")]
+        told, self.untold = self.untold, []
+        return told
 
 
 def test_what_could_not_be_undone_does_not_run() -> None:
@@ -500,7 +529,20 @@ def test_a_checkpoint_lost_after_the_call_is_told_to_the_person() -> None:
     assert box.ran == ["write a"]
     assert talk_of(main)[2].text == "written"
     told = [str(event.what) for event in events if isinstance(event, Warned)]
-    assert told == ["The disk is full.", "Mind the disk."]
+    assert told == ["Mind the disk.", "The disk is full."]
+
+
+def test_what_is_found_out_at_the_end_of_a_turn_is_told_before_that_end() -> None:
+    class Late(Holder):
+        def __init__(self) -> None:
+            super().__init__(early=False)
+            self.untold = []
+
+        def finish(self) -> None:
+            self.untold = [phrase("Mind the disk.")]
+
+    events = run(terminal(say("ok"), families=[Late()]), "hi")
+    assert [type(event).__name__ for event in events[-2:]] == ["Warned", "TurnFinished"]
 
 
 def test_every_record_is_kept_before_its_event_is_shown() -> None:
@@ -521,8 +563,12 @@ def test_every_record_is_kept_before_its_event_is_shown() -> None:
 
 def test_a_screen_that_replies_to_everything_breaks_nothing() -> None:
     class Warner(Family):
+        def __init__(self) -> None:
+            self.untold = [phrase("Look here."), phrase("And here.")]
+
         def warnings(self) -> list[Phrase]:
-            return [phrase("Look here."), phrase("And here.")]
+            told, self.untold = self.untold, []
+            return told
 
     main = terminal(call("write", path="new"), say("done"), families=[Box(), Warner()])
     events: list[Event] = []

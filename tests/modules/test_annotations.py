@@ -284,6 +284,15 @@ def test_looking_costs_nothing_when_nothing_happened(
     assert told(notes) == {"a.py": "one"}
 
 
+def test_a_pipe_in_place_of_the_notes_is_refused(project: Project, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(path)
+    notes = Annotations(project, path)
+    assert notes.note("a.py") == ""
+    with pytest.raises(Problem, match=r"notes\.json cannot be read or kept: it is no regular file"):
+        notes.annotate_file("a.py", "one")
+
+
 def test_a_note_that_cannot_be_kept_is_said(project: Project, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     notes = Annotations(project, tmp_path / "file" / "notes.json")

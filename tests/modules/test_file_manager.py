@@ -127,6 +127,21 @@ def test_lines_of_a_large_file_are_read(files: FileManager, root: Path) -> None:
         files.read_file("big", start_line=2_003)
 
 
+def test_lines_of_a_file_of_any_size_are_read(files: FileManager, root: Path) -> None:
+    with (root / "huge.log").open("wb") as file:
+        file.write("first\r\n中文\r\n".encode() + b"x" * 5_000_000 + b"\r\nafter\r\n")
+        file.truncate(10**12)
+    assert files.read_file("huge.log", 2, 2) == Outcome(
+        "huge.log: lines 2-2 (the file has 1.0 TB), UTF-8, CRLF\n2│中文",
+        TextCard(phrase("Read {path}", path="huge.log"), phrase("line {n}", n=2)),
+    )
+    answer = files.read_file("huge.log", 1, 4).text.split("\n")
+    assert (answer[1], answer[2], answer[4]) == ("1│first", "2│中文", "4│after")
+    assert len(answer[3]) < 5_000
+    with pytest.raises(ToolError, match=r"huge.log is too large to read whole \(1.0 TB\); use run"):
+        files.read_file("huge.log", 9, 10)
+
+
 def test_a_very_long_line_is_cut(files: FileManager, root: Path) -> None:
     (root / "min.js").write_text("x" * 1_000_000)
     answer = files.read_file("min.js").text
@@ -146,7 +161,7 @@ def test_a_very_long_line_is_cut(files: FileManager, root: Path) -> None:
         ("out/x", "out/x leads outside the project folder; only what is inside can be used."),
         ("fifo", "fifo is a device, pipe or socket, not a file."),
         ("a\0b", "A path cannot hold a NUL character."),
-        ("huge", "huge is too large to read whole (1.0 TB); use run_python on parts of it."),
+        ("huge", "huge is too large to read whole (1.0 TB); give start_line and end_line."),
         ("p.png", "p.png is not text but PNG image, 800x600 (24 B); use run_python to look into"),
     ],
 )
@@ -430,6 +445,15 @@ def test_what_was_tolerated_is_told(files: FileManager, root: Path) -> None:
         ({"operation": "append", "new": "x", "old": "y"}, "append takes no old."),
         ({"operation": "replace", "old": "a", "new": "b", "end_line": 3}, "replace takes no end"),
         ({"operation": "replace", "old": "", "new": "b"}, "old is empty; to add text use append"),
+        ({"operation": "append", "new": "b", "all": True}, "append takes no all."),
+        ({"operation": "insert", "new": "b"}, "insert also needs: start_line."),
+        ({"operation": "insert", "new": "b", "start_line": 0}, "The file has 3 lines, so new can"),
+        ({"operation": "insert", "new": "b", "start_line": 5}, "The file has 3 lines, so new can"),
+        (
+            {"operation": "insert", "new": "b", "start_line": 1, "end_line": 2},
+            "insert takes no end_line.",
+        ),
+        ({"operation": "replace", "old": "z", "new": "b", "all": True}, "old does not occur, nor"),
         ({"operation": "replace", "old": "a", "new": "a"}, "old and new are the same."),
         ({"operation": "replace", "old": "z", "new": "b"}, "old does not occur, nor anything"),
         ({"operation": "replace", "old": "a", "new": "b"}, "old occurs 2 times, at lines 1, 3."),
@@ -473,6 +497,136 @@ def test_lines_are_replaced_with_their_ends_kept(
     read(files, "f")
     files.modify_file("f", "replace_lines", new=new, start_line=first, end_line=last)
     assert (root / "f").read_text() == after
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "new", "after"),
+    [
+        ("a\nb\n", 1, "x", "x\na\nb\n"),
+        ("a\nb\n", 2, "x\ny\n", "a\nx\ny\nb\n"),
+        ("a\nb\n", 3, "x\n", "a\nb\nx\n"),
+        ("a\nb", 3, "x", "a\nb\nx"),
+        ("a\nb", 2, "x", "a\nx\nb"),
+        ("a\r\nb\r\n", 2, "x\n", "a\r\nx\r\nb\r\n"),
+        ("", 1, "x\n", "x\n"),
+        ("a\n", 1, "", "a\n"),
+        ("a\n", 1, "\n", "\na\n"),
+    ],
+)
+def test_lines_are_inserted_before_a_line(
+    files: FileManager, root: Path, text: str, line: int, new: str, after: str
+) -> None:
+    (root / "f").write_bytes(text.encode())
+    read(files, "f")
+    files.modify_file("f", "insert", new=new, start_line=line)
+    assert (root / "f").read_bytes().decode() == after
+
+
+def test_every_occurrence_is_replaced_and_counted(files: FileManager, root: Path) -> None:
+    (root / "f").write_bytes(b"aaaa\r\nmixed\nb$1\r\nb$1\r\n")
+    outcome = files.modify_file("f", "replace", old="b$1", new="\\1b$1", all=True)
+    assert (root / "f").read_bytes() == b"aaaa\r\nmixed\n\\1b$1\r\n\\1b$1\r\n"
+    assert outcome.text == "Changed f (+2 -2); it has 4 lines now. 2 places were changed."
+    files.modify_file("f", "replace", old="aa", new="a", all=True)
+    assert (root / "f").read_bytes().startswith(b"aa\r\nmixed\n")
+
+
+def test_lines_between_two_changes_keep_their_ends(files: FileManager, root: Path) -> None:
+    (root / "f").write_bytes(b"x\r\none\ntwo\r\nx\nthree\r\nfour\r\n")
+    files.modify_file("f", "replace", old="x", new="y", all=True)
+    assert (root / "f").read_bytes() == b"y\r\none\ntwo\r\ny\nthree\r\nfour\r\n"
+
+
+def test_an_empty_file_is_filled_by_replacing_nothing(files: FileManager, root: Path) -> None:
+    (root / "f").write_text("")
+    files.modify_file("f", "replace", old="", new="a\n")
+    assert (root / "f").read_text() == "a\n"
+
+
+def test_line_numbers_in_new_are_left_out(files: FileManager, root: Path) -> None:
+    (root / "f").write_text("a\nb\n")
+    outcome = files.modify_file("f", "replace", old="a", new="1│x\n2│y")
+    assert (root / "f").read_text() == "x\ny\nb\n"
+    assert "the line numbers in new were left out" in outcome.text
+    files.modify_file("f", "append", new="1│x\n3│y\n")
+    assert (root / "f").read_text() == "x\ny\nb\n1│x\n3│y\n"
+
+
+LEFT_OUT = [
+    "    # ... rest of the method unchanged ...",
+    "// ... existing code ...",
+    "// … existing code …",
+    "(rest of the method …)",
+    "(rest of methods ...)",
+    "/* ... other functions remain the same ... */",
+    "<!-- rest of the file unchanged -->",
+    "{/* ... rest of component code ... */}",
+    "# (remaining code unchanged)",
+    "# rest of code...",
+    "... (existing code unchanged)",
+    "# ... same as before",
+    "[... rest of file ...]",
+    "# ……其余代码不变……",
+    "// 其他代码保持不变",
+    "# ...",
+]
+
+
+@pytest.mark.parametrize("line", LEFT_OUT)
+def test_a_line_that_stands_for_lost_text_is_refused(
+    files: FileManager, root: Path, line: str
+) -> None:
+    text = "def f():\n    a()\n    b()\n    c()\n"
+    (root / "f.py").write_text(text)
+    read(files, "f.py")
+    new = f"def f():\n    z()\n{line}\n"
+    for asked in (
+        {"operation": "replace", "old": text, "new": new},
+        {"operation": "replace_lines", "start_line": 1, "end_line": 4, "new": new},
+    ):
+        with pytest.raises(ToolError, match="stands in new for text that would be lost"):
+            files.modify_file("f.py", **asked)
+    with pytest.raises(ToolError, match="stands in new for text that would be lost"):
+        files.create_file("f.py", new, overwrite=True)
+    assert (root / "f.py").read_text() == text
+    (root / "f.py").write_text(text + line + "\n")
+    read(files, "f.py")
+    files.modify_file("f.py", "replace", old=text, new=new)
+    assert (root / "f.py").read_text() == new + line + "\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    ...",
+        "# The rest of the code relies on this.",
+        "# existing code must not call this",
+        "print('(rest of the method ...)')",
+        "# Load the other files...",
+        "// see the previous section",
+        "(the same)",
+        "# -----",
+        "#: the remaining seconds, unchanged by a pause",
+        "# keep the original file name here",
+        "return [*rest, *others]",
+        "# 其他语言的用户看到英文",
+    ],
+)
+def test_an_ordinary_line_is_not_taken_for_a_placeholder(
+    files: FileManager, root: Path, line: str
+) -> None:
+    (root / "f.py").write_text("a\nb\nc\n")
+    files.modify_file("f.py", "replace", old="a\nb\n", new=line + "\n")
+    assert (root / "f.py").read_text() == f"{line}\nc\n"
+
+
+def test_a_fence_around_new_is_refused_but_in_prose(files: FileManager, root: Path) -> None:
+    for name in ("f.py", "f.md"):
+        (root / name).write_text("a\n")
+    with pytest.raises(ToolError, match="wrapped in a Markdown fence"):
+        files.modify_file("f.py", "replace", old="a", new="```python\nb\n```")
+    files.modify_file("f.md", "replace", old="a", new="```python\nb\n```")
+    assert (root / "f.md").read_text() == "```python\nb\n```\n"
 
 
 def test_lines_of_an_unread_file_are_not_replaced(files: FileManager, root: Path) -> None:
@@ -678,7 +832,7 @@ def test_the_parameters_are_those_of_the_contract(files: FileManager) -> None:
         "read_file": ["path", "start_line", "end_line"],
         "find_files": ["pattern", "path"],
         "create_file": ["path", "content", "overwrite"],
-        "modify_file": ["path", "operation", "old", "new", "start_line", "end_line"],
+        "modify_file": ["path", "operation", "old", "new", "all", "start_line", "end_line"],
         "rename_file": ["path", "new_path"],
         "create_folder": ["path"],
         "delete_file": ["path"],

@@ -166,3 +166,50 @@ def test_the_status_shows_files_and_tokens(focus: Focus) -> None:
 def test_focus_touches_nothing(focus: Focus) -> None:
     assert focus.focus_file.__touches_nothing__  # type: ignore[attr-defined]
     assert focus.unfocus_file.__touches_nothing__  # type: ignore[attr-defined]
+
+
+def test_a_focus_on_too_many_changes_nothing_and_says_so(focus: Focus) -> None:
+    focus.focus("a.py")
+    with pytest.raises(ToolError, match="with these it would be 4: a.py, b.py, c c.py, d.py"):
+        focus.focus("b.py 'c c.py' d.py")
+    assert focus.paths == ("a.py",)
+    with pytest.raises(ToolError):
+        focus.focus("b.py missing.py")
+    with pytest.raises(ToolError):
+        focus.unfocus("a.py b.py")
+    assert focus.paths == ("a.py",)
+    focus.focus("a.py b.py 'c c.py'")
+    assert focus.paths == ("a.py", "b.py", "c c.py")
+
+
+def test_a_rename_while_nobody_looked_is_followed(focus: Focus, project: Project) -> None:
+    focus.focus("a.py b.py")
+    state = json.loads(json.dumps(focus.state()))
+    (project.root / "sub").mkdir()
+    (project.root / "a.py").rename(project.root / "sub" / "z.py")
+    with (project.root / "sub" / "z.py").open("a") as file:
+        file.write("one line more\n")
+    again = Focus(project)
+    again.restore(state)
+    assert set(told(again)) == {"focus:sub/z.py", "focus:b.py"}
+    assert "one line more" in told(again)["focus:sub/z.py"]
+
+
+def test_a_file_that_comes_back_is_in_focus_again(focus: Focus, project: Project) -> None:
+    focus.focus("a.py b.py")
+    text = (project.root / "a.py").read_text()
+    (project.root / "a.py").unlink()
+    assert told(focus)["focus:a.py"] == "Focus file a.py is gone."
+    assert set(told(focus)) == {"focus:b.py"}
+    again = Focus(project)
+    again.restore(json.loads(json.dumps(focus.state())))
+    (project.root / "a.py").write_text("something else\n")
+    assert set(told(again)) == {"focus:b.py"}
+    (project.root / "a.py").write_text(text)
+    assert set(told(again)) == {"focus:a.py", "focus:b.py"}
+    again.unfocus("")
+    assert told(again) == {}
+
+
+def test_who_uses_no_focus_keeps_nothing_more(focus: Focus) -> None:
+    assert focus.state() == {"focus": []}

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from core.cards import Change, TreeCard
-from core.events import ApprovalAsked, Event, Reply, ToolFinished, Warned
+from core.events import ApprovalAsked, CommandAnswered, Event, Reply, ToolFinished, Warned
 from core.messages import ToolAnswer
 from core.turn import drive
 from modules.loss import tree_of
 from tests.assembly import CHOICES, house
 from tests.modules.sandbox.house import settle
-from tests.scripted import call, say
+from tests.scripted import call, run, say
 from utils.phrases import phrase
 
 CLEAR = "import shutil, os\nshutil.rmtree('data'); open('new', 'w').close()"
@@ -101,6 +101,33 @@ def test_keep_keeps_and_nobody_means_put_back(tmp_path: Path, reply: Reply | Non
         answers = [r for _, r in made.main.history.records if isinstance(r, ToolAnswer)]
         assert answers[0].state == ("done" if reply else "refused")
         assert ("nobody was there" in answers[0].text) is (reply is None)
+
+
+@pytest.mark.parametrize("line", ["/redo", "/redo turn 1", "/redo call 1", "/undo"])
+def test_what_was_refused_is_never_brought_again(tmp_path: Path, line: str) -> None:
+    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+        before = fill(made.root, 30)
+        drive(made.main.ask("go"), lambda e: Reply(yes=False) if is_question(e) else None)
+        (answer,) = run(made.main, line)
+        assert isinstance(answer, CommandAnswered)
+        assert not answer.ok
+        assert contents(made.root) == before
+        (listed,) = run(made.main, "/undo list")
+        assert isinstance(listed, CommandAnswered)
+        assert "No call of this session has changed a file" in str(listed.card)
+
+
+def test_an_undo_of_before_can_be_redone_after_a_refusal(tmp_path: Path) -> None:
+    made_file = call("create_file", id="c", path="made.txt", content="made\n")
+    script = [made_file, say("ok"), call("run_python", code=CLEAR), say("ok")]
+    with house(tmp_path, *script) as made:
+        fill(made.root, 30)
+        run(made.main, "make")
+        before = contents(made.root)
+        run(made.main, "/undo")
+        drive(made.main.ask("go"), lambda e: Reply(yes=False) if is_question(e) else None)
+        run(made.main, "/redo")
+        assert contents(made.root) == before
 
 
 def test_the_tree_counts_what_is_below_each_folder() -> None:

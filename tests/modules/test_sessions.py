@@ -26,6 +26,7 @@ from core.cards import TextCard
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User
 from modules.sessions import Sessions, rescue
 from modules.sessions import search as module
+from tests.campaign import examples
 from utils.phrases import Problem, phrase
 
 ROOT = Path(__file__).parents[2]
@@ -368,7 +369,7 @@ def test_a_whole_database_is_never_put_aside(path: Path, store: Sessions) -> Non
     assert [p.name for p in path.parent.iterdir() if "broken" in p.name] == []
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_happened_to_the_file_it_opens_and_goes_on(data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:

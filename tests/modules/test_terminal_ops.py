@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from core.cards import Change, RunCard
 from core.tools import Outcome, Running, Tool, ToolError
+from modules.files.own_code import OwnCode
 from modules.outputs import Outputs
 from modules.sandbox import selftest
 from modules.terminal_ops import TerminalOps
@@ -20,6 +21,7 @@ from utils.waiting import Stop
 @dataclass
 class Folder:
     root: Path
+    own: OwnCode = field(default_factory=OwnCode)
 
 
 @pytest.fixture
@@ -32,6 +34,26 @@ def tools(house: House, *, allow_limits_only: bool = False) -> TerminalOps:
     outputs = Outputs(house.data / "outputs")
     sandbox = house.sandbox(allow_limits_only=allow_limits_only)
     return TerminalOps(Folder(house.project), sandbox, Stop(), outputs)
+
+
+def test_the_times_of_a_run_are_settings(house: House) -> None:
+    sandbox = house.sandbox(allow_limits_only=True)
+    outputs = Outputs(house.data / "outputs")
+    made = TerminalOps(
+        Folder(house.project), sandbox, Stop(), outputs, run_seconds=30, call_seconds=2
+    )
+    run = Tool.of(made.run_command)
+    timeout = {"type": "integer", "description": "seconds, up to 2", "default": 2}
+    assert run.schema["properties"]["timeout"] == timeout
+    assert Tool.of(tools(house).run_command).schema["properties"]["timeout"] == {
+        "type": "integer",
+        "description": "seconds, up to 600",
+        "default": 60,
+    }
+    assert text(run.function("true")).startswith("exit code 0")
+    told = outcome(run.function("sleep 60", timeout=9)).text
+    assert told.startswith("Killed after 2 s, the timeout; a longer one (up to 2) can")
+    assert "(timeout set to 2 s; 1 to 2 are allowed)" in told
 
 
 def outcome(run: Running) -> Outcome:

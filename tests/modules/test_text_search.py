@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import shlex
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from core.tools import Outcome, ToolError
 from modules import text_search
 from modules.project import Project
 from modules.text_search import TextSearch
+from utils.child import Answer
 from utils.programs import system_program
 from utils.waiting import Stop, Stopped
 
@@ -185,6 +187,32 @@ def test_an_evil_expression_ends_in_time(project: Project, root: Path) -> None:
     (root / "evil").write_text("a" * 64 + "!\n")
     with pytest.raises(ToolError, match="not done after 0 seconds"):
         TextSearch(project, seconds=0.3).search_text(EVIL, regex=True)
+
+
+def test_what_was_found_before_the_time_was_up_is_told(project: Project, root: Path) -> None:
+    (root / "b").write_text("a" * 64 + "!\n" + "b\n")
+    (root / "a").write_text("b\n")
+    outcome = TextSearch(project, seconds=0.3).search_text(f"^b|{EVIL}", regex=True)
+    assert outcome == Outcome(
+        "1 line in 1 file: The time was up: 19 files not searched to the end. Search a smaller "
+        "folder.\na\n1│b",
+        SearchCard(f"^b|{EVIL}", (Hit("a", 1, "b"),), 1, is_cut_short=True),
+    )
+
+
+def test_waiting_is_no_searching(project: Project, root: Path) -> None:
+    """A worker that is stopped for longer than its time is not out of it: only work counts."""
+    (root / "evil").write_text("needle\n")
+    search = TextSearch(project, seconds=0.5)
+    ask = search._ask
+
+    def slow(command: Sequence[str], folder: Path, given: bytes = b"") -> Answer:
+        waiting = f"sleep 0.8; exec {shlex.join(command)}"
+        return ask(["/bin/sh", "-c", waiting], folder, given)
+
+    search._rg = None
+    search._ask = slow  # type: ignore[method-assign]
+    assert search.search_text("needle").text.endswith("1│needle")
 
 
 def test_a_search_can_be_stopped(project: Project, root: Path) -> None:

@@ -38,12 +38,13 @@ class Finder:
 
 
 def note_all(writer: Any) -> None:
-    """Note every body that *writer* writes from now on."""
+    """Note every body that *writer* writes from now on, but for what another server has taught."""
     write = writer.write
 
-    def noted(*args: Any, **kwargs: Any) -> bytes:
-        body: bytes = write(*args, **kwargs)
-        note(body + b"\n")
+    def noted(self: Any, *args: Any, **kwargs: Any) -> bytes:
+        body: bytes = write(self, *args, **kwargs)
+        if not self.profile.changes:
+            note(body + b"\n")
         return body
 
     writer.write = noted

@@ -118,6 +118,14 @@ def test_a_place_that_cannot_be_written_to_is_said_at_once(
     assert told == []
 
 
+def test_the_python_that_makes_way_says_what_it_loads(root: Path) -> None:
+    program = (root / "start.py").read_text()
+    (root / "start.py").write_text(f"{program}import os\nprint(os.environ['ONEFOLD_STARTED_BY'])\n")
+    start(root)
+    said = start(root, PYTHONPATH=str(root / "lib")).stdout.splitlines()[-1].split(os.pathsep)
+    assert {sys.executable, sys.prefix, sys.base_prefix, str(root / "lib")} <= set(said)
+
+
 def test_it_can_be_turned_off(root: Path) -> None:
     off = start(root, ONEFOLD_BOOTSTRAP="0")
     assert "No module named 'onefold_probe'" in off.stderr

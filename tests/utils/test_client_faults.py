@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from tests.simulator import (
-    Call,
+    CallText,
     Cut,
     Drop,
     ErrorFrame,
@@ -40,7 +40,10 @@ PASSING: list[Step] = [
     (Say("Half"), Cut()),
     (Say("Half"), Drop()),
     (Think("Hm"), Drop()),
-    (Say("Half"), Call("read_file", path="a"), Cut(done=True)),
+    (Say("Half"), CallText("read_file", '{"path": "a'), Cut(done=True)),
+    (Say("Half"), CallText("list_files", ""), Cut(done=True)),
+    (CallText("read_file", '{"path": "a'), Finish("eos")),
+    (CallText("read_file", '{"path": "a",'), Cut(done=True)),
     (Say("Half"), Raw(b"data: {broken\n\n")),
     (Say("Half"), Raw(b"data: [1]\n\n")),
     (Say("Half"), Raw(b'data: {"choices": [{"delta": {"content": 1}}]}\n\n')),
@@ -51,7 +54,8 @@ PASSING: list[Step] = [
     (Say("Half"), ErrorFrame("Service is too busy", "service_unavailable_error")),
     (Say("Half"), ErrorFrame("Slow down", "rate_limit_error")),
     (Say("Half"), Finish("insufficient_system_resource")),
-    (Say("Half"), Finish("because")),
+    (Say("Half"), Finish("error")),
+    (Say("Half"), Finish("abort")),
 ]
 EMPTY: list[Step] = [
     Say(""),
@@ -119,7 +123,6 @@ REFUSALS = [
     (Refuse(402), "balance", "used up"),
     (Refuse(403, "Forbidden"), "key", "forbids this: Forbidden"),
     (Refuse(400, errors.body("Content Exists Risk")), "content", "refuses this content"),
-    (Refuse(400, errors.body(errors.CONTEXT)), "context", "/new"),
     (Refuse(400, errors.unknown_model("x")), "request", "deepseek-flash, deepseek-v4-pro"),
     (Refuse(404, errors.body("The model `x` does not exist")), "request", "does not serve"),
     (Refuse(400, errors.body("Bad\x1b[31m \x07luck")), "request", "HTTP 400): Bad [31m luck"),
@@ -127,11 +130,32 @@ REFUSALS = [
     (Refuse(404, ""), "request", "DEEPSEEK_BASE_URL"),
     (Refuse(405, ""), "request", "DEEPSEEK_BASE_URL"),
     (Refuse(307, "", {"Location": "http://127.0.0.1:1/"}), "request", "DEEPSEEK_BASE_URL"),
-    (Refuse(413, "too large"), "context", "/compact"),
     (Refuse(415), "request", "HTTP 415"),
     (Refuse(422, '{"detail": "Invalid Parameters"}'), "request", "Invalid Parameters"),
     (Refuse(418, '["?"]'), "request", "418"),
 ]
+
+
+TOO_LONG = [Refuse(400, errors.body(errors.CONTEXT)), Refuse(413, "too large")]
+
+
+@pytest.mark.parametrize("refusal", TOO_LONG, ids=lambda v: str(v)[:40])
+def test_a_conversation_that_is_too_long_can_be_made_shorter(refusal: Refuse) -> None:
+    said = {"role": "assistant", "content": "Fine.", "reasoning_content": ""}
+    with Simulator([refusal, FINE]) as server, client_of(server) as client:
+        with pytest.raises(ModelError, match="/compact, or /new") as caught:
+            ask(client, USER, said, USER)
+        assert len(server.requests) == 1
+    assert caught.value.kind == "context"
+
+
+@pytest.mark.parametrize("refusal", TOO_LONG, ids=lambda v: str(v)[:40])
+def test_a_first_request_that_is_too_long_needs_another_window(refusal: Refuse) -> None:
+    with Simulator([refusal, FINE]) as server, client_of(server) as client:
+        with pytest.raises(ModelError, match="too small for Onefold's instructions") as caught:
+            ask(client)
+        assert len(server.requests) == 1
+    assert caught.value.kind == "context"
 
 
 @pytest.mark.parametrize("request_id", [True, False])

@@ -163,6 +163,17 @@ def test_an_answer_about_markup_arrives() -> None:
     assert heard.done.calls == ()
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("In DSML a call looks like this:\n\n", ""), ("", "\n\nThat is the syntax of a call.")],
+)
+def test_a_call_that_is_explained_is_text(before: str, after: str) -> None:
+    text = before + markup(READ) + after
+    heard = hear(Say(text))
+    assert heard.shown == heard.done.text == text
+    assert not heard.done.calls
+
+
 def test_a_leak_in_thought_is_recovered_when_nothing_else_came() -> None:
     heard = hear((Think("I call. " + markup(READ)), Finish("stop")), think=True)
     assert heard.thought == heard.done.thinking == "I call. "

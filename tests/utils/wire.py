@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.simulator import Simulator, Step
-from utils.api_client import ApiClient, Completion, Delta, Retry
+from utils.api_client import ApiClient, Completion, Delta, Learnt, Retry
+from utils.completion import StreamItem
 from utils.waiting import Stop
 
 USER = {"role": "user", "content": "Please."}
@@ -41,12 +42,14 @@ class Heard:
     shown: str
     thought: str
     retries: list[Retry]
+    learnt: list[Learnt]
     done: Completion
 
 
-def gather(items: Iterator[Delta | Retry | Completion]) -> Heard:
+def gather(items: Iterator[StreamItem]) -> Heard:
     shown = thought = ""
     retries = []
+    learnt = []
     for item in items:
         match item:
             case Delta():
@@ -55,9 +58,11 @@ def gather(items: Iterator[Delta | Retry | Completion]) -> Heard:
             case Retry():
                 shown = thought = ""
                 retries.append(item)
+            case Learnt():
+                learnt.append(item)
             case Completion():
                 assert next(items, None) is None, "nothing may come after the completion"
-                return Heard(shown, thought, retries, item)
+                return Heard(shown, thought, retries, learnt, item)
     raise AssertionError("no completion came")
 
 

@@ -176,6 +176,8 @@ function searchCard(card, host) {
     ...files,
     !card.hits.length && h("p", { class: "muted", text: t("Nothing found.") }),
     more > 0 && h("p", { class: "muted", text: t("… and {n} more", { n: more }) }),
+    card.is_cut_short &&
+      h("p", { class: "muted", text: t("The search was cut short by its time limit.") }),
     large > 0 && h("p", { class: "muted", text: t("Too large to search: {files}", { files: left }) }),
   );
 }

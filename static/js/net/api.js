@@ -1,5 +1,7 @@
 // The HTTP part of docs/protocol.md: JSON in and out, failures as one kind of error.
 
+import { keyHeaders } from "./key.js";
+
 /** A refusal of the server, or no server; `phrase` is for people. */
 export class Refused extends Error {
   /**
@@ -26,14 +28,10 @@ export const unanswered = (why) =>
  * @returns {Promise<any>} the answer's JSON, null when it has none
  */
 export async function request(method, path, { query = {}, body, bytes } = {}) {
-  const headers = bytes
-    ? { "Content-Type": "application/octet-stream" }
-    : body === undefined
-      ? {}
-      : { "Content-Type": "application/json" };
+  const kind = bytes ? "application/octet-stream" : body === undefined ? "" : "application/json";
   const answer = await fetch(address(path, query), {
     method,
-    headers,
+    headers: { ...keyHeaders(), ...(kind && { "Content-Type": kind }) },
     body: bytes ?? (body === undefined ? undefined : JSON.stringify(body)),
   }).catch((problem) => {
     throw unanswered(problem.message);

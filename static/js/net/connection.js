@@ -2,11 +2,12 @@
 
 import { Follower } from "../state/follower.js";
 import { Refused, unanswered } from "./api.js";
+import { key } from "./key.js";
 
 const ACK_LIMIT = 5000; // ms until a command is sent again
 const TRIES = 6;
 
-/** @typedef {"connecting" | "live" | "lost" | "denied"} Link */
+/** @typedef {"connecting" | "live" | "lost" | "denied" | "keyless"} Link */
 /**
  * @typedef {object} Listener
  * @property {(link: Link) => void} link
@@ -48,12 +49,15 @@ export class Connection {
       transports: ["websocket", "polling"],
       tryAllTransports: true,
       autoConnect: false,
+      query: { key: key() },
       reconnectionDelay: 300,
       reconnectionDelayMax: 3000,
     });
     socket.on("connect", () => this.#connected());
     socket.on("disconnect", (reason) => this.#disconnected(reason));
     socket.on("connect_error", () => this.#refused());
+    // A login in another tab brings another key.
+    socket.io.on("reconnect_attempt", () => (socket.io.opts.query = { key: key() }));
     socket.on("ev", (packet) => this.#event(packet));
     socket.on("state", (state) => this.listener.state(state));
     socket.on("session", (row) => this.listener.session(row));
@@ -163,10 +167,11 @@ export class Connection {
     if (reason === "io server disconnect") this.#socket.connect();
   }
 
-  /** Tells a server that is away from one that no longer knows our cookie. */
+  /** Tells a server that is away from one that does not know our cookie or our key. */
   async #refused() {
-    const answer = await fetch("/api/status").catch(() => null);
-    if (!this.#isLive) this.listener.link(answer?.status === 401 ? "denied" : "lost");
+    const answer = await fetch("/api/status", { headers: { "X-Onefold-Key": key() } }).catch(() => null);
+    const code = answer?.status === 401 ? (await answer.json().catch(() => ({}))).code : "";
+    if (!this.#isLive) this.listener.link(code === "no_key" ? "keyless" : code ? "denied" : "lost");
   }
 
   #arrived(follower, ack) {

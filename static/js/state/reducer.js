@@ -17,6 +17,7 @@
  *   | {key: string, kind: "retry", reason: Text, attempt: number, seconds: number}
  *   | {key: string, kind: "thought", text: string}
  *   | {key: string, kind: "warning", what: Text}
+ *   | {key: string, kind: "info", what: Text}
  *   | {key: string, kind: "command", command: string, card: Card | null, ok: boolean}
  *   | {key: string, kind: "end", why: string, detail: Text | null, seconds: number, usage: any, turn: number}} Item
  */
@@ -72,6 +73,8 @@ const DRAWN = {
   StepFinished: (picture) => closed(picture),
 
   ThoughtKept: (picture, { text }) => added(picture, { kind: "thought", text }),
+
+  Informed: (picture, { what }) => added(picture, { kind: "info", what }),
 
   Warned: (picture, { what }) => added(picture, { kind: "warning", what }),
 

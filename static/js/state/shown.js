@@ -84,7 +84,7 @@ const PAST = new WeakMap();
  * @returns {any[]}
  */
 export function aged(items) {
-  const last = items.findLastIndex(({ kind }) => kind !== "command" && kind !== "warning");
+  const last = items.findLastIndex(({ kind }) => !["command", "warning", "info"].includes(kind));
   return items.map((item, index) => (item.kind === "end" && index < last ? past(item) : item));
 }
 

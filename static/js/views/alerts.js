@@ -59,15 +59,16 @@ function drawTitle(known, favicon) {
   attribute(favicon, "href", asks ? "/static/favicon-asks.svg" : "/static/favicon.svg");
 }
 
+const OUTSIDE = {
+  denied: () =>
+    t("The server was started anew. Open its new login link in this browser; this page then goes on by itself."),
+  keyless: () =>
+    t("This page has lost the proof that it was logged in. Press Enter where Onefold runs, and open the link that it prints in this browser."),
+};
+
 function drawBanner({ link, state }, banner) {
-  const words =
-    link === "denied"
-      ? t(
-          "The server was started anew. Open its new login link in this browser; this page then goes on by itself.",
-        )
-      : state?.held
-        ? `${t("You can only read this session here, until it is free.")} ${say(state.held)}`
-        : "";
+  const held = () => `${t("You can only read this session here, until it is free.")} ${say(state.held)}`;
+  const words = OUTSIDE[link]?.() ?? (state?.held ? held() : "");
   banner.hidden = !words;
   if (banner.textContent !== words) banner.textContent = words;
 }

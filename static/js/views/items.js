@@ -24,6 +24,7 @@ const VIEWS = {
   retry: retryView,
   thought: thoughtView,
   warning: warningView,
+  info: infoView,
   command: commandView,
   end: endView,
 };
@@ -169,6 +170,10 @@ function thoughtView(item) {
 
 function warningView(item) {
   return { element: h("p", { class: "remark warning" }, icon("alert"), say(item.what)) };
+}
+
+function infoView(item) {
+  return { element: h("p", { class: "remark" }, say(item.what)) };
 }
 
 function commandView(item, host) {

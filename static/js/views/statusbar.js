@@ -11,6 +11,7 @@ const LINKS = {
   live: () => t("Connected"),
   lost: () => t("Reconnecting"),
   denied: () => t("Not logged in"),
+  keyless: () => t("Not logged in"),
 };
 
 /** @param {import("../app.js").App} app */

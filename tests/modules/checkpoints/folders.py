@@ -58,6 +58,17 @@ def make_tree(root: Path, files: int, *, seed: int = 1, age: int = 1000) -> None
         os.utime(path, ns=(moment, moment), follow_symlinks=False)
 
 
+@contextmanager
+def _writable(path: Path) -> Iterator[None]:
+    """Let everybody's vandal write to *path* as root's can, which asks no mode for leave."""
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+    if mode is not None:
+        path.chmod(mode | stat.S_IWUSR)
+    yield
+    if mode is not None:
+        path.chmod(mode)
+
+
 class Vandal:
     """Does random things to a folder, always the same ones for the same seed."""
 
@@ -94,11 +105,12 @@ class Vandal:
     def write(self) -> None:
         path = self._new_path()
         if not path.is_dir() and not path.is_symlink():
-            path.write_bytes(self._random.randbytes(self._random.choice([0, 3, 3, 700])))
+            with _writable(path):
+                path.write_bytes(self._random.randbytes(self._random.choice([0, 3, 3, 700])))
 
     def append(self) -> None:
         if (path := self._file()) and path.is_file() and not path.is_symlink():
-            with path.open("ab") as file:
+            with _writable(path), path.open("ab") as file:
                 file.write(b"more\n")
 
     def delete(self) -> None:

@@ -15,8 +15,11 @@ import pytest
 
 from core.cards import Change
 from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.limits import Limits
 from modules.checkpoints.steps import Conflict
+from tests.campaign import seeded
 from tests.modules.checkpoints.folders import Vandal, checkpoints, look, make_tree
+from utils.phrases import Problem
 
 HOUSE = Path(__file__).parents[3]
 
@@ -72,7 +75,7 @@ def test_an_undo_is_undone(root: Path, points: Checkpoints) -> None:
     assert not again.left
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeded(12)
 def test_random_changes_are_undone(root: Path, points: Checkpoints, seed: int) -> None:
     vandal = Vandal(root, seed)
     vandal.act(25)
@@ -91,7 +94,7 @@ def test_random_changes_are_undone(root: Path, points: Checkpoints, seed: int) -
         assert look(root) == was
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeded(8)
 def test_nothing_of_the_person_is_lost(root: Path, points: Checkpoints, seed: int) -> None:
     """After an undo over a folder that moved on, going back to before it brings all back."""
     vandal = Vandal(root, seed)
@@ -689,3 +692,36 @@ def test_the_store_is_private(root: Path, points: Checkpoints, tmp_path: Path) -
     points.take()
     for path in (tmp_path / "store").rglob("*"):
         assert path.stat().st_mode & 0o077 == 0, path
+
+
+# --- a full disk ---------------------------------------------------------------------------------
+
+
+def test_without_room_for_a_checkpoint_no_call_begins(
+    root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root / "f", "one")
+    monkeypatch.setattr(Limits, "_disk", lambda _: (10**9, 10_000))
+    with pytest.raises(
+        Problem, match=r"The disk is full.*Make room there, or set ONEFOLD_DATA_DIR"
+    ):
+        points.begin_call("s1", 1, "a")
+    assert points.ledger.calls("s1") == []
+    monkeypatch.undo()
+    assert points.begin_call("s1", 1, "a").refused == ()
+
+
+def test_what_a_call_made_and_no_disk_holds_stays_and_the_rest_is_undone(
+    root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root / "f", "one")
+    before = points.take()
+    (root / "f").unlink()
+    write(root / "large", "x" * 3_000_000)
+    write(root / "small", "one")  # held already, under the other name
+    monkeypatch.setattr(Limits, "_disk", lambda _: (10**9, 2_000_000))
+    after = points.take()
+    assert after.refused == (("large", "room"),)
+    result = points.undo(before.id, after.id)
+    assert left_paths(result) == ["large"]
+    assert sorted(path.name for path in root.iterdir()) == ["f", "large"]

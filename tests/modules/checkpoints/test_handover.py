@@ -13,6 +13,7 @@ import pytest
 
 from core.cards import Change
 from modules.checkpoints.family import UndoFamily
+from modules.checkpoints.operations import Operation
 from modules.checkpoints.review import Part
 from modules.checkpoints.twin import Twin
 from modules.project import Project
@@ -102,7 +103,7 @@ def test_the_twin_gives_out_no_number_that_its_origin_gave(
 ) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     call(undo, 2, "b", root / "g", "two\n")
-    given = undo._ledger.add_undo("s1", [], [])
+    given = undo._ledger.write_down(0, Operation("undo", "s1"), None)[1].undo
     with twin(undo, 1, tmp_path) as (_, there):
         there.undo("")
         last = there._ledger.last_undo("copy")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from modules.checkpoints.checkpoints import Checkpoints
+from tests.campaign import seeded
 from tests.modules.checkpoints.folders import Look, checkpoints, look
 
 Act = Callable[[Path], None]
@@ -86,7 +87,7 @@ def test_names_of_one_file_come_back_as_such(tmp_path: Path, line: str) -> None:
         there_and_back(points, root, shell(line), shell("echo y > y"), shell("chmod -R go-w ."))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@seeded(4)
 def test_any_joining_and_parting_of_names_can_be_taken_back(tmp_path: Path, seed: int) -> None:
     root = tmp_path / "root"
     linked(root)

@@ -6,11 +6,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.cards import TableCard, TextCard
-from modules.checkpoints.checkpoints import Checkpoints, Undone
+from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.family import UndoFamily
 from modules.checkpoints.work import Work
 from modules.project import Project
@@ -156,6 +157,7 @@ def test_a_store_of_before_gets_its_numbers(
     with closing(sqlite3.connect(tmp_path / "store" / "checkpoints.db")) as old:
         old.execute("DROP TABLE accepted")
         old.execute("ALTER TABLE call DROP COLUMN number")
+        old.execute("ALTER TABLE journal DROP COLUMN operation")
         old.execute("PRAGMA user_version=1")
         old.commit()
     for again in family(project, tmp_path):
@@ -213,17 +215,33 @@ def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
     one_call("early")
     (project.root / "between").write_text("by the person")  # so the two are not undone in one go
     one_call("late")
-    take_back, tries = Checkpoints.undo, iter([True, False])
+    go, tries = Checkpoints._go, iter([True, False])
 
-    def full(self: Checkpoints, before: int, after: int) -> Undone:
+    def full(self: Checkpoints, *values: Any) -> Any:
         if not next(tries):
             raise Problem(phrase("The disk is full."))
-        return take_back(self, before, after)
+        return go(self, *values)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Checkpoints, "undo", full)
+        patch.setattr(Checkpoints, "_go", full)
         with pytest.raises(Problem, match="disk is full"):
             undo.undo("turn 7")
     assert [one.is_undone for one in undo.calls() if one.turn == 7] == [False, True]
-    undo.undo("turn 7")
+    assert "cut short is done" in str(undo.undo("turn 7").card)
     assert not (project.root / "early").exists()
+    assert (project.root / "between").exists()
+    undo.redo("")
+    assert (project.root / "early").exists()
+    assert (project.root / "late").exists()
+
+
+def test_the_same_text_written_again_needs_no_second_copy(undo: UndoFamily, root: Path) -> None:
+    undo.before("gone", 4)
+    (root / "f").unlink()
+    undo.after("gone", 4)
+    undo.rest()
+    was = text(three="three", twenty="twenty")
+    (root / "f").write_text(was)  # by the person, who missed it
+    undo.undo("turn 4")
+    assert (root / "f").read_text() == was
+    assert sorted(path.name for path in root.iterdir()) == ["f", "g"]

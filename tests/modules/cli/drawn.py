@@ -24,6 +24,7 @@ class Person:
     texts: list[str | None] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    has_draft: bool = False
 
     def keep(self, typed: str) -> None:
         self.kept.append(typed)

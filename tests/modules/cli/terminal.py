@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -13,6 +14,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
+CHECKOUT = shlex.quote(str(ROOT))
+"""The path as a shell reads it."""
+PYTHON = shlex.quote(sys.executable)
 PATIENCE = 120.0
 PROMPT = "›"
 
@@ -42,15 +46,15 @@ class Terminal:
     ) -> None:
         """Let the playhouse start once the shell command *first* is done."""
         words = [f"{name}={value}" for name, value in settings.items()]
-        program = f"{sys.executable} -m tests.modules.cli.playhouse {folder} en 50000"
-        self.line = f"{first}; cd {ROOT} && env {' '.join(words)} {program}; echo EXIT $?; cat"
+        program = f"{PYTHON} -m tests.modules.cli.playhouse {folder} en 50000"
+        self.line = f"{first}; cd {CHECKOUT} && env {' '.join(words)} {program}; echo EXIT $?; cat"
         self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), self.line)
 
     def start_in_shell(self, folder: Path, shell: str = "sh -i") -> None:
         """Let the playhouse start in a shell that knows jobs."""
         self.tmux("new-session", "-d", "-x", "90", "-y", "40", shell)
-        program = f"{sys.executable} -m tests.modules.cli.playhouse {folder} en 1"
-        self.press(f"cd {ROOT}; clear; {program}", "Enter")
+        program = f"{PYTHON} -m tests.modules.cli.playhouse {folder} en 1"
+        self.press(f"cd {CHECKOUT}; clear; {program}", "Enter")
         self.see("guarded · context")
 
     def start_again(self) -> None:

@@ -59,7 +59,9 @@ def test_what_was_typed_before_a_question_does_not_answer_it(
 def test_a_line_typed_at_a_question_is_no_answer_and_waits(started: Terminal) -> None:
     started.press("web", "Enter")
     started.see("y yes")
-    started.press("make a plan", "Enter", "and")
+    started.press("make a plan", "Enter")
+    started.see("› make a plan")
+    started.press("and")
 
     def waits(screen: str) -> bool:
         """Return whether it is said; who pauses is asked again, so type on until it is."""
@@ -76,6 +78,58 @@ def test_a_line_typed_at_a_question_is_no_answer_and_waits(started: Terminal) ->
     started.see("Found.")
     started.see("You said 'make a plan'.")
     assert "Allowed from now on" not in started.screen()
+
+
+def at_a_question(terminal: Terminal) -> None:
+    terminal.press("web", "Enter")
+    terminal.see("y yes")
+
+
+def question_is_back(screen: str) -> bool:
+    return "e edit · n no" in screen and "What you type waits" not in screen
+
+
+@pytest.mark.parametrize("brackets", ["-p", "-d"])
+def test_a_paste_of_lines_at_a_question_is_one_message(started: Terminal, brackets: str) -> None:
+    at_a_question(started)
+    started.tmux("set-buffer", "y\nn, or\na third line")
+    started.tmux("paste-buffer", brackets)
+    started.see("› y\n  n, or\n  a third line")
+    started.wait(question_is_back)
+    started.press("y")
+    started.see_prompt_after("Found.")
+    started.press("Enter")
+    screen = started.see(r"You said 'y\nn, or\na third line'.")
+    assert screen.count("You said") == 1
+
+
+def test_a_letter_taken_back_brings_the_question_back_at_once(
+    started: Terminal, tmp_path: Path
+) -> None:
+    at_a_question(started)
+    started.press("w")
+    started.see("› w")
+    started.press("BSpace")
+    started.wait(lambda screen: question_is_back(screen) and "› w" not in screen.split("web")[2])
+    started.press("n")
+    started.see("Why not?")
+
+
+def test_what_was_typed_at_a_question_is_edited_there(started: Terminal) -> None:
+    at_a_question(started)
+    started.press("plam")
+    started.see("› plam")
+    started.wait(question_is_back)
+    started.press("BSpace")
+    started.wait(lambda screen: screen.rstrip().endswith("› pla"))
+    started.press("Left", "Left", "X")
+    started.see("› pXla")
+    started.wait(question_is_back)
+    started.press("y")
+    started.see_prompt_after("Found.")
+    started.see("› pXla")
+    started.press("n", "Enter")
+    started.see("You said 'pXlan'.")
 
 
 def test_escape_leads_from_the_line_back_to_the_question(started: Terminal) -> None:

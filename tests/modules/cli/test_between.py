@@ -3,12 +3,11 @@
 import os
 import shutil
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.modules.cli.terminal import PROMPT, ROOT, Terminal, open_doors
+from tests.modules.cli.terminal import CHECKOUT, PROMPT, PYTHON, Terminal, open_doors
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -81,7 +80,7 @@ def hold(terminal: Terminal, folder: Path, moment: str, patch: str) -> None:
     """
     held = folder / "held.py"
     held.write_text(HELD.format(folder=str(folder), moment=moment, patch=patch))
-    program = f"cd {ROOT} && PYTHONPATH=. {sys.executable} {held}; echo EXIT $?; tail -f /dev/null"
+    program = f"cd {CHECKOUT} && PYTHONPATH=. {PYTHON} {held}; echo EXIT $?; tail -f /dev/null"
     terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", program)
 
 

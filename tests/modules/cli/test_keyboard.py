@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from modules.cli.keyboard import TypedAhead
+from modules.cli.keyboard import TypedAhead, pasted
 from utils.waiting import Stop
 
 
@@ -31,7 +31,11 @@ def test_what_was_typed_is_kept_until_it_is_taken(terminal: tuple[int, int]) -> 
     ahead.collect(program, Stop())
     os.write(person, b" y\r")
     ahead.collect(program, Stop())
-    assert ahead.take() == "你好 y\r".encode()
+    os.write(person, b"half")
+    ahead.collect(program, Stop())
+    assert ahead.entries == ["你好 y", "half"]
+    assert ahead.take() == pasted("你好 y".encode()) + b"\r"
+    assert ahead.take() == pasted(b"half")
     assert ahead.take() == b""
 
 
@@ -52,7 +56,7 @@ def test_who_goes_on_typing_is_waited_for(
     os.write(person, b"y")
     ahead = TypedAhead()
     ahead.collect(program, Stop())
-    assert ahead.take() == b"yes."
+    assert ahead.entries == ["yes."]
 
 
 def test_who_typed_just_now_is_waited_for_even_if_somebody_else_heard_it(
@@ -73,7 +77,7 @@ def test_who_typed_just_now_is_waited_for_even_if_somebody_else_heard_it(
 
     monkeypatch.setattr(select, "select", waiting)
     ahead.collect(program, Stop())
-    assert ahead.take() == b"yes"
+    assert ahead.entries == ["yes"]
 
 
 def test_a_stop_ends_the_waiting(terminal: tuple[int, int]) -> None:
@@ -84,3 +88,45 @@ def test_a_stop_ends_the_waiting(terminal: tuple[int, int]) -> None:
     ahead = TypedAhead()
     ahead.collect(program, stop)
     assert ahead.take() == b""
+
+
+def test_what_comes_at_once_is_one_line_and_so_is_what_is_pasted(
+    terminal: tuple[int, int],
+) -> None:
+    person, program = terminal
+    ahead = TypedAhead()
+    heard: list[str] = []
+    ahead.heard = heard.extend
+    for typed in (b"a\rb\r", pasted(b"c\rd\r"), b"\r"):
+        os.write(person, typed)
+        ahead.hear(program, 10, lambda: True)
+    assert heard == ahead.entries == ["a\nb", "c\nd"]
+
+
+def test_who_takes_back_all_they_typed_is_not_waited_for(
+    terminal: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person, program = terminal
+    ahead = TypedAhead()
+    ahead.add(b"x")
+    real = select.select
+
+    def taken_back(*arguments: Any) -> Any:
+        os.write(person, b"\x7f")
+        monkeypatch.setattr(select, "select", no_more)
+        return real(*arguments)
+
+    def no_more(*_: Any) -> Any:
+        raise AssertionError("somebody waits")
+
+    monkeypatch.setattr(select, "select", taken_back)
+    ahead.collect(program, Stop())
+    assert ahead.entries == []
+
+
+def test_held_lines_stand_in_the_prompt_as_one_and_are_not_sent() -> None:
+    ahead = TypedAhead()
+    assert not ahead.hold()
+    ahead.add(b"one\rtwp\x7fo\rhalf\x1b[D\x1b[Da")
+    assert ahead.hold(["from elsewhere"])
+    assert ahead.take() == pasted(b"from elsewhere\none\ntwo\nhaalf")

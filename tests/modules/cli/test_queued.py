@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 from core.messages import Record, Shift, User
@@ -12,7 +11,7 @@ from modules.cli.queued import Queued
 from modules.data_folder import DataFolder
 from modules.sessions import Sessions
 from tests.assembly import house
-from tests.modules.cli.terminal import PROMPT, ROOT, Terminal
+from tests.modules.cli.terminal import CHECKOUT, PROMPT, PYTHON, Terminal
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
 from tests.scripted import run, say
 from tests.simulator import Call, Say, Simulator, Step
@@ -55,7 +54,7 @@ def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Te
             f"ONEFOLD_DATA_DIR={data} DEEPSEEK_API_KEY=sk-test DEEPSEEK_BASE_URL={server.url}"
             " LANG=C.UTF-8 ONEFOLD_LANG=en"
         )
-        program = f"{sys.executable} {ROOT / 'main.py'} --cli --approve all"
+        program = f"{PYTHON} {CHECKOUT}/main.py --cli --approve all"
         shell = "cd {}; env {} {}; echo EXIT $?; cat"
         first = shell.format(project, settings, f"{program} & echo $! > {tmp_path}/pid; fg")
         terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", f"set -m; {first}")
@@ -86,7 +85,7 @@ def start(terminal: Terminal, base: Path, url: str, approve: str) -> tuple[Path,
         f"ONEFOLD_DATA_DIR={data} DEEPSEEK_API_KEY=sk-test DEEPSEEK_BASE_URL={url}"
         " LANG=C.UTF-8 ONEFOLD_LANG=en"
     )
-    program = f"{sys.executable} {ROOT / 'main.py'} --cli --approve {approve}"
+    program = f"{PYTHON} {CHECKOUT}/main.py --cli --approve {approve}"
     shell = f"cd {project}; env {settings} {program}; cat"
     terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", shell)
     terminal.see(PROMPT)

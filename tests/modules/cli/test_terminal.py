@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import time
 from pathlib import Path
@@ -183,7 +184,8 @@ def test_leaving_names_the_command_that_goes_on(started: Terminal) -> None:
     started.press("/exit", "Enter")
     started.see("EXIT 0")
     told = "".join(started.screen().split())
-    assert f"Goonwithitlater:python3{ROOT / 'main.py'}--cli--resume" in told
+    program = "".join(shlex.quote(str(ROOT / "main.py")).split())
+    assert f"Goonwithitlater:python3{program}--cli--resume" in told
 
 
 def test_ctrl_c_stops_a_running_program(started: Terminal) -> None:
@@ -224,6 +226,51 @@ def test_what_is_typed_during_a_turn_is_the_next_message(started: Terminal, tmp_
     open_doors(tmp_path, "go")
     screen = started.see("You said 'next one'.")
     assert screen.count("next one") == 2
+
+
+@pytest.mark.parametrize("brackets", ["-p", "-d"])
+def test_a_paste_of_lines_during_a_turn_is_one_message(
+    started: Terminal, tmp_path: Path, brackets: str
+) -> None:
+    started.press("pausing", "Enter")
+    started.see("Waiting for the model")
+    started.tmux("set-buffer", "one\n/cost\nthree")
+    started.tmux("paste-buffer", brackets)
+    started.see("› one\n  /cost\n  three")
+    started.press("Enter")
+    open_doors(tmp_path, "go")
+    screen = started.see_prompt_after(r"You said 'one\n/cost\nthree'.")
+    assert screen.count("You said") == 1
+
+
+def test_what_is_typed_during_a_turn_is_edited_and_never_seen_raw(
+    started: Terminal, tmp_path: Path
+) -> None:
+    started.press("silent", "Enter")
+    started.see("Waiting for the model")
+    started.press("frst", "Left", "Left", "Left", "i", "End", "!", "BSpace", "M-Enter", "2nd")
+    started.see("› first\n  2nd")
+    started.press("Enter")
+    started.press("half", "Up", "Home", "a ")
+    started.see("› a half")
+    started.press("C-c")
+    started.see("never sent")
+    screen = started.see("› first\n  2nd\n  a half")
+    assert "^" not in screen
+    started.press("Enter")
+    started.see(r"You said 'first\n2nd\na half'.")
+
+
+def test_a_stop_holds_all_that_waits(started: Terminal) -> None:
+    """What was entered behind the message that is stopped: it came at once, at the prompt."""
+    started.press("silent", "Enter", "second", "Enter")
+    started.see("Waiting for the model")
+    started.press("C-c")
+    started.see("never sent")
+    started.wait(lambda screen: "› second" in screen.split("never sent")[1])
+    assert "You said" not in started.screen()
+    started.press("Enter")
+    started.see("You said 'second'.")
 
 
 def test_a_command_that_need_not_wait_is_answered_while_a_turn_runs(started: Terminal) -> None:

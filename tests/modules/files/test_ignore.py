@@ -67,6 +67,21 @@ SEEN = [".gitignore", "a.py", "keep.log", "sub/.gitignore", "sub/build/y", "sub/
         "中文/名 字"]  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", ["repository", "folder"])
+def test_folders_that_tools_fill_are_left_out_without_a_rule(root: Path, kind: str) -> None:
+    fill(root, {".venv/lib/a.py": "", "sub/node_modules/p/b.js": "", "sub/c.py": "", "target": ""})
+    if kind == "repository":
+        fill(root, {"node_modules/ours.js": ""})
+        git(root, "init")
+        git(root, "add", "node_modules")
+        fill(root, {"node_modules/theirs.js": ""})
+        assert listed(root) == ["node_modules/ours.js", "sub/c.py", "target"]
+    else:
+        assert listed(root) == ["sub/c.py", "target"]
+    assert listed(root, "sub/node_modules") == ["sub/node_modules/p/b.js"]
+    assert listed(root, ".venv/lib") == [".venv/lib/a.py"]
+
+
 @pytest.mark.parametrize("kind", ["repository", "folder", "repository without git"])
 def test_nested_rules_hold_everywhere(
     root: Path, kind: str, monkeypatch: pytest.MonkeyPatch

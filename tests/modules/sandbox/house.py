@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from modules.files.own_code import OwnCode
 from modules.sandbox import Limits, Program, Result, Sandbox
 from utils.waiting import Stop
 
@@ -34,12 +35,19 @@ class House:
         (self.data / "sessions.db").write_text(SECRET)
         subprocess.run(["git", "init", "-q", str(self.project)], check=True)
 
-    def sandbox(self, project: Path | None = None, *, allow_limits_only: bool = False) -> Sandbox:
+    def sandbox(
+        self,
+        project: Path | None = None,
+        *,
+        allow_limits_only: bool = False,
+        own: OwnCode | None = None,
+    ) -> Sandbox:
         return Sandbox(
             project or self.project,
             hidden=[self.data],
             cache_folder=self.data,
             allow_limits_only=allow_limits_only,
+            own=own,
         )
 
     def python(self, code: str, limits: Limits = QUICK, project: Path | None = None) -> Result:

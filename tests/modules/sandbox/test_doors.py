@@ -22,6 +22,8 @@ from modules.sandbox.sockets import sockets_in
 from tests.modules.sandbox.house import House, finish
 from utils.phrases import Problem
 
+pytestmark = pytest.mark.as_root
+
 CONNECT = """
 import socket
 try:

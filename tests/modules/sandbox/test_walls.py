@@ -20,6 +20,8 @@ from tests.modules.sandbox.probes import KNOWN_OF_LANDLOCK, neighbours, successe
 ROOT = Path(__file__).parents[3]
 NOBODY = 65534
 
+pytestmark = pytest.mark.as_root
+
 
 def test_no_attempt_succeeds(house: House, tmp_path: Path) -> None:
     with neighbours(tmp_path) as outside:

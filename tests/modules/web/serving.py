@@ -87,10 +87,22 @@ class Served:
             connection.close()
 
     def cookie(self) -> dict[str, str]:
-        """Log in as a browser does; return the header that it sends from then on."""
-        answer = self.ask("GET", self.server.access.new_link(), known=False)
+        """Log in as a browser does; return the header that it sends from then on, to any port."""
+        return self._logged_in()[0]
+
+    def login(self) -> dict[str, str]:
+        """Log in as a browser does; return the headers of what the page itself asks for."""
+        cookie, where = self._logged_in()
+        own = {"Origin": f"http://{self.host}"}
+        return cookie | own | {"X-Onefold-Key": where.partition("#key=")[2]}
+
+    def _logged_in(self) -> tuple[dict[str, str], str]:
+        """Return the cookie, and where the login leads to."""
+        eyes = {"Accept": "text/html,*/*;q=0.8"}
+        answer = self.ask("GET", self.server.access.new_link(), headers=eyes, known=False)
         assert answer.status == 303
-        return {"Cookie": answer.headers["set-cookie"].split(";")[0]}
+        cookie = {"Cookie": answer.headers["set-cookie"].split(";")[0]}
+        return cookie, answer.headers["location"]
 
     def new_session(self) -> str:
         session: str = self.ask("POST", "/api/sessions").json["id"]

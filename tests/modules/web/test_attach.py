@@ -24,7 +24,7 @@ from modules.cli.listening import Listener
 from modules.web.access import announced, server_file
 from modules.web.hub import AsyncMode
 from modules.words import Words
-from tests.modules.cli.terminal import ROOT, Terminal
+from tests.modules.cli.terminal import CHECKOUT, PYTHON, Terminal
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
 from tests.modules.sandbox.house import until
 from tests.modules.web.serving import PATIENCE, Served
@@ -80,7 +80,7 @@ def attach_to(terminal: Terminal, data: Path, port: int, first: str = "pass") ->
         "from modules.words import Words; "
         f"attach(Path('{data}'), {port}, Words.of('en'))"
     )
-    program = f'cd {ROOT} && {sys.executable} -c "{script}"; cat'
+    program = f'cd {CHECKOUT} && {PYTHON} -c "{script}"; cat'
     terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", program)
 
 

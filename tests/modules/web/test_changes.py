@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -22,7 +21,7 @@ from modules.outputs import Outputs
 from modules.past import Past
 from modules.project import Project
 from modules.web.access import announced, server_file
-from tests.modules.cli.terminal import ROOT, Terminal
+from tests.modules.cli.terminal import CHECKOUT, PYTHON, Terminal
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
 from tests.modules.web.serving import PATIENCE, Answer, Page, Served
 from tests.scripted import call, say
@@ -305,7 +304,7 @@ def test_the_attached_terminal_shows_what_the_page_takes_back(
     with announced(file, server.url, server.access.token, talk.served.project):
         terminal.tmux(
             *("new-session", "-d", "-x", "90", "-y", "30"),
-            f'cd {ROOT} && {sys.executable} -c "{script}"; cat',
+            f'cd {CHECKOUT} && {PYTHON} -c "{script}"; cat',
         )
         terminal.see("two")
         terminal.see("›")

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 import websocket
 
-from modules.web import carriers, green, place, threaded
+from modules.web import carriers, green, place, strangers, threaded
+from modules.web.strict import MOST_CONNECTIONS
 from tests.modules.sandbox.house import until
 from tests.modules.web.serving import PATIENCE, Served
 from tests.scripted import USED
@@ -132,6 +133,52 @@ def test_more_connections_than_can_be_served_wait(
             client.close()
         with waiting:
             assert waiting.recv(100).startswith(b"HTTP/1.1 200 ")
+
+
+def test_strangers_who_send_half_a_request_keep_nobody_out(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (green, threaded):
+        monkeypatch.setattr(module, "HEAD_SECONDS", 10 * PATIENCE)
+    with serve() as served, ExitStack() as stack:
+        session = served.new_session()
+        events = stack.enter_context(raw(served, f"GET /events?session={session} HTTP/1.1", "\r\n"))
+        assert events.recv(100_000).startswith(b"HTTP/1.1 200 ")
+        idle = http.client.HTTPConnection("127.0.0.1", served.server.port, timeout=PATIENCE)
+        stack.callback(idle.close)
+        idle.request("GET", "/api/status", headers=served.token)
+        idle.getresponse().read()
+        known = idle.sock
+        for _ in range(MOST_CONNECTIONS + 44):
+            half = socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)
+            stack.enter_context(half)
+            half.sendall(b"GET / HTTP/1.1\r\nX-Half: ")
+        assert served.ask("GET", served.server.access.new_link(), known=False).status == 303
+        assert served.ask("GET", "/api/status").status == 200
+        idle.request("GET", "/api/status", headers=served.token)
+        assert idle.getresponse().status == 200
+        assert idle.sock is known  # who has shown proof keeps the connection
+        served.ask("POST", f"/api/sessions/{session}/messages", {"text": "/todos"})
+        told = b""
+        while b"CommandAnswered" not in told:
+            told += events.recv(100_000)
+
+
+def test_a_stranger_gives_way_to_those_that_came_later(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(strangers, "MOST_STRANGERS", 2)
+    with serve() as served, ExitStack() as stack:
+        address = ("127.0.0.1", served.server.port)
+        first, *others = (
+            stack.enter_context(socket.create_connection(address, timeout=PATIENCE))
+            for _ in range(3)
+        )
+        assert ends(first)
+        for other in others:
+            head = f"GET /api/status HTTP/1.1\r\nHost: {served.host}\r\n\r\n"
+            other.sendall(head.encode())
+            assert other.recv(100).startswith(b"HTTP/1.1 401 ")
 
 
 @pytest.mark.parametrize("piece", [1_000_000, 8_000])

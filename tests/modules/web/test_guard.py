@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import websocket
 
-from modules.web.access import TRIES_A_MINUTE, server_file
+from modules.web.access import TRIES_A_MINUTE, Access, server_file
 from modules.web.guard import HEADERS
 from tests.modules.web.serving import PATIENCE, Served
 
@@ -92,18 +92,116 @@ def test_a_login_link_works_once_and_leaves_no_secret(served: Served) -> None:
     assert served.ask("GET", link, known=False).status == 401
 
 
-def test_guessing_links_ends_soon(served: Served) -> None:
-    for _ in range(TRIES_A_MINUTE):
-        assert served.ask("GET", "/login?token=guess", known=False).status == 401
+def test_guessing_links_ends_soon_and_locks_nobody_out(served: Served) -> None:
+    guesses = [
+        served.ask("GET", "/login?token=guess", known=False).status
+        for _ in range(2 * TRIES_A_MINUTE)
+    ]
+    assert guesses == [401] * TRIES_A_MINUTE + [429] * TRIES_A_MINUTE
     link = served.server.access.new_link()
-    assert served.ask("GET", link, known=False).status == 429
+    assert served.ask("GET", link, known=False).status == 303
+
+
+def test_a_guess_is_forgotten_after_a_minute() -> None:
+    now = [1_000.0]
+    access = Access(1, clock=lambda: now[0])
+    assert all(access.may_try() for _ in range(TRIES_A_MINUTE))
+    now[0] += 59
+    assert not access.may_try()
+    now[0] += 2
+    assert [access.may_try() for _ in range(TRIES_A_MINUTE + 1)] == [True] * TRIES_A_MINUTE + [
+        False
+    ]
+
+
+def test_a_link_that_was_asked_for_is_good_for_ten_minutes() -> None:
+    now = [1_000.0]
+    access = Access(1, clock=lambda: now[0])
+    first, early, late = (access.new_link(*limit) for limit in ((), (600,), (600,)))
+    now[0] += 599
+    assert access.log_in(early.partition("token=")[2])
+    now[0] += 2
+    assert access.log_in(late.partition("token=")[2]) is None
+    assert access.log_in(first.partition("token=")[2])
 
 
 def test_a_change_needs_an_origin_of_ours(served: Served) -> None:
+    page = served.login()
+    bare = {name: value for name, value in page.items() if name != "Origin"}
+    assert served.ask("POST", "/api/sessions", headers=bare, known=False).status == 403
+    assert served.ask("POST", "/api/sessions", headers=page, known=False).status == 201
+
+
+ACTS = [
+    ("POST", "/api/login-links", {}),
+    ("POST", "/api/sessions", {}),
+    ("POST", "/api/sessions/{session}/messages", {"text": "hi"}),
+    ("POST", "/api/sessions/{session}/confirm", {"call_id": "c", "yes": True}),
+    ("PUT", "/api/files/text", {"path": "x.txt", "text": "x"}),
+    ("PATCH", "/api/sessions/{session}", {"title": "x"}),
+    ("DELETE", "/api/sessions/{session}", {}),
+    ("OPTIONS", "/api/sessions", {}),
+    ("GET", "/socket.io/?EIO=4&transport=polling", None),
+    ("GET", "/socket.io?EIO=4&transport=polling", None),
+    ("GET", "/socket.io/?EIO=4&transport=polling&key=", None),
+    ("GET", "/socket.io/?EIO=4&transport=polling&key=guess", None),
+    ("POST", "/socket.io/?EIO=4&transport=polling&sid=x", {}),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), ACTS)
+def test_who_caught_the_cookie_on_another_port_can_do_nothing(
+    served: Served, method: str, path: str, body: dict[str, Any] | None
+) -> None:
+    session = served.new_session()
+    caught = served.cookie() | {"Origin": f"http://{served.host}", "Sec-Fetch-Site": "same-origin"}
+    path = path.format(session=session)
+    for key in ({}, {"X-Onefold-Key": ""}, {"X-Onefold-Key": "guess"}):
+        answer = served.ask(method, path, body, caught | key, known=False)
+        assert answer.status == 401, answer.body
+        if path.startswith("/api/"):
+            assert answer.json["code"] == "no_key"
+    assert not (served.project / "x.txt").exists()
+    assert served.ask("GET", f"/api/sessions/{session}").status == 200
+
+
+def test_a_key_alone_is_worth_nothing(served: Served) -> None:
+    page = served.login()
+    del page["Cookie"]
+    assert served.ask("GET", "/api/status", headers=page, known=False).status == 401
+    assert served.ask("POST", "/api/sessions", headers=page, known=False).status == 401
+
+
+def test_a_cookie_shows_the_page_and_a_wrong_key_is_told_of(served: Served) -> None:
     cookie = served.cookie()
-    assert served.ask("POST", "/api/sessions", headers=cookie, known=False).status == 403
-    own = cookie | {"Origin": f"http://{served.host}"}
-    assert served.ask("POST", "/api/sessions", headers=own, known=False).status == 201
+    for path in ("/", "/api/status", "/api/sessions", "/api/files"):
+        assert served.ask("GET", path, headers=cookie, known=False).status == 200
+    for key in ("", "of-another-run"):
+        wrong = cookie | {"X-Onefold-Key": key}
+        answer = served.ask("GET", "/api/status", headers=wrong, known=False)
+        assert (answer.status, answer.json["code"]) == (401, "no_key")
+
+
+def test_the_key_is_told_to_nobody_but_who_logs_in(served: Served) -> None:
+    key = served.server.access.key
+    session = served.new_session()
+    cookie = served.cookie()
+    for path in ("/", f"/s/{session}", "/api/status", "/api/docs", "/static/js/early.js"):
+        answer = served.ask("GET", path, headers=cookie, known=False)
+        assert key not in f"{answer.headers} {answer.body.decode()}"
+    wrong = served.ask("GET", "/login?token=x", headers={"Accept": "text/html"}, known=False)
+    assert key not in f"{wrong.headers} {wrong.body.decode()}"
+
+
+def test_a_login_leads_a_browser_to_its_key_and_a_program_to_the_plain_page(
+    served: Served,
+) -> None:
+    new = served.server.access.new_link
+    eyes = {"Accept": "text/html"}
+    browser = served.ask("GET", new(), headers=eyes, known=False)
+    assert browser.headers["location"] == f"/#key={served.server.access.key}"
+    program = served.ask("GET", new(), known=False)
+    assert program.headers["location"] == "/"
 
 
 def test_a_preflight_of_another_origin_is_refused(served: Served) -> None:
@@ -164,8 +262,13 @@ def test_a_socket_of_another_origin_is_refused(
     with pytest.raises(websocket.WebSocketBadStatusException) as refused:
         websocket.create_connection(address, header=sent, host=host, suppress_origin=True)
     assert refused.value.status_code == status
-    own = served.cookie() | {"Origin": f"http://{served.host}"}
-    websocket.create_connection(address, header=own, suppress_origin=True).close()
+    own = {"header": served.cookie(), "origin": f"http://{served.host}"}
+    key = f"&key={served.server.access.key}"
+    websocket.create_connection(address + key, **own).close()
+    for wrong in ("", "&key=", "&key=guess"):
+        with pytest.raises(websocket.WebSocketBadStatusException) as refused:
+            websocket.create_connection(address + wrong, **own)
+        assert refused.value.status_code == 401
 
 
 def test_an_oversized_message_ends_only_its_own_connection(served: Served) -> None:

@@ -1,0 +1,65 @@
+"""The conversation as one JSON file after each turn, for other programs to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from core.blinding import mapped
+from core.family import Family, Talk
+from core.messages import Record, Shift, ToolAnswer
+from utils.files import write_atomically
+from utils.phrases import Phrase, phrase
+
+
+class KeepJson(Family):
+    """Keeps the messages of the session, those of tools included, in the file *path*.
+
+    They stand there whole, in the form of the chat-completions API, without what was taken back and
+    without what nobody may see. Of several sessions the one whose turn ended last is there.
+    """
+
+    _talk: Talk
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._warnings: list[Phrase] = []
+        self._has_failed = False
+
+    def meet(self, talk: Talk) -> None:
+        self._talk = talk
+
+    def status(self) -> Sequence[tuple[Phrase, str]]:
+        return [(phrase("Conversation as JSON"), str(self._path))]
+
+    def warnings(self) -> Sequence[Phrase]:
+        told, self._warnings = self._warnings, []
+        return told
+
+    def finish(self) -> None:
+        records = [record for _, record in self._talk.history.records]
+        plain = to_messages(mapped(records, self._talk.blind))
+        text = json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
+        try:
+            # Halves of a surrogate pair become the escapes that JSON has for them.
+            write_atomically(self._path, text.encode("utf-8", "backslashreplace"))
+            self._has_failed = False
+        except OSError as error:
+            self._fail(error.strerror or str(error))
+
+    def _fail(self, why: str) -> None:
+        if not self._has_failed:
+            path = str(self._path)
+            self._warnings.append(phrase("{path} cannot be written: {why}.", path=path, why=why))
+        self._has_failed = True
+
+
+def to_messages(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return *records* as messages; those of tools bear the name of their tool as well."""
+    return [
+        record.to_wire() | ({"name": record.name} if isinstance(record, ToolAnswer) else {})
+        for record in records
+        if not isinstance(record, Shift)
+    ]

@@ -1,0 +1,81 @@
+"""Other agents' names for our tools and parameters, understood where they can mean one thing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.cards import TextCard
+from core.tool_aliases import understood
+from core.tools import Outcome, Risk, Toolbox, tool
+
+
+class Files:
+    @tool(Risk.WRITE)
+    def create_file(self, path: str, content: str, overwrite: bool = False) -> Outcome:
+        """Make a file."""
+        return Outcome(path, TextCard(path, content))
+
+    @tool(Risk.WRITE)
+    def modify_file(self, path: str, operation: str, old: str = "", new: str = "") -> Outcome:
+        """Change a file."""
+        return Outcome(path, TextCard(path, old + new + operation))
+
+    @tool(Risk.WRITE)
+    def rename_file(self, path: str, new_path: str) -> Outcome:
+        """Rename a file."""
+        return Outcome(path, TextCard(path, new_path))
+
+
+TOOLS = Toolbox.of([Files()])
+FILE = {"path": "a.txt", "content": "hi"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["create_file", "functions.create_file", "CreateFile", "createFile", "create-file",
+     "default_api.create_file", " create_file "],
+)  # fmt: skip
+def test_a_name_is_known_by_any_spelling(name: str) -> None:
+    assert understood(TOOLS, name, FILE) == ("create_file", FILE)
+
+
+def test_an_unknown_name_stays() -> None:
+    assert understood(TOOLS, "make_file", {"x": 1}) == ("make_file", {"x": 1})
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"file_path": "a.txt", "content": "hi"}, FILE),
+        ({"filePath": "a.txt", "content": "hi"}, FILE),
+        ({"filename": "a.txt", "contents": "hi"}, FILE),
+        ({**FILE, "description": "Make it."}, FILE),
+    ],
+)
+def test_another_name_of_a_parameter_is_understood(
+    given: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    assert understood(TOOLS, "create_file", given) == ("create_file", meant)
+
+
+def test_edits_of_other_agents_are_understood() -> None:
+    given = {"file_path": "a", "operation": "replace", "old_string": "x", "new_string": "y"}
+    meant = {"path": "a", "operation": "replace", "old": "x", "new": "y"}
+    assert understood(TOOLS, "modify_file", given) == ("modify_file", meant)
+    given = {"source": "a", "destination": "b"}
+    assert understood(TOOLS, "rename_file", given)[1] == {"path": "a", "new_path": "b"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"path": "a", "file_path": "b", "content": "hi"},
+        {"file_path": "a", "filename": "b", "content": "hi"},
+        {**FILE, "force": True},
+    ],
+    ids=["two paths", "two other names", "unknown"],
+)
+def test_what_can_mean_two_things_is_left_as_it_is(given: dict[str, Any]) -> None:
+    assert understood(TOOLS, "create_file", given) == ("create_file", given)

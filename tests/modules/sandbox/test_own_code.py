@@ -1,0 +1,166 @@
+"""No program changes what Onefold is loaded from, where that lies in the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from modules.files.own_code import OwnCode
+from modules.sandbox import Program, Sandbox, selftest
+from tests.modules.checkpoints.folders import look
+from tests.modules.sandbox.house import House, finish, settle
+
+ATTEMPTS = (
+    "echo evil >> code/onefold/main.py",
+    "echo evil > code/onefold/click.py",
+    "echo evil > code/onefold/.venv/lib/evil.pth",
+    "mkdir code/onefold/core/__pycache__",
+    "rm code/onefold/main.py",
+    "rm -rf code/onefold",
+    "cp code/onefold/main.py m; mv m code/onefold/main.py",
+    "mv code/onefold/main.py m",
+    "mv code/onefold code/onefold2",
+    "mv code code2",
+    "mv code/onefold/core other/core",
+    "ln -sfn ../other code/onefold/core",
+    "ln -sfnT other code/onefold",
+    "ln -sf other/a code/onefold/main.py",
+    "ln code/onefold/main.py m && echo evil >> m",
+    "ln -s code/onefold l; echo evil >> l/main.py; rm l",
+    "echo evil >> /proc/self/root$PWD/code/onefold/main.py",
+    "echo evil >> /proc/self/cwd/code/onefold/main.py",
+    "python3 -c 'import os; os.truncate(\"code/onefold/main.py\", 0)'",
+    "python3 -c 'import os; os.open(\"code/onefold/main.py\", os.O_RDONLY | os.O_TRUNC)'",
+    "mount --bind other code/onefold",
+    "unshare -Urm mount --bind other code/onefold",
+    "mkdir -p missing/lib; echo evil > missing/lib/sitecustomize.py",
+    "mkdir -p code/lib; echo evil > code/lib/sitecustomize.py",
+    "rm link; ln -s other link",
+    "mv link old",
+    "ln -sfnT other link",
+)
+
+
+@pytest.fixture
+def root(house: House) -> Path:
+    """The project, with Onefold two folders deep in it, and a link that leads there."""
+    for path in ("code/onefold/main.py", "code/onefold/core/turn.py", "code/a", "other/a", "b"):
+        (house.project / path).parent.mkdir(parents=True, exist_ok=True)
+        (house.project / path).write_text("as it was\n")
+    (house.project / "code/onefold/.venv/lib").mkdir(parents=True)
+    (house.project / "link").symlink_to("code/onefold")
+    return house.project
+
+
+@pytest.fixture(params=["A", "C"])
+def tier(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "C":
+        monkeypatch.setattr(selftest, "PLACES", ())
+    return str(request.param)
+
+
+def sandbox(house: House, tier: str, *paths: str, links: tuple[str, ...] = ()) -> Sandbox:
+    made = house.sandbox(own=OwnCode(paths, links))
+    assert made.report().tier == tier
+    return made
+
+
+def ours(root: Path) -> dict[str, object]:
+    """Return what must stay as it is: of the folders above only that they are there."""
+    found: dict[str, object] = {}
+    for name, (mode, mtime, content) in look(root).items():
+        if name in ("link", "missing", "code/lib") or name.startswith("code/onefold"):
+            found[name] = mode, mtime, content
+    return found
+
+
+def test_no_attempt_succeeds(house: House, root: Path, tier: str) -> None:
+    before = ours(root)
+    made = sandbox(house, tier, "code/lib", "code/onefold", "missing/lib", links=("link",))
+    for line in ATTEMPTS:
+        finish(made, Program("bash", line))
+    assert ours(root) == before
+    assert not (root / "code2").exists()
+
+
+def test_without_protection_they_would_succeed(house: House, root: Path, tier: str) -> None:
+    before = ours(root)
+    made = sandbox(house, tier)
+    for line in ATTEMPTS[:4]:
+        assert finish(made, Program("bash", line)).exit_code == 0
+    assert len(ours(root)) == len(before) + 3
+
+
+def test_all_else_works_as_before(house: House, root: Path, tier: str) -> None:
+    made = sandbox(house, tier, "code/onefold")
+    line = "cat code/onefold/main.py && ls code && echo new > other/a && mkdir other/in && rm b"
+    if tier == "C":
+        line = line.removesuffix(" && rm b")
+    done = finish(made, Program("bash", f"{line} && echo more >> code/a"))
+    assert (done.exit_code, done.output) == (0, "as it was\na\nonefold\n")
+    assert (root / "code/a").read_text() == "as it was\nmore\n"
+    closed = f"directly in {root}, {root / 'code'} by a program"
+    assert [closed in str(note) for note in done.notes] == ([True] if tier == "C" else [])
+
+
+def test_beside_a_link_to_us_files_are_written_and_folders_are_free(
+    house: House, root: Path, tier: str
+) -> None:
+    made = sandbox(house, tier, "code/onefold", links=("link",))
+    done = finish(made, Program("bash", "echo new > b && echo new > other/new && ! touch c"))
+    assert done.exit_code == 0
+    assert (root / "b").read_text() == (root / "other/new").read_text() == "new\n"
+    assert [f"directly in {root}" in str(note) for note in done.notes] == [True]
+
+
+def test_data_in_it_stays_hidden(house: House, root: Path, tier: str) -> None:
+    data = root / "code/onefold/data"
+    (data / "projects").mkdir(parents=True)
+    (data / "projects/secret").write_text("CANARY")
+    made = Sandbox(root, hidden=[data], cache_folder=data, own=OwnCode(("code/onefold",)))
+    lines = (
+        "cat code/onefold/data/projects/secret",
+        "echo evil > code/onefold/data/config.toml",
+        "echo evil > code/onefold/data/projects/secret",
+        "mv code/onefold/data code/onefold/old",
+        "cat code/onefold/*/*/*",
+    )
+    assert made.report().tier == tier
+    for line in lines:
+        assert "CANARY" not in finish(made, Program("bash", line)).output
+    assert (data / "projects/secret").read_text() == "CANARY"
+    assert not (data / "config.toml").exists()
+
+
+def test_a_python_that_waited_keeps_to_it(house: House, root: Path, tier: str) -> None:
+    made = sandbox(house, tier, "code/onefold", "missing", links=("link",))
+    before = ours(root)
+    code = "import os\nfor act in ({}):\n try: act()\n except OSError as e: print(e.errno)"
+    acts = (
+        "lambda: open('code/onefold/main.py', 'w'),"
+        "lambda: os.rename('code', 'x'), lambda: os.remove('link'), lambda: os.mkdir('missing')"
+    )
+    for _ in range(3):
+        done = finish(made, Program("python", code.format(acts)))
+        assert len(done.output.split()) == 4
+        settle()
+    made.close()
+    assert ours(root) == before
+
+
+def test_another_name_of_a_file_of_ours_leads_there_no_more(
+    house: House, root: Path, tier: str
+) -> None:
+    (root / "other/alias.py").hardlink_to(root / "code/onefold/main.py")
+    made = sandbox(house, tier, "code/onefold")
+    assert finish(made, Program("bash", "echo evil > other/alias.py")).exit_code == 0
+    assert (root / "code/onefold/main.py").read_text() == "as it was\n"
+
+
+def test_nothing_is_left_where_something_was_missing(house: House, root: Path) -> None:
+    made = sandbox(house, "A", "missing/lib", "code/lib")
+    line = "ls -d missing code/lib && ! touch missing/x && ! touch code/lib/x"
+    assert finish(made, Program("bash", line)).exit_code == 0
+    assert not (root / "missing").exists()
+    assert not (root / "code/lib").exists()

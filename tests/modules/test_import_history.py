@@ -1,0 +1,312 @@
+"""An old conversation is brought in whole, and every request that goes on with it is valid."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.messages import ToolCall
+from modules.import_history import Imported, import_history
+from modules.import_history.entries import Repair
+from modules.import_history.mending import BEGINNING, UNANSWERED, mend
+from modules.import_history.source import LARGEST
+from modules.sessions import Sessions
+from tests.assembly import house
+from tests.core.test_turn import check_whole
+from tests.judge import verdict
+from tests.scripted import run, say
+from utils.phrases import Problem
+
+Wire = dict[str, Any]
+
+
+def wire_of(messages: list[Any]) -> list[Wire]:
+    """Return *messages* as they would be sent, after checking that they may be."""
+    records = [record for _, record in mend(messages).records if record.kind != "shift"]
+    wire: list[Wire] = [record.to_wire() for record in records]
+    check_whole(wire)
+    body = {"model": "deepseek-flash", "messages": wire, "thinking": {"type": "enabled"}}
+    assert verdict(json.dumps(body).encode()) is None
+    return wire
+
+
+def repairs_of(messages: list[Any]) -> dict[Repair, list[int]]:
+    return {repair: list(numbers) for repair, numbers in mend(messages).repairs.items()}
+
+
+def brought_in(tmp_path: Path, content: str | bytes) -> Imported:
+    path = tmp_path / "conversation_history.json"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    store = Sessions(tmp_path / "sessions.sqlite")
+    try:
+        return import_history(path, store, model="m", blind=str)
+    finally:
+        store.close()
+
+
+def a_call(
+    call_id: Any = "c1", name: Any = "create_file", arguments: Any = '{"path": "a"}'
+) -> Wire:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def reply(*calls: Any, content: Any = "", **more: Any) -> Wire:
+    return {"role": "assistant", "content": content, "tool_calls": list(calls), **more}
+
+
+def answer(call_id: Any = "c1", content: Any = "done", **more: Any) -> Wire:
+    return {"role": "tool", "tool_call_id": call_id, "content": content, **more}
+
+
+def user(text: Any = "做吧") -> Wire:
+    return {"role": "user", "content": text}
+
+
+WHOLE: list[Wire] = [
+    user(),
+    reply(a_call(), content="I write.", reasoning_content="Hm."),
+    answer(name="create_file"),
+    {"role": "assistant", "content": "Done."},
+]
+
+
+def test_a_whole_conversation_needs_no_mending_and_stays_as_it_is() -> None:
+    assert repairs_of(WHOLE) == {}
+    assert wire_of(WHOLE) == [
+        {"role": "user", "content": "做吧"},
+        {"role": "assistant", "content": "I write.", "reasoning_content": "Hm.",
+         "tool_calls": [a_call()]},
+        {"role": "tool", "tool_call_id": "c1", "content": "done"},
+        {"role": "assistant", "content": "Done.", "reasoning_content": ""},
+    ]  # fmt: skip
+
+
+def test_turns_are_counted_and_a_note_before_a_message_belongs_to_its_turn() -> None:
+    note = {"role": "system", "content": "By the way."}
+    mended = mend([note, user("one"), reply(content="1", tool_calls=None), note, user("two")])
+    assert [(turn, record.kind) for turn, record in mended.records[:-1]] == [
+        (1, "user"), (1, "assistant"), (2, "context"), (2, "user"),
+    ]  # fmt: skip
+    assert mended.repairs == {Repair.SYSTEM: [1]}
+
+
+@pytest.mark.parametrize(
+    ("messages", "repair", "number"),
+    [
+        ([user(), 7, *WHOLE], Repair.NO_MESSAGE, 2),
+        ([user(), reply(content=None, tool_calls=None)], Repair.EMPTY, 2),
+        ([{"role": "developer", "content": "Be good."}, *WHOLE], Repair.SYSTEM, 1),
+        ([{"role": " Human ", "content": "hi"}], Repair.ROLE, 1),
+        ([user(), {"role": "observer", "content": "hm"}], Repair.UNKNOWN_ROLE, 2),
+        ([user([{"type": "text", "text": "a"}, "b"])], Repair.CONTENT, 1),
+        ([user(5)], Repair.CONTENT, 1),
+        ([user([{"type": "image_url", "image_url": {"url": "x"}}])], Repair.PART, 1),
+        ([user(), reply(content="<think>Hm.</think>\n\nYes.")], Repair.THINKING, 2),
+        ([user(), reply("nothing", content="x")], Repair.CALL, 2),
+        ([user(), reply({"id": "c1", "function": {"name": "f", "arguments": "{}"}}), answer()],
+         Repair.CALL_TYPE, 2),
+        ([user(), reply(a_call(None)), answer("c1")], Repair.CALL_ID, 2),
+        ([*WHOLE, *WHOLE], Repair.CALL_ID, 6),
+        ([user(), reply(a_call(name=""), content=""), answer(name="read_file")],
+         Repair.CALL_NAME, 2),
+        ([user(), reply(a_call(arguments={"path": "a"})), answer()], Repair.ARGUMENTS, 2),
+        ([user(), reply(a_call(arguments=None)), answer()], Repair.ARGUMENTS, 2),
+        ([user(), reply(a_call(arguments='{"path": "a\nb",}')), answer()], Repair.ARGUMENTS, 2),
+        ([user(), reply(a_call(arguments='"{\\"path\\": \\"a\\"}"')), answer()],
+         Repair.ARGUMENTS, 2),
+        ([user(), reply(a_call(arguments='{"path": "a')), answer()], Repair.BROKEN, 2),
+        ([user(), reply(a_call(arguments="[1]")), answer()], Repair.BROKEN, 2),
+        ([user(), reply(a_call()), answer(None)], Repair.ANSWER_ID, 3),
+        ([user(), reply(a_call()), answer("other")], Repair.ANSWER_ID, 3),
+        ([user(), {"role": "assistant", "content": None,
+                   "function_call": {"name": "f", "arguments": "{}"}},
+          {"role": "function", "name": "f", "content": "1"}], Repair.ANSWER_ID, 3),
+        ([user(), reply(a_call()), {"role": "assistant", "content": "Done."}, answer()],
+         Repair.ANSWER_PLACE, 4),
+        ([user(), answer(), reply(a_call())], Repair.ANSWER_PLACE, 2),
+        ([user(), answer("nobody")], Repair.ORPHAN, 2),
+        ([*WHOLE[:3], answer(content="twice")], Repair.ORPHAN, 4),
+        ([user(), reply(a_call())], Repair.UNANSWERED, 2),
+        (WHOLE[1:], Repair.BEGINNING, 1),
+    ],
+)  # fmt: skip
+def test_what_lacks_is_mended_and_told(messages: list[Any], repair: Repair, number: int) -> None:
+    wire_of(messages)
+    assert repairs_of(messages)[repair] == [number]
+
+
+def test_answers_find_their_calls_by_id_else_by_name_else_by_order() -> None:
+    calls = [a_call(None, "list_files"), a_call(None, "read_file"), a_call("x", "read_file")]
+    answers = [answer("x", "third"), answer(None, "second", name="read_file"), answer("y", "first")]
+    wire = wire_of([user(), reply(*calls), *answers])
+    assert [one["content"] for one in wire[2:]] == ["first", "second", "third"]
+    assert [one["tool_call_id"] for one in wire[2:]] == [c["id"] for c in wire[1]["tool_calls"]]
+
+
+def test_a_late_answer_comes_right_behind_its_call_and_nothing_is_dropped() -> None:
+    wire = wire_of([user("one"), reply(a_call()), user("two"), answer(content="late"),
+                    answer("nobody", "lone", name="f")])  # fmt: skip
+    assert [(one["role"], one["content"]) for one in wire] == [
+        ("user", "one"), ("assistant", ""), ("tool", "late"), ("user", "two"),
+        ("system", "Result of an earlier call of f: lone"),
+    ]  # fmt: skip
+
+
+def test_what_a_call_said_is_kept_even_where_it_cannot_be_read() -> None:
+    records = mend([user(), reply(a_call(arguments='{"path": "a'))]).records
+    call = records[1][1].calls[0]  # type: ignore[union-attr]
+    assert call == ToolCall("c1", "create_file", "{}", broken='{"path": "a')
+    assert records[2][1].text == UNANSWERED  # type: ignore[union-attr]
+
+
+def test_a_missing_beginning_is_said() -> None:
+    assert wire_of(WHOLE[1:])[0] == {"role": "user", "content": BEGINNING}
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda m: json.dumps(m),
+        lambda m: json.dumps({"messages": m}),
+        lambda m: json.dumps({"conversation": m, "timestamp": "2025-07-01"}),
+        lambda m: "\ufeff" + json.dumps(m, ensure_ascii=False, indent=2),
+        lambda m: json.dumps(m, ensure_ascii=False).encode("gb18030"),
+        lambda m: json.dumps(m, ensure_ascii=False).encode("utf-16"),
+        lambda m: "\n".join(json.dumps(one) for one in m),
+    ],
+)
+def test_every_shape_is_read(tmp_path: Path, shape: Callable[[Any], str | bytes]) -> None:
+    done = brought_in(tmp_path, shape(WHOLE))
+    assert (done.messages, done.turns, done.mended.repairs) == (4, 1, {})
+    store = Sessions(tmp_path / "sessions.sqlite")
+    assert store.info(done.session).title == "做吧"
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "breaks off in line 1|is no JSON"),
+        ("hello", "is no JSON: .* in line 1, column 1"),
+        (json.dumps(WHOLE)[:-20], "breaks off in line 1"),
+        (json.dumps(WHOLE, indent=1)[:-3], "breaks off in line"),
+        ('[{"role": "user", "content": "a"} x]', "is no JSON: .* column 35"),
+        ("[" * 100_000, "is no JSON"),
+        ('{"name": "package", "version": 1}', "no conversation"),
+        ("[1, 2, 3]", "no conversation"),
+        ('"role"', "no conversation"),
+        ('[{"role": "system", "content": "x"}]', "no conversation"),
+        (b"\x00\xff\xfe\x81", "is no text|is no JSON"),
+    ],
+)
+def test_what_is_no_conversation_is_told_and_leaves_nothing(
+    tmp_path: Path, content: str | bytes, told: str
+) -> None:
+    with pytest.raises(Problem, match=told):
+        brought_in(tmp_path, content)
+    store = Sessions(tmp_path / "sessions.sqlite")
+    assert store.sessions() == []
+    store.close()
+
+
+def test_a_file_that_is_missing_no_file_or_huge_is_told(tmp_path: Path) -> None:
+    store = Sessions(tmp_path / "sessions.sqlite")
+    huge = tmp_path / "huge.json"
+    with huge.open("wb") as file:
+        file.truncate(LARGEST + 1)
+    for path, told in [
+        (tmp_path / "none.json", "cannot be read: No such file"),
+        (tmp_path, "is no file"),
+        (huge, "too large to be brought in: 100 MB; at most 100 MB"),
+        (Path("nul\0"), "cannot be read"),
+    ]:
+        with pytest.raises(Problem, match=told):
+            import_history(path, store, model="m", blind=str)
+    store.close()
+
+
+# --- going on ------------------------------------------------------------------------------------
+
+
+def old_history(chance: random.Random, messages: int) -> list[Any]:
+    """Return a conversation such as an older program kept, with every kind of damage."""
+    made: list[Any] = []
+    while len(made) < messages:
+        made.append(user(chance.choice(["写一个文件", "go on", ["text"], None, 3])))
+        for _ in range(chance.randint(0, 4)):
+            ids = [chance.choice([None, "", "call_1", f"call_{len(made)}_{n}"])
+                   for n in range(chance.randint(1, 3))]  # fmt: skip
+            texts = ["{}", '{"path": "a"}', {"path": "a"}, '{"a": "b\nc",}', '{"x', None, "null"]
+            calls = [a_call(one, chance.choice(["read_file", "", "a b"]), chance.choice(texts))
+                     for one in ids]  # fmt: skip
+            for one in calls:
+                if chance.random() < 0.3:
+                    del one["type"]
+            made.append(reply(*calls, content=chance.choice([None, "", "ok", [], 4])))
+            answers = [answer(one, chance.choice(["ok", None, {"success": True}, ["x"]]))
+                       for one in ids if chance.random() < 0.9]  # fmt: skip
+            chance.shuffle(answers)
+            made += answers
+            if chance.random() < 0.1:
+                made.insert(chance.randint(0, len(made)), answer("lone", "?"))
+        made.append({"role": chance.choice(["assistant", "AI", "bot"]), "content": "Done."})
+        if chance.random() < 0.2:
+            made.append({"role": chance.choice(["developer", "system"]), "content": "Note."})
+    return made[:messages]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_long_damaged_history_goes_on(tmp_path: Path, seed: int) -> None:
+    messages = old_history(random.Random(seed), 300)
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(messages), encoding="utf-8")
+    with house(tmp_path, say("Here I am."), say("Again.")) as here:
+        done = import_history(path, here.store, model="m", blind=here.main.blind)
+        here.main.resume(done.session)
+        before = here.main.history.turn
+        run(here.main, "And now?")
+        run(here.main, "/status")
+        run(here.main, "Again?")
+        first, second = here.model.requests
+        for request in (first, second):
+            check_whole(request)
+            body = {"model": "deepseek-flash", "messages": request}
+            assert verdict(json.dumps({**body, "thinking": {"type": "enabled"}}).encode()) is None
+        assert second[: len(first)] == first
+        assert here.main.history.turn == before + 2
+    assert len(first) > 100
+
+
+def test_secrets_of_the_project_are_not_brought_in(tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps([user("use hunter2-hunter2"), answer("x", "hunter2-hunter2")]))
+    with house(tmp_path) as here:
+        (here.root / ".env").write_text("PASSWORD=hunter2-hunter2\n")
+        done = import_history(path, here.store, model="m", blind=here.main.blind)
+        assert "hunter2" not in str(here.store.load(done.session))
+        assert here.store.info(done.session).title == "use «SECRET:PASSWORD»"
+
+
+def test_an_export_comes_back_without_what_was_taken_back(tmp_path: Path) -> None:
+    with house(tmp_path, say("One."), say("Two."), say("Three.")) as here:
+        run(here.main, "one")
+        run(here.main, "two")
+        run(here.main, "/rewind 2")
+        run(here.main, "three")
+        run(here.main, "/export talk.json")
+        sent = here.main.history.wire()
+        path = here.root / "talk.json"
+        done = import_history(path, here.store, model="m", blind=here.main.blind)
+        run(here.main, "/new")
+        here.main.resume(done.session)
+        said = [one for one in here.main.history.wire() if one["role"] != "system"]
+        assert said == [one for one in sent if one["role"] != "system"]
+        assert [one["content"] for one in said] == ["one", "One.", "three", "Three."]

@@ -1,0 +1,38 @@
+"""What the tests need of the machine beside Python; `python3 -m tests.needs` names what is missing.
+
+Standard library only: this is asked before the environment is made.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+PROGRAMS = {
+    "bwrap": "bubblewrap",
+    "chromium": "chromium",
+    "git": "git",
+    "node": "nodejs",
+    "rg": "ripgrep",
+    "tmux": "tmux",
+}
+"""Each program that the tests start, and the package of Debian that has it."""
+FONT = "fonts-noto-cjk"
+
+
+def missing() -> list[str]:
+    """Return the packages of Debian that the tests need and that are not here."""
+    packages = [package for name, package in PROGRAMS.items() if shutil.which(name) is None]
+    return packages if _draws_chinese() else [*packages, FONT]
+
+
+def _draws_chinese() -> bool:
+    if shutil.which("fc-list") is None:
+        return False
+    listed = ["fc-list", ":lang=zh", "family"]
+    return bool(subprocess.run(listed, stdout=subprocess.PIPE, check=False).stdout.strip())
+
+
+if __name__ == "__main__":
+    sys.stdout.write("".join(f"{package}\n" for package in missing()))

@@ -1,0 +1,191 @@
+"""A call written as text is a call, or a question, and never runs where it is merely shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utils.llm.text_calls import CallGuard, Fit, find_calls
+
+TOOLS = {
+    "create_file": ({"path", "content"}, {"path", "content", "overwrite"}),
+    "read_file": ({"path"}, {"path", "start_line"}),
+    "list_files": (set[str](), {"path", "depth"}),
+}
+
+
+def judge(name: str, arguments: Mapping[str, Any]) -> Fit:
+    name = name.removeprefix("functions.")
+    if name not in TOOLS:
+        return "unknown"
+    needed, known = TOOLS[name]
+    return "fits" if needed <= arguments.keys() <= known else "misfits"
+
+
+ARGUMENTS = '{"path": "a.txt", "content": "hi\\nyou\\n"}'
+JSON = f'{{"name": "create_file", "arguments": {ARGUMENTS}}}'
+FENCED = f"```json\n{JSON}\n```"
+FUNCTION = (
+    "<function=create_file>\n<parameter=path>\na.txt\n</parameter>\n"
+    "<parameter=content>\nhi\nyou\n</parameter>\n</function>"
+)
+INVOKE = (
+    '<invoke name="create_file">\n<parameter name="path">a.txt</parameter>\n'
+    '<parameter name="content">hi\nyou\n</parameter>\n</invoke>'
+)
+WHOLE = {
+    "bare": JSON,
+    "list": f"[{JSON}]",
+    "fence": FENCED,
+    "unnamed fence": f"```\n{JSON}\n```",
+    "pretty": '{\n  "name": "create_file",\n  "parameters": {\n    "path": "a.txt",\n'
+    '    "content": "hi"\n  }\n}',
+    "type": f'{{"type": "function", "name": "create_file", "parameters": {ARGUMENTS}}}',
+    "openai": f'{{"type": "function", "function": {JSON}}}',
+    "tool_calls": f'{{"tool_calls": [{JSON}]}}',
+    "tool": f'{{"tool": "create_file", "tool_input": {ARGUMENTS}}}',
+    "action": f'{{"action": "create_file", "action_input": {ARGUMENTS}}}',
+    "string arguments": json.dumps({"name": "create_file", "arguments": ARGUMENTS}),
+    "raw line breaks": '{"name": "create_file", "arguments": {"path": "a", "content": "x\ny"}}',
+    "hermes": f"<tool_call>\n{JSON}\n</tool_call>",
+    "function_call": f"<function_call>{JSON}</function_call>",
+    "function tag": FUNCTION,
+    "function tag, JSON": f"<function=create_file>{ARGUMENTS}</function>",
+    "qwen coder": f"<tool_call>\n{FUNCTION}\n</tool_call>",
+    "invoke": INVOKE,
+    "function_calls": f"<function_calls>\n{INVOKE}\n</function_calls>",
+    "glm": "<tool_call>create_file\n<arg_key>path</arg_key>\n<arg_value>a</arg_value>\n"
+    "<arg_key>content</arg_key>\n<arg_value>b</arg_value>\n</tool_call>",
+    "mistral": f"[TOOL_CALLS][{JSON}]",
+    "mistral named": f"[TOOL_CALLS]create_file[ARGS]{ARGUMENTS}",
+    "python tag": f"<|python_tag|>{JSON}<|eom_id|>",
+    "granite": f"<|tool_call|>[{JSON}]",
+    "functools": f"functools[{JSON}]",
+    "kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.create_file:0"
+    f"<|tool_call_argument_begin|>{ARGUMENTS}<|tool_call_end|><|tool_calls_section_end|>",
+    "harmony": "<|channel|>commentary to=functions.create_file <|constrain|>json<|message|>"
+    f"{ARGUMENTS}<|call|>",
+    "functiongemma": "<start_function_call>call:create_file{path:<escape>a, b<escape>,"
+    "content:<escape>{x}<escape>}<end_function_call>",
+    "react": f"Thought: I do it.\nAction: create_file\nAction Input: {ARGUMENTS}",
+    "python": '[create_file(path="a", content="b")]',
+    "tool_code": '```tool_code\nprint(create_file(path="a", content="b"))\n```',
+    "cline": "<create_file>\n<path>a</path>\n<content>\nb\n</content>\n</create_file>",
+    "end token": f"{JSON}<|im_end|>",
+}
+LEADS = ["", "I will make it now.\n", "The file does not exist, so I create it:\n\n", "好的。\n"]
+
+
+@pytest.mark.parametrize("lead", LEADS)
+@pytest.mark.parametrize("form", WHOLE)
+def test_a_whole_call_at_the_end_is_a_call(form: str, lead: str) -> None:
+    reading = find_calls(lead + WHOLE[form], judge)
+    assert reading is not None
+    assert reading.is_sure
+    assert [call.name.removeprefix("functions.") for call in reading.calls] == ["create_file"]
+    assert set(reading.calls[0].arguments) == {"path", "content"}
+    assert reading.said in (lead.strip(), f"{lead}Thought: I do it.".strip())
+
+
+@pytest.mark.parametrize("form", ["bare", "fence", "hermes", "function tag", "invoke", "mistral"])
+def test_several_calls_are_all_read(form: str) -> None:
+    other = WHOLE[form].replace("a.txt", "b.txt")
+    reading = find_calls(f"{WHOLE[form]}\n{other}", judge)
+    assert reading is not None
+    assert reading.is_sure
+    assert [call.arguments["path"] for call in reading.calls] == ["a.txt", "b.txt"]
+
+
+@given(st.sampled_from(sorted(WHOLE)), st.data())
+def test_no_cut_of_a_call_runs(form: str, data: st.DataObject) -> None:
+    whole = WHOLE[form].removesuffix("<|im_end|>").removesuffix("<|eom_id|>")
+    cut = whole[: data.draw(st.integers(0, len(whole) - 1))]
+    reading = find_calls(cut, judge)
+    assert reading is None or not reading.is_sure or reading.calls == _calls(whole)
+
+
+def _calls(text: str) -> Any:
+    reading = find_calls(text, judge)
+    return reading and reading.calls
+
+
+SHOWN = {
+    "for example": f"A call looks like this, for example:\n{FENCED}",
+    "an example": f"Here is an example:\n\n{JSON}",
+    "syntax": f"The syntax:\n<tool_call>\n{JSON}\n</tool_call>",
+    "explained behind": f"{FENCED}\nThis is the syntax that Qwen was taught.",
+    "code block": f"```\n<tool_call>\n{JSON}\n</tool_call>\n```",
+    "python block": f"```python\ncall = {JSON}\n```",
+    "code span": f"Write `{JSON}`",
+    "quotation": f"> {JSON}",
+    "forbidden": f"Do not call it so:\n{JSON}",
+    "chinese": f"调用的格式：\n{FENCED}",
+    "another tool": JSON.replace("create_file", "launch"),
+    "package.json": '```json\n{"name": "create-app", "version": "1.0.0"}\n```',
+    "a person": '{"name": "Ann", "arguments": {}}',
+    "plain": "All is done.",
+}
+
+
+@pytest.mark.parametrize("case", SHOWN)
+def test_what_is_shown_stays_text(case: str) -> None:
+    assert find_calls(SHOWN[case], judge) is None
+
+
+UNSURE = {
+    "cut": JSON[:-2],
+    "no end tag": f"<tool_call>\n{JSON}",
+    "open fence": f"```json\n{JSON}",
+    "talk behind": f"{FENCED}\nThe file is there now.",
+    "missing argument": '{"name": "create_file", "arguments": {"path": "a"}}',
+    "unknown argument": '{"name": "list_files", "arguments": {"force": true}}',
+    "proposed": f"I could write it with\n{FENCED}",
+    "asked": f"Shall I do this?\n{FENCED}",
+    "half of the second": f"{JSON}\n{JSON[:-4]}",
+}
+
+
+@pytest.mark.parametrize("case", UNSURE)
+def test_what_is_in_doubt_is_a_question(case: str) -> None:
+    reading = find_calls(UNSURE[case], judge)
+    assert reading is not None
+    assert not reading.is_sure
+
+
+TEXTS = st.sampled_from(
+    [*WHOLE.values(), *SHOWN.values(), *UNSURE.values(), "- [x](y) <b> {z}\n`a` [1]\n\n{\n"]
+)
+
+
+@given(TEXTS, st.lists(st.integers(1, 40), min_size=1))
+def test_a_guard_loses_nothing_however_the_text_is_cut(text: str, sizes: list[int]) -> None:
+    guard, shown, position = CallGuard(), "", 0
+    while position < len(text):
+        size = sizes[position % len(sizes)]
+        shown += guard.feed(text[position : position + size])
+        position += size
+    assert shown + guard.close() == text
+
+
+HELD = sorted(set(WHOLE) - {"react", "functools"})  # their first words are those of any talk
+
+
+@given(st.sampled_from(HELD), st.sampled_from(LEADS), st.integers(1, 30))
+def test_no_part_of_a_call_is_shown(form: str, lead: str, size: int) -> None:
+    guard, text = CallGuard(), lead + WHOLE[form]
+    cuts = range(0, len(text), size)
+    shown = "".join(guard.feed(text[start : start + size]) for start in cuts)
+    assert shown == lead
+
+
+def test_a_block_that_is_followed_by_talk_is_shown_at_once() -> None:
+    guard = CallGuard()
+    assert guard.feed('See:\n```json\n{"name": "x"') == "See:\n"
+    assert guard.feed(', "version": 1}\n```\n') == ""
+    assert guard.feed("That") == '```json\n{"name": "x", "version": 1}\n```\nThat'
+    assert guard.feed(" is all.") == " is all."

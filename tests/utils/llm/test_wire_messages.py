@@ -1,0 +1,149 @@
+"""The same history in the order and roles that a server takes, each request the last one longer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utils.llm.server_profile import ServerProfile
+from utils.llm.wire_messages import arranged, spelled
+
+Message = dict[str, Any]
+
+
+def system(text: str) -> Message:
+    return {"role": "system", "content": text}
+
+
+def user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def reply(text: str, *ids: str) -> Message:
+    calls = [
+        {"id": i, "type": "function", "function": {"name": "f", "arguments": "{}"}} for i in ids
+    ]
+    message = {"role": "assistant", "content": text, "reasoning_content": "hm"}
+    return {**message, "tool_calls": calls} if calls else message
+
+
+def answer(call_id: str) -> Message:
+    return {"role": "tool", "tool_call_id": call_id, "content": f"did {call_id}"}
+
+
+TURN = [system("You are."), system("Place."), user("Go."), reply("", "a", "b"), answer("a"),
+        answer("b"), system("News."), reply("Done."), system("More."), user("And?")]  # fmt: skip
+
+
+def said(messages: Any) -> list[tuple[str, str]]:
+    return [(message["role"], message["content"]) for message in messages]
+
+
+def test_system_messages_come_first_and_later_ones_become_notes() -> None:
+    profile = ServerProfile(system_messages="first")
+    assert said(arranged(TURN, profile)) == [
+        ("system", "You are.\n\nPlace."),
+        ("user", "Go."),
+        ("assistant", ""),
+        ("tool", "did a"),
+        ("tool", "did b"),
+        ("user", "[Note from the system]\nNews."),
+        ("assistant", "Done."),
+        ("user", "[Note from the system]\nMore."),
+        ("user", "And?"),
+    ]
+
+
+def test_where_roles_alternate_notes_join_what_they_follow() -> None:
+    profile = ServerProfile(system_messages="none", alternating=True)
+    assert said(arranged(TURN, profile)) == [
+        ("user", "You are.\n\nPlace.\n\nGo."),
+        ("assistant", ""),
+        ("tool", "did a"),
+        ("tool", "did b\n\n[Note from the system]\nNews."),
+        ("assistant", "Done."),
+        ("user", "[Note from the system]\nMore.\n\nAnd?"),
+    ]
+
+
+def test_a_person_never_speaks_in_a_tools_answer() -> None:
+    profile = ServerProfile(alternating=True)
+    stopped = [user("Go."), reply("", "a"), answer("a"), user("Rather this.")]
+    assert said(arranged(stopped, profile))[-2:] == [
+        ("assistant", "(stopped)"),
+        ("user", "Rather this."),
+    ]
+
+
+def test_each_call_has_a_reply_of_its_own_where_one_is_the_most() -> None:
+    profile = ServerProfile(parallel_calls=False)
+    alone = list(arranged([user("Go."), reply("So.", "a", "b"), answer("a"), answer("b")], profile))
+    assert alone == [user("Go."), reply("So.", "a"), answer("a"), reply("", "b"), answer("b")]
+
+
+def test_short_ids_fit_their_answers() -> None:
+    profile = ServerProfile(call_ids="short")
+    call, result = (
+        spelled(reply("", "call_00_abcdef"), profile),
+        spelled(answer("call_00_abcdef"), profile),
+    )
+    assert call["tool_calls"][0]["id"] == result["tool_call_id"]
+    assert len(result["tool_call_id"]) == 9
+    assert result["tool_call_id"].isalnum()
+
+
+def test_a_reply_bears_what_the_server_takes() -> None:
+    assert spelled(reply("", "a"), ServerProfile())["reasoning_content"] == "hm"
+    assert (
+        spelled({"role": "assistant", "content": "x"}, ServerProfile())["reasoning_content"] == ""
+    )
+    profile = ServerProfile(reasoning_content=False, call_content="null")
+    bare = spelled(reply("", "a"), profile)
+    assert "reasoning_content" not in bare
+    assert bare["content"] is None
+    assert spelled(reply("Text."), profile)["content"] == "Text."
+
+
+PROFILES = st.builds(
+    ServerProfile,
+    system_messages=st.sampled_from(["anywhere", "first", "none"]),
+    alternating=st.booleans(),
+    parallel_calls=st.booleans(),
+)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[list[Message]]:
+    """Steps of a conversation as they are sent: each list is what comes before the next request."""
+    steps = [[system("You are."), system("Place."), user("0")]]
+    for number in range(draw(st.integers(1, 6))):
+        ids = [f"{number}{letter}" for letter in "abc"[: draw(st.integers(0, 3))]]
+        step = [reply(f"r{number}", *ids), *map(answer, ids)]
+        if draw(st.booleans()):
+            step.append(system(f"s{number}"))
+        if not ids:
+            step.append(user(f"u{number}"))
+        steps.append(step)
+    return steps
+
+
+@given(PROFILES, histories())
+def test_requests_only_ever_grow_at_their_end(
+    profile: ServerProfile, steps: list[list[Message]]
+) -> None:
+    sent: list[Message] = []
+    before: list[Message] = []
+    for step in steps:
+        sent += step
+        now = [spelled(message, profile) for message in arranged(sent, profile)]
+        assert now[: len(before)] == before
+        before = now
+
+
+@given(PROFILES, histories())
+def test_nothing_said_is_lost(profile: ServerProfile, steps: list[list[Message]]) -> None:
+    sent = [message for step in steps for message in step]
+    text = "\n".join(message["content"] for message in arranged(sent, profile))
+    assert all(message["content"] in text for message in sent)

@@ -1,0 +1,268 @@
+"""What a refusal says of the server: which part of the request it does not take."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from utils.llm.server_profile import PLAIN, ServerProfile
+from utils.phrases import Phrase, phrase
+
+_USUAL_LARGEST = 8192
+"""Tokens of output that most servers allow, where one refuses more and does not say how many."""
+_LEAST_REPLY = 256
+"""Tokens; a window that leaves fewer for the reply is too small for the prompt."""
+_TEMPLATE = re.compile(r"template|jinja|raise_exception|TemplateError", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A request refused: the HTTP *status* and what the body says, field names included."""
+
+    status: int
+    text: str
+
+    @classmethod
+    def of(cls, status: int, body: str) -> Refusal:
+        """Read the *body* of an answer; what it repeats of the request is left out."""
+        try:
+            value = json.loads(body)
+        except ValueError:
+            return cls(status, body)
+        return cls(status, " ".join(_words(value)))
+
+    @property
+    def may_be_shape(self) -> bool:
+        """Whether another shape of the same request may help."""
+        return self.status in (400, 422) or (self.status == 500 and self._names_a_shape)
+
+    @property
+    def _names_a_shape(self) -> bool:
+        return bool(_TEMPLATE.search(self.text)) or any(h.asks(self.text) for h in _HABITS)
+
+
+def _words(value: Any) -> list[str]:
+    """Return the strings of an error in their order, without kinds and what it echoes."""
+    if isinstance(value, dict):
+        told = (one for name, one in value.items() if name not in ("input", "type", "url"))
+        return [word for one in told for word in _words(one)]
+    if isinstance(value, list):
+        if all(isinstance(one, str | int) for one in value):
+            return [".".join(map(str, value))]
+        return [word for one in value for word in _words(one)]
+    return [value] if isinstance(value, str) else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Habit:
+    """One thing that servers refuse: how they say it, and the profile without it.
+
+    *change* returns the same profile where it has that already.
+    """
+
+    pattern: str
+    change: Callable[[ServerProfile, str], ServerProfile]
+
+    def asks(self, text: str) -> bool:
+        return re.search(self.pattern, text, re.IGNORECASE | re.DOTALL) is not None
+
+
+def _window(profile: ServerProfile, text: str) -> ServerProfile:
+    """Take the window that *text* names, then ask for less and less output.
+
+    A prompt that fills the window alone teaches nothing.
+    """
+    found = window_named(text)
+    if not found or _prompt_named(text) + _LEAST_REPLY > found:
+        return profile
+    if not profile.window or found < profile.window:
+        return replace(profile, window=found)
+    output = min(profile.max_output or found, found) // 2
+    return replace(profile, max_output=output) if output >= _LEAST_REPLY else profile
+
+
+def _prompt_named(text: str) -> int:
+    """Return the tokens of the prompt as *text* counts them, 0 if it does not."""
+    for pattern in (
+        r"([\d,]+) (?:tokens )?(?:in|from) (?:the|your) (?:messages|input|prompt)",
+        r"([\d,]+) input tokens",
+        r"request \(([\d,]+) tokens",
+        r"prompt is too long: ([\d,]+)",
+        r"resulted in ([\d,]+) tokens",
+    ):
+        if found := re.search(pattern, text, re.IGNORECASE):
+            return int(found[1].replace(",", ""))
+    return 0
+
+
+def window_named(text: str) -> int:
+    """Return the tokens that the server's window has by its own words, 0 if they do not say."""
+    for pattern in (
+        r"maximum context length (?:is|of) ([\d,]+)",
+        r"available context size \(([\d,]+)",
+        r"context (?:length|window|size|limit)[^\d]{0,40}([\d,]{4,})",
+        r'n_ctx"?\s*[=:]\s*([\d,]+)',
+        r"max_model_len[^\d]{0,20}([\d,]+)",
+        r"input tokens? .*?(?:limit|maximum)[^\d]{0,30}([\d,]{4,})",
+        r"> ?([\d,]{4,}) maximum",
+    ):
+        if found := re.search(pattern, text, re.IGNORECASE):
+            return int(found[1].replace(",", ""))
+    return 0
+
+
+def _output(profile: ServerProfile, text: str) -> ServerProfile:
+    """Take the largest output that *text* names, or one that is smaller than the last try."""
+    if re.search(r"max_tokens.*(not supported|unsupported|instead)", text) and (
+        "max_completion_tokens" in text
+    ):
+        return replace(profile, output_limit="max_completion_tokens")
+    if profile.output_limit == "max_completion_tokens" and _unknown(text, "max_completion_tokens"):
+        return replace(profile, output_limit="none")
+    if profile.output_limit == "max_tokens" and _unknown(text, "max_tokens"):
+        return replace(profile, output_limit="max_completion_tokens")
+    largest = _largest_named(text) or _USUAL_LARGEST
+    if not profile.max_output or largest < profile.max_output:
+        return replace(profile, max_output=largest)
+    if profile.max_output > 1024:
+        return replace(profile, max_output=profile.max_output // 2)
+    return replace(profile, output_limit="none")
+
+
+def _unknown(text: str, name: str) -> bool:
+    """Return whether *text* says that there is no parameter *name*."""
+    words = r"unrecognized|unknown|unexpected|unsupported|not supported|extra|not permitted"
+    near = rf"({words})[^.]{{0,60}}{name}|{name}[^.]{{0,80}}({words})"
+    return re.search(near, text, re.IGNORECASE) is not None
+
+
+def _largest_named(text: str) -> int:
+    """Return the most tokens of output that *text* allows, 0 if it names none."""
+    for pattern in (
+        r"at most ([\d,]+)",
+        r"(?:less than or equal to|<=|no more than|not exceed|up to) ?`?([\d,]+)",
+        r"\[ ?\d+ ?, ?([\d,]+) ?\]",
+        r"between \d+ and ([\d,]+)",
+        r"> ([\d,]+),? which is the maximum",
+        r"(?:maximum|limit|max)[^\d]{0,40}(?:is|of|:|=) ?([\d,]+)",
+    ):
+        if found := re.search(pattern, text, re.IGNORECASE):
+            return int(found[1].replace(",", ""))
+    return 0
+
+
+def _system(profile: ServerProfile, text: str) -> ServerProfile:
+    """Put system messages first, or nowhere where that is done or the role is not known."""
+    unknown = r"system.{0,40}(not supported|unsupported|not allowed|invalid)|"
+    unknown += r"(not support|unsupported|unknown|invalid|unexpected).{0,30}\bsystem\b"
+    if profile.system_messages != "anywhere" or re.search(unknown, text, re.IGNORECASE):
+        return replace(profile, system_messages="none")
+    return replace(profile, system_messages="first")
+
+
+def _alternating(profile: ServerProfile, _: str) -> ServerProfile:
+    system = "first" if profile.system_messages == "anywhere" else profile.system_messages
+    return replace(profile, alternating=True, system_messages=system)
+
+
+def _call_content(profile: ServerProfile, _: str) -> ServerProfile:
+    return replace(profile, call_content="null")
+
+
+def _without(**changes: Any) -> Callable[[ServerProfile, str], ServerProfile]:
+    return lambda profile, _: replace(profile, **changes)
+
+
+_HABITS: Sequence[_Habit] = (
+    _Habit(
+        r"(maximum|available|model'?s?) (context|input)|context (length|window|size)|n_ctx"
+        r"|prompt is too long|max_model_len",
+        _window,
+    ),
+    _Habit(r"reasoning_content", _without(reasoning_content=False)),
+    _Habit(
+        r"reasoning[_.]?effort|reasoning\.effort",
+        _without(reasoning_effort=False),
+    ),
+    _Habit(r"stream_options|include_usage", _without(stream_options=False)),
+    _Habit(r"\bstream(ing)?\b", _without(stream=False)),
+    _Habit(
+        r"(?<![a-z_])thinking(?!_)",
+        _without(thinking=False),
+    ),
+    _Habit(
+        r"max_tokens|max_completion_tokens|max_new_tokens|(output|completion) tokens",
+        _output,
+    ),
+    _Habit(
+        r"\balternat(e|es|ing)\b.{0,40}\b(user|assistant|roles?)\b|roles? must alternate",
+        _alternating,
+    ),
+    _Habit(
+        r"\bsystem\b.{0,60}(messages?|prompts?|roles?|instruction)|roles?\b.{0,60}\bsystem\b",
+        _system,
+    ),
+    _Habit(
+        r"(after|following|followed by|before).{0,40}\b(role|user|tool|assistant)\b"
+        r"|(expected|last|unexpected).{0,20}\broles?\b",
+        _alternating,
+    ),
+    _Habit(
+        r"single tool.?calls?|one tool.?call|parallel|multiple (tool|function).?calls?",
+        _without(parallel_calls=False),
+    ),
+    _Habit(
+        r"tool.?call.{0,12}\bid\b.{0,80}(length|9|alphanumeric|a-z|pattern|characters)",
+        _without(call_ids="short"),
+    ),
+    _Habit(
+        r"additionalProperties|\bdefault\b.{0,40}(schema|field|propert|not|unknown)"
+        r"|(unknown|unsupported|invalid).{0,40}(schema|\bdefault\b)",
+        _without(plain_schema=True),
+    ),
+    _Habit(
+        r"content.{0,60}(empty|blank|at least 1|min_length|must not be|non-?whitespace)"
+        r"|(empty|blank).{0,30}content",
+        _call_content,
+    ),
+)
+
+
+def learnt(profile: ServerProfile, refusal: Refusal, *, may_guess: bool) -> ServerProfile | None:
+    """Return the profile that *refusal* teaches, None if it teaches nothing new.
+
+    One habit a refusal, each at most once: a profile only ever asks for less. A refusal that
+    names nothing of ours teaches the plainest shape, if one *may_guess*.
+    """
+    if not refusal.may_be_shape:
+        return None
+    named = [habit for habit in _HABITS if habit.asks(refusal.text)]
+    for habit in named:
+        if (better := habit.change(profile, refusal.text)) != profile:
+            return better
+    if named or not may_guess:
+        return None
+    plain = replace(
+        PLAIN,
+        output_limit=profile.output_limit,
+        max_output=min(profile.max_output or _USUAL_LARGEST, _USUAL_LARGEST),
+        window=profile.window,
+    )
+    return plain if plain != profile else None
+
+
+def told(before: ServerProfile, after: ServerProfile, host: str) -> Phrase:
+    """Return what to say when a profile was learnt."""
+    names = ", ".join(
+        f"{name}={'yes' if value is True else 'no' if value is False else value}"
+        for name, value in after.changes.items()
+        if before.changes.get(name) != value
+    )
+    return phrase(
+        "{host} takes requests of another shape ({names}); they are sent so from now on.",
+        host=host,
+        names=names,
+    )

@@ -1,0 +1,104 @@
+"""What a server takes for one model, and where that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, Protocol, get_args, get_type_hints
+
+OutputLimit = Literal["max_tokens", "max_completion_tokens", "none"]
+SystemMessages = Literal["anywhere", "first", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerProfile:
+    """The shape of the requests that a server takes; the defaults are DeepSeek's own API.
+
+    *thinking* is DeepSeek's switch, *reasoning_effort* how hard a thinking call thinks, and
+    *reasoning_content* the thoughts on earlier replies. *output_limit* is the name under which the
+    largest reply is asked for, *max_output* its largest value in tokens and *window* what prompt
+    and reply may have together; 0 is "not known". *system_messages* says where they may stand,
+    *alternating* that roles must, *parallel_calls* whether one reply may hold several calls.
+    *call_ids* is "short" where an id must be nine letters and digits, *call_content* what stands
+    beside calls that come without text. *plain_schema* leaves out of the tools' schemas what not
+    everybody understands.
+    """
+
+    thinking: bool = True
+    reasoning_effort: bool = True
+    reasoning_content: bool = True
+    stream: bool = True
+    stream_options: bool = True
+    output_limit: OutputLimit = "max_tokens"
+    max_output: int = 0
+    window: int = 0
+    system_messages: SystemMessages = "anywhere"
+    alternating: bool = False
+    parallel_calls: bool = True
+    call_ids: Literal["any", "short"] = "any"
+    call_content: Literal["text", "null"] = "text"
+    plain_schema: bool = False
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> ServerProfile:
+        """Return the profile that *table* describes, the defaults where it is silent.
+
+        Raises `ValueError` that names what no profile has.
+        """
+        hints = get_type_hints(cls)
+        for name, value in table.items():
+            if name not in hints:
+                raise ValueError(f"{name} is none of {', '.join(hints)}")
+            choices = get_args(hints[name])
+            is_fit = value in choices if choices else type(value) is hints[name]
+            if not is_fit or (type(value) is int and value < 0):
+                raise ValueError(f"{name} cannot be {value!r}")
+        return cls(**table)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What differs from the defaults, by name: what `of` takes back."""
+        usual = ServerProfile()
+        pairs = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: value for name, value in pairs if value != getattr(usual, name)}
+
+
+PLAIN = ServerProfile(
+    thinking=False,
+    reasoning_effort=False,
+    reasoning_content=False,
+    stream_options=False,
+    system_messages="first",
+    alternating=True,
+    plain_schema=True,
+)
+"""What every server of this API takes: for one that refuses without saying what it minds."""
+
+
+class ProfileStore(Protocol):
+    """Where the profiles of servers are kept, by address and model."""
+
+    def find(self, base_url: str, model: str) -> ServerProfile:
+        """Return what is known; the defaults where nothing is."""
+
+    def keep(self, base_url: str, model: str, profile: ServerProfile) -> None:
+        """Keep *profile*; a failure of the disk loses it, and it is learnt again."""
+
+    def forget(self, base_url: str, model: str) -> None:
+        """Drop what was kept."""
+
+
+class ProfilesInMemory:
+    """Profiles that last as long as the process."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], ServerProfile] = {}
+
+    def find(self, base_url: str, model: str) -> ServerProfile:
+        return self._known.get((base_url, model), ServerProfile())
+
+    def keep(self, base_url: str, model: str, profile: ServerProfile) -> None:
+        self._known[base_url, model] = profile
+
+    def forget(self, base_url: str, model: str) -> None:
+        self._known.pop((base_url, model), None)

@@ -1,0 +1,99 @@
+"""The messages of a request in the form that a server takes.
+
+The history is the same for every server. Each rewriting here maps a history that goes on to
+messages that go on, so that a provider's prefix cache goes on serving.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+
+from utils.completion import Wire
+from utils.llm.server_profile import ServerProfile
+
+_NOTE = "[Note from the system]\n"
+"""What begins a system message that stands in the place of another role's."""
+
+_STOPPED = "(stopped)"
+"""What stands for the reply that a stopped task has none of, where roles must alternate."""
+
+
+def arranged(messages: Sequence[Wire], profile: ServerProfile) -> Sequence[Wire]:
+    """Return *messages* in the order and the roles that a server of *profile* takes.
+
+    They are not changed themselves. A system message that cannot be one is marked as a note.
+    """
+    if not profile.parallel_calls:
+        messages = list(_one_call_each(messages))
+    if profile.system_messages != "anywhere" or profile.alternating:
+        messages = _system_first(messages, profile)
+    return messages
+
+
+def spelled(message: Wire, profile: ServerProfile) -> Wire:
+    """Return one message with the fields that a server of *profile* takes."""
+    if message["role"] == "tool" and profile.call_ids == "short":
+        return {**message, "tool_call_id": _short(message["tool_call_id"])}
+    if message["role"] != "assistant":
+        return message
+    message = dict(message)
+    # DeepSeek answers 400 to a reply without its thoughts in a thinking call, and takes them, be
+    # they empty, in any other; always sent, the bytes are the same in both.
+    thoughts = message.pop("reasoning_content", None) or ""
+    if profile.reasoning_content:
+        message["reasoning_content"] = thoughts
+    calls = message.get("tool_calls")
+    if calls and profile.call_ids == "short":
+        message["tool_calls"] = [{**call, "id": _short(call["id"])} for call in calls]
+    if calls and profile.call_content == "null":
+        message["content"] = message["content"] or None
+    return message
+
+
+def _short(call_id: str) -> str:
+    """Return nine letters and digits that are always the same for *call_id*."""
+    return hashlib.sha256(call_id.encode()).hexdigest()[:9]
+
+
+def _one_call_each(messages: Sequence[Wire]) -> Iterator[Wire]:
+    """Yield *messages* with each call in a reply of its own, its answer behind it."""
+    waiting: list[Wire] = []
+    for message in messages:
+        calls: list[Wire] = message.get("tool_calls") or []
+        if len(calls) > 1:
+            first, *others = calls
+            waiting = [{**message, "content": "", "tool_calls": [call]} for call in others]
+            yield {**message, "tool_calls": [first]}
+            continue
+        yield message
+        if waiting and message["role"] == "tool":
+            yield waiting.pop(0)
+
+
+def _system_first(messages: Sequence[Wire], profile: ServerProfile) -> list[Wire]:
+    """Put the system messages at the start into one; those behind become notes of the person."""
+    start = 0
+    while start < len(messages) and messages[start]["role"] == "system":
+        start += 1
+    role = "user" if profile.system_messages == "none" else "system"
+    text = "\n\n".join(message["content"] for message in messages[:start])
+    fitted: list[Wire] = [{"role": role, "content": text}] if start else []
+    for message in messages[start:]:
+        _append(fitted, message, profile.alternating)
+    return fitted
+
+
+def _append(fitted: list[Wire], message: Wire, alternating: bool) -> None:
+    """Add one message behind those at the start, where roles must alternate by joining it."""
+    is_note = message["role"] == "system"
+    if is_note:
+        message = {"role": "user", "content": f"{_NOTE}{message['content']}"}
+    last = fitted[-1] if fitted else {"role": ""}
+    if alternating and message["role"] == "user":
+        if last["role"] == "user" or (is_note and last["role"] == "tool"):
+            fitted[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
+            return
+        if last["role"] == "tool":  # the task was stopped before the model had the answer
+            fitted.append({"role": "assistant", "content": _STOPPED})
+    fitted.append(message)

@@ -31,7 +31,7 @@ from core.events import (
 from core.family import Family, Talk
 from core.messages import Assistant, ToolAnswer, Wire
 from utils.codec import to_plain
-from utils.keys import BLOT, without_keys
+from utils.keys import without, without_keys
 from utils.phrases import Phrase, Text, phrase
 from utils.rotated_lines import append_line
 
@@ -168,6 +168,6 @@ class OperationsLog(Family):
         """Return *text* without secrets, cut where it is long."""
         text = text[: 4 * LONGEST]
         for key in self._keys:
-            text = text.replace(key, BLOT)
+            text = without(key, text)
         text = without_keys(self._talk.blind(text))
         return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

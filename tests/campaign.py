@@ -1,4 +1,7 @@
-"""A task on the real program, killed at random moments and resumed, as often as one likes."""
+"""The real program killed at random moments of a task, and at each moment of an undo.
+
+As often as one likes: `python3 -m tests.campaign [KILLS] [SEED]`.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from pathlib import Path
 from modules.data_folder import DataFolder
 from modules.files.writable import LEFT_BEHIND
 from modules.sessions import Sessions
+from tests.kills import COMMANDS, Kills, check
 from tests.simulator import Call, Say, Simulator, Step
 from tests.simulator.server import Received
 
@@ -179,9 +183,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         campaign = Campaign(Path(folder) / "base", kills, seed)
         campaign.run()
-    sys.stdout.write(
-        f"seed {seed}: killed {campaign.killed} times, {campaign.finished} tasks finished whole\n"
-    )
+        killed, finished = campaign.killed, campaign.finished
+        sys.stdout.write(f"seed {seed}: killed {killed} times, {finished} tasks finished whole\n")
+        campaign_of_undo(Path(folder) / "undo", kills, seed)
+
+
+def campaign_of_undo(base: Path, most: int, seed: int) -> None:
+    """Kill undo, redo and rewind at each change they make on disk, *most* of them for each."""
+    kills = Kills(base)
+    for line in COMMANDS:
+        moments = range(1, kills.changes_of(line) + 1)
+        chosen = random.Random(seed).sample(moments, min(most, len(moments)))
+        for moment in chosen:
+            assert check(kills, line, moment)
+        sys.stdout.write(f"{line}: killed at {len(chosen)} of {len(moments)} changes on disk\n")
 
 
 if __name__ == "__main__":

@@ -88,8 +88,8 @@ class UndoFamily(Recording):
             turn = (calls or others)[-1].turn
             done = asked.done(calls) if calls else f"what turn {turn} did beside files"
             beside = [[did.turn, did.call_id] for did in others]
-            rest = {"beside": beside, "done": done}
-            one = self._do(lambda: self._undoing.undo(self.session, calls, rest))
+            todo = {"beside": beside, "done": done}
+            one = self._do(lambda: self._undoing.undo(self.session, calls, todo))
         title = asked.title(calls) if calls else title_beside(asked.what, turn)
         return self._undone(one, title)
 

@@ -242,7 +242,7 @@ class Focus(Family):
         """Put back into focus what had gone and is there again, as far as there is room."""
         for path, file in list(self._gone.items()):
             now = Fingerprint.of(self._project, path)
-            if now is None or not (now.is_kin(file) or now.is_same_inode(file)):
+            if now is None or not now.is_kin(file):
                 continue
             if path in self._paths or len(self._paths) < _MOST_FILES:
                 del self._gone[path]

@@ -70,7 +70,7 @@ def answer(here: House, line: str) -> CommandAnswered:
     return event
 
 
-class Kills:
+class CommandKills:
     """Sets a stage in *base* once, and lets commands be killed on it."""
 
     def __init__(self, base: Path) -> None:
@@ -195,7 +195,7 @@ def _counting(change: int) -> Callable[[], int]:
     return lambda: count
 
 
-def check(kills: Kills, line: str, change: int) -> bool:
+def check(kills: CommandKills, line: str, change: int) -> bool:
     """Kill *line* at *change* and see that all is as it was before or will be after it.
 
     First to a task that only reads, then to who takes the command back at once. Returns whether the

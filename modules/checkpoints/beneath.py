@@ -11,25 +11,63 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from modules.files.kernel import Undecided, openat2
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
+_NEAR = 16
+"""Folders that are opened one by one; a longer way goes in fewer steps."""
+_STEP = 1000
+"""Characters of such a step: in bytes that is shorter than the longest path of a system."""
+
+
 def open_folder(root: int, path: str) -> int:
-    """Return a descriptor of the folder *path* beneath *root*; the caller closes it."""
+    """Return a descriptor of the folder *path* beneath *root*; the caller closes it.
+
+    The path may be longer than what the system takes as one.
+    """
     handle = os.open(".", _FOLDER, dir_fd=root)
-    for part in path.split("/") if path else ():
+    for step in _steps(path):
         try:
-            if part in ("", ".", ".."):
-                raise OSError(errno.EINVAL, "not a plain path", path)
-            inner = os.open(part, _FOLDER, dir_fd=handle)
+            inner = _open_step(handle, step)
         finally:
             os.close(handle)
         handle = inner
     return handle
+
+
+def _steps(path: str) -> Iterator[str]:
+    if path.count("/") < _NEAR:
+        yield from path.split("/") if path else ()
+        return
+    at = 0
+    while len(path) - at > _STEP and (end := path.rfind("/", at, at + _STEP)) >= 0:
+        yield path[at:end]
+        at = end + 1
+    yield path[at:]
+
+
+def _open_step(handle: int, path: str) -> int:
+    """Return a descriptor of the folder *path*, with no link on the way."""
+    parts = path.split("/")
+    if not {"", ".", ".."}.isdisjoint(parts):
+        raise OSError(errno.EINVAL, "not a plain path", path)
+    if len(parts) > 1:
+        with suppress(Undecided):
+            return openat2(handle, path, _FOLDER, follows=False)
+    here = os.dup(handle)
+    for part in parts:
+        try:
+            inner = os.open(part, _FOLDER, dir_fd=here)
+        finally:
+            os.close(here)
+        here = inner
+    return here
 
 
 def open_inner(handle: int, name: str) -> int:

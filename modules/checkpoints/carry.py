@@ -14,7 +14,7 @@ from modules.checkpoints.deeds import PHASES, Act, NotEmpty, needs_putting
 from modules.checkpoints.entries import Entry, is_folder, parent_of, same, same_content
 from modules.checkpoints.placing import Changed, Placer
 from modules.checkpoints.steps import Left, Plan, Step
-from modules.checkpoints.trees import Move, lookup, parents
+from modules.checkpoints.trees import Finder, Move, above
 from modules.checkpoints.vault import Damaged, Vault
 from modules.files.kernel import rename_to_new
 from utils.phrases import phrase
@@ -117,9 +117,10 @@ class Carrier:
                     placer.clean(handle)
 
     def _due(self, steps: list[Step], now: Entry) -> Iterator[tuple[Step, Entry | None]]:
+        finder = Finder(self.vault, now)
         for step in sorted(steps, key=lambda step: step.path):
             try:
-                current = lookup(self.vault, now, step.path)
+                current = finder.at(step.path)
             except Damaged as error:
                 self._leave(step.path, error)
                 continue
@@ -167,10 +168,10 @@ class Carrier:
 
         Their own steps give them their modes back.
         """
-        on_the_way = {above for folder in folders for above in parents(folder)}
-        for path in sorted(folders | on_the_way):
+        placer = self._placers[0]
+        for path in sorted(folders | above(folders)):
             needed = 0o700 if path in folders else 0o500
-            with suppress(OSError), beneath.place(self.root, path) as (handle, name):
+            with suppress(OSError), placer.place(path) as (handle, name):
                 status = beneath.status_of(handle, name or ".")
                 if status is not None and stat.S_ISDIR(status.st_mode):
                     mode = stat.S_IMODE(status.st_mode)

@@ -64,10 +64,18 @@ class Placer:
     def place(self, path: str) -> Iterator[tuple[int, str]]:
         """Give the folder of *path* and its name there; the folder stays open for the next."""
         folder, _, name = path.rpartition("/")
+        yield self._opened(folder), name
+
+    def _opened(self, folder: str) -> int:
+        """Return the descriptor of *folder*; the way from one above it that is open is short."""
         if self._open is None or self._open[0] != folder:
+            above, rest = self.root, folder
+            if self._open and self._open[0] and folder.startswith(f"{self._open[0]}/"):
+                above, rest = self._open[1], folder[len(self._open[0]) + 1 :]
+            handle = beneath.open_folder(above, rest)
             self.close()
-            self._open = folder, beneath.open_folder(self.root, folder)
-        yield self._open[1], name
+            self._open = folder, handle
+        return self._open[1]
 
     def close(self) -> None:
         if self._open is not None:

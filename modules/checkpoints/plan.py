@@ -23,10 +23,10 @@ from modules.checkpoints.merge import merged
 from modules.checkpoints.steps import Conflict, Left, Plan, Step, names_beside
 from modules.checkpoints.trees import (
     Comparison,
+    Finder,
     Move,
+    above,
     find_moves,
-    lookup,
-    parents,
     shift,
     shifted_path,
 )
@@ -56,6 +56,7 @@ class _Planner:
         self._vault = vault
         self._own = own
         self._before_root, self._now_root = before, now
+        self._finder = Finder(vault, now)
         self._relinked = change.relinked
         self._after, self._before = change.side(0), change.side(1)
         self._now = {**self._after, **person.side(1)}
@@ -223,7 +224,7 @@ class _Planner:
         unlocked on the way there.
         """
         done = {step.path for step in self._plan.steps}
-        on_the_way = {above for path in done | self._disturbed for above in parents(path)}
+        on_the_way = above(done | self._disturbed)
         for path in sorted((self._disturbed | on_the_way) - done):
             entry = self._now.get(path) or self._known_now(path)
             if entry is None or not entry.is_folder:
@@ -233,7 +234,7 @@ class _Planner:
 
     def _known_now(self, path: str) -> Entry | None:
         try:
-            return lookup(self._vault, self._now_root, path)
+            return self._finder.at(path)
         except Damaged:
             return None
 

@@ -22,8 +22,11 @@ from modules.checkpoints.unlocking import Unlocked
 from modules.checkpoints.vault import Damaged, Vault
 from modules.files.own_code import OwnCode
 
-_DEEPEST = 150
-"""Folders within folders; each takes a descriptor while what is in it is looked at."""
+_STRETCH = 150
+"""Folders within folders that are looked into from one; each takes a descriptor meanwhile."""
+
+_LEVELS, _LONGEST_PATH = 12_000, 128 << 10
+"""How deep folders are held, and how long paths may be, in characters: memory has an end."""
 
 _TICK_NS = 50_000_000
 """Two writes within this time may leave the same timestamps; no clock of a kernel is coarser."""
@@ -39,6 +42,17 @@ class _Draft:
     entries: Entries
     parent: Entries
     name: str
+
+
+@dataclass(slots=True)
+class _Deferred:
+    """A folder so deep that it is looked into later, from the one it is in: see `Scan._inner`."""
+
+    above: str
+    name: str
+    entries: Entries
+    known: Entry | None
+    level: int
 
 
 @dataclass(slots=True)
@@ -63,6 +77,8 @@ class Scan:
     own: OwnCode = field(default_factory=OwnCode)
     not_held: list[tuple[str, str]] = field(default_factory=list)
     _drafts: list[_Draft] = field(default_factory=list)
+    _deferred: list[_Deferred] = field(default_factory=list)
+    _level: int = 0
     _reading: Reading = field(init=False)
     _unlocked: Unlocked = field(init=False)
 
@@ -76,6 +92,8 @@ class Scan:
         try:
             with beneath.folder(self.root, "") as handle:
                 self._look(handle, "", "", top, self.previous, 0)
+            while self._deferred:
+                self._look_deeper(self._deferred.pop())
             self.not_held += self._reading.run()
         finally:
             self._unlocked.lock_again()
@@ -181,8 +199,10 @@ class Scan:
             if entry.is_link:
                 entries[name] = entry._replace(content=os.readlink(name, dir_fd=handle))
                 return entries[name] != known
-            if why := "ours" if entry.identity in self.ours else "deep" * (depth >= _DEEPEST):
-                return self._refuse(path, name, entries, why)
+            if entry.identity in self.ours:
+                return self._refuse(path, name, entries, "ours")
+            if depth >= _STRETCH:
+                return self._defer(_Deferred(path, name, entries, known, self._level + depth))
             return self._look_inside(handle, path, name, entries, known, depth)
         except FileNotFoundError:
             del entries[name]
@@ -199,6 +219,23 @@ class Scan:
             return self._refuse(path, name, entries, "unreadable")
         entries[name] = entries[name]._replace(mode=entry.mode)
         return has_changed
+
+    def _defer(self, folder: _Deferred) -> bool:
+        if folder.level >= _LEVELS or len(folder.above) > _LONGEST_PATH:
+            return self._refuse(folder.above, folder.name, folder.entries, "deep")
+        self._deferred.append(folder)
+        return True
+
+    def _look_deeper(self, folder: _Deferred) -> None:
+        """Look into what was deferred; what is drafted of it comes before what leads there."""
+        drafts, self._drafts, self._level = self._drafts, [], folder.level
+        above, name, entries = folder.above, folder.name, folder.entries
+        try:
+            with beneath.folder(self.root, above) as handle:
+                self._inner(handle, above, name, entries, folder.known, 0)
+        except OSError:
+            self._refuse(above, name, entries, "unsteady")
+        self._drafts += drafts
 
     def _look_inside(
         self, handle: int, path: str, name: str, entries: Entries, known: Entry | None, depth: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
@@ -54,12 +54,40 @@ def lookup(vault: Vault, root: Entry, path: str) -> Entry | None:
     return entry
 
 
+class Finder:
+    """Looks up one path after the other beneath *root*, quickly where they are sorted."""
+
+    def __init__(self, vault: Vault, root: Entry) -> None:
+        self._vault, self._root = vault, root
+        self._last: tuple[str, Entry | None] = "", root
+        self._folder: tuple[str, Entry | None] = "", root
+
+    def at(self, path: str) -> Entry | None:
+        """Return what was at *path*, None for nothing. Raises `Damaged`."""
+        if not path:
+            return self._root
+        parent, _, name = path.rpartition("/")
+        if parent == self._last[0]:
+            self._folder = self._last
+        elif parent != self._folder[0]:
+            self._folder = parent, lookup(self._vault, self._root, parent)
+        folder = self._folder[1]
+        found = None
+        if folder is not None and folder.is_folder:
+            found = self._vault.entries_of(folder).get(name)
+        self._last = path, found
+        return found
+
+
 def walk(vault: Vault, root: Entry, path: str = "") -> Iterator[tuple[str, Entry]]:
     """Yield *root* and everything beneath it with its path. Raises `Damaged`."""
-    yield path, root
-    if root.is_folder:
-        for name, entry in vault.entries_of(root).items():
-            yield from walk(vault, entry, join(path, name))
+    todo = [(path, root)]
+    while todo:
+        path, entry = todo.pop()
+        yield path, entry
+        if entry.is_folder:
+            inner = vault.entries_of(entry)
+            todo += [(join(path, name), one) for name, one in reversed(inner.items())]
 
 
 class Digests:
@@ -70,16 +98,26 @@ class Digests:
 
     def of(self, vault: Vault, folder: Entry) -> str:
         """Return the digest of *folder*; quick for what was seen before. Raises `Damaged`."""
+        if len(self._known) > _MOST_DIGESTS:
+            self._known.clear()
+        todo = [folder]
+        while todo:
+            entries = vault.entries_of(todo[-1])
+            inner = [e for e in entries.values() if e.is_folder and e.content not in self._known]
+            todo += inner
+            if not inner:
+                self._note(todo.pop(), entries)
+        return self._known[folder.content]
+
+    def _note(self, folder: Entry, entries: Entries) -> None:
+        """Note the digest of *folder*; that of every folder in it is known."""
         if folder.content not in self._known:
-            if len(self._known) > _MOST_DIGESTS:
-                self._known.clear()
             check = sha256()
-            for name, entry in sorted(vault.entries_of(folder).items()):
-                said = self.of(vault, entry) if entry.is_folder else _said(entry)
+            for name, entry in sorted(entries.items()):
+                said = self._known[entry.content] if entry.is_folder else _said(entry)
                 told = f"{name}\0{entry.mode}\0{entry.extras}\0{said}\0"
                 check.update(told.encode(errors="surrogateescape"))
             self._known[folder.content] = check.hexdigest()
-        return self._known[folder.content]
 
 
 def _said(entry: Entry) -> str:
@@ -102,24 +140,33 @@ class Comparison:
 
     def compare(self, old: Entry | None, new: Entry | None, path: str = "") -> Comparison:
         """Add what differs at *path* and below; what has equal digests is not looked into."""
-        if old == new:
-            return self
+        todo = [(old, new, path)]
+        while todo:
+            old, new, path = todo.pop()
+            if old == new:
+                continue
+            inner_old, inner_new = self._compare_one(old, new, path)
+            for name in inner_old.keys() | inner_new.keys():
+                todo.append((inner_old.get(name), inner_new.get(name), join(path, name)))
+        return self
+
+    def _compare_one(
+        self, old: Entry | None, new: Entry | None, path: str
+    ) -> tuple[Entries, Entries]:
+        """Add what differs at *path* itself; return what is to be compared below."""
         if not same(old, new):
             self.pairs[path] = (old, new)
         elif old and new and is_relinked(old, new):
             self.relinked.add(path)
         if old and new and old.is_folder and new.is_folder and old.content == new.content:
-            return self
+            return {}, {}
         if old and new and is_folder(old) and is_folder(new) and (old.why or new.why):
-            return self  # what is in it is not known on one side: that is no reason to lose it
+            return {}, {}  # what is in it is not known on one side: that is no reason to lose it
         try:
-            inner_old, inner_new = self._inner(old), self._inner(new)
+            return self._inner(old), self._inner(new)
         except Damaged:
             self.damaged.append(path)
-            return self
-        for name in inner_old.keys() | inner_new.keys():
-            self.compare(inner_old.get(name), inner_new.get(name), join(path, name))
-        return self
+            return {}, {}
 
     def _inner(self, entry: Entry | None) -> Entries:
         return self.vault.entries_of(entry) if entry is not None and entry.is_folder else {}
@@ -172,7 +219,7 @@ class Comparison:
         ]
         places = [found.change.path for found in told]
         places += [path for move in moves for path in (move.old, move.new)]
-        filled = {parent for path in places for parent in parents(path)}
+        filled = above(places)
         return renamed + [
             f for f in told if f.change.kind == "modified" or f.change.path not in filled
         ]
@@ -279,6 +326,17 @@ def parents(path: str) -> Iterator[str]:
     """Yield the folders that *path* is in, the nearest first; not the root, which is above all."""
     while path := parent_of(path):
         yield path
+
+
+def above(paths: Iterable[str]) -> set[str]:
+    """Return all the folders that *paths* are in, as `parents` does of one."""
+    found: set[str] = set()
+    for path in paths:
+        for parent in parents(path):
+            if parent in found:
+                break
+            found.add(parent)
+    return found
 
 
 def _change(path: str, old: Entry | None, new: Entry | None) -> Change | None:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 _OPENAT2 = 437  # the number is the same on every architecture but Alpha
-_NO_MAGICLINKS, _BENEATH = 2, 8
+_NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 2, 4, 8
 _RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
 _TRIES = 32
 
@@ -27,8 +27,8 @@ def has_openat2(folder: int) -> bool:
     return True
 
 
-def openat2(folder: int, path: str, flags: int) -> int:
-    """Open *path* beneath *folder*, following links that stay beneath it.
+def openat2(folder: int, path: str, flags: int, *, follows: bool = True) -> int:
+    """Open *path* beneath *folder*, following links that stay beneath it, or none.
 
     Raises `Undecided` when it leads outside (an absolute link back inside does too), when somebody
     keeps moving folders about, or when there is no openat2; else `OSError`.
@@ -38,7 +38,8 @@ def openat2(folder: int, path: str, flags: int) -> int:
     name = os.fsencode(path)
     if b"\0" in name:
         raise ValueError("a path with a NUL")  # ctypes would cut it there
-    how = (ctypes.c_uint64 * 3)(flags, 0, _BENEATH | _NO_MAGICLINKS)
+    resolve = _BENEATH | (_NO_MAGICLINKS if follows else _NO_SYMLINKS)
+    how = (ctypes.c_uint64 * 3)(flags, 0, resolve)
     for _ in range(_TRIES):
         opened: int = _libc().syscall(_OPENAT2, folder, name, how, ctypes.sizeof(how))
         if opened >= 0:

@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from core.cards import Change
+from modules.checkpoints import beneath, scan
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.limits import Limits
 from modules.checkpoints.steps import Conflict
+from modules.files.kernel import Undecided
 from tests.campaign import seeded
 from tests.modules.checkpoints.folders import Vandal, checkpoints, look, make_tree
 from utils.phrases import Problem
@@ -441,10 +443,46 @@ def test_strange_names_and_deep_folders(root: Path, points: Checkpoints) -> None
     assert look(root) == was
 
 
-def test_folders_without_end_are_held_as_far_as_that_goes(root: Path, points: Checkpoints) -> None:
-    (root / "/".join("d" * 400)).mkdir(parents=True)
+def deep(root: Path, levels: int) -> None:
+    """Make *levels* folders, each in the one before, and a file in the last."""
+    handle = os.open(root, os.O_RDONLY)
+    for level in range(levels):
+        os.mkdir(f"d{level}", dir_fd=handle)
+        inner = os.open(f"d{level}", os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = inner
+    os.close(os.open("f", os.O_CREAT, dir_fd=handle))
+    os.close(handle)
+
+
+@pytest.mark.parametrize("has_openat2", [True, False])
+def test_folders_much_deeper_than_we_hold_open_come_back(
+    root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch, has_openat2: bool
+) -> None:
+    def missing(*_: object, **__: object) -> int:
+        raise Undecided
+
+    if not has_openat2:
+        monkeypatch.setattr(beneath, "openat2", missing)
+    deep(root, 1100)
+    before = points.take()
+    assert before.refused == ()
+    subprocess.run(["rm", "-rf", "d0"], cwd=root, check=True)
+    after = points.take()
+    done = points.undo(before.id, after.id)
+    assert points.diff(before.id, points.take().id) == []
+    assert points.contents()
+    points.undo(done.before, done.after)
+    assert list(root.iterdir()) == []
+
+
+def test_folders_without_end_are_held_as_far_as_that_goes(
+    root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "_LEVELS", 300)
+    deep(root, 400)
     ((path, why),) = points.take().not_held
-    assert path.startswith("d/d/")
+    assert path.count("/") == 300
     assert str(why) == "nested too deep"
 
 

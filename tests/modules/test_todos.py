@@ -9,7 +9,7 @@ import pytest
 from core.cards import Todo, TodoCard
 from core.messages import ToolCall
 from core.tools import Tool, ToolError
-from modules.todos import Todos
+from modules.todos import TodoItem, Todos
 
 
 def test_an_update_replaces_the_list_and_is_shown() -> None:
@@ -60,7 +60,6 @@ def test_done_is_a_status_and_what_is_left_is_named_at_the_end() -> None:
     titles = ["a", "b", "c", "d", "e"]
     todos.update_todos([{"title": "z", "status": "done"}])
     assert todos.still_open() is None
-    todos.update_todos(
-        [{"title": "z", "status": "done"}, *({"title": t, "status": "pending"} for t in titles)]
-    )
+    items: list[TodoItem] = [{"title": title, "status": "pending"} for title in titles]
+    todos.update_todos([{"title": "z", "status": "done"}, *items])
     assert str(todos.still_open()) == "Still to do: a; b; c; and 2 more"

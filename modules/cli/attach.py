@@ -155,6 +155,8 @@ class Twin:
             state = self._state
             self._line.draft = self._unsent.put_into(self._line.draft, state)
             if state["queue"]:
+                self._ahead.hold()  # nothing of it is sent behind what waits
+                self._line.draft += "\n" * bool(self._ahead.entries)
                 self._say_unsent()
 
     def _say_unsent(self) -> None:

@@ -86,6 +86,7 @@ class Twin:
         self._screen = CliScreen(
             make_console(), words, asker=hand, is_practice=lambda: self._state["practice"]
         )
+        ahead.away = self._screen.away
         self._line = _line(link, words, ahead, lambda: self._state) if hand else None
         self._listener = self._listen()
 
@@ -154,6 +155,8 @@ class Twin:
             state = self._state
             self._line.draft = self._unsent.put_into(self._line.draft, state)
             if state["queue"]:
+                self._ahead.hold()  # nothing of it is sent behind what waits
+                self._line.draft += "\n" * bool(self._ahead.entries)
                 self._say_unsent()
 
     def _say_unsent(self) -> None:

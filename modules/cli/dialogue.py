@@ -208,9 +208,11 @@ def make_screen(terminal: MainTerminal, words: Words, ahead: TypedAhead) -> CliS
     keyboard = None
     if somebody_is_there():
         keyboard = Keyboard(sys.stdin.fileno(), terminal.stop, words, ahead)
-    return CliScreen(
+    screen = CliScreen(
         make_console(), words, asker=keyboard, is_practice=lambda: terminal.is_practice
     )
+    ahead.away = screen.away
+    return screen
 
 
 def _piped() -> Iterator[str]:

@@ -12,7 +12,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -81,11 +81,12 @@ def _signals(
     """
 
     def suspend(number: int, _frame: FrameType | None) -> None:
-        give_back()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)  # here the shell goes on, until it lets us
-        signal.signal(number, suspend)
-        take()
+        with ahead.away():
+            give_back()
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)  # here the shell goes on, until it lets us
+            signal.signal(number, suspend)
+            take()
 
     def leave(number: int, _frame: FrameType | None) -> None:
         give_back()
@@ -113,10 +114,12 @@ def _signals(
 
 
 def _write(sequence: str) -> None:
-    """Send *sequence* to the terminal; one that went away needs it no more."""
+    """Send *sequence* to the terminal; one that went away needs it no more.
+
+    Not through the buffer of standard output: a signal may come while that is written.
+    """
     with suppress(OSError):
-        sys.stdout.write(sequence)
-        sys.stdout.flush()
+        os.write(sys.stdout.fileno(), sequence.encode())
 
 
 def _waiting(descriptor: int) -> bytes:
@@ -154,6 +157,8 @@ class TypedAhead:
 
     def __init__(self) -> None:
         self.heard: Callable[[Sequence[str]], object] = lambda _entered: None
+        self.away: Callable[[], AbstractContextManager[None]] = nullcontext
+        """What leaves the end of the screen to the shell while we are suspended."""
         self.is_erased = False
         """Whether the last key took back the last letter of the draft."""
         self._lines: list[str] = []

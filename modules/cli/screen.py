@@ -111,6 +111,14 @@ class CliScreen:
                 with self._lock:
                     self._draw()
 
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Show no live lines until this ends; for a signal handler of the main thread."""
+        with self._lock:
+            with suppress(RuntimeError):  # it came in the middle of writing: let them stand
+                self._stage.clear()
+            yield
+
     def stopping(self) -> None:
         """Say that a stop was asked for; may be called from any thread."""
         with self._lock:

@@ -167,13 +167,15 @@ def test_after_a_stop_the_attached_terminal_shows_what_waits_and_sends_nothing_e
             terminal.press("do thi", "Enter")
             terminal.see("It waits until the task is over.")
             page.call("send", session=session, cmd="c2", text="and that")
+            terminal.press("hulf", "Left", "Left", "BSpace", "a")
+            terminal.see("› half")
             terminal.press("C-c")
             terminal.see("never sent")
-            terminal.see("› do thi\n  and that")
+            terminal.see("› do thi\n  and that\n  half")
             assert len(server.workspace.open(session).picture.state()["queue"]) == 2
-            terminal.press("Up", "End", "s", "Enter")
+            terminal.press("Up", "Up", "End", "s", "Enter")
             terminal.see_prompt_after("answer to both")
-            assert page.wait_for("TurnStarted", text="do this\nand that")
+            assert page.wait_for("TurnStarted", text="do this\nand that\nhalf")
             assert page.wait_for("state", running=False)["queue"] == []
 
 

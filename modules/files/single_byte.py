@@ -61,7 +61,7 @@ def _asked(data: bytes, encodings: Sequence[str]) -> Guess | None:
         compat_names=False,
     )
     encoding = found["encoding"]
-    if encoding not in encodings or not comes_back(data, encoding):
+    if encoding is None or encoding not in encodings or not comes_back(data, encoding):
         return None
     return Guess(encoding, found["confidence"])
 

@@ -48,8 +48,8 @@ def test_the_times_of_a_run_are_settings(house: House) -> None:
         "description": "seconds, up to 600",
         "default": 60,
     }
-    assert text(run.function("true")).startswith("exit code 0")
-    told = outcome(run.function("sleep 60", timeout=9)).text
+    assert text(made.run_command("true")).startswith("exit code 0")
+    told = outcome(made.run_command("sleep 60", timeout=9)).text
     assert told.startswith("Killed after 2 s, the timeout; a longer one (up to 2) can")
     assert "(timeout set to 2 s; 1 to 2 are allowed)" in told
 

@@ -152,11 +152,18 @@ class _Block:
 
 
 def _in_lines(text: str, old: str, new: str) -> Edit | None:
+    if not _has_words(text, old):
+        return None
     lines = text.split("\n")
     for forgiving in (_trailing, _leading, _tabs, _inner):
         if block := _only(list(forgiving(lines, old, new)), len(lines_of(old))):
             return _as_edit(lines, old, block)
     return None
+
+
+def _has_words(text: str, old: str) -> bool:
+    """Return whether every word of *old* is in *text*: else white space alone is not to blame."""
+    return all(word in text for word in set(old.split()))
 
 
 def _only(blocks: Sequence[_Block], count: int) -> _Block | None:
@@ -292,7 +299,10 @@ def _alike(text: str, old: str, new: str) -> Edit | None:
     if place is not None:
         start, end = place
         return Edit(start, end, _as_in_file(old, new, text[start:end].split("\n")), told)
-    lines = plain(text).split("\n")
+    simple = plain(text)
+    if not _has_words(simple, plain(old)):
+        return None
+    lines = simple.split("\n")
     for forgiving in (_trailing, _leading):
         blocks = list(forgiving(lines, plain(old), new))
         if block := _only(blocks, len(lines_of(old))):

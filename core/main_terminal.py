@@ -257,7 +257,8 @@ class MainTerminal(SessionHolder):
             self.record(told)
 
     def _sections(self) -> list[Section]:
-        place = f"Project folder: {self.project} ({sys.platform}). Today: {self.today()}."
+        here = f"You are in {self.project} ({sys.platform}); paths begin here."
+        place = f"{here} Today: {self.today()}."
         sections = [Section("place", place)]
         if self.approval.mode == "read-only":
             sections.append(

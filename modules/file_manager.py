@@ -71,12 +71,12 @@ class FileManager(Family):
     @tool(Risk.READ, phrase("List a folder."))
     def list_files(self, path: str = ".", depth: int = 2) -> Outcome:
         """Show the tree of a folder with sizes and notes; ignored files are left out."""
-        folder = self._project.normal(path)
+        folder = self._project.meant(path)
         if depth < 1:
             raise ToolError(phrase("depth counts from 1."))
         listing = Listing.of(self._project, folder, depth, self._notes)
         count = counted(len(listing.visible_files), "file")
-        head = f"{visible(folder) or self._project.name}/ ({count})"
+        head = f"{visible(folder) or '.'}/ ({count})"
         return Outcome("\n".join([head, *listing.lines]), listing.card(folder))
 
     @tool(Risk.READ, phrase("Read a file, or lines of it."))
@@ -110,7 +110,7 @@ class FileManager(Family):
         self, pattern: Annotated[str, "Glob: *.py, src/**/test_*.{js,ts}"], path: str = "."
     ) -> Outcome:
         """Find files by name; a pattern without / fits at any depth."""
-        folder = self._project.normal(path)
+        folder = self._project.meant(path)
         start = len(folder) + 1 if folder else 0
         files = self._project.files(folder)
         fits = glob_filter(pattern)
@@ -130,6 +130,7 @@ class FileManager(Family):
     def create_file(self, path: str, content: str, overwrite: bool = False) -> Outcome:
         """Create a file, with missing folders. Only with overwrite it replaces one."""
         name = self._named(path)
+        self._refuse_own_name(name)
         if path.endswith("/"):
             raise ToolError(
                 phrase("{path} names a folder; a file needs a name.", path=visible(path))
@@ -206,7 +207,7 @@ class FileManager(Family):
     @tool(Risk.WRITE, phrase("Make a folder."))
     def create_folder(self, path: str) -> Outcome:
         """Create a folder, with those above it."""
-        name = self._named(path)
+        name = self._project.normal(path) or self._named(path)
         if self._project.stat(name) is not None:
             self._project.entries(name)  # says so if it is no folder
             raise ToolError(phrase("The folder {path} exists already.", path=visible(name)))
@@ -247,7 +248,7 @@ class FileManager(Family):
             return None
         for argument in ("path", "new_path"):
             try:
-                if is_in_git(self._project.normal(str(arguments.get(argument, "")))):
+                if is_in_git(self._project.meant(str(arguments.get(argument, "")))):
                     return _GIT_CONCERN
             except ToolError:  # the tool itself will say it
                 continue
@@ -259,9 +260,25 @@ class FileManager(Family):
 
     def _named(self, path: str) -> str:
         """Return *path* made normal, which must not be the project itself."""
-        if name := self._project.normal(path):
+        if name := self._project.meant(path):
             return name
         raise ToolError(phrase("The path names the project folder itself; name what is in it."))
+
+    def _refuse_own_name(self, name: str) -> None:
+        """Refuse a file in a folder that is to be, and is called as the project is.
+
+        Hardly anybody means that; who does makes the folder first.
+        """
+        first, _, rest = name.partition("/")
+        if rest and first == self._project.name and self._project.stat(first) is None:
+            raise ToolError(
+                phrase(
+                    "You are in {project} already: did you mean {path}? To have a folder "
+                    "{project} in it, make that with create_folder first.",
+                    project=visible(first),
+                    path=visible(rest),
+                )
+            )
 
     def _overwrite(self, name: str, content: str, overwrite: bool) -> Outcome:
         if not overwrite:

@@ -103,6 +103,18 @@ class Project:
                 parts.append(part)
         return self._as_it_is("/".join(parts))
 
+    def meant(self, path: str) -> str:
+        """Return *path* made normal as a model means it: relative, and not to the folder above.
+
+        Small models put the project's own name in front. Where nothing in the project has that
+        name, it is left out, if there is something at the rest.
+        """
+        name = self.normal(path)
+        first, _, rest = name.partition("/")
+        if first != self.name or self.stat(first) is not None:
+            return name
+        return rest if not rest or self.stat(rest) is not None else name
+
     def _relative(self, path: str) -> str:
         if not path.startswith("/"):
             return path

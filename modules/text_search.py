@@ -81,7 +81,7 @@ class TextSearch(Family):
         """Find lines that contain a text in the project's files; ignored files are left out."""
         if not pattern or "\n" in pattern or "\0" in pattern:
             raise ToolError(phrase("pattern must be one line of text, and not empty."))
-        folder = self._project.normal(path)
+        folder = self._project.meant(path)
         files = self._files(folder, glob)
         job = Job(
             root=str(self._project.root),

@@ -143,7 +143,7 @@ class Recording(Family):
         if tool not in ("delete_file", "delete_folder"):
             return None
         try:
-            path = self._project.normal(str(arguments.get("path", "")))
+            path = self._project.meant(str(arguments.get("path", "")))
         except ToolError:
             return None  # the tool itself will say what is wrong with the path
         if not path or self._checkpoints.holds(path):

@@ -46,7 +46,7 @@ class Intents:
             return TextCard(title, spelled(arguments))
 
     def _create_file(self, path: str, content: str, overwrite: bool = False) -> Card:
-        name = self._project.normal(path)
+        name = self._project.meant(path)
         is_there = self._project.stat(name) is not None
         if is_there and not overwrite:
             raise ToolError(exists_already(visible(name)))
@@ -58,18 +58,18 @@ class Intents:
         return _diff(visible(name), before, content.replace("\r\n", "\n"), note)
 
     def _modify_file(self, path: str, **asked: Any) -> Card:
-        name = self._project.normal(path)
+        name = self._project.meant(path)
         before = self._project.read_text(name).text
         done = operate(before, Change(**asked), name)
         return _diff(visible(name), before, done.text, done.tolerated or "")
 
     def _rename_file(self, path: str, new_path: str) -> Card:
-        old, new = visible(self._project.normal(path)), visible(self._project.normal(new_path))
+        old, new = visible(self._project.meant(path)), visible(self._project.meant(new_path))
         note = phrase("Becomes {path}; what is in it stays.", path=new)
         return DiffCard(old, f"@@ -1 +1 @@\n-{old}\n+{new}", 0, 0, note)
 
     def _delete_file(self, path: str) -> Card:
-        name = self._project.normal(path)
+        name = self._project.meant(path)
         data = self._project.read_bytes(name)
         try:
             text = TextFile.decode(data).text
@@ -80,7 +80,7 @@ class Intents:
         return _diff(visible(name), text, "", phrase("The file would be gone."))
 
     def _delete_folder(self, path: str, recursive: bool = False) -> Card:  # noqa: ARG002
-        name = self._project.normal(path)
+        name = self._project.meant(path)
         return Listing.of(self._project, name, _DEPTH, self._notes).card(name)
 
 

@@ -202,7 +202,7 @@ def test_the_tree_leaves_out_what_is_ignored(project: Project, root: Path) -> No
     (root / "to").symlink_to("src")
     files = FileManager(project, notes=lambda path: "read me" if path == "README.md" else "")
     assert files.list_files() == Outcome(
-        "project/ (5 files)\nempty/  (empty)\nnode_modules/  (ignored)\nsrc/\n  deep/  (1 file)\n"
+        "./ (5 files)\nempty/  (empty)\nnode_modules/  (ignored)\nsrc/\n  deep/  (1 file)\n"
         "  a.py  5 B\n.gitignore  6 B\nREADME.md  5 B  # read me\nto  (link)\n… 1 ignored files",
         TreeCard(
             ".",
@@ -813,7 +813,7 @@ def test_odd_names_are_shown_with_escapes_and_understood_so(
     files: FileManager, root: Path, name: str, shown: str
 ) -> None:
     (root / name).write_text("x\n")
-    assert files.list_files().text == f"project/ (1 file)\n{shown}  2 B"
+    assert files.list_files().text == f"./ (1 file)\n{shown}  2 B"
     assert files.find_files("*").text == f"1 file:\n{shown}"
     assert files.read_file(shown).text == f"{shown}: lines 1-1 of 1\n1│x"
     outcome = files.modify_file(shown, "append", new="y")
@@ -870,3 +870,20 @@ def test_a_bad_project_folder_is_told_in_a_sentence(
     (tmp_path / "up").symlink_to("/")
     with pytest.raises(Problem, match=sentence):
         Project(tmp_path / path)
+
+
+def test_the_projects_own_name_in_front_is_left_out_where_nothing_has_it(
+    files: FileManager, root: Path
+) -> None:
+    (root / "a.txt").write_text("one\n")
+    assert "one" in files.read_file("project/a.txt").text
+    assert files.list_files("project").text.startswith("./ (")
+    files.modify_file("project/a.txt", "replace", old="one", new="two")
+    assert (root / "a.txt").read_text() == "two\n"
+    with pytest.raises(ToolError, match=r"in project already: did you mean b\.txt\?"):
+        files.create_file("project/b.txt", "x")
+    files.create_folder("project")
+    files.create_file("project/b.txt", "x")
+    assert (root / "project" / "b.txt").read_text() == "x"
+    with pytest.raises(ToolError, match="There is no"):
+        files.read_file("project/a.txt")

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.history import ASKED
 from core.messages import Record, User
 from core.store import Found, SessionInfo, Store
 from modules.database import Damaged
@@ -159,14 +160,24 @@ class Sessions(Store):
 
     @rescued
     def seconds(self, session: str) -> dict[int, float]:
-        """Return how long each turn of *session* took, as far as it was kept."""
+        """Return how long each turn of *session* took, as far as it was kept.
+
+        The time in which it waited for the person does not count.
+        """
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT turn, max(ts) - min(ts) FROM event WHERE session = ?"
                 " AND kind IN ('user', 'assistant', 'tool') GROUP BY turn",
                 (session,),
             ).fetchall()
-        return dict(rows)
+            asked = connection.execute(
+                "SELECT turn, ts, json_extract(data, '$.value') FROM event WHERE session = ?"
+                " AND kind = 'shift' AND CASE WHEN json_valid(data)"
+                " THEN json_extract(data, '$.name') = ? END ORDER BY seq",
+                (session, ASKED),
+            ).fetchall()
+        waited = _waited(asked)
+        return {turn: seconds - waited.get(turn, 0.0) for turn, seconds in rows}
 
     @rescued
     def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:
@@ -282,3 +293,17 @@ def _name(connection: Connection, session: str, title: str) -> None:
 
 def _unknown(start: str) -> Phrase:
     return phrase("There is no session {start!r}; /sessions lists them.", start=start)
+
+
+def _waited(asked: Iterable[tuple[int, float, str]]) -> dict[int, float]:
+    """Return the seconds from each question to its answer, by turn.
+
+    *asked* is (turn, time, call that is asked about or ""), in the order in which it was kept.
+    """
+    waited: dict[int, float] = {}
+    since: float | None = None
+    for turn, when, call in asked:
+        if not call and since is not None:
+            waited[turn] = waited.get(turn, 0.0) + when - since
+        since = (when if since is None else since) if call else None
+    return waited

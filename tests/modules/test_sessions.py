@@ -124,6 +124,24 @@ def test_it_is_kept_how_long_a_turn_took(store: Sessions, monkeypatch: pytest.Mo
     assert store.seconds(session) == {1: 2.5, 2: 0.0}
 
 
+def test_the_time_of_a_question_is_none_of_the_turns(
+    store: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = store.create(model="m")
+    clock = iter([100.0, 101.0, 102.0, 150.0, 190.0, 193.0, 200.0, 300.0])
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: next(clock))
+        store.append(session, 1, User("hi"))
+        store.append(session, 1, Assistant("", calls=(ToolCall("c1", "git_commit", "{}"),)))
+        store.append(session, 1, Shift("asked", "c1"))
+        store.append(session, 1, Shift("asked", "c1"))  # again, after a restart
+        store.append(session, 1, Shift("asked", ""))
+        store.append(session, 1, Assistant("done"))
+        store.append(session, 2, User("and"))
+        store.append(session, 2, Shift("asked", "c2"))  # and not answered yet
+    assert store.seconds(session) == {1: 93.0 - 88.0, 2: 0.0}
+
+
 def test_a_fork_knows_its_parent(store: Sessions) -> None:
     parent = said(store, "one")
     child = store.create(model="m", parent=parent)

@@ -7,13 +7,15 @@ command either was never given or is done to the end, files, records and convers
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,8 @@ _CHANGES = frozenset(
         *("setxattr", "removexattr", "truncate"),
     )
 )
+_FORKS = multiprocessing.get_context("forkserver")
+"""Forks of a process of its own: those of ours would have the threads of other tests."""
 COMMANDS = ("/undo", "/undo call", "/redo", "/rewind 2", "/rewind 2 files", "/rewind 2 talk")
 
 
@@ -108,13 +112,9 @@ class CommandKills:
         self.restore(START[line])
         return self.now()
 
-    @contextmanager
-    def open(self, *replies: Any) -> Iterator[House]:
+    def open(self, *replies: Any) -> AbstractContextManager[House]:
         """Start anew on the stage, in the session that there is."""
-        with house(self._base, *replies) as here:
-            if here.store.sessions():
-                here.main.resume()
-            yield here
+        return _resumed(self._base, *replies)
 
     def keep(self, name: str) -> None:
         shutil.copytree(self._base, self._stage / name, symlinks=True)
@@ -126,36 +126,42 @@ class CommandKills:
     def changes_of(self, line: str) -> int:
         """Run *line* whole; return how many changes it makes."""
         self.restore(START[line])
-        read, write = os.pipe()
-        child = os.fork()
-        if not child:
-            os.close(read)
-            self._in_child(line, 0, lambda count: os.write(write, str(count).encode()))
-        os.close(write)
-        with os.fdopen(read) as told:
-            count = told.read()
-        assert os.waitpid(child, 0)[1] == 0
-        return int(count)
+        receiver, sender = _FORKS.Pipe(duplex=False)
+        with receiver, sender:
+            assert self._run(line, 0, sender) == 0
+            return int(receiver.recv())
 
     def kill_at(self, line: str, change: int) -> bool:
         """Run *line* and kill it right before its *change*, from 1; return whether that came."""
-        child = os.fork()
-        if not child:
-            self._in_child(line, change, lambda _: None)
-        _, status = os.waitpid(child, 0)
-        assert os.WIFSIGNALED(status) or status == 0
-        return os.WIFSIGNALED(status)
+        code = self._run(line, change, None)
+        assert code in (0, -signal.SIGKILL)
+        return code != 0
 
-    def _in_child(self, line: str, change: int, tell: Callable[[int], object]) -> None:
-        status = 1
-        try:
-            with self.open() as here:
-                count = _counting(change)
-                event = answer(here, line)
-                tell(count())
-                status = 0 if event.ok else 2
-        finally:
-            os._exit(status)
+    def _run(self, line: str, change: int, sender: Connection | None) -> int | None:
+        child = _FORKS.Process(target=_run_in_child, args=(self._base, line, change, sender))
+        child.start()
+        child.join()
+        code = child.exitcode
+        child.close()
+        return code
+
+
+def _run_in_child(base: Path, line: str, change: int, sender: Connection | None) -> None:
+    with _resumed(base) as here:
+        count = _counting(change)
+        event = answer(here, line)
+        if sender:
+            sender.send(count())
+        sys.exit(0 if event.ok else 2)
+
+
+@contextmanager
+def _resumed(base: Path, *replies: Any) -> Iterator[House]:
+    """Start anew on the stage *base*, in the session that there is."""
+    with house(base, *replies) as here:
+        if here.store.sessions():
+            here.main.resume()
+        yield here
 
 
 def _counting(change: int) -> Callable[[], int]:

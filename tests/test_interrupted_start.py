@@ -64,7 +64,7 @@ def start(folder: Path, argv: list[str], *, point: int) -> Ended:
     process = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, str(point), str(ROOT / "main.py"), *argv],
         cwd=folder,
-        env={**os.environ, "ONEFOLD_DATA_DIR": str(folder / "data"), "TERM": "xterm"},
+        env={**os.environ, "ONEFOLD_DATA_DIR": str(folder.parent / "data"), "TERM": "xterm"},
         stdin=theirs,
         stdout=theirs,
         stderr=subprocess.PIPE,

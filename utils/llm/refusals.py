@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any
 
 from utils.llm.server_profile import PLAIN, ServerProfile
 from utils.phrases import Phrase, phrase
+from utils.strict_json import read_json
 
 _USUAL_LARGEST = 8192
 """Tokens of output that most servers allow, where one refuses more and does not say how many."""
@@ -29,10 +29,9 @@ class Refusal:
     def of(cls, status: int, body: str) -> Refusal:
         """Read the *body* of an answer; what it repeats of the request is left out."""
         try:
-            value = json.loads(body)
-        except ValueError:
+            return cls(status, " ".join(_words(read_json(body))))
+        except (ValueError, RecursionError):  # no JSON, or nested too deep to be meant
             return cls(status, body)
-        return cls(status, " ".join(_words(value)))
 
     @property
     def may_be_shape(self) -> bool:

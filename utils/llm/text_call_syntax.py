@@ -190,8 +190,8 @@ def _tagged(
         value, end = _json_at(text, position)
         if isinstance(value, dict):
             arguments, position = value, end
-    end = re.compile(rf"\s*{closing}").match(text, position)
-    return ([TextCall(name, arguments)], end.end()) if end else (None, position)
+    ending = re.compile(rf"\s*{closing}").match(text, position)
+    return ([TextCall(name, arguments)], ending.end()) if ending else (None, position)
 
 
 def _children(text: str, opening: re.Match[str]) -> Block:

@@ -164,7 +164,7 @@ def _openings(text: str) -> Iterator[tuple[int, Reader, re.Match[str]]]:
     for start, reader, opening in sorted(found, key=lambda one: one[0]):
         is_fence = "fence" in opening.re.groupindex
         while span and (span[0] < start or (span[0] == start and not is_fence)):
-            span, code_end = next(spans, None), max(code_end, span[1])
+            code_end, span = max(code_end, span[1]), next(spans, None)
         if start >= code_end:
             yield start, reader, opening
 

@@ -63,12 +63,20 @@ _CITES = re.compile(
     r"|replied|looked as follows|ends? with|instead of)"
     r"|(already|previously|earlier)\s(I\s)?(ran|called|executed|tried|used)"
     r"|(output|result|answer|response|content|line|log|reply|message|text)s?(\s+(was|is|were|of\b.*))?"
-    r"|line \d+ of .*|last (answer|reply|call) .*|found (this|it|the following)\b.*"
-    r"|this (shape|snippet|line|text)|sample|usage|template|schema|quote|snippet|observation"
+    r"|line \d+ of .*|last (answer|reply|call) .*|found (this|it|the following)( in .*)?"
+    r"|this (shape|snippet)|sample|usage|template|schema|quote|snippet|observation"
     r"|typical call)|(内容|写着|显示|返回|输出|写道)(是|为|了)?)\s*[:：]?\s*\Z",
     re.IGNORECASE,
 )
 """How a sentence ends that gives the words of somebody else."""
+_INTENDS = re.compile(
+    r"\b(let me|let's|I'll|I will|I am going to|I'm going to|I need to|I want to|I have to|so I"
+    r"|now I|next,? I|to (see|check|find|look|read|fix|change|update|mend|add|write))\b"
+    r"|\AI (?!already|previously|earlier|ran|called|tried|executed|found|used|got)\w+"
+    r"|让我|我来|我要|我会|我将|现在",
+    re.IGNORECASE,
+)
+"""What a sentence holds that says what the model does next, whatever its last word."""
 _TAG_LINE = re.compile(r"(?m)^[ \t]*<(?P<name>[a-z][\w-]*)(?:\s[^<>\n]*)?>")
 """A tag that begins a line: while it is open, what follows is somebody's text."""
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n")
@@ -134,8 +142,13 @@ def _is_doubtful(said: str, gap: str) -> bool:
     paragraph = _paragraph(said)[-_LONGEST_SENTENCE:]
     last = _SENTENCE_END.split(paragraph)[-1]
     is_code = bool(said) and gap.rpartition("\n")[2].startswith(("    ", "\t"))
-    is_cited = _DOUBTS.search(last) or _CITES.search(last)
-    return is_code or bool(is_cited) or _PROPOSES.search(paragraph) is not None or _is_held(said)
+    is_cited = _CITES.search(last) and not _INTENDS.search(last)
+    return (
+        is_code
+        or bool(is_cited or _DOUBTS.search(last))
+        or _PROPOSES.search(paragraph) is not None
+        or _is_held(said)
+    )
 
 
 def _is_held(said: str) -> bool:

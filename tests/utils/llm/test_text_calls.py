@@ -158,6 +158,9 @@ def test_a_call_in_the_words_of_somebody_else_does_not_run(lead: str, form: str)
 
 
 MEANT = [
+    "Let me check the output:\n", "I'll look at what the file contains:\n",
+    "I need to see the log\n",
+    "I found this bug in a.py, so I mend it:\n", "I fix this line:\n", "让我看看日志的内容:\n",
     "The file contains an error. I mend it now.\n\n", "I need the format of the data first.\n\n",
     "Let me check the syntax of the file.\n", "The output was empty, so I try again:\n\n",
     "As the README says, it is generated; I make it anew.\n", "<think>\nYes.\n</think>\n\n",

@@ -54,6 +54,8 @@ LONGEST_WAIT_SECONDS = 60.0
 """A server that asks for a longer wait between two tries than this gets this."""
 
 _DEEPSEEK_HOST = "api.deepseek.com"
+_MOST_LESSONS = 24
+"""Shapes that one request is tried in; a server that minds each of them minds something else."""
 _GLANCE_SECONDS = 0.05
 _UNREACHABLE_RETRIES = 2
 _REPLY_RETRIES = 3
@@ -153,6 +155,7 @@ class ApiClient:
         spent = Usage()
         failures: dict[Again, int] = {}
         self._writer.profile = self.profile
+        lessons = 0
         while True:
             if stop.is_set():
                 raise Stopped
@@ -170,7 +173,8 @@ class ApiClient:
                 if stop.is_set():
                     raise Stopped from None
                 failed.error.usage = spent
-                if self._has_learnt(failed):
+                if lessons < _MOST_LESSONS and self._has_learnt(failed):
+                    lessons += 1
                     continue
                 retry = self._next(self._fitting(failed, messages), failures)
             if failures.get("reply") == self._patience["reply"]:

@@ -15,6 +15,9 @@ _USUAL_LARGEST = 8192
 """Tokens of output that most servers allow, where one refuses more and does not say how many."""
 _LEAST_REPLY = 256
 """Tokens; a window that leaves fewer for the reply is too small for the prompt."""
+_LONGEST_TEXT = 8192
+"""Characters of a refusal that are read; some servers send the whole request back."""
+_MOST_DIGITS = 12
 _TEMPLATE = re.compile(r"template|jinja|raise_exception|TemplateError", re.IGNORECASE)
 
 
@@ -29,9 +32,10 @@ class Refusal:
     def of(cls, status: int, body: str) -> Refusal:
         """Read the *body* of an answer; what it repeats of the request is left out."""
         try:
-            return cls(status, " ".join(_words(read_json(body))))
-        except (ValueError, RecursionError):  # no JSON, or nested too deep to be meant
-            return cls(status, body)
+            text = " ".join(_words(read_json(body)))
+        except (ValueError, RecursionError):
+            text = body
+        return cls(status, text[:_LONGEST_TEXT])
 
     @property
     def may_be_shape(self) -> bool:
@@ -93,7 +97,7 @@ def _prompt_named(text: str) -> int:
         r"resulted in ([\d,]+) tokens",
     ):
         if found := re.search(pattern, text, re.IGNORECASE):
-            return int(found[1].replace(",", ""))
+            return _number(found[1])
     return 0
 
 
@@ -109,8 +113,13 @@ def window_named(text: str) -> int:
         r"> ?([\d,]{4,}) maximum",
     ):
         if found := re.search(pattern, text, re.IGNORECASE):
-            return int(found[1].replace(",", ""))
+            return _number(found[1])
     return 0
+
+
+def _number(digits: str) -> int:
+    """Return the number in *digits*, of which commas may be all; no server means an endless one."""
+    return int(digits.replace(",", "")[:_MOST_DIGITS] or 0)
 
 
 def _output(profile: ServerProfile, text: str) -> ServerProfile:
@@ -149,7 +158,7 @@ def _largest_named(text: str) -> int:
         r"(?:maximum|limit|max)[^\d]{0,40}(?:is|of|:|=) ?([\d,]+)",
     ):
         if found := re.search(pattern, text, re.IGNORECASE):
-            return int(found[1].replace(",", ""))
+            return _number(found[1])
     return 0
 
 

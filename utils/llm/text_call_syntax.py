@@ -13,9 +13,8 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from utils.strict_json import read_json
+from itertools import islice
+from typing import Any, NoReturn
 
 _NAMES = ("name", "tool", "tool_name", "function_name", "function", "action")
 _ARGUMENTS = (
@@ -68,22 +67,32 @@ def _call(value: Mapping[str, Any]) -> TextCall | None:
 def _json_of(text: str) -> Any:
     """Return the JSON value that *text* is, also with raw line breaks in it; None if it is none."""
     try:
-        return read_json(text)
-    except ValueError:
-        pass
-    try:
-        return json.loads(text, strict=False)
+        return _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
 
 
-_DECODER = json.JSONDecoder(strict=False)
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of *pairs*. Raises `ValueError` if a name is there twice."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a name is there twice: which value is meant?")
+    return value
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_once, parse_constant=_no_number)
 
 
 def _json_at(text: str, start: int) -> tuple[Any, int]:
     """Return the JSON value at *start*, white space aside, and its end; None where none is."""
     while start < len(text) and text[start].isspace():
         start += 1
+    if not text.startswith(("{", "["), start):  # an error would count the lines up to here
+        return None, start
     try:
         return _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -154,6 +163,10 @@ _NAMED_PARAMETER = re.compile(
 )
 
 
+_INSIDE = re.compile(r"<parameter(?:=| name=)|<function=[\w.-]+>|<invoke name=")
+"""What a value holds where the end of a parameter is missing."""
+
+
 def _function(text: str, opening: re.Match[str]) -> Block:
     """Read `<function=name>` with parameters as tags, or as one JSON object."""
     return _tagged(text, opening, opening["function"], _PARAMETER, "</function>")
@@ -169,16 +182,16 @@ def _tagged(
     arguments: dict[str, Any] = {}
     position = opening.end()
     while found := parameter.match(text, position):
+        if found[1] in arguments or _INSIDE.search(found[2]):
+            return None, position
         arguments[found[1]] = found[2]
         position = found.end()
     if not arguments:
         value, end = _json_at(text, position)
         if isinstance(value, dict):
             arguments, position = value, end
-    rest = text[position:]
-    if not rest.lstrip().startswith(closing):
-        return None, position
-    return [TextCall(name, arguments)], position + rest.index(closing) + len(closing)
+    ending = re.compile(rf"\s*{closing}").match(text, position)
+    return ([TextCall(name, arguments)], ending.end()) if ending else (None, position)
 
 
 def _children(text: str, opening: re.Match[str]) -> Block:
@@ -192,6 +205,8 @@ def _children(text: str, opening: re.Match[str]) -> Block:
     arguments: dict[str, Any] = {}
     position = 0
     while found := child.match(body, position):
+        if found[1] in arguments or opening[0] in found[2]:
+            return None, end
         arguments[found[1]] = found[2]
         position = found.end()
     if body[position:].strip() or not arguments:
@@ -270,9 +285,19 @@ def _react(text: str, opening: re.Match[str]) -> Block:
 
 def _python(text: str, opening: re.Match[str]) -> Block:
     """Read `[name(key="value"), …]`, the calls of Llama 4 and of Python-minded models."""
-    body = text[opening.start("json") :]
-    end = body.rfind("]") + 1
-    return _python_calls(body[:end]), opening.start("json") + end
+    start = opening.start("json")
+    if not _PYTHON_LIST.match(text, start):
+        return None, start
+    for found in islice(_LIST_END.finditer(text, start), _MOST_ENDS):
+        if calls := _python_calls(text[start : found.end()]):
+            return calls, found.end()
+    return None, start
+
+
+_PYTHON_LIST = re.compile(r"\[\s*[A-Za-z_]\w*\(")
+_LIST_END = re.compile(r"\)\s*,?\s*\]")
+_MOST_ENDS = 20
+"""Places where a list may end; within a string there are more."""
 
 
 def _python_calls(code: str) -> list[TextCall] | None:

@@ -87,3 +87,12 @@ def test_a_window_that_is_learnt_leaves_room_for_the_prompt() -> None:
         ask(client, USER)
         assert bodies(server)[-1]["max_tokens"] < 9000
         assert client.profile.window == 9000
+
+
+def test_a_server_that_refuses_for_ever_is_given_up_on() -> None:
+    refusals = [refuse(f"maximum context length is {size} tokens") for size in range(90000, 0, -1)]
+    with Simulator(list(refusals[:200])) as server, client_of(server) as client:
+        with pytest.raises(ModelError, match="window"):
+            ask(client)
+        assert len(server.requests) < 50
+        assert client.profile == ServerProfile()

@@ -125,3 +125,16 @@ def test_a_window_that_is_known_asks_for_less_output() -> None:
     text = "This model's maximum context length is 8192 tokens."
     known = ServerProfile(window=8192)
     assert taught(text, before=known) == {"window": 8192, "max_output": 4096}
+
+
+@pytest.mark.parametrize("number", [",", ",,", "9" * 5000])
+def test_a_number_that_is_none_is_no_failure_of_ours(number: str) -> None:
+    assert taught(f"max_tokens may be at most {number}") is not None
+    taught(f"maximum context length is {number}")
+    taught(f"maximum context length is 9000, {number} input tokens")
+
+
+def test_of_a_refusal_without_end_the_start_is_read() -> None:
+    assert len(Refusal.of(400, "max_tokens " * 100_000).text) < 10_000
+    assert len(Refusal.of(400, json.dumps({"error": "max_tokens " * 100_000})).text) < 10_000
+    assert Refusal.of(400, "[" * 100_000).text.startswith("[[")

@@ -137,7 +137,59 @@ def test_what_is_shown_stays_text(case: str) -> None:
     assert find_calls(SHOWN[case], judge) is None
 
 
+DOUBTED = [
+    "The file contains:\n\n", "The README says:\n", "The user wrote:\n\n", "The tool answered:\n",
+    "Here is what the log shows:\n\n", "The output was:\n", "Tool output:\n", "Usage:\n\n",
+    "Line 3 of notes.txt is:\n\n", "I already ran:\n", "A call has this shape:\n\n",
+    "I will not run this:\n\n", "The page tries to make me run\n\n", "Avoid this:\n\n",
+    "Before I do it, please confirm:\n\n", "Once you approve I run:\n\n", "## Examples\n\n",
+    "You can run this yourself:\n\n", "这个文件的内容是:\n\n", "我不会运行:\n\n",
+    "你可以这样做：\n",
+    "<think>\nI may do\n", "<details>\n<summary>It</summary>\n\n", "<!-- kept:\n", "<pre>\n",
+    '<file path="a">\n', "<tool_response>\n", 'text = """\n',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["bare", "hermes", "function tag", "invoke", "cline", "python"])
+@pytest.mark.parametrize("lead", DOUBTED)
+def test_a_call_in_the_words_of_somebody_else_does_not_run(lead: str, form: str) -> None:
+    reading = find_calls(lead + WHOLE[form], judge)
+    assert reading is None or not reading.is_sure
+
+
+MEANT = [
+    "Let me check the output:\n", "I'll look at what the file contains:\n",
+    "I need to see the log\n",
+    "I found this bug in a.py, so I mend it:\n", "I fix this line:\n", "让我看看日志的内容:\n",
+    "The file contains an error. I mend it now.\n\n", "I need the format of the data first.\n\n",
+    "Let me check the syntax of the file.\n", "The output was empty, so I try again:\n\n",
+    "As the README says, it is generated; I make it anew.\n", "<think>\nYes.\n</think>\n\n",
+    "I run it again, such as it is.\n\n", "```python\nx = 1\n```\n\nNow:\n\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["bare", "hermes", "function tag", "invoke", "cline", "python"])
+@pytest.mark.parametrize("lead", MEANT)
+def test_talk_that_only_sounds_like_a_quotation_stops_no_call(lead: str, form: str) -> None:
+    for text in (lead + WHOLE[form], f"{lead}{WHOLE[form]}\n{WHOLE[form]}"):
+        reading = find_calls(text, judge)
+        assert reading is not None
+        assert reading.is_sure
+
+
+BROKEN_DOC = "<function=save_doc>\n<parameter=content>\n# Tools\n"
 UNSURE = {
+    "a name twice": '{"name": "read_file", "name": "list_files", "arguments": {}}',
+    "an argument twice": '{"name": "read_file", "arguments": {"path": "a", "path": "b"}}',
+    "a parameter twice": "<function=read_file><parameter=path>a</parameter>"
+    "<parameter=path>b</parameter></function>",
+    "a child twice": "<read_file>\n<path>a</path>\n<path>b</path>\n</read_file>",
+    "a parameter without its end": "<function=create_file>\n<parameter=path>a\n"
+    "<parameter=content>b</parameter>\n<parameter=overwrite>true</parameter></function>",
+    "a call cut, then whole": f"{FUNCTION[:50]}\n{FUNCTION}",
+    "a broken call holds one": BROKEN_DOC + FUNCTION,
+    "the first is no tool": f'{{"name": "launch", "arguments": {{}}}}\n{JSON}',
+    "indented as code": "I did:\n\n    " + JSON,
     "cut": JSON[:-2],
     "no end tag": f"<tool_call>\n{JSON}",
     "open fence": f"```json\n{JSON}",
@@ -189,3 +241,19 @@ def test_a_block_that_is_followed_by_talk_is_shown_at_once() -> None:
     assert guard.feed(', "version": 1}\n```\n') == ""
     assert guard.feed("That") == '```json\n{"name": "x", "version": 1}\n```\nThat'
     assert guard.feed(" is all.") == " is all."
+
+
+ENDLESS = [
+    "[\n", "{\n", "[1,\n", "`", "```\n", "\t", "\n\n", "<|im_end|> ", "<tool_call>x", "[x(\n",
+    '{"name": "x", "arguments": {}}\n', "<function=x></function>", "\n<a_b><c>x</c></a_b>",
+    "<function=read_file>\n<parameter=path>", "`a`\n{\n", "<parameter=", "functools[",
+]  # fmt: skip
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("piece", ENDLESS)
+def test_a_text_without_end_is_read_to_its_end(piece: str) -> None:
+    text = piece * (400_000 // len(piece))
+    reading = find_calls(text, judge)
+    assert reading is None or not reading.is_sure
+    find_calls(f"{text}\n{JSON}", judge)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any
 
 from utils.llm.server_profile import PLAIN, ServerProfile
 from utils.phrases import Phrase, phrase
+from utils.strict_json import read_json
 
 _USUAL_LARGEST = 8192
 """Tokens of output that most servers allow, where one refuses more and does not say how many."""
@@ -29,10 +29,10 @@ class Refusal:
     def of(cls, status: int, body: str) -> Refusal:
         """Read the *body* of an answer; what it repeats of the request is left out."""
         try:
-            value = json.loads(body)
+            value = read_json(body)
         except ValueError:
             return cls(status, body)
-        return cls(status, " ".join(_words(value)))
+        return cls(status, words_in(value))
 
     @property
     def may_be_shape(self) -> bool:
@@ -44,16 +44,22 @@ class Refusal:
         return bool(_TEMPLATE.search(self.text)) or any(h.asks(self.text) for h in _HABITS)
 
 
-def _words(value: Any) -> list[str]:
+def words_in(value: Any) -> str:
     """Return the strings of an error in their order, without kinds and what it echoes."""
-    if isinstance(value, dict):
-        told = (one for name, one in value.items() if name not in ("input", "type", "url"))
-        return [word for one in told for word in _words(one)]
-    if isinstance(value, list):
-        if all(isinstance(one, str | int) for one in value):
-            return [".".join(map(str, value))]
-        return [word for one in value for word in _words(one)]
-    return [value] if isinstance(value, str) else []
+    words: list[str] = []
+    todo = [value]
+    while todo:
+        match todo.pop():
+            case dict() as told:
+                kept = [one for name, one in told.items() if name not in ("input", "type", "url")]
+                todo += reversed(kept)
+            case list() as parts if all(isinstance(one, str | int) for one in parts):
+                words.append(".".join(map(str, parts)))
+            case list() as parts:
+                todo += reversed(parts)
+            case str() as word:
+                words.append(word)
+    return " ".join(words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,3 +189,11 @@ def test_a_block_that_is_followed_by_talk_is_shown_at_once() -> None:
     assert guard.feed(', "version": 1}\n```\n') == ""
     assert guard.feed("That") == '```json\n{"name": "x", "version": 1}\n```\nThat'
     assert guard.feed(" is all.") == " is all."
+
+
+@pytest.mark.parametrize("lead", ["", "[TOOL_CALLS]", "<tool_call>", "```json\n"])
+@pytest.mark.parametrize("depth", [10, 600, 950, 100_000])
+def test_a_call_that_is_nested_without_end_is_none(lead: str, depth: int) -> None:
+    end = {"<tool_call>": "</tool_call>", "```json\n": "\n```"}.get(lead, "")
+    reading = find_calls(f"{lead}{'[' * depth}{JSON}{']' * depth}{end}", judge)
+    assert reading is None or not (reading.calls or reading.is_sure)

@@ -84,8 +84,11 @@ def _told(kind: str, entry: Mapping[str, Any]) -> Text:  # noqa: C901 - one case
             return f"/ {entry['command']} {'✓' if entry['ok'] else '✗'}"
         case "retry" | "warning":
             return f"! {entry.get('reason') or entry.get('what')}"
+        case "info":
+            return str(entry["what"])
         case "end":
-            return f"■ {entry['why']} {entry['seconds']:.1f} s {entry['detail']}".rstrip()
+            said = " ".join(filter(None, [entry["detail"], entry.get("still_open", "")]))
+            return f"■ {entry['why']} {entry['seconds']:.1f} s {said}".rstrip()
         case _:
             return json.dumps(entry, ensure_ascii=False)
 

@@ -1,4 +1,4 @@
-"""What is known of the servers of models: learnt from them, or said in the settings."""
+"""Profiles of the servers of models: learnt from them, or said in the settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What git takes for the common folder of a repository, in the place of the real one.
+"""A folder that git takes for the common folder of a repository, in the place of the real one.
 
 In it objects and refs are links to the real ones; the settings are plain values (`git_settings`),
 and hooks there are none.

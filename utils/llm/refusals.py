@@ -1,4 +1,4 @@
-"""What a refusal says of the server: which part of the request it does not take."""
+"""Reading refusals: which part of a request a server does not take."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
+from posixpath import normpath
 
 from core.approval import Approval, ApprovalMode
 from core.blinding import mapped
@@ -156,7 +157,7 @@ class MainTerminal(SessionHolder):
         if "PATH" not in command.usage or not isinstance(answer.card, TextCard) or not said:
             return answer
         files = list(self.files())
-        if not (missing := next((path for path in said if path not in files), "")):
+        if not (missing := next((path for path in said if normpath(path) not in files), "")):
             return answer
         named = {path.rpartition("/")[2]: path for path in reversed(files)}
         near = get_close_matches(missing.rpartition("/")[2], named, n=1)

@@ -21,9 +21,8 @@ from modules.files.selection import ALL
 from modules.files.staging import NamesIn, Secrets, Staging, names_of, staged
 from utils.clean import clean, visible
 from utils.phrases import Phrase, Text, phrase
+from utils.text import listed
 from utils.waiting import Stop
-
-_MOST_NAMED = 20  # files in one list
 
 
 class Folder(Protocol):
@@ -129,16 +128,11 @@ def _remarks(made: Staging) -> list[Phrase]:
 
 def _with_secrets(files: Secrets) -> str:
     named = [f"{visible(os.fsdecode(name))} ({', '.join(why)})" for name, why in files.items()]
-    return _shortened(named)
+    return listed(named)
 
 
 def _listed(names: Sequence[bytes]) -> str:
-    return _shortened([visible(os.fsdecode(name)) for name in names])
-
-
-def _shortened(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" … (+{more:,})" if more > 0 else "")
+    return listed([visible(os.fsdecode(name)) for name in names])
 
 
 def _joined(first: Text, *others: Text) -> Text:

@@ -18,6 +18,7 @@ from core.events import (
     ApprovalAsked,
     CommandAnswered,
     Event,
+    Informed,
     Reply,
     Retrying,
     StepFinished,
@@ -38,7 +39,6 @@ from utils.rotated_lines import append_line
 LONGEST = 20_000
 """Characters of one text that are kept; the session has all of it."""
 
-_SHORTEST_KEY = 8
 Fields = Mapping[str, Any]
 
 
@@ -52,7 +52,7 @@ class OperationsLog(Family):
 
     def __init__(self, path: Path, keys: Iterable[str], *, is_on: bool) -> None:
         self._path = path
-        self._keys = [key for key in keys if len(key) >= _SHORTEST_KEY]
+        self._keys = tuple(keys)
         self._is_on = is_on
         self._step = StepStarted(0, thinks=False)
         self._sent = 0
@@ -95,10 +95,12 @@ class OperationsLog(Family):
                 self._finished(event)
             case Retrying(reason, attempt):
                 self._write("retry", {"attempt": attempt, "reason": str(reason)})
-            case Warned(what):
-                self._write("warning", {"what": str(what)})
-            case TurnFinished(why, detail, usage, seconds):
+            case Warned(what) | Informed(what):
+                kind = "warning" if isinstance(event, Warned) else "info"
+                self._write(kind, {"what": str(what)})
+            case TurnFinished(why, detail, usage, seconds, still_open):
                 why_else = {"why": why, "detail": str(detail or "")}
+                why_else |= {"still_open": str(still_open)} if still_open else {}
                 spent = {"seconds": round(seconds, 3), "usage": to_plain(usage)}
                 self._write("end", why_else | spent)
 

@@ -1,4 +1,4 @@
-"""What is known of the servers of models: learnt from them, or said in the settings."""
+"""Profiles of the servers of models: learnt from them, or said in the settings."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 from utils.kept_file import KeptFile
 from utils.llm.server_profile import ServerProfile
 from utils.phrases import Problem
+from utils.strict_json import read_json
 
 _Known = dict[str, dict[str, dict[str, Any]]]
 """What differs from the usual, by address and model."""
@@ -70,7 +71,7 @@ class ServerProfiles:
 def _parsed(text: bytes) -> _Known:
     """Return what the file says; what is no such table in it is left out."""
     try:
-        known = json.loads(text)
+        known = read_json(text)
     except ValueError:
         return {}
     if not isinstance(known, dict):

@@ -7,7 +7,7 @@ import gc
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -175,6 +175,7 @@ class ApiClient:
                 failed.error.usage = spent
                 if lessons < _MOST_LESSONS and self._has_learnt(failed):
                     lessons += 1
+                    yield from _taken_back(draft, failed, failures)
                     continue
                 retry = self._next(self._fitting(failed, messages), failures)
             if failures.get("reply") == self._patience["reply"]:
@@ -275,6 +276,12 @@ class ApiClient:
             moment=time.time(),
         )
         return replace(usage, cost_usd=cost)
+
+
+def _taken_back(draft: Draft, failed: Failed, failures: Mapping[Again, int]) -> Iterator[Retry]:
+    """Announce that another try follows at once, if anything was shown of the *draft* of this."""
+    if draft.is_begun:
+        yield Retry(failed.error.what, sum(failures.values()) + 1, 0.0)
 
 
 @contextmanager

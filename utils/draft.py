@@ -74,6 +74,11 @@ class Draft:
         self.usage: dict[str, Any] = {}
         self.model = ""
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether anything of it may have been shown."""
+        return bool(self._text.text or self._thinking.text or self._calls)
+
     def add(self, data: bytes) -> None:
         """Take in one event. Raises `Failed` for a broken one, `ErrorInStream` for an error."""
         if data == b"[DONE]":

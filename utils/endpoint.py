@@ -5,7 +5,6 @@ This loads the SDK, which takes half a second.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from utils.failures import Failed, Server
 from utils.line import Insecure, Line, Unreachable, Use
 from utils.reply_limits import Beyond, ReplyLimits, Watch
 from utils.sse import EventReader
+from utils.strict_json import read_json
 from utils.waiting import Stop, Stopped
 
 CONNECT_SECONDS = 10.0
@@ -70,7 +70,7 @@ class Endpoint:
         try:
             with stop.calling(use.cut), self._line.used_by(use):
                 response = self._client.get("/models", cast_to=httpx2.Response)
-                return [str(row["id"]) for row in json.loads(response.read())["data"]]
+                return [str(row["id"]) for row in read_json(response.read())["data"]]
         except (Unreachable, Insecure, Stopped, Beyond, OSError, HTTPException):
             return []
         except (httpx2.HTTPError, openai.OpenAIError, ValueError, KeyError, TypeError):

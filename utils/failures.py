@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from html import unescape
@@ -10,7 +9,7 @@ from typing import Any, Literal
 
 from utils.completion import ErrorKind, ModelError
 from utils.keys import without
-from utils.llm.refusals import Refusal
+from utils.llm.refusals import Refusal, words_in
 from utils.phrases import Phrase, phrase
 from utils.reply_limits import Measure, ReplyLimits
 from utils.strict_json import read_json
@@ -103,7 +102,7 @@ class Server:
 
     def broke_in(self, error: Any, *, model: str) -> Failed:
         """Return what an `error` object in the midst of a stream means."""
-        message, kind = _message(json.dumps({"error": error}))
+        message, kind = _message_in({"error": error})
         if known := self._known(message, model):
             return known
         if "authentication" in kind:
@@ -316,12 +315,17 @@ def _message(body: str) -> tuple[str, str]:
         value = read_json(body)
     except ValueError:
         return _plain(body), ""
+    return _message_in(value)
+
+
+def _message_in(value: Any) -> tuple[str, str]:
+    """Return the sentence in the JSON *value* of an error and its type."""
     error = value.get("error", value) if isinstance(value, dict) else value
     if not isinstance(error, dict):
         return str(error), ""
     message = error.get("message") or error.get("detail") or error.get("code") or ""
     if isinstance(message, list):  # FastAPI names each field that it minds
-        message = Refusal.of(0, json.dumps(message)).text
+        message = words_in(message)
     return str(message), str(error.get("type") or "")
 
 

@@ -1,4 +1,4 @@
-"""What one reply of a server may take before it is broken off, and the watch over one."""
+"""Limits of one reply of a server, beyond which it is broken off, and the watch over them."""
 
 from __future__ import annotations
 

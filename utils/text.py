@@ -33,6 +33,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """Return the first *most* of *names* in one line, and in figures how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" … (+{more:,})" if more > 0 else "")
+
+
 def difference(before: str, after: str) -> Difference:
     """Return what changed between two texts whose lines end in "\\n"."""
     old, new = _diff_lines(before), _diff_lines(after)

@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from core.cards import Change
@@ -19,42 +19,15 @@ from modules.checkpoints.limits import Limits
 from modules.checkpoints.operations import Operation, Part
 from modules.checkpoints.plan import plan_undo
 from modules.checkpoints.rescue import CUT_SHORT
+from modules.checkpoints.results import Finished, Undone
 from modules.checkpoints.scan import Scan
-from modules.checkpoints.steps import Conflict, Left, Plan
+from modules.checkpoints.steps import Left, Plan
 from modules.checkpoints.trees import Comparison, Digests, lookup, walk
 from modules.checkpoints.twin import Twin
 from modules.checkpoints.vault import Damaged, Vault
 from modules.checkpoints.work import Work
 from modules.files.own_code import OwnCode
 from utils.phrases import Phrase, Problem, phrase
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """What an undo did to the folder, and the snapshots around it: undo those to redo."""
-
-    changes: tuple[Change, ...]
-    conflicts: tuple[Conflict, ...]
-    left: tuple[Left, ...]
-    before: int
-    after: int
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """An operation that is done with the files; what it did to them is in *results*.
-
-    While anything beside them is to be done, *number* is its entry in the journal.
-    """
-
-    number: int
-    operation: Operation
-    results: list[Undone]
-
-
-def changes_of(results: Iterable[Undone]) -> tuple[Change, ...]:
-    """Return what *results*, one after the other, did to the folder."""
-    return tuple(change for result in results for change in result.changes)
 
 
 class Checkpoints:

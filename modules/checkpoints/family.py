@@ -12,10 +12,11 @@ from core.events import CommandAnswered
 from core.family import Section, Talk, command
 from modules.beside import Beside
 from modules.checkpoints.asked import Asked
-from modules.checkpoints.checkpoints import Checkpoints, Finished, Undone, changes_of
+from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.ledger import UndoRecord
 from modules.checkpoints.operations import Operation
 from modules.checkpoints.recording import Ended, Recording
+from modules.checkpoints.results import Finished, Undone, changes_of
 from modules.checkpoints.show import (
     calls_card,
     changes_card,

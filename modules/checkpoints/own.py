@@ -11,7 +11,7 @@ class Own:
 
     def __init__(self, checkpoints: Checkpoints) -> None:
         self._checkpoints = checkpoints
-        self._known: dict[Span, frozenset[str]] = {}
+        self._known: dict[tuple[Span, bool], frozenset[str]] = {}
 
     def paths(self, session: str, turn: int = 0) -> set[str]:
         """Return what calls since *turn* changed that are not undone, and what undos made anew.
@@ -30,13 +30,13 @@ class Own:
 
     def _changed(self, span: Span, *, only_new: bool = False) -> frozenset[str]:
         """Return the paths that differ between two snapshots, the old ones of moved files too."""
-        if span not in self._known:
+        if (span, only_new) not in self._known:
             changes = self._checkpoints.diff(*span)
-            self._known[span] = frozenset(
+            self._known[span, only_new] = frozenset(
                 path
                 for change in changes
                 if change.kind == "created" or not only_new
                 for path in (change.path, change.new_path)
                 if path
             )
-        return self._known[span]
+        return self._known[span, only_new]

@@ -11,9 +11,10 @@ from typing import Any
 from core.cards import Change
 from core.family import Family
 from core.tools import ToolError
-from modules.checkpoints.checkpoints import Checkpoints, Finished
+from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.handover import hand_over
 from modules.checkpoints.ledger import CallRecord, Snapshot
+from modules.checkpoints.results import Finished
 from modules.checkpoints.steps import Left
 from modules.checkpoints.undoing import Undoing
 from modules.files.writable import LEFT_BEHIND

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modules.checkpoints.accepted import Accepted, mode_of
-from modules.checkpoints.checkpoints import Checkpoints, Finished
+from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.entries import BY_DESIGN, REASONS, Entry, same_content
 from modules.checkpoints.grafting import Graft
 from modules.checkpoints.hunks import Hunk, hunks, with_only, without
@@ -20,6 +20,7 @@ from modules.checkpoints.merge import preferring
 from modules.checkpoints.operations import Operation
 from modules.checkpoints.operations import Part as FilesPart
 from modules.checkpoints.own import Own
+from modules.checkpoints.results import Finished
 from modules.checkpoints.trees import Comparison, Found, lookup
 from modules.checkpoints.vault import Damaged
 from modules.files.text_file import NotEncodable, NotExact, NotText, TextFile

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.cards import Card, Change, DiffCard, TableCard, TextCard
-from modules.checkpoints.checkpoints import Checkpoints, Undone
+from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.ledger import CallRecord
+from modules.checkpoints.results import Undone
 from modules.checkpoints.steps import Left
 from modules.checkpoints.vault import Damaged
 from modules.files.text_file import NotText, TextFile

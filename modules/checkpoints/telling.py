@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from modules.checkpoints.checkpoints import Undone, changes_of
 from modules.checkpoints.operations import Operation
+from modules.checkpoints.results import Undone, changes_of
 from utils.clean import visible
 from utils.phrases import Phrase
 

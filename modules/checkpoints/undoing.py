@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from modules.checkpoints.checkpoints import Checkpoints, Finished, Undone
+from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.entries import alike
 from modules.checkpoints.ledger import CallRecord, UndoRecord
 from modules.checkpoints.operations import Operation, Part, Span
+from modules.checkpoints.results import Finished, Undone
 
 
 class Undoing:

@@ -132,6 +132,7 @@ class Twin:
             self._screen.show(CommandAnswered(name, self._choice.offer(found, self._session)))
         except Problem as problem:
             self._screen.say(problem.what, "red")
+        self._unsent.take()  # nothing was sent: what waits is to stand in the line again
 
     # --- out -------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What waits in the queue of a server until somebody sends it, as it stands in the line here."""
+"""Lines that wait in the queue of a server to be sent by somebody, as they stand in ours."""
 
 from __future__ import annotations
 

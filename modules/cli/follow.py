@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,14 @@ def follow(path: Path, words: Words) -> None:
     """Print what the log *path* tells, and goes on to tell, until Ctrl-C."""
     if not path.exists():
         print_error(words.say(phrase("Waiting for {path}; --log writes it.", path=str(path))))
-    follower = LineFollower(path, last=LAST)
-    while True:
-        lines = follower.read()
-        for line in lines:
-            sys.stdout.write(f"{readable(line, words)}\n")
-        sys.stdout.flush()
-        if not lines:
-            time.sleep(_GLANCE_SECONDS)
+    with closing(LineFollower(path, last=LAST)) as follower:
+        while True:
+            lines = follower.read()
+            for line in lines:
+                sys.stdout.write(f"{readable(line, words)}\n")
+            sys.stdout.flush()
+            if not lines:
+                time.sleep(_GLANCE_SECONDS)
 
 
 def readable(line: bytes, words: Words) -> str:
@@ -84,8 +85,11 @@ def _told(kind: str, entry: Mapping[str, Any]) -> Text:  # noqa: C901 - one case
             return f"/ {entry['command']} {'✓' if entry['ok'] else '✗'}"
         case "retry" | "warning":
             return f"! {entry.get('reason') or entry.get('what')}"
+        case "info":
+            return str(entry["what"])
         case "end":
-            return f"■ {entry['why']} {entry['seconds']:.1f} s {entry['detail']}".rstrip()
+            said = " ".join(filter(None, [entry["detail"], entry.get("still_open", "")]))
+            return f"■ {entry['why']} {entry['seconds']:.1f} s {said}".rstrip()
         case _:
             return json.dumps(entry, ensure_ascii=False)
 

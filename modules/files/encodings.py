@@ -1,4 +1,4 @@
-"""Which encoding a text is in that is neither UTF-8 nor marked: of East Asia, or single bytes.
+"""Guessing the encoding of a text that is neither UTF-8 nor marked: of East Asia, or single bytes.
 
 Every candidate must decode the whole file strictly; among those that do, the one whose text looks
 most like the language it was made for wins. The languages are told apart by their commonest

@@ -1,4 +1,4 @@
-"""Where the repository of a folder lies: git runs commands that are named there."""
+"""Finding the repository of a folder: git runs commands that are named there."""
 
 from __future__ import annotations
 

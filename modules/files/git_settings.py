@@ -63,12 +63,12 @@ def _own_files(folders: GitFolders) -> tuple[Path, Path]:
     return folders.common / "config", folders.own / "config.worktree"
 
 
-def read_settings(program: str, folders: GitFolders, room: Path) -> GitSettings:
+def read_settings(program: str, folders: GitFolders, common_dir: Path) -> GitSettings:
     """Return the settings for the repository in *folders*; those that cannot be read do not count.
 
-    *room* is what git takes for the common folder meanwhile.
+    *common_dir* is what git takes for the common folder meanwhile.
     """
-    ask = partial(_pairs, program, folders, room)
+    ask = partial(_pairs, program, folders, common_dir)
     person, own = ask("--global", "--includes"), dict[str, str]()
     for path in filter(Path.is_file, _own_files(folders)):
         own |= ask("--file", os.fspath(path), "--no-includes")
@@ -80,17 +80,17 @@ def read_settings(program: str, folders: GitFolders, room: Path) -> GitSettings:
     )
 
 
-def _pairs(program: str, folders: GitFolders, room: Path, *source: str) -> dict[str, str]:
+def _pairs(program: str, folders: GitFolders, common_dir: Path, *source: str) -> dict[str, str]:
     """Return the last value of each key in *source*, section and name in small letters."""
     environment = {
         **{"PATH": os.defpath, "LC_ALL": "C", "HOME": os.fspath(Path.home())},
-        **{"GIT_CONFIG_NOSYSTEM": "1", "GIT_COMMON_DIR": os.fspath(room)},
+        **{"GIT_CONFIG_NOSYSTEM": "1", "GIT_COMMON_DIR": os.fspath(common_dir)},
         "GIT_DIR": os.fspath(folders.own),  # "includeIf gitdir:" asks where we are
     }
     try:
         answer = ask_program(
             [program, "config", *source, "-z", "--list"],
-            folder=room,
+            folder=common_dir,
             environment=environment,
             seconds=_SECONDS,
         )

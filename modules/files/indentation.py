@@ -1,4 +1,4 @@
-"""How deep the lines of an edit stand: moved as a block, or from spaces to tabs and back."""
+"""Indentation of the lines of an edit: moved as a block, or from spaces to tabs and back."""
 
 from __future__ import annotations
 

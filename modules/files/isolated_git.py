@@ -1,7 +1,7 @@
 """Running git so that it starts no program, whatever a repository holds.
 
 Programs of the model write files in the project, and so may have planted what git obeys. Git reads
-settings, hooks and attributes from the *common folder* of a repository; here it gets a room of ours
+settings, hooks and attributes from the *common folder* of a repository; here it gets one of ours
 for one, in which nothing stands that could start a program. So a setting that nobody thought of
 does not count either.
 
@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from modules.files.common_dir import PrivateCommonDir, common_dir_for
 from modules.files.git_guard import GitFolders, git_folders
-from modules.files.git_room import GitRoom, room_for
 from utils.child import Answer, Until, ask_program
 from utils.programs import system_program
 
@@ -49,7 +49,7 @@ class IsolatedGit:
 
     tree: Path
     folders: GitFolders
-    room: GitRoom
+    common_dir: PrivateCommonDir
     program: str
     until: Until | None = None
     variables: tuple[tuple[str, str], ...] = ()
@@ -69,9 +69,9 @@ class IsolatedGit:
         Raises `TooSlow`, and `OSError` if it does not start.
         """
         place = {
-            "HOME": os.fspath(self.room.path),
+            "HOME": os.fspath(self.common_dir.path),
             "GIT_DIR": os.fspath(self.folders.own),
-            "GIT_COMMON_DIR": os.fspath(self.room.path),
+            "GIT_COMMON_DIR": os.fspath(self.common_dir.path),
             "GIT_WORK_TREE": os.fspath(self.tree),
         }
         return ask_program(
@@ -92,12 +92,12 @@ def has_git() -> bool:
 def isolated_git(tree: Path, until: Until | None = None) -> IsolatedGit | None:
     """Return git for the work tree *tree*; None without git or where `.git` leads elsewhere.
 
-    Raises `Problem` for a `.git` that is a link, `OSError` where no room can be made.
+    Raises `Problem` for a `.git` that is a link, `OSError` where none of ours can be made.
     """
     program, folders = _program(), git_folders(tree)
     if program is None or folders is None:
         return None
-    return IsolatedGit(tree.resolve(), folders, room_for(program, folders), program, until)
+    return IsolatedGit(tree.resolve(), folders, common_dir_for(program, folders), program, until)
 
 
 def _program() -> str | None:

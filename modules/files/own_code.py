@@ -1,4 +1,4 @@
-"""What this Onefold and its next start load: its own files, its Python and what that loads.
+"""Onefold's own code: all that this process and its next start load, Python included.
 
 Where some of it lies in the project, nothing there may be changed by a program or a tool: what the
 model writes to it would run outside of the sandbox. That goes for what is not there yet as well,

@@ -1,7 +1,7 @@
-"""How else an edit may be meant: its old text dressed in a way that a model tends to dress it.
+"""Readings of an edit whose old text a model has altered, as by line numbers or a fence.
 
-Each reading undoes one dress of the old text, and of the new one alike. Where it is not clear
-whether the new text wears it too, the edit has to be refused.
+Each reading undoes one alteration of the old text, and of the new one alike. Where it is not clear
+whether the new text has it too, the edit has to be refused.
 """
 
 from __future__ import annotations

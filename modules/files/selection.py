@@ -1,4 +1,4 @@
-"""Which changes a commit takes: what git tracks or would, but for what nobody means to publish."""
+"""Selecting what a commit takes: all that git tracks or would, but for what nobody publishes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which single-byte encoding a text is in: Cyrillic, Greek, Hebrew, Arabic, Thai or Latin.
+"""Guessing the single-byte encoding of a text: Cyrillic, Greek, Hebrew, Arabic, Thai or Latin.
 
 chardet compares how often the letters of each language stand beside each other. It is asked about
 two groups apart, since it takes short Western words for Cyrillic ones: in a script of its own most

@@ -117,7 +117,7 @@ def staged(root: Path, paths: Sequence[str], names_in: NamesIn, until: Until) ->
 
 def _person(git: Runs) -> dict[str, str]:
     """Return who the commit is by, from the settings of the person or of the repository."""
-    known = {"NAME": git.git.room.settings.name, "EMAIL": git.git.room.settings.email}
+    known = {"NAME": git.git.common_dir.settings.name, "EMAIL": git.git.common_dir.settings.email}
     if not all(known.values()):
         raise ToolError(
             phrase("git does not know the person: git config --global user.name, .email.")
@@ -130,7 +130,7 @@ def _other_objects(git: Runs, notes: Path) -> dict[str, str]:
     (notes / "objects").mkdir()
     return {
         "GIT_OBJECT_DIRECTORY": f"{notes}/objects",
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{git.git.room.path}/objects",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{git.git.common_dir.path}/objects",
     }
 
 

@@ -1,4 +1,4 @@
-"""What is read of an old conversation, and what may have to be mended in it."""
+"""Entries of an old conversation, and the repairs that it may need."""
 
 from __future__ import annotations
 

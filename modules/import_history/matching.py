@@ -1,4 +1,4 @@
-"""Which answer belongs to which call, where ids lack, repeat or stand in the wrong place."""
+"""Matching answers to calls, where ids lack, repeat or stand in the wrong place."""
 
 from __future__ import annotations
 

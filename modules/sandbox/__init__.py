@@ -30,9 +30,8 @@ from modules.sandbox.terms import Limits, Network, Program, Report, Result, Tier
 from modules.sandbox.tiers import Tier, name_of, unprotected
 from modules.sandbox.view import View, Viewer
 from utils.phrases import Phrase, Problem, phrase
+from utils.text import listed
 from utils.waiting import Stop
-
-_MOST_NAMED = 20
 
 __all__ = [
     "Alone",
@@ -249,18 +248,13 @@ def _put_back(restored: Restored) -> Iterator[Phrase]:
     if restored.lost:
         yield phrase(
             "The run replaced or removed {names}: look there before you use git.",
-            names=_listed(restored.lost),
+            names=listed(restored.lost),
         )
     if restored.folders:
         yield phrase(
             "The run moved or replaced {names}, which git obeys; put back.",
-            names=_listed(restored.folders),
+            names=listed(restored.folders),
         )
     if restored.files:
-        names = _listed(restored.files)
+        names = listed(restored.files)
         yield phrase("The run changed what git obeys; put back: {names}", names=names)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" … (+{more:,})" if more > 0 else "")

@@ -198,12 +198,12 @@ class Sessions(Store):
             return found[0]
         raise Problem(_unknown(session))
 
-    @rescued
     def _names(self) -> list[str]:
         """Return the ids of the newest sessions, and their ends: either names one."""
         ids = [info.id for info in self.sessions()]
         return [*(name.rpartition("-")[2] for name in ids), *ids]
 
+    @rescued
     def find(self, start: str) -> str:
         """Return the one session whose id begins with *start* ("" is the newest).
 

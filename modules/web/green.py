@@ -12,7 +12,6 @@ from typing import Any
 
 from modules.web.guard import HANG_UP, LET_IN, Application
 from modules.web.hub import Hub
-from modules.web.strangers import Strangers
 from modules.web.strict import (
     GOODBYE,
     HEAD_SECONDS,
@@ -20,6 +19,7 @@ from modules.web.strict import (
     MOST_CONNECTIONS,
     Strict,
 )
+from modules.web.unauthenticated import Unauthenticated
 from utils.sockets import cut
 
 _PASSING = {errno.ECONNABORTED, errno.ECONNRESET, errno.EMFILE, errno.ENFILE, errno.ENOBUFS}
@@ -54,7 +54,7 @@ class EventletServer:
             application,
             custom_pool=self._requests,
             log=self._log,
-            protocol=_handler(Strangers()),
+            protocol=_handler(Unauthenticated()),
             log_output=False,
             debug=False,  # what went wrong inside is nobody's business outside
             minimum_chunk_size=1,  # events must not wait for more of them
@@ -108,13 +108,13 @@ def _lasting(listening: socket.socket) -> Any:
     return Lasting(listening)
 
 
-def _handler(strangers: Strangers) -> Any:
+def _handler(unauthenticated: Unauthenticated) -> Any:
     import eventlet
     from eventlet import wsgi
 
     class Handler(Strict, wsgi.HttpProtocol):  # type: ignore[misc]
         def setup(self) -> None:
-            strangers.came(self.request)
+            unauthenticated.came(self.request)
             super().setup()
 
         def handle_one_request(self) -> None:
@@ -139,14 +139,14 @@ def _handler(strangers: Strangers) -> Any:
             return understood
 
         def finish(self) -> None:
-            strangers.left(self.connection)
+            unauthenticated.left(self.connection)
             with closing(self.rfile):  # else it stays open where its client did not read to the end
                 super().finish()
 
         def get_environ(self) -> dict[str, Any]:
             environ: dict[str, Any] = super().get_environ()
             environ[HANG_UP] = self._hang_up
-            environ[LET_IN] = partial(strangers.left, self.connection)
+            environ[LET_IN] = partial(unauthenticated.left, self.connection)
             return environ
 
         def _hang_up(self) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from modules.web.guard import LET_IN, Application, Environ, StartResponse
-from modules.web.strangers import Strangers
 from modules.web.strict import GOODBYE, HEAD_SECONDS, MOST_CONNECTIONS, Strict
+from modules.web.unauthenticated import Unauthenticated
 from utils.sockets import cut
 
 _LOOK = 0.2
@@ -69,7 +69,7 @@ class _Server(ThreadedWSGIServer):
         self._failed = failed
         self._due: dict[Any, float] = {}
         self._changed = threading.Condition()
-        self.strangers = Strangers()
+        self.unauthenticated = Unauthenticated()
 
     def serve_forever(self, poll_interval: float = _LOOK) -> None:
         """Serve until `shutdown`; a `KeyboardInterrupt`, which the base would drop, is raised."""
@@ -93,7 +93,7 @@ class _Server(ThreadedWSGIServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._changed:
             self._due[request] = time.monotonic() + HEAD_SECONDS
-        self.strangers.came(request)
+        self.unauthenticated.came(request)
         super().process_request(request, client_address)
 
     def head_is_read(self, request: Any) -> None:
@@ -109,7 +109,7 @@ class _Server(ThreadedWSGIServer):
                 cut(request)
 
     def shutdown_request(self, request: Any) -> None:
-        self.strangers.left(request)
+        self.unauthenticated.left(request)
         super().shutdown_request(request)
         with self._changed:
             self._due.pop(request, None)
@@ -175,7 +175,7 @@ class _Handler(Strict, WSGIRequestHandler):
 
     def make_environ(self) -> Environ:
         environ = super().make_environ()
-        environ[LET_IN] = partial(self.server.strangers.left, self.connection)
+        environ[LET_IN] = partial(self.server.unauthenticated.left, self.connection)
         return environ
 
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - as the base

@@ -227,6 +227,7 @@ def test_an_argument_that_is_wrong_names_the_nearest_of_its_kind(tmp_path: Path)
         assert title(run(made.main, "/note parsr.py hi")).endswith("Did you mean src/parser.py?")
         assert title(run(made.main, f"/resume {wrong}")).endswith(f"Did you mean {end}?")
         assert "Did you mean" not in title(run(made.main, "/focus nothing-like-it.zip"))
+        assert "Did you mean" not in title(run(made.main, "/unfocus ./src/parser.py"))
 
 
 def test_thinking_that_a_session_began_with_goes_on_with_it(tmp_path: Path) -> None:

@@ -60,6 +60,21 @@ def test_every_request_call_question_answer_and_change_is_told_in_order(tmp_path
     assert told[-1]["command"] == "/undo"
 
 
+def test_remarks_and_what_is_left_to_do_are_told(tmp_path: Path) -> None:
+    todos = [{"title": "Look", "status": "pending"}]
+    as_text = '{"name": "list_files", "arguments": {}}'
+    script = [call("update_todos", todos=todos), say(as_text), say("Later.")]
+    with house(tmp_path, *script) as here:
+        run(here.main, "go")
+        told = lines(here)
+        shown = [readable(json.dumps(line).encode(), Words.of("en")) for line in told]
+    (remark,) = [line["what"] for line in told if line["kind"] == "info"]
+    assert remark == "The model wrote its call of list_files as text."
+    assert told[-1]["still_open"] == "Still to do: Look"
+    assert shown[-1].endswith("Still to do: Look")
+    assert any(line.endswith(remark) for line in shown)
+
+
 def test_no_reply_is_told_as_none(tmp_path: Path) -> None:
     with house(tmp_path, call("delete_file", path="a"), say("ok"), approval_mode="ask") as here:
         (here.root / "a").write_text("x")

@@ -363,6 +363,20 @@ def test_what_a_database_damaged_inside_still_holds_is_saved(path: Path, store: 
     assert [hit.turn for hit in store.search("go on")] == [41]
 
 
+def test_a_session_is_found_though_the_database_is_damaged_inside(
+    path: Path, store: Sessions
+) -> None:
+    session = said(store, "one")
+    store.close()
+    with closing(sqlite3.connect(path)) as connection:
+        named = "SELECT rootpage FROM sqlite_master WHERE name = 'session'"
+        (page,) = connection.execute(named).fetchone()
+    data = bytearray(path.read_bytes())
+    data[(page - 1) * 4096 : (page - 1) * 4096 + 100] = b"\xff" * 100
+    path.write_bytes(data)
+    assert store.find(session[-4:]) == session
+
+
 @pytest.mark.parametrize(
     "damage",
     ["DELETE FROM indexed", "UPDATE indexed SET upto = 'x'", "INSERT INTO indexed VALUES (9)"],

@@ -133,6 +133,8 @@ REFUSALS = [
     (Refuse(415), "request", "HTTP 415"),
     (Refuse(422, '{"detail": "Invalid Parameters"}'), "request", "Invalid Parameters"),
     (Refuse(418, '["?"]'), "request", "418"),
+    (Refuse(422, f'{{"detail": {"[" * 900}{"]" * 900}}}'), "request", "HTTP 422"),
+    (Refuse(422, "[" * 900 + '"x"' + "]" * 900), "request", "HTTP 422"),
 ]
 
 

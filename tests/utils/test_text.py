@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from utils.text import cut_middle, difference, lines_of, nearest_block, numbered, size_in_words
+from utils.text import (
+    cut_middle,
+    difference,
+    lines_of,
+    listed,
+    nearest_block,
+    numbered,
+    size_in_words,
+)
 
 
 def test_a_difference_counts_its_lines() -> None:
@@ -51,6 +59,12 @@ def test_patch_makes_the_new_text_of_the_old(
     subprocess.run(command, input=patch, text=True, cwd=folder, check=True)
     result = Path(folder / "f")
     assert (result.read_text() if result.exists() else "") == after
+
+
+def test_of_many_names_the_first_are_listed() -> None:
+    assert listed([]) == ""
+    assert listed(["a", "b"], 2) == "a, b"
+    assert listed(["a"] * 1_234, 2) == "a, a … (+1,232)"
 
 
 def test_lines_end_at_newlines_only() -> None:

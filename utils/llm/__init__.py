@@ -1,5 +1,6 @@
 """How the model's client fits itself to a server.
 
 `server_profile`: what a server takes; `refusals`: what a refusal says of that; `wire_messages`:
-the messages in the form that it takes.
+the messages in the form that it takes; `text_calls`: calls that a model wrote as text, in the forms
+of `text_call_syntax`.
 """

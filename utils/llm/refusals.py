@@ -1,4 +1,4 @@
-"""What a refusal says of the server: which part of the request it does not take."""
+"""Reading refusals: which part of a request a server does not take."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Refusal:
     def of(cls, status: int, body: str) -> Refusal:
         """Read the *body* of an answer; what it repeats of the request is left out."""
         try:
-            text = " ".join(_words(read_json(body)))
-        except (ValueError, RecursionError):
+            text = words_in(read_json(body))
+        except ValueError:
             text = body
         return cls(status, text[:_LONGEST_TEXT])
 
@@ -47,16 +47,22 @@ class Refusal:
         return bool(_TEMPLATE.search(self.text)) or any(h.asks(self.text) for h in _HABITS)
 
 
-def _words(value: Any) -> list[str]:
+def words_in(value: Any) -> str:
     """Return the strings of an error in their order, without kinds and what it echoes."""
-    if isinstance(value, dict):
-        told = (one for name, one in value.items() if name not in ("input", "type", "url"))
-        return [word for one in told for word in _words(one)]
-    if isinstance(value, list):
-        if all(isinstance(one, str | int) for one in value):
-            return [".".join(map(str, value))]
-        return [word for one in value for word in _words(one)]
-    return [value] if isinstance(value, str) else []
+    words: list[str] = []
+    todo = [value]
+    while todo:
+        match todo.pop():
+            case dict() as told:
+                kept = [one for name, one in told.items() if name not in ("input", "type", "url")]
+                todo += reversed(kept)
+            case list() as parts if all(isinstance(one, str | int) for one in parts):
+                words.append(".".join(map(str, parts)))
+            case list() as parts:
+                todo += reversed(parts)
+            case str() as word:
+                words.append(word)
+    return " ".join(words)
 
 
 @dataclass(frozen=True, slots=True)

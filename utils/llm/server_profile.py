@@ -1,4 +1,4 @@
-"""What a server takes for one model, and where that is kept."""
+"""The profile of a server: what it takes for one model. And where profiles are kept."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ _ARGUMENTS = (
     "arguments", "parameters", "args", "input", "params", "tool_input", "tool_args", "action_input",
 )  # fmt: skip
 _BESIDE = frozenset({"type", "id", "call_id", "index"})
+_DEEPEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +37,22 @@ Block = tuple[list[TextCall] | None, int]
 Reader = Callable[[str, re.Match[str]], Block]
 
 
-def calls_of(value: Any) -> list[TextCall] | None:
-    """Return the calls that a JSON value spells, None when it is something else."""
+def calls_of(value: Any, depth: int = 0) -> list[TextCall] | None:
+    """Return the calls that a JSON value spells, None when it is something else.
+
+    *depth* counts the lists and objects around it; no call stands deeper than `_DEEPEST`.
+    """
+    if depth > _DEEPEST:
+        return None
     if isinstance(value, list):
-        found = [calls_of(one) for one in value]
+        found = [calls_of(one, depth + 1) for one in value]
         return [call for one in found for call in one or ()] if found and all(found) else None
     if not isinstance(value, dict):
         return None
     for wrapper in ("tool_calls", "function_call", "tool_call", "function"):
         inner = value.get(wrapper)
         if isinstance(inner, dict | list) and value.keys() <= {wrapper, *_BESIDE}:
-            return calls_of(inner)
+            return calls_of(inner, depth + 1)
     call = _call(value)
     return [call] if call else None
 
@@ -65,7 +71,7 @@ def _call(value: Mapping[str, Any]) -> TextCall | None:
 
 
 def _json_of(text: str) -> Any:
-    """Return the JSON value that *text* is, also with raw line breaks in it; None if it is none."""
+    """Return the JSON value that *text* is, a little wrong or not; None if it is none."""
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError):

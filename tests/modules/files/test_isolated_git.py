@@ -292,27 +292,27 @@ def test_git_is_started_in_one_place_only() -> None:
     assert starting == ["modules/files/isolated_git.py"]
 
 
-def test_the_room_of_git_lies_where_no_program_writes(
+def test_the_common_folder_of_git_lies_where_no_program_writes(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(root))
     made = isolated_git(root)
     assert made is not None
-    assert root not in made.room.path.parents
+    assert root not in made.common_dir.path.parents
 
 
-def test_a_room_that_was_tidied_away_is_made_again(root: Path) -> None:
+def test_a_common_folder_that_was_tidied_away_is_made_again(root: Path) -> None:
     first = isolated_git(root)
     assert first is not None
-    shutil.rmtree(first.room.path)
+    shutil.rmtree(first.common_dir.path)
     assert "a.txt" in visible_files(Beneath(root), root)
 
 
-def test_the_rooms_of_the_killed_are_removed(root: Path) -> None:
+def test_the_common_folders_of_the_killed_are_removed(root: Path) -> None:
     code = (
         "import os, signal, sys; from pathlib import Path\n"
         "from modules.files.isolated_git import isolated_git\n"
-        "print(isolated_git(Path(sys.argv[1])).room.path, flush=True)\n"
+        "print(isolated_git(Path(sys.argv[1])).common_dir.path, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     told = subprocess.run(

@@ -202,6 +202,30 @@ def test_what_waits_leaves_the_line_when_another_screen_took_it_back(
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_what_waits_stands_in_the_line_again_when_nothing_was_sent(
+    serve: Serve, terminal: Terminal
+) -> None:
+    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *say("done")]
+    with serve(held) as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            session = served.new_session()
+            page.attach(session)
+            page.call("send", session=session, cmd="c1", text="go")
+            page.wait_for("TextDelta")
+            page.call("send", session=session, cmd="c2", text="do that")
+            page.call("stop", session=session, cmd="c3")
+            page.wait_for("state", running=False)
+            join(terminal, served)
+            terminal.see("› do that")
+            terminal.press("C-u", "/resume", "Enter")
+            told = "There is no other session in this project."
+            terminal.see(told)
+            terminal.wait(lambda screen: "› do that" in screen.partition(told)[2])
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_a_new_session_of_the_attached_terminal_has_the_settings_of_the_last(
     serve: Serve, terminal: Terminal
 ) -> None:

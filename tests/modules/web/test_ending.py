@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import websocket
 
-from modules.web import carriers, green, place, strangers, threaded
+from modules.web import carriers, green, place, threaded, unauthenticated
 from modules.web.strict import MOST_CONNECTIONS
 from tests.modules.sandbox.house import until
 from tests.modules.web.serving import PATIENCE, Served
@@ -167,7 +167,7 @@ def test_strangers_who_send_half_a_request_keep_nobody_out(
 def test_a_stranger_gives_way_to_those_that_came_later(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(strangers, "MOST_STRANGERS", 2)
+    monkeypatch.setattr(unauthenticated, "MOST_UNAUTHENTICATED", 2)
     with serve() as served, ExitStack() as stack:
         address = ("127.0.0.1", served.server.port)
         first, *others = (

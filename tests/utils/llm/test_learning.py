@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.simulator import Refuse, Say, Simulator, Step
+from tests.simulator import ErrorFrame, Refuse, Say, Simulator, Step
 from tests.utils.wire import USER, ask, client_of
 from utils.completion import ModelError
 from utils.llm.server_profile import ProfilesInMemory, ServerProfile
@@ -60,6 +60,18 @@ def test_what_did_not_help_is_not_kept() -> None:
             ask(client)
         assert len(server.requests) == 2
         assert client.profile == ServerProfile()
+
+
+def test_what_came_before_a_refusal_in_the_stream_is_taken_back() -> None:
+    refusal = ErrorFrame("stream_options is not supported", "invalid_request_error")
+    with (
+        Simulator([(Say("Well, " * 30_000), refusal), FINE]) as server,
+        client_of(server) as client,
+    ):
+        heard = ask(client)
+    assert heard.shown == heard.done.text == "Fine."
+    assert [retry.seconds for retry in heard.retries] == [0.0]
+    assert len(heard.learnt) == 1
 
 
 def test_deepseeks_models_are_not_guessed_at() -> None:

@@ -257,3 +257,11 @@ def test_a_text_without_end_is_read_to_its_end(piece: str) -> None:
     reading = find_calls(text, judge)
     assert reading is None or not reading.is_sure
     find_calls(f"{text}\n{JSON}", judge)
+
+
+@pytest.mark.parametrize("lead", ["", "[TOOL_CALLS]", "<tool_call>", "```json\n"])
+@pytest.mark.parametrize("depth", [10, 600, 950, 100_000])
+def test_a_call_that_is_nested_without_end_is_none(lead: str, depth: int) -> None:
+    end = {"<tool_call>": "</tool_call>", "```json\n": "\n```"}.get(lead, "")
+    reading = find_calls(f"{lead}{'[' * depth}{JSON}{']' * depth}{end}", judge)
+    assert reading is None or not (reading.calls or reading.is_sure)

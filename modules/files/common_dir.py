@@ -1,4 +1,4 @@
-"""What git takes for the common folder of a repository, in the place of the real one.
+"""A folder that git takes for the common folder of a repository, in the place of the real one.
 
 In it objects and refs are links to the real ones; the settings are plain values (`git_settings`),
 and hooks there are none.
@@ -29,8 +29,8 @@ _MOST_KEPT = 32
 Mark = tuple[int, int, int, int] | None
 
 
-class GitRoom:
-    """A room for the repository in *folders*, gone with us; nobody changes it once it is made."""
+class PrivateCommonDir:
+    """One for the repository in *folders*, gone with us; nobody changes it once it is made."""
 
     def __init__(self, program: str, folders: GitFolders) -> None:
         place = next((one for one in _PLACES if os.access(one, os.W_OK)), tempfile.gettempdir())
@@ -48,20 +48,20 @@ class GitRoom:
         (self.path / "config").write_bytes(text)
 
 
-def room_for(program: str, folders: GitFolders) -> GitRoom:
-    """Return the room for the repository in *folders* as it is now. Raises `OSError`."""
+def common_dir_for(program: str, folders: GitFolders) -> PrivateCommonDir:
+    """Return that for the repository in *folders* as it is now. Raises `OSError`."""
     files = (*settings_files(folders), *(folders.common / name for name in _COPIED))
     marks = tuple(map(_mark, files))
-    room = _kept_room(program, folders, marks)
-    if not (room.path / "config").exists():  # somebody has tidied up
-        _kept_room.cache_clear()
-        room = _kept_room(program, folders, marks)
-    return room
+    made = _kept(program, folders, marks)
+    if not (made.path / "config").exists():  # somebody has tidied up
+        _kept.cache_clear()
+        made = _kept(program, folders, marks)
+    return made
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _kept_room(program: str, folders: GitFolders, marks: tuple[Mark, ...]) -> GitRoom:  # noqa: ARG001 - where a file is another now, the room is
-    return GitRoom(program, folders)
+def _kept(program: str, folders: GitFolders, marks: tuple[Mark, ...]) -> PrivateCommonDir:  # noqa: ARG001 - where a file is another now, so is this
+    return PrivateCommonDir(program, folders)
 
 
 def _mark(path: Path) -> Mark:
@@ -73,16 +73,16 @@ def _mark(path: Path) -> Mark:
 
 
 def _remove_left(place: Path) -> None:
-    """Remove the rooms of those who were killed from *place*: nobody holds their lock."""
+    """Remove those of processes that were killed from *place*: nobody holds their lock."""
     for left in place.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             _remove(left, _locked(left, 0))
 
 
-def _locked(room: Path, flags: int) -> int:
-    """Return the descriptor that holds the lock of *room*. Raises `OSError` if another does."""
+def _locked(folder: Path, flags: int) -> int:
+    """Return the descriptor that holds the lock of *folder*. Raises `OSError` if another does."""
     flags |= os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
-    lock = os.open(room / "lock", flags, 0o600)
+    lock = os.open(folder / "lock", flags, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -91,8 +91,8 @@ def _locked(room: Path, flags: int) -> int:
     return lock
 
 
-def _remove(room: Path, lock: int) -> None:
-    shutil.rmtree(room, ignore_errors=True)
+def _remove(folder: Path, lock: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
     os.close(lock)
 
 

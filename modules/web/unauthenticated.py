@@ -1,6 +1,6 @@
 """The connections that have shown no proof yet: they have few places, and the oldest gives way.
 
-Whoever reaches the port can connect and send half a request. The person comes as a stranger too,
+Whoever reaches the port can connect and send half a request. The person comes so too,
 but only for as long as it takes to read the head of the first request.
 """
 
@@ -11,12 +11,12 @@ from typing import Any
 
 from utils.sockets import cut
 
-MOST_STRANGERS = 32
+MOST_UNAUTHENTICATED = 32
 """Connections without proof that are kept at once; a browser opens six."""
 
 
-class Strangers:
-    """Knows them by their sockets. May be used from any thread."""
+class Unauthenticated:
+    """Knows those connections by their sockets. May be used from any thread."""
 
     def __init__(self) -> None:
         self._waiting: dict[Any, None] = {}
@@ -26,7 +26,7 @@ class Strangers:
         """Count *connection* in; with too many, the one that came first is cut."""
         with self._lock:
             self._waiting[connection] = None
-            if len(self._waiting) > MOST_STRANGERS:
+            if len(self._waiting) > MOST_UNAUTHENTICATED:
                 oldest = next(iter(self._waiting))
                 del self._waiting[oldest]
                 cut(oldest)

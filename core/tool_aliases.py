@@ -19,7 +19,7 @@ _OTHER_WORDS = {
     "new_path": "destination dest to target new_name new_file_path to_path",
     "content": "contents file_content file_text text body data",
     "old": "old_string old_str old_text search find original search_text",
-    "new": "new_string new_str new_text replace replacement replace_with",
+    "new": "new_string new_str new_text replace replacement replace_with content",
     "all": "replace_all",
     "start_line": "start line_start from_line start_line_number",
     "end_line": "end line_end to_line end_line_number",

@@ -237,10 +237,9 @@ def _ending(result: Result, limits: Limits, largest: int) -> str:
             over = ": a file grew too large" if result.exit_code == _TOO_BIG_A_FILE else ""
             return f"exit code {result.exit_code} ({seconds}){over}"
         case "timed out":
-            return (
-                f"Killed after {limits.seconds:g} s, the timeout; a longer one (up to {largest}) "
-                "can be asked for."
-            )
+            is_longest = limits.seconds >= largest
+            more = "is not allowed" if is_longest else f"(up to {largest}) can be asked for"
+            return f"Killed after {limits.seconds:g} s, the timeout; a longer one {more}."
         case "stopped":
             return f"Stopped by the person after {seconds}."
         case "memory":

@@ -73,7 +73,10 @@ class Todos(Family):
         titles = [todo.title for todo in self._todos if todo.status != "completed"]
         if not titles:
             return None
-        named, more = "; ".join(map(visible, titles[:NAMED])), len(titles) - NAMED
+        named: Text = visible(titles[0])
+        for title in titles[1:NAMED]:
+            named = phrase("{todos}; {todo}", todos=named, todo=visible(title))
+        more = len(titles) - NAMED
         if more > 0:
             return phrase("Still to do: {todos}; and {n} more", todos=named, n=more)
         return phrase("Still to do: {todos}", todos=named)

@@ -95,6 +95,7 @@ def test_help_speaks_chinese(onefold: Run) -> None:
     [
         (["--outptu", "json"], "没有选项 --outptu。是不是想用 --output？"),
         (["--nonsense"], "没有选项 --nonsense"),
+        (["--keep_json"], "没有选项 --keep_json（"),
         (["--model"], "--model 后面缺少值"),
         (["--cli=yes"], "--cli 后面不带值"),
         (["--approve", "never"], "--approve 不能是 'never'；可用：guarded, ask, read-only, all"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import assert_never
+from unicodedata import east_asian_width
 
 from core.cards import (
     Card,
@@ -64,9 +65,17 @@ def _joined(*parts: str) -> str:
 def _table(card: TableCard, words: Words) -> str:
     rows = [[visible(words.say(cell)) for cell in row] for row in (card.columns, *card.rows) if row]
     columns = max(map(len, rows), default=0)
-    widths = [max(len(row[i]) for row in rows if i < len(row)) for i in range(columns)]
-    lines = ("  ".join(cell.ljust(widths[i]) for i, cell in enumerate(row)) for row in rows)
+    widths = [max(_cells(row[i]) for row in rows if i < len(row)) for i in range(columns)]
+    lines = (
+        "  ".join(cell + " " * (widths[i] - _cells(cell)) for i, cell in enumerate(row))
+        for row in rows
+    )
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _cells(text: str) -> int:
+    """Return the columns of a terminal that *text* takes; a Chinese character takes two."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 # --- sentences that both drawings of a card need -------------------------------------------------

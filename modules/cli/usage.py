@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -60,15 +61,22 @@ def _bad_value(option: click.Parameter | None, value: object, allowed: Text) -> 
     )
 
 
+def _no_option(name: str, command: click.Command) -> Phrase:
+    """Say that there is no option *name*; that all begin with dashes makes none like another."""
+    known = {said.lstrip("-"): said for option in command.params for said in option.opts}
+    near = get_close_matches(name.lstrip("-"), known, n=1)
+    if not near:
+        return phrase("There is no option {name}", name=visible(name))
+    return phrase(
+        "There is no option {name}. Did you mean {near}?", name=visible(name), near=known[near[0]]
+    )
+
+
 def misuse(error: click.UsageError, command: click.Command) -> Phrase:
     """Return what was wrong with the command line, without a full stop."""
     match error:
-        case click.NoSuchOption(option_name=name, possibilities=[near, *_]):
-            return phrase(
-                "There is no option {name}. Did you mean {near}?", name=visible(name), near=near
-            )
         case click.NoSuchOption(option_name=name):
-            return phrase("There is no option {name}", name=visible(name))
+            return _no_option(name, command)
         case click.BadOptionUsage(option_name=name):
             if any(name in option.opts and _is_flag(option) for option in command.params):
                 return phrase("{name} takes no value", name=name)

@@ -10,6 +10,7 @@ from core.blinding import mapped
 from core.web_terminal import Gone, Packet, WebTerminal
 from modules.checkpoints.family import UndoFamily
 from modules.focus import Focus
+from modules.todos import Todos
 from modules.web.veil import Veil
 from utils.codec import to_plain
 
@@ -83,6 +84,7 @@ class Picture:
             "context": {"used": used, "limit": limit, "parts": terminal.parts()},
             "usage": to_plain(terminal.usage),
             "focus": self.focus(),
+            "todos": self._todos(),
             "changes": self._changes(),
         }
 
@@ -90,6 +92,12 @@ class Picture:
         for family in self._terminal.families:
             if isinstance(family, Focus):
                 return [{"path": path, "tokens": n} for path, n in family.tokens().items()]
+        return []
+
+    def _todos(self) -> list[Packet]:
+        for family in self._terminal.families:
+            if isinstance(family, Todos):
+                return mapped(family.state()["todos"], self._veil.hidden)
         return []
 
     def _changes(self) -> int:

@@ -62,6 +62,8 @@ class Telling:
                 self.state()
             case "ToolFinished" if packet["changes"]:
                 self.files("agent", packet["changes"])
+            case "ToolFinished" if packet["card"]["kind"] == "todo":
+                self.state()
             case "CommandAnswered":
                 if packet["command"] in CHANGE_FILES:
                     self.files("agent", [])

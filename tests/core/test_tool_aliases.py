@@ -64,6 +64,9 @@ def test_edits_of_other_agents_are_understood() -> None:
     given = {"file_path": "a", "operation": "replace", "old_string": "x", "new_string": "y"}
     meant = {"path": "a", "operation": "replace", "old": "x", "new": "y"}
     assert understood(TOOLS, "modify_file", given) == ("modify_file", meant)
+    given = {"path": "a", "operation": "append", "content": "x"}
+    meant = {"path": "a", "operation": "append", "new": "x"}
+    assert understood(TOOLS, "modify_file", given) == ("modify_file", meant)
     given = {"source": "a", "destination": "b"}
     assert understood(TOOLS, "rename_file", given)[1] == {"path": "a", "new_path": "b"}
 

@@ -10,6 +10,7 @@ from core.cards import Todo, TodoCard
 from core.messages import ToolCall
 from core.tools import Tool, ToolError
 from modules.todos import TodoItem, Todos
+from modules.words import Words
 
 
 def test_an_update_replaces_the_list_and_is_shown() -> None:
@@ -62,4 +63,7 @@ def test_done_is_a_status_and_what_is_left_is_named_at_the_end() -> None:
     assert todos.still_open() is None
     pending: list[TodoItem] = [{"title": title, "status": "pending"} for title in titles]
     todos.update_todos([{"title": "z", "status": "done"}, *pending])
-    assert str(todos.still_open()) == "Still to do: a; b; c; and 2 more"
+    left = todos.still_open()
+    assert left is not None
+    assert str(left) == "Still to do: a; b; c; and 2 more"
+    assert Words.of("zh").say(left) == "尚未完成：a；b；c；另有 2 项"

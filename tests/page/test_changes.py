@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.page.held import intercept
-from tests.page.stage import Stage, replies, send
+from tests.page.stage import Gate, Stage, replies, send
 from tests.page.test_views import faults
 from tests.scripted import call, say
 
@@ -190,6 +190,28 @@ def test_a_turn_is_undone_and_redone(stage: Stage) -> None:
     send(page, "go")
     expect(replies(page).last).to_have_text("three")
     expect(act(page, "Undo: turn 3")).to_have_count(0)
+
+
+def test_the_plan_is_shown_at_once_and_goes_back_with_its_turn(house: Stage) -> None:
+    gate = Gate()
+    todos = [{"title": "Write it", "status": "pending"}]
+    house.model.replies = [
+        call("update_todos", id="t", todos=todos),
+        [gate, *call("create_file", id="f", path="new.py", content="1\n")],
+        say("one"),
+    ]
+    page = house.open()
+    plan = page.get_by_role("region", name="Plan", exact=True)
+    send(page, "go")
+    expect(plan.get_by_text("Write it")).to_be_visible()
+    gate.open()
+    expect(page.locator(".end")).to_have_count(1)
+    act(page, "Undo: turn 1").click()
+    expect(plan).to_be_hidden()
+    act(page, "Redo: turn 1").click()
+    expect(plan.get_by_text("Write it")).to_be_visible()
+    page.reload()
+    expect(plan.get_by_text("Write it")).to_be_visible()
 
 
 def test_two_columns_where_there_is_room(stage: Stage) -> None:

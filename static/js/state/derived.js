@@ -12,15 +12,6 @@ export function openQuestion(items, asked) {
   return items.find((item) => item.kind === "call" && item.question && asked.includes(item.id)) ?? null;
 }
 
-/**
- * The newest plan of the model, or null.
- * @param {Item[]} items
- */
-export function newestTodos(items) {
-  const call = items.findLast((item) => item.kind === "call" && item.card?.kind === "todo");
-  return call ? call.card.todos : null;
-}
-
 /** @param {any} usage */
 export function cacheShare(usage) {
   const read = usage.cache_hit_tokens + usage.cache_miss_tokens;

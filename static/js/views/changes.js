@@ -5,7 +5,6 @@ import { button, h, keyed, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { remember, remembered } from "../lib/memory.js";
 import { t } from "../lib/words.js";
-import { newestTodos } from "../state/derived.js";
 import { todoCard } from "../cards/cards.js";
 import { ChangedFile } from "./changed_file.js";
 import { ChangesSource } from "./changes_source.js";
@@ -207,19 +206,17 @@ class ChangesView {
   }
 }
 
-/** The model's newest plan. */
+/** The model's plan, as it is now. */
 function planView(app) {
   const element = h("section", { class: "plan", hidden: true, "aria-label": t("Plan") });
-  let items = null;
-  let todos = null;
-  app.show(({ picture }) => {
-    if (picture.items === items) return;
-    items = picture.items;
-    const now = newestTodos(items);
-    if (now === todos) return;
-    todos = now;
-    element.hidden = !todos?.length;
-    element.replaceChildren(...(todos?.length ? [h("h2", { text: t("Plan") }), todoCard({ todos })] : []));
+  let drawn = "";
+  app.show(({ state }) => {
+    const todos = state?.todos ?? [];
+    const now = JSON.stringify(todos);
+    if (now === drawn) return;
+    drawn = now;
+    element.hidden = !todos.length;
+    element.replaceChildren(...(todos.length ? [h("h2", { text: t("Plan") }), todoCard({ todos })] : []));
   });
   return element;
 }

@@ -23,6 +23,7 @@ from core.events import (
     TurnStarted,
     Warned,
 )
+from modules.cli.card_text import card_text
 from modules.cli.plain import Output, PlainScreen
 from modules.words import Words
 from utils.completion import Usage
@@ -174,11 +175,16 @@ def test_a_command_prints_its_card_as_text() -> None:
     words = Words("zh", {"Status": "状态", "mode": "模式"})
     assert play([CommandAnswered("/status", card)], words=words)[:2] == (
         0,
-        "状态\nmodel  m\n模式     fast\n",
+        "状态\nmodel  m\n模式   fast\n",
     )
     code, result = play_json([CommandAnswered("/status", card)])
     assert (code, result["answer"]) == (0, "Status\nmodel  m\nmode   fast")
     assert result["card"]["rows"] == [["model", "m"], ["mode", "fast"]]
+
+
+def test_the_columns_of_a_table_stand_below_each_other_in_chinese() -> None:
+    card = TableCard(phrase("Status"), (("费用", "$0"), ("上下文", "0 %"), ("Token", "1")))
+    assert card_text(card, ENGLISH) == "Status\n费用    $0\n上下文  0 %\nToken   1"
 
 
 def test_what_a_command_did_to_files_is_told() -> None:

@@ -32,7 +32,7 @@ _SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]{0,1000}?(?<!`)\1(?!`)")
 _QUOTE = re.compile(r"(?m)^[ \t]*>.*$")
 _SHOWS = re.compile(
     r"\b(for example|for instance|an? example|examples?:|e\.g\.|such as\W*\Z|looks? like"
-    r"|(syntax|markup)\b(?!\s+(of|errors?|in)\b)"
+    r"|(syntax|markup)\b(?!\s+(errors?|in)\b|\s+of\b(?! an? (\S+ )?call))"
     r"|(in|of) (this|the following|the same) (format|form)|format (is|for|like|of an? \S*\s?call|:)"
     r"|illustrat\w+|demonstrat\w+|hypothetical\w*"
     r"|(do not|does not|don't|never) (call|run|execute|use|write|send|output|emit))\b"

@@ -47,7 +47,12 @@ class Endpoint:
         self._server = server
         self._limits = limits
         self._idle_seconds = idle_seconds
-        self._line = Line(base_url, connect_seconds=CONNECT_SECONDS, idle_seconds=idle_seconds)
+        self._line = Line(
+            base_url,
+            connect_seconds=CONNECT_SECONDS,
+            idle_seconds=idle_seconds,
+            begin_seconds=limits.progress_seconds,
+        )
         self._client = openai.OpenAI(
             base_url=base_url,
             api_key=key or "none",

@@ -41,6 +41,10 @@ class Ground:
         own = OwnCode.of(folder, root, data_dir, loaded)
         project = Project(folder, hidden=[data_dir], own=own)
         data = DataFolder(data_dir, project.root)
+        if data.git_record.exists():  # a run was cut short, and no git may see what it left
+            from modules.sandbox.kept_git import kept_git_of
+
+            kept_git_of(project.root, data.git_record).settle()
         return cls(project, data, Sessions(data.sessions), FailureLog(data.log, secrets))
 
 

@@ -4,6 +4,7 @@ import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -247,3 +248,26 @@ def test_an_undo_that_had_no_room_can_be_tried_again(
     undo.redo("")
     undo.redo("")
     assert look(root) == then
+
+
+@pytest.mark.parametrize("line", ["rewind", "undo"])
+def test_one_of_which_a_state_is_lost_in_the_midst_says_so(
+    root: Path, undo: UndoFamily, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    """A damaged store may lose it after all was looked at, before it is done."""
+    call(undo, 1, "a", root / "f", "one\n")
+    real, seen = Checkpoints._planner, []
+
+    def lost(self: Checkpoints, *arguments: Any) -> Any:
+        seen.append(arguments)
+        if len(seen) > 1:
+            raise Problem(phrase("This state of the folder is no longer kept."))
+        return real(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoints, "_planner", lost)
+        with pytest.raises(Problem, match="stays as far as it got"):
+            getattr(undo, line)("1" if line == "rewind" else "")
+    assert (root / "f").read_text() == "one\n"
+    undo.undo("")
+    assert (root / "f").read_text() == "zero\n"

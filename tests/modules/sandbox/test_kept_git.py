@@ -60,17 +60,19 @@ def _no_mounts(monkeypatch: pytest.MonkeyPatch) -> None:
 def killed(house: House, code: str) -> None:
     """Run *code* in an Onefold of its own, and kill that when it has said that it is done."""
     record = DataFolder(house.data, house.project).git_record
-    command = [sys.executable, "-c", textwrap.dedent(ONEFOLD), house.project, house.data, record]
+    onefold = textwrap.dedent(ONEFOLD)
+    places = [*map(str, (house.project, house.data, record))]
+    command = [sys.executable, "-c", onefold, *places]
     with subprocess.Popen(
         [*command, f"{code}\necho done; while :; do sleep 100; done"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
-    ) as onefold:
-        assert onefold.stdout is not None
+    ) as process:
+        assert process.stdout is not None
         try:
-            assert onefold.stdout.readline() == b"done\n"
+            assert process.stdout.readline() == b"done\n"
         finally:
-            onefold.kill()
+            process.kill()
     assert record.exists()
 
 

@@ -120,6 +120,11 @@ class Checkpoints:
         """Return the folder as it was last looked at, without looking again."""
         return self._last or self.take()
 
+    def too_deep(self) -> str | None:
+        """Return a folder too deep to be held, as of the last look, whoever took that; or None."""
+        last = self._last or self.ledger.latest() or self.take()
+        return next((path for path, why in last.refused if why == "deep"), None)
+
     def diff(self, before: int, after: int) -> list[Change]:
         """Return what changed between two snapshots, renames recognised."""
         return self._compared(before, after).changes()

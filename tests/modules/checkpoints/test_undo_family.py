@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.cards import Change, DiffCard, TableCard, TextCard
-from modules.checkpoints import placing
+from modules.checkpoints import placing, scan
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.family import UndoFamily
 from modules.project import Project
@@ -271,3 +271,23 @@ def test_one_of_which_a_state_is_lost_in_the_midst_says_so(
     assert (root / "f").read_text() == "one\n"
     undo.undo("")
     assert (root / "f").read_text() == "zero\n"
+
+
+def test_a_command_is_asked_about_where_folders_are_too_deep_to_be_held(
+    root: Path, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "_LEVELS", 150)
+    made = family(project, tmp_path)
+    undo = next(made)
+    assert undo.concern("run_command", {"command": "rm -r *"}) is None
+    undo.before("a", 1)
+    (root / "/".join("d" * 200)).mkdir(parents=True)
+    undo.after("a", 1)
+    assert "nested deeper" in str(undo.concern("run_command", {"command": "rm -r *"}))
+    assert "nested deeper" in str(undo.concern("run_python", {"code": "1"}))
+    assert undo.concern("create_file", {"path": "x"}) is None
+    next(made, None)  # closes it
+    made = family(project, tmp_path)
+    again = next(made)
+    assert "nested deeper" in str(again.concern("run_command", {"command": "rm -r *"}))
+    next(made, None)  # closes it

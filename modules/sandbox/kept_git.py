@@ -107,16 +107,22 @@ class KeptGit:
         return [self._lost.get(folder) or Baseline.of(folder) for folder in places]
 
     def end(self) -> Restored:
-        """Make the files what they were, and put folders back that were moved or replaced."""
+        """Make the files what they were, and put folders back that were moved or replaced.
+
+        What cannot be put back (`OSError`) is tried again before the next run.
+        """
         with self._lock:
+            is_done = False
             try:
-                return self._restore()
+                restored = self._restore()
+                is_done = True
             finally:
                 self._running -= 1
                 if not self._running:
                     self._parts = []
                     if self._record:
-                        self._record.remove()
+                        self._record.close(is_done=is_done)
+            return restored
 
     def settle(self) -> Phrase | None:
         """Put back what a run changed that was killed with its Onefold; `news` tells of it.

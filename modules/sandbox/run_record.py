@@ -54,10 +54,11 @@ class RunRecord:
         self._let_go()
         self._handle = handle
 
-    def remove(self) -> None:
-        """Remove what `write` wrote."""
+    def close(self, *, is_done: bool) -> None:
+        """Remove what `write` wrote, or leave it for `left` if that is not done with."""
         if self._handle is not None:
-            self._path.unlink(missing_ok=True)
+            if is_done:
+                self._path.unlink(missing_ok=True)
             self._let_go()
 
     @contextmanager

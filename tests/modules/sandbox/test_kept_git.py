@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from core.events import Warned
 from modules.data_folder import DataFolder
 from modules.ground import Ground
 from modules.sandbox import Program, selftest
+from modules.sandbox.git_baseline import Baseline
 from modules.sandbox.kept_git import KeptGit
 from modules.sandbox.run_record import RunRecord
 from tests.assembly import house as assembled
@@ -168,6 +170,26 @@ def test_a_record_that_cannot_be_read_is_told_and_put_aside(house: House) -> Non
     assert "its record cannot be read" in str(said)
     assert (house.data / "record.unreadable").exists()
     assert kept.news() == []
+
+
+def test_what_could_not_be_put_back_is_tried_again_before_the_next_run(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(_: Baseline) -> None:
+        raise OSError(errno.EIO, "no")
+
+    git = house.project / ".git"
+    kept = KeptGit(house.project, RunRecord(house.data / "record"))
+    kept.begin([git])
+    (git / "commondir").touch()
+    with monkeypatch.context() as patch:
+        patch.setattr(Baseline, "restore", failing)
+        with pytest.raises(OSError, match="no"):
+            kept.end()
+    kept.begin([git])
+    assert not (git / "commondir").exists()
+    kept.end()
+    assert not (house.data / "record").exists()
 
 
 def test_nothing_runs_where_the_record_cannot_be_written(house: House) -> None:

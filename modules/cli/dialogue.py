@@ -90,7 +90,7 @@ class Dialogue:
                 break
             if text:
                 self._line = text
-                self._turn(self._terminal.ask(text))
+                self._turn(self._terminal.ask(text, self._queued.ids_of(text)))
             if self._effect == "exit":
                 break
             if self._effect == "session" and self._terminal.history.records:

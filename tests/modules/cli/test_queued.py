@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from pathlib import Path
 
+from core.events import TurnStarted
 from core.messages import Record, Shift, User
 from modules.cli.queued import Queued
 from modules.data_folder import DataFolder
@@ -43,6 +45,62 @@ def test_each_line_waits_until_it_is_sent_itself(tmp_path: Path) -> None:
         queued.sent("first")
         queued.sent("second")
         assert queued.texts == ["third", "second"]
+
+
+def test_what_has_begun_waits_no_longer_whenever_it_is_killed(tmp_path: Path) -> None:
+    with house(tmp_path, say("one"), say("two")) as here:
+        run(here.main, "first")
+        queued = Queued(here.main)
+        queued.add("second")
+        queued.add("third")
+        turn = here.main.ask("second", queued.ids_of("second"))
+        assert isinstance(next(turn), TurnStarted)
+        turn.close()  # here we are killed
+    with house(tmp_path) as here:
+        here.main.resume()
+        assert Queued(here.main).texts == ["third"]
+
+
+def test_a_line_entered_as_another_is_sent_is_kept(tmp_path: Path) -> None:
+    """The keyboard is heard in a thread beside the turn."""
+    with house(tmp_path, say("one")) as here:
+        run(here.main, "first")
+        queued = Queued(here.main)
+        queued.add("second")
+        keep = here.main.record
+        sending = threading.Thread(target=queued.sent, args=("second",))
+
+        def in_between(record: Record) -> None:
+            if not sending.ident:
+                sending.start()
+                sending.join(0.3)
+            keep(record)
+
+        here.main.record = in_between  # type: ignore[method-assign]
+        queued.add("third")
+        sending.join()
+        assert queued.texts == ["third"]
+
+
+def test_a_line_entered_as_the_first_turn_begins_is_kept_in_its_session(tmp_path: Path) -> None:
+    with house(tmp_path, say("one")) as here:
+        claim = here.store.claim
+        queued = Queued(here.main)
+        entering = threading.Thread(target=queued.add, args=("second",))
+
+        def in_between(session: str) -> None:
+            if not entering.ident:
+                entering.start()
+                entering.join(0.3)
+            claim(session)
+
+        here.store.claim = in_between  # type: ignore[method-assign]
+        run(here.main, "first")
+        entering.join()
+    with house(tmp_path) as here:
+        here.main.resume()
+        assert here.main.history.turns == [1]
+        assert Queued(here.main).texts == ["second"]
 
 
 def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Terminal) -> None:

@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _IN_USE = (
-    "(turns > 0 OR (SELECT json_extract(data, '$.value') FROM event"
+    "(turns > 0 OR EXISTS (SELECT 1 FROM json_each((SELECT json_extract(data, '$.value') FROM event"
     " WHERE event.session = session.id AND kind = 'shift' AND CASE WHEN json_valid(data)"
-    " THEN json_extract(data, '$.name') END = 'queue' ORDER BY seq DESC LIMIT 1) NOT IN ('[]'))"
+    " THEN json_extract(data, '$.name') END = 'queue' ORDER BY seq DESC LIMIT 1))"
+    " WHERE ifnull(json_extract(value, '$.session'), session.id) = session.id))"
 )
-"""Whether anything was said in a session, or waits in it to be said."""
+"""Whether anything was said in a session, or waits in it (not where it was forked from)."""
 
 
 class Sessions(Store):

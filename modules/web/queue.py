@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -56,18 +57,23 @@ class Queue:
             self._items = [item for item in self._kept() if item.id not in begun]
             return [*history.state.get("sent", []), *begun, *(item.id for item in self._items)]
 
-    def add(self, item: Item, *, is_next: bool) -> None:
-        """Let *item* wait; it is on disk on return. Raises `Problem`, and then it does not wait.
+    def add(self, item: Item, *, is_next: bool, instead: Container[str] = ()) -> None:
+        """Let *item* wait, those with the ids *instead* no longer; both at once.
+
+        That is on disk on return. Raises `Problem`, and then all is as it was.
 
         That its id was sent is kept after the item itself: a crash between the two loses nothing,
         as a waiting id is a known one too.
         """
         with self._lock:
-            self._items.insert(0 if is_next else len(self._items), item)
+            before = self._items
+            self._items = [one for one in before if one.id not in instead]
+            place = 0 if is_next or len(self._items) < len(before) else len(self._items)
+            self._items.insert(place, item)
             try:
                 self._keep()
             except Problem:
-                self._items.remove(item)
+                self._items = before
                 raise
             with suppress(Problem):  # it waits, and so nothing may say that it was not taken
                 sent = [*self._terminal.history.state.get("sent", []), item.id]

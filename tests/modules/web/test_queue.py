@@ -175,6 +175,30 @@ def test_a_message_whose_turn_could_not_begin_waits_again(
         page.wait_for("state", running=False, queue=[])
 
 
+def test_a_message_comes_in_the_place_of_what_waits(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = core.main_terminal.MainTerminal.record
+    failures = iter([True])
+
+    def fails(self: core.main_terminal.MainTerminal, one: Record) -> None:
+        if isinstance(one, User) and next(failures, False):
+            raise Problem(phrase("Stopped."))
+        record(self, one)
+
+    monkeypatch.setattr(core.main_terminal.MainTerminal, "record", fails)
+    with serve(say("both"), say("third")) as served, served.page() as page:
+        session = served.new_session()
+        page.attach(session)
+        page.call("send", session=session, cmd="m1", text="first")
+        page.wait_for("state", running=False, paused=True)
+        page.call("send", session=session, cmd="m2", text="first and second", instead=["m1"])
+        page.call("send", session=session, cmd="m3", text="third")
+        started = [page.wait_for("TurnStarted")["text"] for _ in range(2)]
+        assert started == ["first and second", "third"]
+        page.wait_for("state", running=False, queue=[])
+
+
 def test_a_program_is_told_that_its_turn_could_not_begin(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:

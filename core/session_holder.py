@@ -189,8 +189,11 @@ class SessionHolder(Families):
         for family in self.families:
             state |= family.state()
         usual = dict(self._defaults)
-        if usual["mode"] != "fast":  # that was said for now: the session goes on as it was begun
+        # What was said for now is kept: the session goes on as it was begun.
+        if usual["mode"] != "fast":
             del usual["mode"]
+        if usual["approval"] in ("ask", "read-only"):  # who allowed more did it for this start
+            del usual["approval"]
         for name, value in state.items():
             if self.history.state.get(name, usual.get(name)) != value:
                 self.record(Shift(name, value))

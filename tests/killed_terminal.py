@@ -49,10 +49,16 @@ class Pane:
     def is_dead(self) -> bool:
         return self._terminal.tmux("display-message", "-p", "#{pane_dead}").strip() == "1"
 
-    def kill(self) -> None:
+    def strike(self) -> None:
+        """Kill the program, if it lives still."""
         if self.pid and not self.is_dead:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, 9)
+
+    def kill(self) -> None:
+        """Kill the program, and wait until it is gone."""
+        self.strike()
+        if self.pid:
             self._terminal.wait(lambda _: self.is_dead)
 
     def close(self) -> None:
@@ -183,7 +189,8 @@ class Typist:
             self._pane.press("Enter")  # by itself: in what comes at once it begins a line
             self._pane.press(_MARK)
             self._pane.wait(lambda screen: _MARK in _tail(screen))
-            self._ledger.acknowledged.add(number)  # what came before the mark was taken in
+            if number in self._stage.queued():  # else both came at once, and stand in the line
+                self._ledger.acknowledged.add(number)
             self._pane.press("BSpace", "BSpace")
             self._pane.wait(lambda screen: _MARK not in _tail(screen))
 
@@ -198,7 +205,7 @@ def play(stage: Stage, chance: random.Random, times: int) -> None:
             pane.run(
                 stage.argv(chance.randint(1, 160) if by_change else 0, *options), stage.environment
             )
-            timer = threading.Timer(chance.uniform(0, 5), os.kill, (pane.pid, 9))
+            timer = threading.Timer(chance.uniform(0, 5), pane.strike)
             try:
                 typist = Typist(stage, pane, chance)
                 unsent = typist.arrive()

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from core.events import CommandAnswered
 from core.history import mended
-from core.messages import Assistant, Record, ToolAnswer, User
+from core.messages import Assistant, Record, Shift, ToolAnswer, User
 from modules.data_folder import DataFolder
 from modules.sessions import Sessions
 from tests.assembly import House, house
@@ -181,6 +181,13 @@ class Stage:
         """Return the numbers of the tasks that the talk has, each as often as it has it."""
         said = [one.text for _, one in self.records() if isinstance(one, User)]
         return [number for text in said for number in numbers_in(text)]
+
+    def queued(self) -> list[int]:
+        """Return the numbers of the tasks that are kept as waiting."""
+        kept = [
+            one.value for _, one in self.records() if isinstance(one, Shift) and one.name == "queue"
+        ]
+        return [n for item in (kept[-1] if kept else []) for n in numbers_in(item["text"])]
 
     def check(self, waiting: Sequence[int]) -> None:
         """Hold all that is kept against the ledger; *waiting* is what the next start shows."""

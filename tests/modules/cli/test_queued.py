@@ -7,6 +7,8 @@ import signal
 import threading
 from pathlib import Path
 
+import pytest
+
 from core.events import TurnStarted
 from core.messages import Record, Shift, User
 from modules.cli.queued import Queued
@@ -180,6 +182,37 @@ def test_a_line_typed_at_a_question_is_kept_as_well(tmp_path: Path, terminal: Te
         terminal.see("two")
         assert said(data, project) == ["begin", "do this next"]
         assert queue_of(data, project) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_program_asked_to_end_at_a_question_ends_and_asks_it_again_later(
+    tmp_path: Path, terminal: Terminal, number: signal.Signals
+) -> None:
+    project, data = tmp_path / "project", tmp_path / "data"
+    project.mkdir()
+    with Simulator([Call("run_command", command="echo hi > made"), Say("one")]) as server:
+        settings = (
+            f"ONEFOLD_DATA_DIR={data} DEEPSEEK_API_KEY=sk-test DEEPSEEK_BASE_URL={server.url}"
+            " LANG=C.UTF-8 ONEFOLD_LANG=en"
+        )
+        program = f"{PYTHON} {CHECKOUT}/main.py --cli"
+        told = f"sh -c 'echo $$ > {tmp_path}/pid; exec \"$@\"' x env {settings} {program}"
+        shell = f"cd {project}; {told} {{}}; echo EXIT $?; cat"
+        terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", shell.format("--approve ask"))
+        terminal.see(PROMPT)
+        terminal.press("begin", "Enter")
+        terminal.see("y yes")
+        terminal.press("do this next", "Enter")
+        terminal.wait(lambda _: "do this next" in str(queue_of(data, project)))
+        os.kill(int((tmp_path / "pid").read_text()), number)
+        terminal.see(f"EXIT {128 + number}")
+        assert not (project / "made").exists()
+        terminal.tmux("respawn-pane", "-k", shell.format("--resume"))
+        terminal.see("y yes")
+        terminal.press("y")
+        terminal.see("never sent")
+        assert (project / "made").read_text() == "hi\n"
+        assert said(data, project) == ["begin"]
 
 
 def records(data: Path, project: Path) -> list[Record]:

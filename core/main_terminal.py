@@ -82,18 +82,19 @@ class MainTerminal(SessionHolder):
 
     # --- in: a line ------------------------------------------------------------------------------
 
-    def ask(self, line: str) -> Turn:
+    def ask(self, line: str, queued: Sequence[str] = ()) -> Turn:
         """Put *line* to the model, or run it when it is a slash command; yield all that follows.
 
-        A stop from before counts no more; one that comes from now on ends what follows.
+        *queued* are the ids under which it waited. A stop from before counts no more; one that
+        comes from now on ends what follows.
         """
         self.stop.clear()
-        return self._watched(self._ask(without_halves(line)))
+        return self._watched(self._ask(without_halves(line), queued))
 
     def _watched(self, turn: Turn) -> Turn:
         return observed(turn, self.observer) if self.observer else turn
 
-    def _ask(self, line: str) -> Turn:
+    def _ask(self, line: str, queued: Sequence[str]) -> Turn:
         from core.turn import run_turn  # a prompt is there sooner without it
 
         if line.startswith("/"):
@@ -105,7 +106,7 @@ class MainTerminal(SessionHolder):
         self.history.turn += 1
         self.window.next_turn()
         self._tell()
-        self.record(User(line))
+        self.record(User(line, queued=tuple(queued)))
         yield TurnStarted(line, self.history.turn)
         for warning in self.warnings():
             yield Warned(warning)

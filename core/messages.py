@@ -36,10 +36,14 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """What the person typed, to the letter."""
+    """What the person typed, to the letter; *queued* are the ids under which it waited, if it did.
+
+    They are kept with it, in one: what is said waits no longer, whenever we are killed.
+    """
 
     text: str
     kind: Literal["user"] = "user"
+    queued: tuple[str, ...] = field(default=(), compare=False)
 
     def to_wire(self) -> Wire:
         return {"role": "user", "content": self.text}

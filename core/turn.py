@@ -111,11 +111,15 @@ def run_turn(host: Host, left: Left | None = None) -> Turn:
         if finished is not None:
             yield from _end(host, finished)
             return
-    limit = phrase(
-        "Stopped after {n} model calls, the limit of one task. Say “go on” to continue.",
-        n=host.step_limit,
+    yield from _end(host, task.end("step_limit", _limit_reached(host.step_limit)))
+
+
+def _limit_reached(limit: int) -> Phrase:
+    if limit == 1:
+        return phrase("Stopped after 1 model call, the limit of one task. Say “go on” to continue.")
+    return phrase(
+        "Stopped after {n} model calls, the limit of one task. Say “go on” to continue.", n=limit
     )
-    yield from _end(host, task.end("step_limit", limit))
 
 
 def _end(host: Host, finished: TurnFinished) -> Iterator[Event]:

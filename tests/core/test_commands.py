@@ -236,3 +236,11 @@ def test_thinking_that_a_session_began_with_goes_on_with_it(tmp_path: Path) -> N
     with house(tmp_path, mode="fast") as made:
         made.main.resume()
         assert made.main.mode == "think"
+
+
+def test_the_approval_that_a_session_began_with_goes_on_with_it(tmp_path: Path) -> None:
+    with house(tmp_path, say("one"), approval_mode="ask") as made:
+        run(made.main, "begin")
+    with house(tmp_path) as made:
+        made.main.resume()
+        assert made.main.approval.mode == "ask"

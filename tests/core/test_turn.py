@@ -581,3 +581,10 @@ def test_a_screen_that_replies_to_everything_breaks_nothing() -> None:
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].why == "done"
     assert sum(isinstance(event, Warned) for event in events) == 2
+
+
+def test_a_limit_of_one_model_call_is_told_as_one() -> None:
+    main = terminal(call("look"), families=[Box()], step_limit=1)
+    end = run(main, "go")[-1]
+    assert isinstance(end, TurnFinished)
+    assert str(end.detail).startswith("Stopped after 1 model call, ")

@@ -20,7 +20,7 @@ from modules.cli.options import Options, parse
 from modules.words import Words
 from utils.clean import visible
 from utils.own_command import own_command
-from utils.phrases import Problem, Text, phrase
+from utils.phrases import Phrase, Problem, phrase
 from utils.streams import print_error
 
 if TYPE_CHECKING:
@@ -286,9 +286,11 @@ def lay_ground(
     from modules.ground import Ground, work_folder
 
     encodings.prefer(settings.encoding)
-    tell: Callable[[Text], object] = (
-        (lambda _: None) if is_quiet else (lambda what: print_error(words.say(what)))
-    )
+
+    def tell(what: Phrase) -> None:
+        if not is_quiet:
+            print_error(words.say(what))
+
     folder = work_folder(options.project, ROOT, tell)
     secrets = (settings.deepseek_api_key, settings.tavily_api_key)
     ground = Ground.of(folder, settings.data_dir, secrets, root=ROOT, loaded=settings.loaded)

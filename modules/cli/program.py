@@ -39,6 +39,7 @@ class Program:
         return self._count(width) > self.rows
 
     def _count(self, width: int) -> int:
+        width = max(width, 1)
         return sum(max(-(-cell_len(line) // width), 1) for line in self.text.split("\n"))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

@@ -46,6 +46,10 @@ def test_one_line_of_many_rows_is_cut_as_well(letter: str) -> None:
     assert rows[-1].endswith("end")
 
 
+def test_a_window_without_room_is_no_error() -> None:
+    assert Program("ab\nc", "bash", 2, lambda _: Text()).is_cut(0)
+
+
 def test_what_fits_is_whole() -> None:
     assert drawn("a\n\nb", 3, 40) == ["a", "", "b"]
 

@@ -20,7 +20,7 @@ from modules.cli.options import Options, parse
 from modules.words import Words
 from utils.clean import visible
 from utils.own_command import own_command
-from utils.phrases import Problem, phrase
+from utils.phrases import Phrase, Problem, phrase
 from utils.streams import print_error
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def with_imported(options: Options, words: Words) -> Options:
     from modules.secrets import Secrets
 
     settings = load({"model": options.model})
-    ground = lay_ground(options, settings, words)
+    ground = lay_ground(options, settings, words, is_quiet=options.has_screen)
     try:
         secrets = Secrets(
             ground.project.root,
@@ -275,17 +275,27 @@ def model_for(
     return choose_model(options, access, make, words, stack)
 
 
-def lay_ground(options: Options, settings: Settings, words: Words) -> Ground:
-    """Open the project and the data; `Problem` says why one of them cannot be used."""
+def lay_ground(
+    options: Options, settings: Settings, words: Words, *, is_quiet: bool = False
+) -> Ground:
+    """Open the project and the data; `Problem` says why one of them cannot be used.
+
+    What is to be known about the project is told, unless *is_quiet*: then somebody else tells it.
+    """
     from modules.files import encodings
     from modules.ground import Ground, work_folder
 
     encodings.prefer(settings.encoding)
-    folder = work_folder(options.project, ROOT, lambda what: print_error(words.say(what)))
+
+    def tell(what: Phrase) -> None:
+        if not is_quiet:
+            print_error(words.say(what))
+
+    folder = work_folder(options.project, ROOT, tell)
     secrets = (settings.deepseek_api_key, settings.tavily_api_key)
     ground = Ground.of(folder, settings.data_dir, secrets, root=ROOT, loaded=settings.loaded)
     if said := ground.project.own.said():
-        print_error(words.say(said))
+        tell(said)
     if options.task is None:  # a single task says for itself what it could not keep
         ground.data.check_writable()
     return ground

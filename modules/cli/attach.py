@@ -86,7 +86,7 @@ class Twin:
         self._screen = CliScreen(
             make_console(), words, asker=hand, is_practice=lambda: self._state["practice"]
         )
-        ahead.away = self._screen.away
+        ahead.away, ahead.show_all = self._screen.away, self._screen.show_all
         self._line = _line(link, words, ahead, lambda: self._state) if hand else None
         self._listener = self._listen()
 

@@ -231,7 +231,7 @@ def make_screen(terminal: MainTerminal, words: Words, ahead: TypedAhead) -> CliS
     screen = CliScreen(
         make_console(), words, asker=keyboard, is_practice=lambda: terminal.is_practice
     )
-    ahead.away = screen.away
+    ahead.away, ahead.show_all = screen.away, screen.show_all
     return screen
 
 

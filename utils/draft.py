@@ -22,8 +22,8 @@ from utils.failures import (
     too_many_calls,
 )
 from utils.lenient_json import whole_object
-from utils.llm.text_calls import shows
-from utils.markup import MarkupGuard, read_calls
+from utils.llm.call_context import is_made, shows
+from utils.markup import MarkupGuard, calls_at, read_calls
 from utils.reply_limits import ReplyLimits
 from utils.strict_json import is_json, read_json
 from utils.think_tag import ThinkTag
@@ -185,7 +185,7 @@ class Draft:
         has_end = self.finish_reason in _CUT or bool(self._calls)
         text = self._text.feed(self._tag.close(is_thought=has_end)) + self._text.close()
         thinking = self._thinking.close()
-        if shows(self._text.text, self._text.markup.rpartition(">")[2]):
+        if self._text.markup and not _is_call(self._text.text, self._text.markup):
             text += self._text.release()
         return Delta(text, thinking) if text or thinking else None
 
@@ -232,13 +232,22 @@ class Draft:
             raise leaked_markup()
         markup = self._text.markup
         if not markup and not self._text.text.strip():
-            markup = self._thinking.markup
+            thought = self._thinking
+            markup = thought.markup if _is_call(thought.text, thought.markup) else ""
         calls = read_calls(markup)
         if calls is None:
             if markup and not is_cut:
                 raise leaked_markup()
             return []
         return [RawCall("", call.name, call.arguments) for call in calls]
+
+
+def _is_call(before: str, markup: str) -> bool:
+    """Return whether *markup* is meant as calls, whole or not, behind what was said *before*."""
+    calls, end = calls_at(markup, 0)
+    if calls is None:
+        return not shows(before, markup.rpartition(">")[2]) and is_made(before, "", "")
+    return is_made(before, before[len(before.rstrip()) :], markup[end:])
 
 
 def _as_meant(arguments: str) -> str:

@@ -185,7 +185,7 @@ def tool_call(raw: RawCall, tools: Toolbox | None = None) -> ToolCall:
     """
     name = _NO_NAME.sub("_", raw.name)[:64] or "unnamed"
     text = raw.arguments.strip()
-    if text in ("", "null"):
+    if text in ("", "null", "None"):
         text = "{}"
     try:
         value = read_json(text)

@@ -6,16 +6,19 @@ import re
 
 _MAY_OPEN = re.compile(r"[{\[<`]")
 _KEYS = (
-    "name|tool|tool_name|function|function_name|action|type|id|tool_calls|arguments|parameters"
-    "|args|input"
+    "name|tool|tool_name|function|function_name|action|type|id|tool_calls|tool_call"
+    "|tool_call_id|function_call|arguments|parameters|args|input"
 )
 _TAGS = (
-    r"tool_calls?>|function_calls?>|functioncall>|minimax:tool_call>|function=|invoke name="
-    r"|\|python_tag\||\|tool_call|\|channel\||\|start\||start_function_call>"
+    r"(?:\w{1,20}[:_])?(?:tool|function)_?calls?>|TOOLCALL>|tool_use>|tool_request>"
+    r"|function(?:=| name)|(?:\w{1,20}:)?invoke name=|<<\[TOOL_REQUEST\]"
+    r"|\|(?:python_tag|channel|start|START_ACTION|action_start|tools_prefix|recipient)\||\|tool_call"
+    r"|start_function_call>"
     r"|[a-z]+_[a-z_]+>\s*<[a-z_]+>"
 )
 _LEAD = re.compile(
-    rf"(?:```(?:json|tool_call|tool)?[ \t]*\n\s*)?[{{\[]\s*(?:\{{\s*)?\"(?:{_KEYS})\""
+    r"(?:```(?:json[5c]?|(?:tool|function)\w*|action)?[ \t]*\n\s*)?"
+    rf"[{{\[]\s*(?:\{{\s*)?\"(?:{_KEYS})\""
     rf"|\[TOOL_CALLS\]|\[[a-z_]+\(|```tool_code|<(?:{_TAGS})"
 )
 _LONGEST_LEAD = 64

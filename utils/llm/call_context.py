@@ -63,6 +63,8 @@ _ANNOUNCES = re.compile(
     r"|\A(?:(?:now|next|first|then|so|okay|ok|sure|alright|great)\W+)*"
     r"(?!(?:following|according|using|nothing|something|anything|everything|missing)\b)"
     r"[a-z]+ing\b.*(?:\b(?:now|the|it|its|again)\b|…|\.\.\.)"
+    r"|\A(?:calling|using|running|invoking) `?[a-z]+_[a-z_]+`?(?: tool| function)?\W*\Z"
+    r"|\Ahere (?:we go|goes|I go)\W*\Z"
     r"|\A(?:now,? |next,? |first,? )?to \w+ [^,]*, I\b"
     r"|让我|我来|我要|我会|我将|我先|我需要|我去|我再|我就|我现在|我可以先|我得|现在|接下来|首先|下面我|马上|正在",
     re.IGNORECASE,

@@ -149,7 +149,7 @@ _PLACEHOLDER = re.compile(
     r"|(?:(?:FILE|FOLDER|DIR|PATH|NAME|CONTENT|CODE|COMMAND|TEXT|STRING|VALUE|NEW|OLD|HERE)_?)+"
     r"|(?:the |your )?(?:file|folder|new|full|actual|the)[ _](?:content|path|code|text|name)s?"
     r"(?: of the file| here| goes here)?|.{0,20}\b(?:goes here|placeholder)\W*"
-    r"|文件(?:路径|内容|名)|你的.{1,8})",
+    r"|(?:\w+ ){0,3}(?:content|code|text) here\W*|文件(?:路径|内容|名)|你的.{1,8})",
     re.DOTALL,
 )
 """What stands for a value in an example."""

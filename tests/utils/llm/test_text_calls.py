@@ -246,7 +246,8 @@ def test_a_call_within_the_content_of_another_is_its_content(inner: str, outer: 
 @pytest.mark.parametrize(
     "value",
     ["path/to/file", "/path/to/a.txt", "<path>", "...", "…", "your_file.txt", "{path}", "{{path}}",
-     "FILE_PATH", "[path here]", "path", "文件路径", "# your code here", "file content"],
+     "FILE_PATH", "[path here]", "path", "文件路径", "# your code here", "file content",
+     "// content here"],
 )  # fmt: skip
 def test_a_call_with_a_placeholder_is_a_question(value: str) -> None:
     for form in FORMS:

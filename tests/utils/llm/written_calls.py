@@ -182,6 +182,8 @@ LEADING = (
     "好的，我现在创建文件。\n", "首先，让我看看目录：\n", "Thought: I need to create the file.\n",
     "1. I look at it.\n2. I mend it.\n\nFirst, I'll make the file:\n\n",
     "Let me check if it works:\n", "I should start with the file.\n\n", "Got it.\n",
+    "Here we go:\n",
+    "Calling `create_file`:\n", "Writing a.txt now.\n",
     "To create the file, I'll use the create_file tool.\n\n", "没问题，马上创建。\n",
     "I've looked at the code. The bug is in `a.py`. I'll mend it now.\n\n", "Next, I'll make it:\n",
 )  # fmt: skip

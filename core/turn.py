@@ -151,7 +151,10 @@ def _step(
     if read.is_unsure and not task.was_asked_to_call:
         yield from _ask_to_call(host, task)
         return None
+    task.was_asked_to_call = task.was_asked_to_call and not reply.calls
     if not reply.calls:
+        if read.is_unsure:
+            yield Warned(_ended_on_a_call())
         if task.failed:
             yield Warned(_ended_on_failure(task.failed))
         return task.end("done")
@@ -194,10 +197,14 @@ def _go_on(host: Host, task: _Task) -> Generator[Event, Reply | None, TurnFinish
 
 
 def _ask_to_call(host: Host, task: _Task) -> Iterator[Event]:
-    """Ask the model, once in a task, whether what it wrote as text was meant as a call."""
+    """Ask the model, once until it calls again, whether it meant a call with what it wrote."""
     task.was_asked_to_call = True
     host.record(Context(NOT_CALLED))
     yield Informed(phrase("The model wrote what looks like a call as text; it is asked again."))
+
+
+def _ended_on_a_call() -> Phrase:
+    return phrase("The reply ends with what looks like a call, written as text: it was not run.")
 
 
 def _ended_on_failure(name: str) -> Phrase:

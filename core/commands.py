@@ -200,12 +200,12 @@ class Commands(Family):
         elif rest:
             model.model = self._served(rest.split()[0])
         learnt = model.profile.summary
-        note = phrase("Its server takes requests of another shape: {what}", what=learnt)
+        note = phrase("What its server takes: {what}", what=learnt)
         return TextCard(phrase("The model is {name}.", name=model.model), note if learnt else "")
 
     def _served(self, name: str) -> str:
         """Return *name*. Raises `Problem` where the server lists its models, and not that one."""
-        names = self._desk.model.models()
+        names = self._desk.model.models(name)
         if names and name not in names:
             listed = ", ".join(names[:NAMED])
             problem = phrase(

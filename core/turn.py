@@ -151,7 +151,7 @@ def _step(
         if task.failed:
             yield Warned(_ended_on_failure(task.failed))
         return task.end("done")
-    if think and reply.thinking:
+    if think and reply.thinking and not reply.signed:  # what is signed is sent back itself
         yield from _keep_thought(host, reply)
     return None
 
@@ -162,7 +162,7 @@ def _take_up(
     """Do what `_step` had not done yet when it was left."""
     if (end := (yield from _act(host, left.calls, task))) is not None:
         return end
-    if left.reply.thinking:
+    if left.reply.thinking and not left.reply.signed:
         yield from _keep_thought(host, left.reply)
     return None
 

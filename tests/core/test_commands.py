@@ -178,7 +178,7 @@ def test_what_was_learnt_of_a_server_is_shown_and_forgotten() -> None:
 def test_a_model_that_the_server_does_not_list_is_refused_and_the_nearest_named() -> None:
     main = terminal()
     assert only(run(main, "/model whatever")).ok  # the server says nothing of its models
-    main.model.models = lambda: ["deepseek-flash", "deepseek-v4-pro"]  # type: ignore[method-assign]
+    main.model.models = lambda name="": ["deepseek-flash", "deepseek-v4-pro"]  # type: ignore[method-assign]
     assert only(run(main, "/model deepseek-v4-pro")).ok
     answer = run(main, "/model deepseek-flush")
     assert not only(answer).ok

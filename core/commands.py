@@ -199,9 +199,13 @@ class Commands(Family):
             model.forget_profile()
         elif rest:
             model.model = self._served(rest.split()[0])
+        said = phrase("The model is {name}.", name=model.model)
         learnt = model.profile.summary
-        note = phrase("What its server takes: {what}", what=learnt)
-        return TextCard(phrase("The model is {name}.", name=model.model), note if learnt else "")
+        note = phrase("What its server takes: {what}", what=learnt) if learnt else ""
+        if rest or self._desk.is_practice or not (names := model.models()):
+            return TextCard(said, note)
+        rows: list[Row] = [(note,)] if note else []
+        return TableCard(said, (*rows, *((name,) for name in names)))
 
     def _served(self, name: str) -> str:
         """Return *name*. Raises `Problem` where the server lists its models, and not that one."""

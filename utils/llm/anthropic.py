@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from utils.completion import ModelError, Usage
 from utils.llm import anthropic_models
@@ -53,7 +54,7 @@ class AnthropicMessages:
             api_key=key or "none",
             max_retries=0,
             open_telemetry=False,
-            default_headers={"User-Agent": user_agent},
+            default_headers={"User-Agent": user_agent, **_older_key(base_url, key)},
             http_client=httpx2.Client(transport=transport, timeout=None),
         )
         return Sdk(
@@ -86,6 +87,12 @@ class AnthropicMessages:
 
     def profile(self, model: str, learnt: ServerProfile) -> ServerProfile:
         return anthropic_models.completed(model, learnt)
+
+
+def _older_key(base_url: str, key: str) -> dict[str, str]:
+    """Return the header that had the key before API version 2026-10-21, for others' servers."""
+    is_own = urlsplit(base_url).hostname == "api.anthropic.com"
+    return {} if is_own or not key else {"x-api-key": key}
 
 
 def _not_installed() -> ModelError:

@@ -28,8 +28,8 @@ _THOUGHT = ("thinking", "redacted_thinking")
 class Conversation:
     """The *system* blocks and the *messages* of a request.
 
-    *has_thought* says whether the task that it ends in was begun by a thinking reply of this model,
-    None where it ends in no task's midst.
+    *has_thought* says whether all replies in the task that it ends in are of this model, and
+    thought; None where there is none yet.
     """
 
     system: list[Block] = field(default_factory=list)
@@ -54,15 +54,16 @@ def conversation(messages: Sequence[Wire], model: str, *, signed_from: int = 0) 
                 signed = _signed(message, model) if number >= signed_from else None
                 blocks = list(_reply(message, signed, calls))
                 _append(made.messages, "assistant", blocks)
-                if made.has_thought is None:
-                    made.has_thought = bool(signed and signed.get("thinking"))
+                is_thought = bool(signed and signed.get("thinking"))
+                made.has_thought = is_thought and made.has_thought is not False
             case "tool":
                 _append(made.messages, "user", [_answer(message, calls)])
             case "system":
                 note = f"{_NOTE}{message['content']}"
                 _append(made.messages, "user", [{"type": "text", "text": note}])
             case _:
-                made.has_thought = None
+                if not _is_answered(made.messages):  # else the task before was stopped, and goes on
+                    made.has_thought = None
                 _append(made.messages, "user", list(_parts(message["content"])))
     if not made.messages or made.messages[-1]["role"] == "assistant":
         _append(made.messages, "user", [{"type": "text", "text": _GO_ON}])
@@ -79,6 +80,12 @@ def _append(messages: list[Wire], role: str, blocks: list[Block]) -> None:
         messages[-1]["content"] += blocks
     else:
         messages.append({"role": role, "content": blocks})
+
+
+def _is_answered(messages: Sequence[Wire]) -> bool:
+    """Return whether *messages* end with the answers of calls."""
+    last = messages[-1]["content"] if messages else []
+    return any(block["type"] == "tool_result" for block in last)
 
 
 def _signed(message: Wire, model: str) -> Mapping[str, Any] | None:

@@ -127,3 +127,24 @@ def test_a_provider_of_the_persons_own_is_named_in_the_settings(tmp_path: Path, 
         run = onefold(tmp_path, "-p", "Hi.", "--model", "mine/deepseek-flash", key="")
     assert run.returncode == 0, run.stderr
     assert "Yes." in run.stdout
+
+
+def test_a_prompt_that_is_too_long_is_summed_up_once_and_asked_again(tmp_path: Path) -> None:
+    long = Refuse(
+        400, "invalid_request_error", "prompt is too long: 190000 tokens > 180000 maximum"
+    )
+    words = "A long story. " * 200
+    told = [reply(text(words)), reply(text(words))]
+    script: list[Any] = [*told, long, reply(text("A digest.")), reply(text("The end."))]
+    there = ("--model", "anthropic/claude-opus-5-5")
+    with AnthropicSimulator(script) as server:
+        base = {"ANTHROPIC_BASE_URL": server.url}
+        first = onefold(tmp_path, "-p", "Tell one.", *there, "--output", "json", **base)
+        again = ("--resume", json.loads(first.stdout)["session"], "-p")
+        onefold(tmp_path, *again, "Another.", *there, **base)
+        last = onefold(tmp_path, *again, "And its end?", *there, **base)
+    assert server.is_finished, last.stdout + last.stderr
+    assert last.returncode == 0, last.stderr
+    assert "The end." in last.stdout
+    assert "A digest." in json.dumps(server.bodies[-1])
+    assert words not in json.dumps(server.bodies[-1]["messages"][0])

@@ -7,7 +7,6 @@ of the usual server.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from utils.api_client import ApiClient
 from utils.completion import ModelError, StreamItem, Wire
@@ -68,6 +67,8 @@ class ModelClient:
         if name:
             provider, rest = split(name, self._providers)
             return self._listed(provider, rest)
+        from concurrent.futures import ThreadPoolExecutor  # costs start-up time
+
         ready = [None, *(one for one in self._providers.values() if one.is_ready)]
         with ThreadPoolExecutor(len(ready)) as pool:
             lists = pool.map(lambda one: self._listed(one, ""), ready)

@@ -49,7 +49,12 @@ class Endpoint:
         self._server = server
         self._limits = limits
         self._idle_seconds = idle_seconds
-        self._line = Line(base_url, connect_seconds=CONNECT_SECONDS, idle_seconds=idle_seconds)
+        self._line = Line(
+            base_url,
+            connect_seconds=CONNECT_SECONDS,
+            idle_seconds=idle_seconds,
+            begin_seconds=limits.progress_seconds,
+        )
         self._sdk = api.connect(base_url, key, user_agent=user_agent, transport=self._line)
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, Literal, Protocol, get_args, get_type_hints
 
 OutputLimit = Literal["max_tokens", "max_completion_tokens", "none"]
@@ -48,7 +49,7 @@ class ServerProfile:
 
         Raises `ValueError` that names what no profile has.
         """
-        hints = get_type_hints(cls)
+        hints = _types()
         for name, value in table.items():
             if name not in hints:
                 raise ValueError(f"{name} is none of {', '.join(hints)}")
@@ -73,6 +74,11 @@ class ServerProfile:
     def news(self, before: ServerProfile) -> str:
         """What differs from the defaults and did not so *before*, for people."""
         return _summary(dict(self.changes.items() - before.changes.items()))
+
+
+@cache
+def _types() -> dict[str, Any]:
+    return get_type_hints(ServerProfile)
 
 
 def _summary(changes: Mapping[str, Any]) -> str:

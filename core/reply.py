@@ -156,7 +156,8 @@ class _Draft:
 
     def whole(self, done: Completion) -> Assistant:
         calls = tuple(tool_call(raw, self._tools) for raw in done.calls)
-        return Assistant(done.text, done.thinking, calls, self.seconds, done.usage)
+        signed = dict(done.signed) if done.signed else None
+        return Assistant(done.text, done.thinking, calls, self.seconds, done.usage, signed)
 
 
 def _meaning(raw: RawCall, tools: Toolbox) -> tuple[str, Any]:

@@ -31,8 +31,11 @@ class NamedModel(Model, Protocol):
     def forget_profile(self) -> None:
         """Forget what was learnt of it."""
 
-    def models(self) -> Sequence[str]:
-        """Return the names that the server has; none where it does not say."""
+    def models(self, name: str = "") -> Sequence[str]:
+        """Return the names that the server of the model *name* has, none where it does not say.
+
+        Without a *name* those of all servers are returned.
+        """
 
 
 class SessionHolder(Families):

@@ -32,7 +32,7 @@ from core.history import History, spending
 from core.host import Host, Turn
 from core.messages import Assistant, Context, ToolCall
 from core.progress import Progress
-from core.reply import read_reply
+from core.reply import ReplyRead, read_reply
 from core.thinking import carried, conclusion, thinks
 from utils.completion import ModelError, Usage
 from utils.phrases import Phrase, phrase
@@ -61,6 +61,7 @@ class _Task:
     cuts: int = 0
     must_think: bool = False
     was_asked_to_call: bool = False
+    was_too_long: bool = False
     failed: str = ""
     """The tool of the last call, where that failed."""
     wait: Wait = field(default_factory=Wait)
@@ -139,7 +140,7 @@ def _step(
     think, task.must_think = task.must_think or thinks(host.mode, step), False
     yield from host.make_room()
     yield StepStarted(step, think)
-    read = yield from read_reply(host, think)
+    read = yield from _read(host, think, task)
     reply = read.message
     usage = reply.usage or Usage()
     task.usage += usage
@@ -158,9 +159,25 @@ def _step(
         if task.failed:
             yield Warned(_ended_on_failure(task.failed))
         return task.end("done")
-    if think and reply.thinking:
+    if think and reply.thinking and not reply.signed:  # what is signed is sent back itself
         yield from _keep_thought(host, reply)
     return None
+
+
+def _read(host: Host, think: bool, task: _Task) -> Generator[Event, Reply | None, ReplyRead]:
+    """Read one reply; what the server finds too long is made shorter, once in a task."""
+    try:
+        return (yield from read_reply(host, think))
+    except ModelError as error:
+        if error.kind != "context" or task.was_too_long:
+            raise
+        task.was_too_long = True
+        if not (yield from host.make_room(is_refused=True)):
+            raise
+        if error.usage.requests:
+            task.usage += error.usage
+            host.record(spending(error.usage))
+    return (yield from read_reply(host, think))
 
 
 def _take_up(
@@ -169,7 +186,7 @@ def _take_up(
     """Do what `_step` had not done yet when it was left."""
     if (end := (yield from _act(host, left.calls, task))) is not None:
         return end
-    if left.reply.thinking:
+    if left.reply.thinking and not left.reply.signed:
         yield from _keep_thought(host, left.reply)
     return None
 

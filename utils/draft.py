@@ -14,6 +14,7 @@ from typing import Any
 
 from utils.completion import Completion, Delta, RawCall, Usage
 from utils.failures import (
+    ErrorInStream,
     broken_reply,
     empty_reply,
     filtered_reply,
@@ -32,14 +33,6 @@ _ID_LETTERS = string.ascii_letters + string.digits
 _WHOLE = ("stop", "tool_calls", "function_call", "length")
 _CUT = ("length", "max_tokens", "max_output_tokens", "model_length")
 _BROKEN = ("error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error")
-
-
-class ErrorInStream(Exception):
-    """The server sent *error* instead of the rest of the reply."""
-
-    def __init__(self, error: Any) -> None:
-        super().__init__(str(error))
-        self.error = error
 
 
 @dataclass
@@ -185,8 +178,8 @@ class Draft:
 
     def take(self) -> Delta | None:
         """Return what has come since the last time as one delta, None if nothing to show has."""
-        thinking = self._thinking.feed(_mended(self._new_thinking)) if self._new_thinking else ""
-        text = _mended(self._new_text) if self._new_text else ""
+        thinking = self._thinking.feed(mended(self._new_thinking)) if self._new_thinking else ""
+        text = mended(self._new_text) if self._new_text else ""
         if text and not self._tag.is_over:
             thought, text = self._tag.feed(text)
             thinking += self._thinking.feed(thought) if thought else ""
@@ -223,7 +216,7 @@ class Draft:
             return True
         if self.finish_reason in _BROKEN or not (self.is_done or self.finish_reason):
             return False
-        return all(_is_object(_mended("".join(call.pieces))) for call in self._calls)
+        return all(_is_object(mended("".join(call.pieces))) for call in self._calls)
 
     def completion(self, usage: Usage) -> Completion:
         """Return the reply, closed before. Raises `Failed` if there is nothing in it to use."""
@@ -239,7 +232,7 @@ class Draft:
     def _whole_calls(self, is_cut: bool) -> list[RawCall]:
         calls = []
         for call in self._calls:
-            arguments = _mended("".join(call.pieces))
+            arguments = mended("".join(call.pieces))
             cuts = is_cut and (call is self._calls[-1] or not is_json(arguments))
             if not is_cut:
                 arguments = _as_meant(arguments)
@@ -305,7 +298,7 @@ def _new_id(number: int) -> str:
     return f"call_{number:02d}_" + "".join(secrets.choice(_ID_LETTERS) for _ in range(24))
 
 
-def _mended(text: str) -> str:
+def mended(text: str) -> str:
     """Return *text* with halves of surrogate pairs put together, or replaced where alone."""
     if text.isascii():
         return text

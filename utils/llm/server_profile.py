@@ -22,7 +22,8 @@ class ServerProfile:
     *alternating* that roles must, *parallel_calls* whether one reply may hold several calls.
     *call_ids* is "short" where an id must be nine letters and digits, *call_content* what stands
     beside calls that come without text. *plain_schema* leaves out of the tools' schemas what not
-    everybody understands.
+    everybody understands. *thinks_by* and *rests_by* are how Claude is told to think and not to,
+    "" where that is known of the model without asking.
     """
 
     thinking: bool = True
@@ -39,6 +40,8 @@ class ServerProfile:
     call_ids: Literal["any", "short"] = "any"
     call_content: Literal["text", "null"] = "text"
     plain_schema: bool = False
+    thinks_by: Literal["", "adaptive", "enabled"] = ""
+    rests_by: Literal["", "disabled", "between_tools", "effort"] = ""
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> ServerProfile:

@@ -10,10 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.cards import Card
+from utils.codec import to_plain
 from utils.completion import Usage
+from utils.pictures import Picture
 
 Wire = dict[str, Any]
-"""One message in the JSON form of the chat-completions API."""
+"""One message in the JSON form of the chat-completions API.
+
+Where pictures belong to it, "pictures" tells of them beside its text, without their bytes; each
+wire puts them where its servers take them (for this one `utils.llm.wire_messages`).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +42,14 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """What the person typed, to the letter."""
+    """What the person typed, to the letter, and the *pictures* that they gave with it."""
 
     text: str
+    pictures: tuple[Picture, ...] = ()
     kind: Literal["user"] = "user"
 
     def to_wire(self) -> Wire:
-        return {"role": "user", "content": self.text}
+        return _with_pictures({"role": "user", "content": self.text}, self.pictures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,8 @@ AnswerState = Literal["done", "failed", "refused", "stopped"]
 class ToolAnswer:
     """The text a tool gave the model in answer to the call *call_id*, and its card for people.
 
-    *revised* is what the person had it run with in the place of the call's own arguments.
+    *revised* is what the person had it run with in the place of the call's own arguments;
+    *pictures* are what the call showed.
     """
 
     call_id: str
@@ -86,10 +94,12 @@ class ToolAnswer:
     card: Card | None = None
     seconds: float = 0.0
     revised: dict[str, Any] | None = None
+    pictures: tuple[Picture, ...] = ()
     kind: Literal["tool"] = "tool"
 
     def to_wire(self) -> Wire:
-        return {"role": "tool", "tool_call_id": self.call_id, "content": self.text}
+        wire = {"role": "tool", "tool_call_id": self.call_id, "content": self.text}
+        return _with_pictures(wire, self.pictures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +125,10 @@ class Shift:
     name: str
     value: Any
     kind: Literal["shift"] = "shift"
+
+
+def _with_pictures(wire: Wire, pictures: tuple[Picture, ...]) -> Wire:
+    return {**wire, "pictures": to_plain(pictures)} if pictures else wire
 
 
 Message = User | Assistant | ToolAnswer | Context

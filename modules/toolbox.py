@@ -23,6 +23,8 @@ from modules.memory_manager import Memory
 from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.past import Past
+from modules.pictures.feature import Pictures
+from modules.pictures.store import PictureStore
 from modules.project import Project
 from modules.sandbox import Alone, Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
@@ -71,8 +73,9 @@ def families(
     checkpoints = _checkpoints(project, data, choices)
     undo = UndoFamily(project, checkpoints, beside)
     past = Past()
+    pictures = Pictures(PictureStore(data.pictures))
     return [
-        FileManager(project, outputs, notes.note, past.read),
+        FileManager(project, outputs, notes.note, past.read, pictures),
         TextSearch(project, stop=stop),
         _terminal_ops(project, data, stop, outputs, secrets, checkpoints.vault.alone, choices),
         GitCommit(project, stop, secrets.names_in),
@@ -84,6 +87,7 @@ def families(
         secrets,
         undo,
         past,
+        pictures,
         Losses(undo, project.files),
         Forking(store, project.root, undo, data.all),
         Export(store, project.root, choices.system_text, secrets.names_in),

@@ -26,6 +26,7 @@ AT_HOME = {
     "openai": ("utils/",),
     "httpx2": ("utils/",),
     "tavily": ("modules/search_engine.py",),
+    "PIL": ("modules/pictures/worker.py",),
     "config": ("main.py", "modules/assembly.py"),
     "asyncio": (),
 }

@@ -73,7 +73,8 @@ def families(
     checkpoints = _checkpoints(project, data, choices)
     undo = UndoFamily(project, checkpoints, beside)
     past = Past()
-    pictures = Pictures(PictureStore(data.pictures))
+    shown = PictureStore(data.pictures)
+    pictures = Pictures(shown)
     return [
         FileManager(project, outputs, notes.note, past.read, pictures),
         TextSearch(project, stop=stop),
@@ -89,7 +90,7 @@ def families(
         past,
         pictures,
         Losses(undo, project.files),
-        Forking(store, project.root, undo, data.all),
+        Forking(store, project.root, undo, data.all, shown),
         Export(store, project.root, choices.system_text, secrets.names_in),
         *([KeepJson(data.conversation)] if choices.keep_json else []),
         OperationsLog(

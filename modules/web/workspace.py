@@ -36,13 +36,16 @@ class Workspace:
         veil: Veil,
         *,
         is_watched: Callable[[str], bool] = lambda _: False,
+        forget: Callable[[str], None] = lambda _: None,
     ) -> None:
+        """*forget* is told of a session that was deleted."""
         self.store = store
         self._opener = opener
         self._tell = tell
         self._failed = failed
         self._veil = veil
         self._is_watched = is_watched
+        self._forget = forget
         self._seats: dict[str, Seat] = {}
         self._lock = threading.Lock()
         self._table = threading.Lock()  # held for a moment only, over what is in `_seats`
@@ -127,6 +130,7 @@ class Workspace:
                     del self._seats[session]
                     seat.close()
                 self.store.delete(session)
+                self._forget(session)
         self._tell("session", session, {"id": session, "deleted": True})
 
     def rows(self, *, archived: bool, limit: int) -> list[Packet]:

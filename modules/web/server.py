@@ -99,7 +99,7 @@ class WebServer:
             self._house.log.keep,
             self._veil,
             is_watched=self._is_watched,
-            forget=PictureStore(house.data.pictures).forget,
+            pictures=PictureStore(house.data.pictures),
         )
         self._watch = Watch(house.project, self._listing, self._tell)
         self._files = Files(
@@ -152,7 +152,7 @@ class WebServer:
         commands = self._first.commands
         sessions = SessionsDesk(
             self.workspace,
-            lambda title, events: replay_page(self.app, self._files)(title, events),
+            lambda *told: replay_page(self.app, self._files)(*told),
             self._veil,
         )
         files = FileDesk(self._files, self._listing, self.workspace, self._veil)

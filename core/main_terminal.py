@@ -62,6 +62,8 @@ class MainTerminal(SessionHolder):
     session: str = ""
     digest_prompt: str = ""
     """What asks the model to sum a conversation up; without it nothing is summed up."""
+    pictures_in: Callable[[str], Sequence[Picture]] = lambda _: ()
+    """Keeps the pictures that a line typed in a terminal names by their paths. Raises `Problem`."""
     observer: Observer | None = None
     offers_sessions: bool = False
     """Whether `/resume` without an ID shows what there is; else it takes the newest."""

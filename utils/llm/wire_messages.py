@@ -22,7 +22,7 @@ _STOPPED = "(stopped)"
 """What stands for the reply that a stopped task has none of, where roles must alternate."""
 
 
-_SHOWN = "[Shown by {name}]"
+_SHOWN = "[Pictures that the calls above read: {names}]"
 """What stands before the pictures of a call: its answer itself can hold none in this API."""
 
 _LOOKING = "(looking at it)"
@@ -103,7 +103,7 @@ def _looked_at(shown: Sequence[Wire], profile: ServerProfile) -> Iterator[Wire]:
     if profile.alternating:
         yield {"role": "assistant", "content": _LOOKING}
     names = ", ".join(picture["name"] for picture in shown)
-    parts = [_text(_SHOWN.format(name=names)), *map(_reference, shown)]
+    parts = [_text(_SHOWN.format(names=names)), *map(_reference, shown)]
     yield {"role": "user", "content": parts}
 
 

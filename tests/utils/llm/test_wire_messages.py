@@ -147,7 +147,13 @@ def test_a_model_that_sees_gets_the_pictures_behind_all_answers() -> None:
     text = {"type": "text", "text": "What is this?"}
     assert first == user([text, parts_of("p"), {"type": "text", "text": gone}])  # type: ignore[arg-type]
     assert calls == reply("", "a", "b")
-    shown = {"role": "user", "content": [{"type": "text", "text": "[Shown by q]"}, parts_of("q")]}
+    shown = {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "[Pictures that the calls above read: q]"},
+            parts_of("q"),
+        ],
+    }
     assert rest == [answer("a"), answer("b"), shown, system("News."), reply("Red.")]
 
 

@@ -63,7 +63,8 @@ def run_call(
     seconds = time.monotonic() - began - (wait.seconds - waited)
     state, outcome = done.state, done.outcome
     answer = ToolAnswer(
-        call.id, call.name, outcome.text, state, outcome.card, seconds, done.revised
+        *(call.id, call.name, outcome.text, state, outcome.card, seconds, done.revised),
+        pictures=outcome.pictures,
     )
     waiting.popleft()
     host.record(answer)

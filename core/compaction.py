@@ -85,7 +85,7 @@ def _retold(records: Iterable[Numbered]) -> Iterator[str]:
 def _lines(record: Record) -> list[str]:
     match record:
         case User(text):
-            return [f"Person: {_cut(text, WORDS)}"]
+            return [f"Person: {_cut(text, WORDS)}", *_shown(record)]
         case Assistant(text, calls=calls):
             said = [f"Onefold: {_cut(text, REPLY)}"] if text else []
             return said + [f"Call {call.name}: {_cut(call.arguments, ARGUMENTS)}" for call in calls]
@@ -101,13 +101,18 @@ def in_full(records: Iterable[Numbered]) -> str:
     for _, record in records:
         match record:
             case User(text):
-                lines.append(f"Person: {text}")
+                lines += [f"Person: {text}", *_shown(record)]
             case Assistant(text, calls=calls):
                 lines += [f"Onefold: {text}"] if text else []
                 lines += [f"Call {call.name}: {_arguments(call)}" for call in calls]
             case ToolAnswer(text=text):
                 lines.append(f"Answer of {record.name} ({record.state}):\n{text}")
     return "\n".join(lines) + "\n"
+
+
+def _shown(said: User) -> list[str]:
+    """Name the pictures that the person gave; what a call showed its answer names."""
+    return [f"[picture {picture.description}]" for picture in said.pictures]
 
 
 def _arguments(call: ToolCall) -> str:

@@ -14,6 +14,7 @@ from core.messages import AnswerState
 from utils.codec import to_plain
 from utils.completion import Usage
 from utils.phrases import Phrase
+from utils.pictures import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,11 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
+    """A turn begins with what the person said, and the *pictures* that they gave with it."""
+
     text: str
     turn: int
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

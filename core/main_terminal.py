@@ -30,6 +30,7 @@ from core.window import Window
 from utils.clean import visible
 from utils.completion import Usage
 from utils.phrases import Phrase, Problem, phrase
+from utils.pictures import Picture
 from utils.text import without_halves
 from utils.waiting import Stop
 
@@ -62,6 +63,8 @@ class MainTerminal(SessionHolder):
     session: str = ""
     digest_prompt: str = ""
     """What asks the model to sum a conversation up; without it nothing is summed up."""
+    pictures_in: Callable[[str], Sequence[Picture]] = lambda _: ()
+    """Keeps the pictures that a line typed in a terminal names by their paths. Raises `Problem`."""
     observer: Observer | None = None
     offers_sessions: bool = False
     """Whether `/resume` without an ID shows what there is; else it takes the newest."""
@@ -83,32 +86,32 @@ class MainTerminal(SessionHolder):
 
     # --- in: a line ------------------------------------------------------------------------------
 
-    def ask(self, line: str, queued: Sequence[str] = ()) -> Turn:
+    def ask(self, line: str, pictures: Sequence[Picture] = (), queued: Sequence[str] = ()) -> Turn:
         """Put *line* to the model, or run it when it is a slash command; yield all that follows.
 
-        *queued* are the ids under which it waited. A stop from before counts no more; one that
-        comes from now on ends what follows.
+        With *pictures* it is never a command. *queued* are the ids under which it waited. A stop
+        from before counts no more; one that comes from now on ends what follows.
         """
         self.stop.clear()
-        return self._watched(self._ask(without_halves(line), queued))
+        return self._watched(self._ask(without_halves(line), tuple(pictures), tuple(queued)))
 
     def _watched(self, turn: Turn) -> Turn:
         return observed(turn, self.observer) if self.observer else turn
 
-    def _ask(self, line: str, queued: Sequence[str]) -> Turn:
+    def _ask(self, line: str, pictures: tuple[Picture, ...], queued: tuple[str, ...]) -> Turn:
         from core.turn import run_turn  # a prompt is there sooner without it
 
-        if line.startswith("/"):
+        if line.startswith("/") and not pictures:
             yield self._run_command(line)
             return
         self._take_over()
         self._begin()
-        line = self.blind(line)
+        line, pictures = mapped((line, pictures), self.blind)
         self.history.turn += 1
         self.window.next_turn()
         self._tell()
-        self.record(User(line, queued=tuple(queued)))
-        yield TurnStarted(line, self.history.turn)
+        self.record(User(line, pictures, queued=queued))
+        yield TurnStarted(line, self.history.turn, pictures)
         for warning in self.warnings():
             yield Warned(warning)
         yield from self._in_turn(run_turn(self))

@@ -10,10 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.cards import Card
+from utils.codec import to_plain
 from utils.completion import SIGNED, Usage
+from utils.pictures import Picture
 
 Wire = dict[str, Any]
-"""One message in the JSON form of the chat-completions API."""
+"""One message in the JSON form of the chat-completions API.
+
+Where pictures belong to it, "pictures" tells of them beside its text, without their bytes; each
+wire puts them where its servers take them (for this one `utils.llm.wire_messages`).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +42,19 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """What the person typed, to the letter; *queued* are the ids under which it waited, if it did.
+    """What the person typed, to the letter, and the *pictures* that they gave with it.
 
-    They are kept with it, in one: what is said waits no longer, whenever we are killed.
+    *queued* are the ids under which it waited, if it did. They are kept with it, in one: what is
+    said waits no longer, whenever we are killed.
     """
 
     text: str
+    pictures: tuple[Picture, ...] = ()
     kind: Literal["user"] = "user"
     queued: tuple[str, ...] = field(default=(), compare=False)
 
     def to_wire(self) -> Wire:
-        return {"role": "user", "content": self.text}
+        return _with_pictures({"role": "user", "content": self.text}, self.pictures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,8 @@ AnswerState = Literal["done", "failed", "refused", "stopped"]
 class ToolAnswer:
     """The text a tool gave the model in answer to the call *call_id*, and its card for people.
 
-    *revised* is what the person had it run with in the place of the call's own arguments.
+    *revised* is what the person had it run with in the place of the call's own arguments;
+    *pictures* are what the call showed.
     """
 
     call_id: str
@@ -94,10 +103,12 @@ class ToolAnswer:
     card: Card | None = None
     seconds: float = 0.0
     revised: dict[str, Any] | None = None
+    pictures: tuple[Picture, ...] = ()
     kind: Literal["tool"] = "tool"
 
     def to_wire(self) -> Wire:
-        return {"role": "tool", "tool_call_id": self.call_id, "content": self.text}
+        wire = {"role": "tool", "tool_call_id": self.call_id, "content": self.text}
+        return _with_pictures(wire, self.pictures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +134,10 @@ class Shift:
     name: str
     value: Any
     kind: Literal["shift"] = "shift"
+
+
+def _with_pictures(wire: Wire, pictures: tuple[Picture, ...]) -> Wire:
+    return {**wire, "pictures": to_plain(pictures)} if pictures else wire
 
 
 Message = User | Assistant | ToolAnswer | Context

@@ -17,6 +17,7 @@ from core.store import Store
 from core.thinking import Mode
 from utils.llm.server_profile import ServerProfile
 from utils.phrases import Phrase, Problem, phrase
+from utils.pictures import ReadPicture
 
 
 class NamedModel(Model, Protocol):
@@ -30,6 +31,9 @@ class NamedModel(Model, Protocol):
 
     def forget_profile(self) -> None:
         """Forget what was learnt of it."""
+
+    def take_pictures_from(self, read_picture: ReadPicture) -> None:
+        """Have *read_picture* give the pictures that messages refer to."""
 
     def models(self, name: str = "") -> Sequence[str]:
         """Return the names that the server of the model *name* has, none where it does not say.

@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from core.cards import Card, Change, TextCard
 from core.messages import ToolCall, Wire
 from utils.phrases import Phrase, Problem, Text, phrase
+from utils.pictures import Picture
 from utils.strict_json import read_json
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -48,12 +49,16 @@ class ToolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """*text* is for the model, *card* for people, *changes* for whoever follows the files."""
+    """*text* is for the model, *card* for people, *changes* for whoever follows the files.
+
+    *pictures* go to the model with the text.
+    """
 
     text: str
     card: Card
     ok: bool = True
     changes: tuple[Change, ...] = ()
+    pictures: tuple[Picture, ...] = ()
 
 
 Running = Generator[str, None, Outcome]

@@ -195,7 +195,7 @@ def retold(
             if turn:
                 yield turn.end()
             turn = _Turn(number, seconds=took.get(number, 0.0))
-            yield TurnStarted(record.text, number)
+            yield TurnStarted(record.text, number, record.pictures)
         elif turn:
             yield from turn.tell(record)
     if turn and not is_open:

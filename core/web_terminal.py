@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,6 +31,7 @@ from core.transcript import Packet, Transcript
 from core.turn import drive
 from utils.clean import visible
 from utils.phrases import Phrase
+from utils.pictures import Picture
 
 __all__ = ["Busy", "Gone", "Leaving", "Packet", "WebTerminal"]
 
@@ -79,13 +80,14 @@ class WebTerminal(MainTerminal):
 
     # --- in --------------------------------------------------------------------------------------
 
-    def handle(self, line: str, command: str = "") -> None:
+    def handle(self, line: str, command: str = "", pictures: Sequence[Picture] = ()) -> None:
         """Run a whole turn, streaming it. Raises `Busy` rather than run two at once.
 
         *command* is the id under which a browser sent the line; the first packet bears it.
         Raises `Leaving` after `leave`.
         """
-        self._stream(partial(self.ask, line, [command] if command else []), command)
+        queued = [command] if command else []
+        self._stream(partial(self.ask, line, pictures, queued), command)
 
     def take_up(self) -> None:
         """Go on, as `handle` does, with the turn that was left at a question (`is_asking`)."""

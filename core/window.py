@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, assert_never
 
 from core import compaction
 from core.compaction import FULL, KEPT
 from core.events import Event, Warned
 from core.family import Family
 from core.history import DIGEST, History, Numbered, spending
-from core.messages import Assistant, Context, Record, Shift, ToolAnswer, Wire
+from core.messages import Assistant, Context, Record, Shift, ToolAnswer, User, Wire
 from core.session_holder import NamedModel
 from core.tools import Toolbox
 from utils.completion import Completion, ModelError
 from utils.context_manager import first_turn_kept
 from utils.phrases import Phrase, Problem, phrase
+from utils.pictures import blind_note
 from utils.tokens import estimate
 from utils.waiting import Stop, Stopped
 
@@ -75,7 +76,7 @@ class Window:
                 billed = record.usage.prompt_tokens + record.usage.completion_tokens
                 # A reply that was asked for again is billed each time.
                 return billed // max(1, record.usage.requests) + newer
-            newer += tokens(record)
+            newer += self._tokens(record)
         return sum(self._estimates().values())
 
     def parts(self) -> dict[str, int]:
@@ -99,7 +100,7 @@ class Window:
                     part = "answers"
                 case _:
                     part = "talk"
-            sizes[part] = sizes.get(part, 0) + tokens(record)
+            sizes[part] = sizes.get(part, 0) + self._tokens(record)
         return sizes
 
     def fit(self, *, is_refused: bool = False) -> int | None:
@@ -119,7 +120,11 @@ class Window:
         return first
 
     def _sent_sizes(self) -> list[tuple[int, int]]:
-        return [(turn, tokens(record)) for turn, record in self._talk.history.sent]
+        return [(turn, self._tokens(record)) for turn, record in self._talk.history.sent]
+
+    def _tokens(self, record: Record) -> int:
+        has_pictures = isinstance(record, User | ToolAnswer) and bool(record.pictures)
+        return tokens(record, sees=has_pictures and self._talk.model.profile.pictures)
 
     def make_room(self, *, is_refused: bool = False) -> Generator[Event, Any, bool]:
         """Sum older turns up when the window is nearly full, or else leave some out; say so.
@@ -203,12 +208,20 @@ class Window:
         return ""
 
 
-def tokens(record: Record) -> int:
-    """Return an estimate of the tokens that *record* takes in a request."""
+def tokens(record: Record, *, sees: bool = False) -> int:
+    """Return an estimate of the tokens that *record* takes in a request.
+
+    Pictures are counted where the model *sees* them, and else what it is told of them.
+    """
     match record:
         case Shift():
             return 0
         case Assistant(text, thinking, calls):
             return estimate(text + thinking + "".join(c.name + c.arguments for c in calls)) + 8
+        case User(text, pictures) | ToolAnswer(text=text, pictures=pictures):
+            size = sum(p.tokens if sees else estimate(blind_note(p)) for p in pictures)
+            return estimate(text) + 8 + size
+        case Context(text):
+            return estimate(text) + 8
         case _:
-            return estimate(record.text) + 8
+            assert_never(record)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from modules.toolbox import Choices
     from utils.llm.provider import Provider
     from utils.llm.providers import ModelClient, Open
+    from utils.pictures import Picture
 
 Terminal = TypeVar("Terminal", bound="MainTerminal")
 
@@ -163,6 +164,7 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
         make = partial(MainTerminal, model=model)
         terminal = furnish(make, ground, settings, is_practice=is_practice)
         stack.callback(terminal.close)
+        terminal.pictures_in = partial(pictures_named, terminal, ground.project.root)
         if options.resume is not None:
             terminal.resume(options.resume)
             if options.approve:
@@ -173,7 +175,7 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
             from modules.cli.task import run_task
 
             screen = plain_screen(options, words, str(ground.project.root))
-            return run_task(terminal, task, screen, ground.failures)
+            return run_task(terminal, task, screen, ground.failures, options.task or "")
         from modules.cli.dialogue import run_dialogue
         from modules.toolbox import announcements
 
@@ -186,6 +188,17 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
             start=("--cli", "--project", str(ground.project.root)),
             warm=model.warm,
         )
+
+
+def pictures_named(terminal: MainTerminal, folder: Path, line: str) -> Sequence[Picture]:
+    """Keep the pictures that *line* names, and return them. Raises `Problem`."""
+    if "/" not in line and "@" not in line:
+        return ()
+    from modules.pictures.feature import Pictures
+    from modules.pictures.mentions import given_in
+
+    kept = [family for family in terminal.families if isinstance(family, Pictures)]
+    return given_in(line, folder, kept[0]) if kept else ()
 
 
 def prepared_task(options: Options, model: ModelClient, words: Words) -> str | None:

@@ -66,6 +66,11 @@ class DataFolder:
         return self.path / "outputs"
 
     @property
+    def pictures(self) -> Path:
+        """The pictures of the sessions, a folder for each."""
+        return self.path / "pictures"
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
 

@@ -10,6 +10,7 @@ from core.messages import Record
 from core.store import SessionInfo
 from modules.annotations import Annotations
 from modules.data_folder import DataFolder
+from modules.pictures.store import PictureStore
 from modules.project import Project
 from modules.sessions import Sessions
 
@@ -36,13 +37,18 @@ class Elsewhere:
         records: Sequence[tuple[int, Record]],
         notes: Mapping[str, str],
         hand_over: HandOver,
+        pictures: PictureStore,
     ) -> str:
-        """Keep a copy of a session, its *notes* by path and its undo; return its id there.
+        """Keep a copy of a session, its *notes* by path, its *pictures* and its undo.
+
+        Returns its id there.
 
         When that cannot be done, nothing is kept of a folder that had nothing before.
         """
         try:
-            return self._adopt(info, records, notes, hand_over)
+            session = self._adopt(info, records, notes, hand_over)
+            pictures.copy(info.id, PictureStore(self._place.pictures), session)
+            return session
         except BaseException:  # whatever it was, half of it is of no use
             if self._is_new:
                 self.close()

@@ -119,7 +119,8 @@ def _parts(records: Sequence[Record]) -> Iterator[str]:
     for record in records:
         match record:
             case User():
-                yield f"## You\n\n{record.text}"
+                shown = [f"*Picture: {one.description}*" for one in record.pictures]
+                yield "\n\n".join(["## You", *shown, record.text])
             case Assistant():
                 yield from _reply(record)
             case ToolAnswer():

@@ -15,7 +15,8 @@ from modules.files.operations import Done, Operation, check_whole, operate
 from modules.files.reading import read_excerpt, read_part
 from modules.files.seen import Seen
 from modules.files.text_file import NotEncodable, NotExact, TextFile
-from modules.project import Changed, Project
+from modules.pictures.formats import LARGEST
+from modules.project import Binary, Changed, Project
 from utils.clean import visible
 from utils.git_names import is_in_git
 from utils.globs import glob_filter
@@ -43,6 +44,13 @@ class KeptOutputs(Protocol):
         """Return the output kept at *address*. Raises `ToolError` if there is none."""
 
 
+class ShownPictures(Protocol):
+    """Shows the model what is no text but a picture."""
+
+    def show(self, path: str, data: bytes) -> Outcome | None:
+        """Return the answer for the file *path* of the bytes *data*, None if it is no picture."""
+
+
 class FileManager(Family):
     """Tools on files. A file is never overwritten in a version that the model has not seen."""
 
@@ -52,9 +60,11 @@ class FileManager(Family):
         outputs: KeptOutputs | None = None,
         notes: Callable[[str], str] | None = None,
         past: Callable[[str], str] | None = None,
+        pictures: ShownPictures | None = None,
     ) -> None:
         """*notes* gives the note on a file, "" for none; *past* what stands at @history/N."""
         self._past = past
+        self._pictures = pictures
         self._project = project
         self._outputs = outputs
         self._notes = notes or (lambda _: "")
@@ -92,6 +102,14 @@ class FileManager(Family):
         if path.startswith("@output/") and self._outputs is not None:
             return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
         name = self._named(path)
+        try:
+            return self._read_text(name, start_line, end_line)
+        except Binary:
+            if (shown := self._shown(name)) is not None:
+                return shown
+            raise
+
+    def _read_text(self, name: str, start_line: int, end_line: int | None) -> Outcome:
         if end_line is not None and 1 <= start_line <= end_line:
             with self._project.read_from(name, start_line) as found:
                 if found is not None:
@@ -104,6 +122,14 @@ class FileManager(Family):
         outcome = read_part(visible(name), file, start_line, end_line, self._notes(name))
         self._seen.show(name, file.data)
         return outcome
+
+    def _shown(self, name: str) -> Outcome | None:
+        """Return the answer for a picture, None for what is none."""
+        if self._pictures is None:
+            return None
+        with self._project.stream(name) as stream:
+            data = stream.read(LARGEST + 1)
+        return self._pictures.show(visible(name), data)
 
     @tool(Risk.READ, phrase("Find files by name."))
     def find_files(

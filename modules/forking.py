@@ -16,6 +16,7 @@ from core.store import Store
 from modules.checkpoints.recording import Recording
 from modules.data_folder import DataFolder
 from modules.elsewhere import Elsewhere
+from modules.pictures.store import PictureStore
 from utils.clean import visible
 from utils.own_command import own_command
 from utils.phrases import Problem, Text, phrase
@@ -36,11 +37,13 @@ class Forking(Family):
         root: Path,
         undo: Recording,
         data: Path,
+        pictures: PictureStore,
     ) -> None:
         self._store = store
         self._root = root
         self._undo = undo
         self._data = data
+        self._pictures = pictures
         self._talk: Talk | None = None
 
     def meet(self, talk: Talk) -> None:
@@ -91,9 +94,8 @@ class Forking(Family):
         records = [one for one in self._store.load(talk.session) if one[0] <= turn]
         there = Elsewhere(self._data, target)
         try:
-            return there.adopt(
-                self._store.info(talk.session), records, _notes(records), self._undo.hand_over
-            )
+            info, notes = self._store.info(talk.session), _notes(records)
+            return there.adopt(info, records, notes, self._undo.hand_over, self._pictures)
         finally:
             there.close()
 

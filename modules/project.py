@@ -41,6 +41,10 @@ class Missing(ToolError):
     """There is nothing at the path."""
 
 
+class Binary(ToolError):
+    """The file is no text."""
+
+
 class Project:
     """The folder *root*. Paths are relative, '/'-separated str ('' is the root).
 
@@ -179,7 +183,7 @@ class Project:
         try:
             return TextFile.decode(data)
         except NotText as error:
-            raise ToolError(sentences.no_text(path, error, len(data))) from None
+            raise Binary(sentences.no_text(path, error, len(data))) from None
 
     @contextmanager
     def read_lines(self, path: str) -> Iterator[LongText | None]:
@@ -209,7 +213,7 @@ class Project:
                 try:
                     form, lines = excerpt(stream, line)
                 except NotText as error:
-                    raise ToolError(sentences.no_text(path, error, size)) from None
+                    raise Binary(sentences.no_text(path, error, size)) from None
                 except (OnlyWhole, TooFar):
                     raise ToolError(sentences.too_large(path, size)) from None
                 yield form, lines, size
@@ -220,7 +224,7 @@ class Project:
         try:
             return LongText.of(stream)
         except NotText as error:
-            raise ToolError(sentences.no_text(path, error, size)) from None
+            raise Binary(sentences.no_text(path, error, size)) from None
         except OnlyWhole:
             raise ToolError(sentences.too_large(path, size)) from None
 

@@ -23,6 +23,8 @@ from modules.memory_manager import Memory
 from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.past import Past
+from modules.pictures.feature import Pictures
+from modules.pictures.store import PictureStore
 from modules.project import Project
 from modules.sandbox import Alone, Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
@@ -71,8 +73,10 @@ def families(
     checkpoints = _checkpoints(project, data, choices)
     undo = UndoFamily(project, checkpoints, beside)
     past = Past()
+    shown = PictureStore(data.pictures)
+    pictures = Pictures(shown)
     return [
-        FileManager(project, outputs, notes.note, past.read),
+        FileManager(project, outputs, notes.note, past.read, pictures),
         TextSearch(project, stop=stop),
         _terminal_ops(project, data, stop, outputs, secrets, checkpoints.vault.alone, choices),
         GitCommit(project, stop, secrets.names_in),
@@ -84,8 +88,9 @@ def families(
         secrets,
         undo,
         past,
+        pictures,
         Losses(undo, project.files),
-        Forking(store, project.root, undo, data.all),
+        Forking(store, project.root, undo, data.all, shown),
         Export(store, project.root, choices.system_text, secrets.names_in),
         *([KeepJson(data.conversation)] if choices.keep_json else []),
         OperationsLog(

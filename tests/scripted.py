@@ -20,6 +20,7 @@ from core.turn import drive
 from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
 from utils.llm.server_profile import ServerProfile
 from utils.phrases import Phrase, Problem, Text, phrase
+from utils.pictures import ReadPicture
 from utils.waiting import Stop, Stopped
 
 Item = Delta | Retry | Completion | ModelError | Callable[[Stop], None]
@@ -55,6 +56,9 @@ class ScriptedModel:
 
     def forget_profile(self) -> None:
         self.profile = ServerProfile()
+
+    def take_pictures_from(self, read_picture: ReadPicture) -> None:
+        self.read_picture = read_picture
 
     def models(self, name: str = "") -> list[str]:  # noqa: ARG002
         """This server does not say what it has."""

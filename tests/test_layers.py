@@ -27,6 +27,7 @@ AT_HOME = {
     "anthropic": ("utils/llm/anthropic.py",),
     "httpx2": ("utils/",),
     "tavily": ("modules/search_engine.py",),
+    "PIL": ("modules/pictures/worker.py",),
     "config": ("main.py", "modules/assembly.py"),
     "asyncio": (),
 }

@@ -11,7 +11,7 @@ const [events, pictures] = ["events", "pictures"].map((id) =>
   JSON.parse(document.getElementById(id).textContent),
 );
 takePictures((path) => (Object.hasOwn(pictures, path) ? pictures[path] : ""));
-const host = { openFile: () => {} };
+const host = { openFile: () => {}, pictureAddress: (digest) => pictures[`sha256:${digest}`] ?? "" };
 
 function draw(show, picture) {
   show(grouped(picture.items));

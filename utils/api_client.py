@@ -28,10 +28,12 @@ from utils.completion import (
 from utils.failures import Again, Failed, Server, unfit_key, window_too_small
 from utils.llm.api import Api, ReplyDraft
 from utils.llm.chat_completions import ChatCompletions
-from utils.llm.refusals import told, window_named
+from utils.llm.refusals import told, window_named, without_pictures
 from utils.llm.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
+from utils.pictures import ReadPicture
 from utils.prices import PriceList
 from utils.reply_limits import ReplyLimits
+from utils.request import Body
 from utils.waiting import Stop, Stopped
 
 if TYPE_CHECKING:
@@ -142,6 +144,10 @@ class ApiClient:
         other._writer = self._writer.another()
         return other
 
+    def take_pictures_from(self, read_picture: ReadPicture) -> None:
+        """Have *read_picture* give the pictures that messages refer to, for models that see."""
+        self._writer.read_picture = read_picture
+
     def close(self) -> None:
         """Close the connections that are kept open."""
         with self._lock:
@@ -180,7 +186,7 @@ class ApiClient:
                 if stop.is_set():
                     raise Stopped from None
                 failed.error.usage = spent
-                if lessons < _MOST_LESSONS and self._has_learnt(failed):
+                if lessons < _MOST_LESSONS and self._has_learnt(failed, body):
                     lessons += 1
                     yield from _taken_back(draft, failed, failures)
                     continue
@@ -200,12 +206,19 @@ class ApiClient:
         """Forget what was learnt of the server for the model of now: it is learnt again."""
         self._profiles.forget(self._base_url, self.model)
 
-    def _has_learnt(self, failed: Failed) -> bool:
-        """Take in what a refusal says of the server; return whether it teaches anything.
+    def _has_learnt(self, failed: Failed, body: Body) -> bool:
+        """Take in what a refusal of *body* says of the server; return whether it teaches anything.
 
-        DeepSeek's own API is known, and what it refuses is refused.
+        DeepSeek's own API is known but for its pictures, and what else it refuses is refused.
         """
-        if failed.refusal is None or self._host == _DEEPSEEK_HOST:
+        if failed.refusal is None:
+            return False
+        if body.picture_bytes:
+            profile = without_pictures(self._writer.profile, failed.refusal)
+            if profile is not None:
+                self._writer.profile = profile
+                return True
+        if self._host == _DEEPSEEK_HOST:
             return False
         may_guess = not self._prices.knows(self.model)
         return self._writer.mend(failed.refusal, may_guess=may_guess)
@@ -277,7 +290,7 @@ class ApiClient:
             limits=self._limits,
         )
 
-    def _usage(self, draft: ReplyDraft, body: bytes) -> Usage:
+    def _usage(self, draft: ReplyDraft, body: Body) -> Usage:
         model = draft.model if self._prices.knows(draft.model) else self.model
         counted = self._api.counted(draft.usage)
         usage = counted.usage

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from utils.completion import Wire
 from utils.llm.refusals import Refusal, learnt
 from utils.llm.server_profile import ServerProfile
 from utils.llm.wire_messages import arranged, spelled
+from utils.pictures import Picture, ReadPicture, no_picture
 
 _TOKENS_PER_BYTE = 0.4
 """More than any ordinary text has, until the server has told what ours has."""
@@ -18,6 +20,28 @@ _MARGIN = 1.02
 _MARGIN_TOKENS = 64
 _LEAST_OUTPUT_TOKENS = 1024
 _RARE_WORDS = frozenset({"default", "additionalProperties"})
+
+
+class Body(bytes):
+    """The bytes of a request; *picture_bytes* of them spell pictures, of *picture_tokens*."""
+
+    picture_bytes = 0
+    picture_tokens = 0
+
+    @property
+    def text_bytes(self) -> int:
+        return len(self) - self.picture_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelt:
+    """The *messages* that were spelled last, as they were arranged for *profile*."""
+
+    profile: ServerProfile | None = None
+    messages: Sequence[Wire] = ()
+    text: bytes = b""
+    picture_bytes: int = 0
+    picture_tokens: int = 0
 
 
 class RequestWriter:
@@ -33,8 +57,9 @@ class RequestWriter:
         self._context_limit = context_limit
         self._effort = effort
         self._tokens_per_byte = _TOKENS_PER_BYTE
-        self._spelt: tuple[ServerProfile | None, list[Wire], bytes] = (None, [], b"")
+        self._spelt = _Spelt()
         self.profile = ServerProfile()
+        self.read_picture: ReadPicture = no_picture
 
     def another(self) -> RequestWriter:
         """Return a writer for another conversation, which has spelled nothing yet."""
@@ -44,14 +69,15 @@ class RequestWriter:
 
     def write(
         self, model: str, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
-    ) -> bytes:
+    ) -> Body:
         """Return the body of a request, in the shape of `profile`."""
         profile = self.profile
         head: dict[str, Any] = {"model": model}
         if tools:
             head["tools"] = [_plain(tool) for tool in tools] if profile.plain_schema else tools
         start = _json(head)[:-1] + b',"messages":['
-        body = start + self._spelled(messages) + b"],"
+        spelt = self._spelled(messages)
+        body = start + spelt.text + b"],"
         tail: dict[str, Any] = {}
         if profile.thinking:
             tail["thinking"] = {"type": "enabled" if think else "disabled"}
@@ -61,13 +87,21 @@ class RequestWriter:
         if think and profile.reasoning_effort:
             tail["reasoning_effort"] = self._effort
         if profile.output_limit != "none":
-            tail[profile.output_limit] = self._room(len(body) + len(_json(tail)))
-        return body + _json(tail)[1:]
+            text_bytes = len(body) + len(_json(tail)) - spelt.picture_bytes
+            tail[profile.output_limit] = self._room(text_bytes, spelt.picture_tokens)
+        whole = Body(body + _json(tail)[1:])
+        if spelt.picture_bytes:
+            whole.picture_bytes = spelt.picture_bytes
+            whole.picture_tokens = spelt.picture_tokens
+        return whole
 
-    def learn(self, body: bytes, prompt_tokens: int) -> None:
-        """Take in what the server counted for *body*, to estimate the next one by."""
-        if prompt_tokens:
-            self._tokens_per_byte = prompt_tokens / len(body)
+    def learn(self, body: Body, prompt_tokens: int) -> None:
+        """Take in what the server counted for *body*, to estimate the next one by.
+
+        A count that pictures make up most of says nothing of text.
+        """
+        if prompt_tokens > 2 * body.picture_tokens:
+            self._tokens_per_byte = (prompt_tokens - body.picture_tokens) / body.text_bytes
 
     def mend(self, refusal: Refusal, *, may_guess: bool) -> bool:
         """Take in what *refusal* says; return whether the next request will be another one."""
@@ -77,24 +111,49 @@ class RequestWriter:
         self.profile = profile
         return True
 
-    def _room(self, request_bytes: int) -> int:
+    def _room(self, text_bytes: int, picture_tokens: int) -> int:
         """Return how many tokens the reply to a request of so many bytes may have."""
-        prompt_tokens = int(request_bytes * self._tokens_per_byte * _MARGIN) + _MARGIN_TOKENS
+        prompt_tokens = int(text_bytes * self._tokens_per_byte * _MARGIN) + _MARGIN_TOKENS
+        prompt_tokens += picture_tokens
         window = min(self._context_limit, self.profile.window or self._context_limit)
         largest = min(self._max_tokens, self.profile.max_output or self._max_tokens)
         return min(largest, max(window - prompt_tokens, _LEAST_OUTPUT_TOKENS))
 
-    def _spelled(self, messages: Sequence[Wire]) -> bytes:
+    def _spelled(self, messages: Sequence[Wire]) -> _Spelt:
         """Spell *messages*, separated by commas; only what is behind the known ones is new work."""
         profile = self.profile
         messages = arranged(messages, profile)
-        shape, known, text = self._spelt
-        if shape != profile or known != messages[: len(known)]:
-            known, text = [], b""
-        new = [_json(spelled(message, profile)) for message in messages[len(known) :]]
-        text = b",".join([text, *new] if known else new)
-        self._spelt = profile, list(messages), text  # at once: another thread may be writing too
-        return text
+        before = self._spelt
+        known = len(before.messages)
+        if before.profile != profile or before.messages != messages[:known]:
+            before, known = _Spelt(), 0
+        new = [spelled(message, profile, self.read_picture) for message in messages[known:]]
+        spelt = _Spelt(
+            profile,
+            list(messages),
+            b",".join([before.text, *map(_json, new)] if known else map(_json, new)),
+            before.picture_bytes + sum(map(_picture_bytes, new)),
+            before.picture_tokens + sum(map(_picture_tokens, messages[known:])),
+        )
+        self._spelt = spelt  # at once: another thread may be writing too
+        return spelt
+
+
+def _parts(message: Wire) -> list[Wire]:
+    content = message["content"]
+    return content if isinstance(content, list) else []
+
+
+def _picture_bytes(message: Wire) -> int:
+    """Return how many bytes of a message, as it is spelled, are pictures."""
+    images = (part["image_url"] for part in _parts(message) if part["type"] == "image_url")
+    return sum(len(image["url"]) for image in images)
+
+
+def _picture_tokens(message: Wire) -> int:
+    """Return about how many tokens the pictures of a message, as it is arranged, take."""
+    pictures = (part["picture"] for part in _parts(message) if part["type"] == "picture")
+    return sum(Picture(**picture).tokens for picture in pictures)
 
 
 def _plain(schema: Any) -> Any:

@@ -22,6 +22,7 @@ from modules.words import Words
 from utils.clean import clean, visible
 from utils.completion import Usage
 from utils.phrases import Phrase, Text, phrase
+from utils.pictures import Picture
 from utils.text import size_in_words
 
 TODO_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
@@ -103,6 +104,11 @@ def change_phrase(change: Change) -> Phrase:
             return phrase("renamed {path} to {new_path}", path=path, new_path=new_path)
         case _:
             assert_never(change.kind)
+
+
+def given(picture: Picture) -> Phrase:
+    """Tell of a picture that the person gave with a message."""
+    return phrase("picture {what}", what=visible(picture.description))
 
 
 def found(card: SearchCard) -> Phrase:

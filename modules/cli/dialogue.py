@@ -97,7 +97,7 @@ class Dialogue:
                 break
             if text:
                 self._line = text
-                self._turn(self._terminal.ask(text, self._queued.ids_of(text)))
+                self._turn(self._asked(text))
             if self._effect == "exit":
                 break
             if self._effect == "session" and self._terminal.history.records:
@@ -107,6 +107,10 @@ class Dialogue:
         if self._signal != signal.SIGHUP:  # which says that the terminal went away
             self._say_goodbye()
         return 128 + self._signal if self._signal else 0
+
+    def _asked(self, text: str) -> Turn:
+        pictures = self._terminal.pictures_in(text)
+        yield from self._terminal.ask(text, pictures, self._queued.ids_of(text))
 
     def _enter(self) -> None:
         """Show where the session is, and ask again what was asked when it was left."""
@@ -169,7 +173,7 @@ class Dialogue:
             sys.stdin.fileno(),
             self._ahead,
             may_listen=lambda: not screen.is_asking,
-            is_wanted=lambda line: terminal.is_in_turn and line.startswith("/"),
+            is_wanted=lambda line: terminal.is_in_turn and is_command(line),
             run=run,
             show=screen.typing,
             keep=self._queued.add,
@@ -218,6 +222,11 @@ class Dialogue:
             command = own_command(*self._start, "--resume", self._terminal.session)
             again = phrase("Go on with it later: {command}", command=command)
             sys.stdout.write(f"{clean(self._words.say(again))}\n")
+
+
+def is_command(line: str) -> bool:
+    """Return whether *line* is meant as a command: a path from the root has another slash."""
+    return line.startswith("/") and "/" not in line.split(maxsplit=1)[0][1:]
 
 
 def make_screen(terminal: MainTerminal, words: Words, ahead: TypedAhead) -> CliScreen:

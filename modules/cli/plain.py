@@ -34,7 +34,7 @@ from core.events import (
     Warned,
 )
 from core.messages import AnswerState
-from modules.cli.card_text import card_text
+from modules.cli.card_text import card_text, given
 from modules.cli.changes import Changes
 from modules.cli.hints import hint_at_the_limit, hint_for
 from modules.cli.verbs import called
@@ -137,13 +137,11 @@ class PlainScreen:
                 self._end(event)
             case ApprovalAsked(risk=risk):
                 self._was_asked, self._is_loss = True, risk == "loss"
+            case TurnStarted(pictures=pictures):
+                for picture in pictures:
+                    self._tell(given(picture))
             case (
-                TurnStarted()
-                | ThinkingDelta()
-                | ThinkingFinished()
-                | CallDrafted()
-                | ThoughtKept()
-                | ToolOutput()
+                ThinkingDelta() | ThinkingFinished() | CallDrafted() | ThoughtKept() | ToolOutput()
             ):
                 pass
             case _:

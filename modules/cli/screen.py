@@ -35,7 +35,7 @@ from core.events import (
 )
 from modules.cli.asking import Asker
 from modules.cli.below import PROGRAM_ROWS, Below, Call
-from modules.cli.card_text import duration, usage_parts
+from modules.cli.card_text import duration, given, usage_parts
 from modules.cli.draw import BRIEF, INSET, Drawer
 from modules.cli.inquiry import Inquiry
 from modules.cli.program import Given, Latest
@@ -184,8 +184,10 @@ class CliScreen:
 
     def _show(self, event: Event) -> Reply | None:  # noqa: C901 - one case for each event
         match event:
-            case TurnStarted(turn=turn):
+            case TurnStarted(turn=turn, pictures=pictures):
                 self._turn = turn
+                for picture in pictures:
+                    self._scroll.print(self._dim(given(picture)))
                 self._begin(phrase("Getting ready"))
                 self._below.notice = ""
             case StepStarted():

@@ -32,12 +32,15 @@ def read_task(said: str, warn: Callable[[Phrase], None]) -> str:
     return task
 
 
-def run_task(terminal: MainTerminal, task: str, screen: PlainScreen, failures: FailureLog) -> int:
+def run_task(
+    terminal: MainTerminal, task: str, screen: PlainScreen, failures: FailureLog, said: str = ""
+) -> int:
     """Do *task* and print what *screen* is to print; return the exit code.
 
-    Raises `Problem` when nothing of it could be begun, as with any bad setting.
+    *said* is what of it the person typed, which may name pictures. Raises `Problem` when nothing
+    of it could be begun, as with any bad setting.
     """
-    turn = terminal.ask(task)
+    turn = terminal.ask(task, terminal.pictures_in(said))
     with stopping(terminal.stop.set):
         try:
             drive(turn, screen.show)

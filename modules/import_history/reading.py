@@ -42,6 +42,9 @@ class Reading:
     def _entry(self, message: dict[str, Any], number: int) -> Entry | None:
         role = self._role(message, number)
         text, thinking = self._content(message, number)
+        if names := _pictures_in(message):  # of our own export, which refers to them only
+            self.note(Repair.PART, number)
+            text = "\n".join(filter(None, [text, *(f"[picture {one} left out]" for one in names)]))
         if role == "assistant":
             return self._reply(message, text, thinking, number)
         if role == "tool":
@@ -172,6 +175,13 @@ def _part(part: Any) -> tuple[str | None, str | None]:
     if part.get("type") in (None, "json", "object"):
         return json.dumps(part, ensure_ascii=False), None
     return None, None
+
+
+def _pictures_in(message: Mapping[str, Any]) -> list[str]:
+    """Return the names of the pictures that a message refers to."""
+    shown = message.get("pictures")
+    told = [one for one in shown if isinstance(one, dict)] if isinstance(shown, list) else []
+    return [without_halves(name) for one in told if isinstance(name := one.get("name"), str)]
 
 
 def _text_in(message: Mapping[str, Any], *names: str) -> str | None:

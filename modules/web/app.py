@@ -12,7 +12,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from modules.web.access import Access
 from modules.web.arguments import arguments
-from modules.web.embedding import embedded
+from modules.web.embedding import embedded, given
 from modules.web.files import Files
 from modules.web.guard import is_for_eyes, is_for_programs, page_saying
 from modules.web.hub import Hub
@@ -22,6 +22,7 @@ from modules.web.routes import Events, Route, Sent
 from modules.web.statics import Statics
 from modules.web.telling import Failed
 from utils.phrases import phrase
+from utils.pictures import ReadPicture
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "static"
@@ -258,11 +259,13 @@ def _schema(operation: Mapping[str, Any]) -> Mapping[str, Any]:
     return schema
 
 
-def replay_page(app: Flask, files: Files) -> Callable[[str, list[dict[str, Any]]], str]:
+def replay_page(
+    app: Flask, files: Files
+) -> Callable[[str, list[dict[str, Any]], ReadPicture], str]:
     """Return what makes a self-contained page that shows a session, and pictures of *files*."""
 
-    def render(title: str, events: list[dict[str, Any]]) -> str:
-        pictures = _inside_script(embedded(events, files))
+    def render(title: str, events: list[dict[str, Any]], read_picture: ReadPicture) -> str:
+        pictures = _inside_script(embedded(events, files) | given(events, read_picture))
         with app.app_context():
             return render_template(
                 "replay.html", title=title, events=_inside_script(events), pictures=pictures

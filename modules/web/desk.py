@@ -12,6 +12,8 @@ from modules.web.arguments import Header, Within
 from modules.web.following import following, to_the_end, turn_of, with_numbers
 from modules.web.once import Command
 from modules.web.outlet import Outlet
+from modules.web.pictures_desk import found
+from modules.web.queue import Item
 from modules.web.refusal import Refused
 from modules.web.routes import Events, route
 from modules.web.seat import LONGEST, Operation, Seat
@@ -30,6 +32,9 @@ _ARGUMENTS = Annotated[
 ]
 _INSTEAD = Annotated[
     list[str] | None, "Ids of what is queued and waits no longer: this message comes in its place."
+]
+_PICTURES = Annotated[
+    list[str] | None, "The digests of pictures that the session was given; then it is no command."
 ]
 
 
@@ -58,20 +63,21 @@ class SessionDesk:
     def message(
         self,
         id: ID,  # noqa: A002
-        text: Annotated[str, "A message or a slash command.", Within(1, LONGEST)],
+        text: Annotated[str, "A message or a slash command.", Within(0, LONGEST)],
         now: Annotated[bool, "Stop what runs and go on with this."] = False,
         stream: Annotated[bool, "Tell what happens; else only whether it waits."] = True,
         cmd: Command = "",
         instead: _INSTEAD = None,
+        pictures: _PICTURES = None,
     ) -> Events | Packet:
         command = cmd or uuid.uuid4().hex
         if not stream:
-            return {**self.send(id, command, text, now, instead), "cmd": command}
+            return {**self.send(id, command, text, now, instead, pictures), "cmd": command}
         seat = self._workspace.open(id)
         is_known = command in seat.once
         with ExitStack() as stack:
             listener = stack.enter_context(self._outlet.listening(id))
-            answer = self.send(id, command, text, now, instead)
+            answer = self.send(id, command, text, now, instead, pictures)
             if "open" in answer:
                 return Events(iter([("open", None, {**answer, "cmd": command})]))
             is_over = is_known and not seat.is_awaited(command)
@@ -131,7 +137,7 @@ class SessionDesk:
         "POST",
         "/api/sessions/{id}/queue",
         "Take back, move or bring forward what is queued.",
-        answer={"text": "The message."},
+        answer={"text": "The message.", "pictures?": "Those that belong to it."},
     )
     def rearrange(
         self,
@@ -160,10 +166,18 @@ class SessionDesk:
         return self._workspace.open(session).arrive(boot, after, within(turns, MOST))
 
     def send(
-        self, session: str, cmd: str, text: str, now: bool = False, instead: _INSTEAD = None
+        self,
+        session: str,
+        cmd: str,
+        text: str,
+        now: bool = False,
+        instead: _INSTEAD = None,
+        pictures: _PICTURES = None,
     ) -> Packet:
         seat = self._workspace.open(session)
-        return seat.once.do(cmd, lambda: self._sent(seat, cmd, text, now, instead or []))
+        return seat.once.do(
+            cmd, lambda: self._sent(seat, cmd, text, now, instead or [], pictures or [])
+        )
 
     def answer(
         self,
@@ -186,13 +200,24 @@ class SessionDesk:
 
     def queue(self, session: str, cmd: str, op: Operation, id: str, to: int = 0) -> Packet:  # noqa: A002
         seat = self._workspace.open(session)
-        return seat.once.do(cmd, lambda: {"text": seat.rearrange(op, id, to)})
+        return seat.once.do(cmd, lambda: _told(seat.rearrange(op, id, to)))
 
     def command(self, session: str, cmd: str, line: str) -> Packet:
         seat = self._workspace.open(session)
         return seat.once.do(cmd, lambda: seat.command(line))
 
-    def _sent(self, seat: Seat, command: str, text: str, now: bool, instead: list[str]) -> Packet:
+    def _sent(
+        self,
+        seat: Seat,
+        command: str,
+        text: str,
+        now: bool,
+        instead: list[str],
+        pictures: list[str],
+    ) -> Packet:
+        if pictures:
+            given = found(seat, pictures)
+            return seat.send(command, text, now=now, instead=instead, pictures=given)
         name, _, rest = text.partition(" ")
         match name.rstrip():
             case "/new":
@@ -210,3 +235,7 @@ class SessionDesk:
         if number is None:
             raise Refused("failed", phrase("Say the number of a turn: /fork 3."))
         return self._workspace.fork(seat.session, number)
+
+
+def _told(item: Item) -> Packet:
+    return {name: value for name, value in item.plain.items() if name != "id"}

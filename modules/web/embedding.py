@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from modules.web.file_names import media_type
 from modules.web.files import Files
 from modules.web.refusal import Refused
+from utils.pictures import PictureGone, ReadPicture
 
 LARGEST = 1_000_000
 """Bytes of a picture that is embedded."""
@@ -42,6 +43,24 @@ def embedded(events: Iterable[dict[str, Any]], files: Files) -> dict[str, str]:
             continue
         room -= len(data)
         found[path] = f"data:{kind};base64,{b64encode(data).decode('ascii')}"
+    return found
+
+
+def given(events: Iterable[dict[str, Any]], read: ReadPicture) -> dict[str, str]:
+    """Return the pictures that the person gave in *events*: `data:` addresses by "sha256:DIGEST".
+
+    What is gone, or one too many, is left out. May block.
+    """
+    found: dict[str, str] = {}
+    room = ALL
+    for picture in (one for event in events for one in event.get("pictures", ())):
+        try:
+            data = read(picture["digest"])
+        except PictureGone:
+            continue
+        if (room := room - len(data)) >= 0:
+            encoded = b64encode(data).decode("ascii")
+            found[f"sha256:{picture['digest']}"] = f"data:{picture['media_type']};base64,{encoded}"
     return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.family import Command
+from modules.pictures.formats import LARGEST
 from modules.web.access import LINK_SECONDS, Access
 from modules.web.files import LARGEST_FILE, LARGEST_TEXT
 from modules.web.routes import route
@@ -57,7 +58,7 @@ class HouseDesk:
             "model": "The name of the model.",
             "port": "Where this is served.",
             "sessions": "How many are open, and how many are running.",
-            "limits": "Characters of a message; bytes of a text, an upload and a preview.",
+            "limits": "Characters of a message; bytes of a text, an upload, a preview, a picture.",
         },
     )
     def status(self) -> dict[str, Any]:
@@ -77,6 +78,7 @@ class HouseDesk:
                 "text": LARGEST_TEXT,
                 "upload": LARGEST_FILE,
                 "raw": LARGEST_FILE,
+                "picture": LARGEST,
             },
         }
 

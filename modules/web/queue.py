@@ -10,7 +10,9 @@ from typing import Any
 
 from core.messages import Shift
 from core.web_terminal import WebTerminal
+from utils.codec import from_plain, to_plain
 from utils.phrases import Problem
+from utils.pictures import Picture
 
 SENT = 8
 """Ids of messages that are kept with the session, so that none is taken twice."""
@@ -22,6 +24,13 @@ class Item:
 
     id: str
     text: str
+    pictures: tuple[Picture, ...] = ()
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON, without pictures where there are none."""
+        plain = {"id": self.id, "text": self.text}
+        return {**plain, "pictures": to_plain(self.pictures)} if self.pictures else plain
 
 
 class Queue:
@@ -123,12 +132,16 @@ class Queue:
         items = [*([self._taken] if self._taken else []), *self._items]
         if [item.id for item in items] != [item.id for item in self._kept()]:
             session = self._terminal.session
-            value = [{"id": item.id, "text": item.text, "session": session} for item in items]
-            self._terminal.record(Shift("queue", value))
+            self._terminal.record(
+                Shift("queue", [{**item.plain, "session": session} for item in items])
+            )
 
     def _kept(self) -> list[Item]:
         """Return what the session keeps; a fork does not own what waited where it comes from."""
         session = self._terminal.session
         kept: list[dict[str, Any]] = self._terminal.history.state.get("queue", [])
         own = (item for item in kept if item.get("session", session) == session)
-        return [Item(item["id"], item["text"]) for item in own]
+        return [
+            Item(item["id"], item["text"], from_plain(tuple[Picture], item.get("pictures", [])))
+            for item in own
+        ]

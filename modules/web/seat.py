@@ -23,6 +23,7 @@ from modules.web.telling import Failed, Tell, Telling
 from modules.web.veil import Veil
 from utils.codec import to_plain
 from utils.phrases import Phrase, Problem, phrase
+from utils.pictures import Picture as GivenPicture
 
 Emit = Callable[[Packet], None]
 Opener = Callable[[Emit], WebTerminal]
@@ -114,22 +115,29 @@ class Seat:
             "title": self.telling.title,
             "running": self._is_working,
             "stopping": self._is_stopping,
-            "queue": [to_plain(item) for item in self._queue.items],
+            "queue": [item.plain for item in self._queue.items],
             "paused": bool(self._queue) and not self._is_working,
         }
 
     # --- what a person does ----------------------------------------------------------------------
 
     def send(
-        self, command: str, text: str, *, now: bool = False, instead: Sequence[str] = ()
+        self,
+        command: str,
+        text: str,
+        *,
+        now: bool = False,
+        instead: Sequence[str] = (),
+        pictures: tuple[GivenPicture, ...] = (),
     ) -> Packet:
         """Run *text*, or queue it behind what runs; with *now* stop that and go on with this.
 
-        It comes in the place of what waits with the ids *instead*.
+        It comes in the place of what waits with the ids *instead*. With *pictures* it is a message,
+        whatever it begins with.
         """
-        if not text.strip() or len(text) > LONGEST:
+        if not (text.strip() or pictures) or len(text) > LONGEST:
             raise bad(f"a message has 1 to {LONGEST:,} characters")
-        name = text.split(maxsplit=1)[0] if text.startswith("/") else ""
+        name = text.split(maxsplit=1)[0] if text.startswith("/") and not pictures else ""
         if name == "/stop" and self._is_working:
             self.stop()
             return {"queued": False}
@@ -142,7 +150,7 @@ class Seat:
         with self._lock, explained():
             is_queued = self._is_working
             is_next = now or self._is_stopping
-            self._queue.add(Item(command, text), is_next=is_next, instead=instead)
+            self._queue.add(Item(command, text, pictures), is_next=is_next, instead=instead)
             self._taken_back.extend(instead)
             if is_next:
                 self._break_off(goes_on=True)
@@ -195,8 +203,8 @@ class Seat:
         if not self.terminal.leave():
             self.stop()
 
-    def rearrange(self, operation: Operation, item_id: str, to: int) -> str:
-        """Drop, move or bring forward what is queued; return its text."""
+    def rearrange(self, operation: Operation, item_id: str, to: int) -> Item:
+        """Drop, move or bring forward what is queued, and return it."""
         with self._lock:
             if operation == "drop":
                 item = self._queue.drop(item_id)
@@ -211,7 +219,7 @@ class Seat:
         self.telling.state()
         if operation == "now":
             self._work()
-        return item.text
+        return item
 
     def command(self, line: str) -> Packet:
         """Run a slash command beside the talk and return its answer, which is not logged."""
@@ -276,7 +284,9 @@ class Seat:
 
     def _work_off(self) -> None:
         while (item := self._next()) is not None:
-            self._run(partial(self.terminal.handle, item.text, item.id), item)
+            self._run(
+                partial(self.terminal.handle, item.text, item.id, pictures=item.pictures), item
+            )
         self.used = time.monotonic()
         self.telling.state()
         self.telling.row()
@@ -310,7 +320,7 @@ class Seat:
 
     def _give_up(self, item: Item | None, why: Phrase) -> None:
         """Tell *why*; a message that the talk does not have yet waits again."""
-        if item and item.text.startswith("/"):  # nobody knows how far it came
+        if item and item.text.startswith("/") and not item.pictures:  # nobody knows how far it came
             self._queue.begun()
         else:
             self._queue.put_back()

@@ -19,6 +19,7 @@ from core.cards import Change
 from core.web_terminal import Packet, WebTerminal
 from modules.annotations import Annotations
 from modules.data_folder import DataFolder
+from modules.pictures.store import PictureStore
 from modules.project import Project
 from modules.secrets import Secrets
 from modules.sessions import Sessions
@@ -33,6 +34,7 @@ from modules.web.guard import Guard
 from modules.web.house_desk import About, HouseDesk
 from modules.web.listing import Listing
 from modules.web.outlet import Outlet
+from modules.web.pictures_desk import PicturesDesk
 from modules.web.place import Place
 from modules.web.rooms import Rooms
 from modules.web.routes import Route, routes_of
@@ -97,6 +99,7 @@ class WebServer:
             self._house.log.keep,
             self._veil,
             is_watched=self._is_watched,
+            pictures=PictureStore(house.data.pictures),
         )
         self._watch = Watch(house.project, self._listing, self._tell)
         self._files = Files(
@@ -149,13 +152,14 @@ class WebServer:
         commands = self._first.commands
         sessions = SessionsDesk(
             self.workspace,
-            lambda title, events: replay_page(self.app, self._files)(title, events),
+            lambda *told: replay_page(self.app, self._files)(*told),
             self._veil,
         )
         files = FileDesk(self._files, self._listing, self.workspace, self._veil)
         server = HouseDesk(about, self.access, self.workspace, lambda: list(commands.values()))
         changes = ChangesDesk(house.project, self.workspace, self._listing.stamps)
-        return routes_of(server, sessions, desk, changes, files)
+        pictures = PicturesDesk(self.workspace)
+        return routes_of(server, sessions, desk, pictures, changes, files)
 
     def run(self) -> None:
         """Serve until `stop`; then nothing of a session runs any more."""

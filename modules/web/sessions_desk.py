@@ -17,6 +17,7 @@ from modules.web.routes import Sent, route
 from modules.web.veil import Veil
 from modules.web.workspace import Workspace
 from utils.codec import to_plain
+from utils.pictures import ReadPicture
 
 TURNS = 30
 """Turns in a snapshot unless more are asked for."""
@@ -36,8 +37,8 @@ _ROW = {
     "asking": "Whether a question is open.",
     "queued": "How many messages wait.",
 }
-Replay = Callable[[str, list[Packet]], str]
-"""Makes a page that replays events, from its title and them."""
+Replay = Callable[[str, list[Packet], ReadPicture], str]
+"""Makes a page that replays events, from its title, them and what gives their pictures."""
 
 
 class SessionsDesk:
@@ -121,7 +122,8 @@ class SessionsDesk:
                 return _file(f"{id}.json", text, "application/json")
             case "html":
                 _, events = self._workspace.open(id).picture.earlier(2**31, 2**31)
-                return _file(f"{id}.html", self._replay(info.title or id, events), "text/html")
+                page = self._replay(info.title or id, events, self._workspace.pictures_of(id))
+                return _file(f"{id}.html", page, "text/html")
             case _:
                 assert_never(format)
 

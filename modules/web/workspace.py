@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from core.cards import Change
 from core.messages import Shift
 from core.store import Found, SessionInfo
 from core.web_terminal import Packet
+from modules.pictures.store import PictureStore
 from modules.sessions import Sessions
 from modules.web.refusal import Refused, explained
 from modules.web.seat import Opener, Seat
@@ -17,6 +19,7 @@ from modules.web.telling import Failed, Tell
 from modules.web.veil import Veil
 from utils.codec import to_plain
 from utils.phrases import Problem, phrase
+from utils.pictures import ReadPicture
 
 IDLE = 600.0
 """Seconds after which a session that nobody uses or watches is closed."""
@@ -36,6 +39,7 @@ class Workspace:
         veil: Veil,
         *,
         is_watched: Callable[[str], bool] = lambda _: False,
+        pictures: PictureStore,
     ) -> None:
         self.store = store
         self._opener = opener
@@ -43,6 +47,7 @@ class Workspace:
         self._failed = failed
         self._veil = veil
         self._is_watched = is_watched
+        self._pictures = pictures
         self._seats: dict[str, Seat] = {}
         self._lock = threading.Lock()
         self._table = threading.Lock()  # held for a moment only, over what is in `_seats`
@@ -127,6 +132,7 @@ class Workspace:
                     del self._seats[session]
                     seat.close()
                 self.store.delete(session)
+                self._pictures.forget(session)
         self._tell("session", session, {"id": session, "deleted": True})
 
     def rows(self, *, archived: bool, limit: int) -> list[Packet]:
@@ -145,6 +151,10 @@ class Workspace:
             return self.store.info(session)
         except Problem as problem:
             raise Refused("unknown_session", problem.what) from None
+
+    def pictures_of(self, session: str) -> ReadPicture:
+        """Return what gives the pictures of *session*."""
+        return partial(self._pictures.read, session)
 
     def search(self, text: str, limit: int) -> Sequence[Found]:
         with explained():

@@ -219,29 +219,36 @@ export class App extends Board {
    * Sends a message or a slash command; it is shown at once.
    * @param {string} text
    * @param {boolean} [now] stop what runs and do this next
+   * @param {import("./views/attached.js").Picture[]} [pictures] that the session was given; then it is no command
    */
-  async send(text, now = false) {
-    await this.#session;
-    const { session } = this.known;
-    const sent = { cmd: crypto.randomUUID(), text, now };
+  async send(text, now = false, pictures = []) {
+    const session = await this.sessionIsThere();
+    const sent = { cmd: crypto.randomUUID(), text, now, ...(pictures.length ? { pictures } : {}) };
     noteUnsent(session, sent);
     this.learn({ outbox: [...this.known.outbox, sent] });
     await this.#deliver(session, sent);
   }
 
+  /** Resolves to the session that is shown, once there is one. */
+  async sessionIsThere() {
+    await this.#session;
+    return this.known.session;
+  }
+
   /** Sees to it that the server gets *sent*, if that is not under way. */
-  async #deliver(session, { cmd, text, now }) {
+  async #deliver(session, { cmd, text, now, pictures }) {
     if (this.#delivering.has(cmd)) return;
     this.#delivering.add(cmd);
     try {
-      const ack = await this.connection.say("send", { session, cmd, text, now });
+      const shown = pictures ? { pictures: pictures.map(({ digest }) => digest) } : {};
+      const ack = await this.connection.say("send", { session, cmd, text, now, ...shown });
       if (ack.open && session === this.known.session) this.openSession(ack.open);
       if (ack.queued || ack.open) this.#forgetSent(cmd);
-      if (ack.queued && text.startsWith("/"))
+      if (ack.queued && text.startsWith("/") && !pictures)
         this.notice(t("{command} waits until the task is over.", { command: text.split(/\s/)[0] }));
     } catch (refusal) {
       this.#forgetSent(cmd);
-      this.giveBack(session, text);
+      this.giveBack(session, text, pictures);
       this.fail(refusal);
     } finally {
       noteSent(session, cmd);
@@ -249,8 +256,10 @@ export class App extends Board {
     }
   }
 
-  /** Lets *text* be mended where it was written. @param {string} session @param {string} text */
-  giveBack(session, text) {
+  /** Lets *text* be mended where it was written, with its pictures. @param {string} session @param {string} text */
+  giveBack(session, text, pictures = []) {
+    if (pictures.length) this.tell("pictures", { session, pictures });
+    if (!text) return;
     const name = `draft.${session}`;
     if (session === this.known.session) this.tell("draft", text);
     else remember(name, [remembered(name), text].filter(Boolean).join("\n"));
@@ -299,12 +308,12 @@ export class App extends Board {
   }
 
   /** Goes on in a copy of this session that ends before *turn*, with *text* to be sent there. */
-  fork = (turn, text) =>
+  fork = (turn, text, pictures = []) =>
     this.attempt(async () => {
       const row = await api.forkSession(this.known.session, turn - 1);
       this.openSession(row.id);
       this.notice(t("You are in a new session now; the one before stays as it is."));
-      if (text) await this.send(text);
+      if (text || pictures.length) await this.send(text, false, pictures);
     });
 
   loadEarlier = () =>

@@ -30,6 +30,7 @@ from tests.scripted import USED, calls, say
 from utils.completion import Completion, Delta, Retry
 from utils.llm.server_profile import ServerProfile
 from utils.logger import FailureLog
+from utils.pictures import ReadPicture
 from utils.waiting import Stop
 
 CHOICES = Choices(
@@ -60,6 +61,9 @@ class Obedient:
     def models(self, name: str = "") -> list[str]:  # noqa: ARG002
         """This server does not say what it has."""
         return []
+
+    def take_pictures_from(self, read_picture: ReadPicture) -> None:
+        """This model looks at nothing."""
 
     def forget_profile(self) -> None:
         """There is nothing that this model has learnt."""

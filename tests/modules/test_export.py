@@ -16,6 +16,7 @@ from tests.assembly import house
 from tests.scripted import call, run, say
 from utils.codec import from_plain
 from utils.phrases import Problem
+from utils.pictures import Picture
 
 INFO = SessionInfo("20261121-101530-7f3a", "修好它", "deepseek-flash", 1.0, 2.0, 1)
 RECORDS: list[Record] = [
@@ -121,3 +122,11 @@ def test_what_is_not_hidden_in_the_project_is_named_as_exported(tmp_path: Path) 
         (answer,) = (e for e in run(made.main, "/export a.md") if isinstance(e, CommandAnswered))
         assert value in (made.root / "a.md").read_text()
         assert str(getattr(answer.card, "body", "")).endswith("It holds secrets: API_TOKEN")
+
+
+def test_pictures_are_named_in_markdown_and_referred_to_in_json() -> None:
+    picture = Picture("0" * 64, "a.png", "PNG", 8, 6, 99, "image/png")
+    records = [User("See.", (picture,))]
+    info = SessionInfo("s", "t", "m", 0.0, 0.0, 1)
+    assert "## You\n\n*Picture: a.png, PNG, 8×6, 99 B*\n\nSee." in to_markdown(records, info)
+    assert to_json(records, info)["messages"][0]["pictures"][0]["digest"] == "0" * 64

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.messages import ToolCall
+from core.messages import ToolCall, User
 from modules.import_history import Imported, import_history
 from modules.import_history.entries import Repair
 from modules.import_history.mending import BEGINNING, UNANSWERED, mend
@@ -321,3 +321,12 @@ def test_an_export_comes_back_without_what_was_taken_back(tmp_path: Path) -> Non
         said = [one for one in here.main.history.wire() if one["role"] != "system"]
         assert said == [one for one in sent if one["role"] != "system"]
         assert [one["content"] for one in said] == ["one", "One.", "three", "Three."]
+
+
+def test_pictures_that_an_export_refers_to_are_named() -> None:
+    shown = [{"name": "a.png", "digest": "0" * 64}, "x", {}]
+    said = [
+        {"role": "user", "content": "", "pictures": shown},
+        {"role": "assistant", "content": "A"},
+    ]
+    assert User("[picture a.png left out]") in [r for _, r in mend(said).records]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -89,10 +88,3 @@ def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(
     page.get_by_role("alertdialog").get_by_role("button", name="Replace").click()
     expect(message(page)).to_have_value("@a.txt ")
     assert (house.project / "a.txt").read_text() == "theirs"
-
-
-def test_a_pasted_picture_gets_a_name_of_its_own(page: Page, house: Stage) -> None:
-    (house.project / "image.png").write_bytes(b"before")
-    page.evaluate(PASTE, [["image.png", "image/png"]])
-    expect(message(page)).to_have_value(re.compile(r"^@image-\d{14}\.png $"))
-    assert (house.project / "image.png").read_bytes() == b"before"

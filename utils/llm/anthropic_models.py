@@ -14,8 +14,8 @@ from typing import Any
 from utils.llm.server_profile import ServerProfile
 
 _MILLION = 1_000_000
-_LARGE = ServerProfile(window=_MILLION, max_output=128_000, thinks_by="adaptive")
-_SMALL = ServerProfile(window=200_000, max_output=64_000)
+_LARGE = ServerProfile(window=_MILLION, max_output=128_000, thinks_by="adaptive", pictures=True)
+_SMALL = ServerProfile(window=200_000, max_output=64_000, pictures=True)
 _ALWAYS = replace(_LARGE, rests_by="effort")
 _BETWEEN = replace(_LARGE, rests_by="between_tools")
 _ADAPTIVE = replace(_LARGE, rests_by="disabled")

@@ -12,6 +12,9 @@ from utils.completion import Wire
 from utils.llm.anthropic_messages import Block, Conversation, conversation, mark
 from utils.llm.refusals import Refusal
 from utils.llm.server_profile import ServerProfile
+from utils.llm.wire_messages import with_own_pictures
+from utils.pictures import Picture, ReadPicture, no_picture
+from utils.request import Body
 
 _BUDGETS = {"low": 4_096, "high": 16_384, "max": 32_768}
 """Tokens of thought, for models that are told how many."""
@@ -37,8 +40,10 @@ class AnthropicWriter:
         self._written = 0
         """Messages of the last request."""
         self._written_bytes = 1
+        self._picture_tokens = 0
         self._signed_from = 0
         self.profile = ServerProfile()
+        self.read_picture: ReadPicture = no_picture
 
     def another(self) -> AnthropicWriter:
         return AnthropicWriter(
@@ -47,7 +52,7 @@ class AnthropicWriter:
 
     def write(
         self, model: str, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
-    ) -> bytes:
+    ) -> Body:
         """Return the body of a request.
 
         A task that was begun thinking goes on so, and one that was not does not begin to in its
@@ -56,7 +61,8 @@ class AnthropicWriter:
         if len(messages) < self._signed_from:  # another conversation, or gone back in this one
             self._signed_from = 0
         self._written = len(messages)
-        made = conversation(messages, model, signed_from=self._signed_from)
+        seen = [with_own_pictures(m, self.profile, self.read_picture) for m in messages]
+        made = conversation(seen, model, signed_from=self._signed_from)
         declared = [_tool(tool) for tool in tools]
         mark(made, declared)
         head: dict[str, Any] = {"model": model}
@@ -65,8 +71,13 @@ class AnthropicWriter:
         if made.system:
             head["system"] = made.system
         body = {**head, "messages": made.messages, "stream": True}
-        self._written_bytes = len(_json(body))
-        return _json(body | self._limits(made, think, self._room(self._written_bytes)))
+        pictures = [Picture(**one) for m in messages for one in m.get("pictures", ())]
+        self._written_bytes = len(_json(body)) - _picture_bytes(made.messages)
+        self._picture_tokens = sum(one.tokens for one in pictures) if self.profile.pictures else 0
+        whole = Body(_json(body | self._limits(made, think, self._room(self._written_bytes))))
+        whole.picture_bytes = _picture_bytes(made.messages)
+        whole.picture_tokens = self._picture_tokens
+        return whole
 
     def _limits(self, made: Conversation, think: bool, room: int) -> dict[str, Any]:
         """Return what the request says of thinking and of the length of the reply."""
@@ -91,10 +102,10 @@ class AnthropicWriter:
             limits["output_config"] = {"effort": self._effort}
         return limits
 
-    def learn(self, body: bytes, prompt_tokens: int) -> None:
+    def learn(self, body: Body, prompt_tokens: int) -> None:
         """Take in what the server counted for *body*, to estimate the next one by."""
-        if prompt_tokens:
-            self._tokens_per_byte = prompt_tokens / len(body)
+        if prompt_tokens > 2 * body.picture_tokens:
+            self._tokens_per_byte = (prompt_tokens - body.picture_tokens) / body.text_bytes
 
     def mend(self, refusal: Refusal, *, may_guess: bool) -> bool:  # noqa: ARG002 - it names what it minds
         """Take in what *refusal* says; return whether the next request will be another one."""
@@ -117,6 +128,7 @@ class AnthropicWriter:
     def _room(self, request_bytes: int) -> int:
         """Return how many tokens the reply to a request of so many bytes may have."""
         prompt_tokens = int(request_bytes * self._tokens_per_byte * _MARGIN) + _MARGIN_TOKENS
+        prompt_tokens += self._picture_tokens
         window = min(self._context_limit, self.profile.window or self._context_limit)
         largest = min(self._max_tokens, self.profile.max_output or self._max_tokens)
         return min(largest, max(window - prompt_tokens, _LEAST_OUTPUT_TOKENS))
@@ -142,6 +154,15 @@ def _learnt(profile: ServerProfile, text: str) -> ServerProfile:
     if re.search(r"\bthinking\b", text):
         return replace(profile, thinking=False)
     return profile
+
+
+def _picture_bytes(messages: Sequence[Wire]) -> int:
+    """Return how many bytes of *messages* spell pictures."""
+    blocks = [block for message in messages for block in message["content"]]
+    inner = [part for block in blocks if isinstance(block.get("content"), list)
+             for part in block["content"]]  # fmt: skip
+    images = (block["source"] for block in [*blocks, *inner] if block["type"] == "image")
+    return sum(len(source.get("data", "")) for source in images)
 
 
 def _number(digits: str) -> int:

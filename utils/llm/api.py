@@ -10,6 +10,8 @@ from utils.completion import Completion, Delta, Usage, Wire
 from utils.llm.account import Account
 from utils.llm.refusals import Refusal
 from utils.llm.server_profile import ServerProfile
+from utils.pictures import ReadPicture
+from utils.request import Body
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +41,17 @@ class Writer(Protocol):
     """Writes the requests of one conversation."""
 
     profile: ServerProfile
+    read_picture: ReadPicture
 
     def another(self) -> Writer:
         """Return a writer for another conversation."""
 
     def write(
         self, model: str, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
-    ) -> bytes:
+    ) -> Body:
         """Return the body of a request, in the shape of `profile`."""
 
-    def learn(self, body: bytes, prompt_tokens: int) -> None:
+    def learn(self, body: Body, prompt_tokens: int) -> None:
         """Take in what the server counted for *body*, to estimate the next one by."""
 
     def mend(self, refusal: Refusal, *, may_guess: bool) -> bool:

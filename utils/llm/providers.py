@@ -13,6 +13,7 @@ from utils.completion import ModelError, StreamItem, Wire
 from utils.llm.provider import Provider, split
 from utils.llm.server_profile import ServerProfile
 from utils.phrases import phrase
+from utils.pictures import ReadPicture, no_picture
 from utils.waiting import Stop
 
 Open = Callable[[Provider, str], ApiClient]
@@ -34,6 +35,7 @@ class ModelClient:
         self._providers = providers
         self._open = open_client
         self._clients: dict[str, ApiClient] = {}
+        self._read_picture: ReadPicture = no_picture
 
     def warm(self) -> None:
         """Make ready what the first call needs; see `ApiClient.warm`."""
@@ -49,6 +51,12 @@ class ModelClient:
         if provider and not provider.is_ready:
             raise no_key(provider)
         yield from self._client().stream(messages, tools, think=think, stop=stop)
+
+    def take_pictures_from(self, read_picture: ReadPicture) -> None:
+        """Have *read_picture* give the pictures that messages refer to; see `ApiClient`."""
+        self._read_picture = read_picture
+        for client in (self._usual, *self._clients.values()):
+            client.take_pictures_from(read_picture)
 
     @property
     def profile(self) -> ServerProfile:
@@ -103,6 +111,7 @@ class ModelClient:
         client = self._clients.get(provider.name)
         if client is None:
             client = self._clients.setdefault(provider.name, self._open(provider, model))
+            client.take_pictures_from(self._read_picture)
         if model:
             client.model = model
         return client

@@ -268,8 +268,33 @@ def learnt(profile: ServerProfile, refusal: Refusal, *, may_guess: bool) -> Serv
     return plain if plain != profile else None
 
 
+_PICTURES = re.compile(
+    r"image|picture|vision|multi-?modal|mmproj"
+    r"|content.{0,80}((be|valid|expected|not) (a )?(string|str)\b|string_type)"
+    r"|(expected|invalid type|must be).{0,40}(a |valid )?string",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How servers say that they take no pictures: vLLM, llama.cpp, Ollama, OpenRouter, DeepSeek, …"""
+
+
+def without_pictures(profile: ServerProfile, refusal: Refusal) -> ServerProfile | None:
+    """Return the profile that the *refusal* of a request with pictures teaches, None if nothing.
+
+    A size that is complained about says nothing of the model.
+    """
+    says_so = refusal.status in (400, 404, 415, 422, 500, 501) and _PICTURES.search(refusal.text)
+    if not profile.pictures or not says_so:
+        return None
+    return replace(profile, pictures=False)
+
+
 def told(before: ServerProfile, after: ServerProfile, host: str) -> Phrase:
     """Return what to say when a profile was learnt."""
+    if after == replace(before, pictures=False):
+        return phrase(
+            "{host} takes no pictures for this model; it is told their kind and size instead.",
+            host=host,
+        )
     return phrase(
         "{host} takes requests of another shape ({names}); they are sent so from now on.",
         host=host,

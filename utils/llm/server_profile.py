@@ -22,8 +22,9 @@ class ServerProfile:
     *alternating* that roles must, *parallel_calls* whether one reply may hold several calls.
     *call_ids* is "short" where an id must be nine letters and digits, *call_content* what stands
     beside calls that come without text. *plain_schema* leaves out of the tools' schemas what not
-    everybody understands. *thinks_by* and *rests_by* are how Claude is told to think and not to,
-    "" where that is known of the model without asking.
+    everybody understands. *pictures* is whether a message may hold parts that are pictures.
+    *thinks_by* and *rests_by* are how Claude is told to think and not to, "" where that is known of
+    the model without asking.
     """
 
     thinking: bool = True
@@ -42,6 +43,7 @@ class ServerProfile:
     plain_schema: bool = False
     thinks_by: Literal["", "adaptive", "enabled"] = ""
     rests_by: Literal["", "disabled", "between_tools", "effort"] = ""
+    pictures: bool = False
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> ServerProfile:

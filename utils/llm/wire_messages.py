@@ -7,16 +7,26 @@ messages that go on, so that a provider's prefix cache goes on serving.
 from __future__ import annotations
 
 import hashlib
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from utils.completion import SIGNED, Wire
 from utils.llm.server_profile import ServerProfile
+from utils.pictures import Picture, PictureGone, ReadPicture, blind_note, gone_note, no_picture
 
 _NOTE = "[Note from the system]\n"
 """What begins a system message that stands in the place of another role's."""
 
 _STOPPED = "(stopped)"
 """What stands for the reply that a stopped task has none of, where roles must alternate."""
+
+
+_SHOWN = "[Pictures that the calls above read: {names}]"
+"""What stands before the pictures of a call: its answer itself can hold none in this API."""
+
+_LOOKING = "(looking at it)"
+"""The reply before them, where roles must alternate."""
 
 
 def arranged(messages: Sequence[Wire], profile: ServerProfile) -> Sequence[Wire]:
@@ -26,13 +36,21 @@ def arranged(messages: Sequence[Wire], profile: ServerProfile) -> Sequence[Wire]
     """
     if not profile.parallel_calls:
         messages = list(_one_call_each(messages))
+    if any("pictures" in message for message in messages):
+        messages = list(_with_pictures(messages, profile))
     if profile.system_messages != "anywhere" or profile.alternating:
         messages = _system_first(messages, profile)
     return messages
 
 
-def spelled(message: Wire, profile: ServerProfile) -> Wire:
-    """Return one message with the fields that a server of *profile* takes."""
+def spelled(message: Wire, profile: ServerProfile, read_picture: ReadPicture = no_picture) -> Wire:
+    """Return one message with the fields that a server of *profile* takes.
+
+    *read_picture* gives the bytes of its pictures.
+    """
+    if isinstance(message["content"], list):
+        parts = [_part(part, read_picture) for part in message["content"]]
+        return {**message, "content": parts}
     if message["role"] == "tool" and profile.call_ids == "short":
         return {**message, "tool_call_id": _short(message["tool_call_id"])}
     if message["role"] != "assistant":
@@ -50,6 +68,88 @@ def spelled(message: Wire, profile: ServerProfile) -> Wire:
     if calls and profile.call_content == "null":
         message["content"] = message["content"] or None
     return message
+
+
+def with_own_pictures(message: Wire, profile: ServerProfile, read_picture: ReadPicture) -> Wire:
+    """Return one message with its pictures in its own content, be it the answer of a call."""
+    if "pictures" not in message:
+        return message
+    kept = {name: value for name, value in message.items() if name != "pictures"}
+    return {**kept, "content": _contents(message, profile, read_picture)}
+
+
+def _contents(message: Wire, profile: ServerProfile, read_picture: ReadPicture) -> str | list[Wire]:
+    pictures = message["pictures"]
+    if not profile.pictures:
+        return "\n".join([message["content"], *(blind_note(Picture(**one)) for one in pictures)])
+    parts = (_part(_reference(one), read_picture) for one in pictures)
+    return [_text(message["content"]), *parts]
+
+
+def _with_pictures(messages: Sequence[Wire], profile: ServerProfile) -> Iterator[Wire]:
+    """Yield *messages* with their pictures in the content of the person's messages.
+
+    Those that calls showed follow in one of their own, behind all answers of the reply. Where the
+    server takes none, a note in the text stands for each.
+    """
+    shown: list[Wire] = []
+    for message in messages:
+        if message["role"] != "tool" and shown:
+            yield from _looked_at(shown, profile)
+            shown = []
+        pictures = message.get("pictures", [])
+        if not pictures:
+            yield message
+            continue
+        message = {name: value for name, value in message.items() if name != "pictures"}
+        if not profile.pictures:
+            notes = [blind_note(Picture(**picture)) for picture in pictures]
+            yield {**message, "content": "\n".join([message["content"], *notes])}
+        elif message["role"] == "tool":
+            shown += pictures
+            yield message
+        else:
+            yield {**message, "content": [_text(message["content"]), *map(_reference, pictures)]}
+    yield from _looked_at(shown, profile)
+
+
+def _looked_at(shown: Sequence[Wire], profile: ServerProfile) -> Iterator[Wire]:
+    """Yield the message that holds the pictures which calls have *shown*, if there are any."""
+    if not shown:
+        return
+    if profile.alternating:
+        yield {"role": "assistant", "content": _LOOKING}
+    names = ", ".join(picture["name"] for picture in shown)
+    parts = [_text(_SHOWN.format(names=names)), *map(_reference, shown)]
+    yield {"role": "user", "content": parts}
+
+
+def _text(text: str) -> Wire:
+    return {"type": "text", "text": text}
+
+
+def _reference(picture: Wire) -> Wire:
+    """Return the part that `_part` puts the bytes into, once, when it is spelled."""
+    return {"type": "picture", "picture": picture}
+
+
+def _part(part: Wire, read_picture: ReadPicture) -> Wire:
+    if part["type"] != "picture":
+        return part
+    picture = Picture(**part["picture"])
+    try:
+        data = b64encode(read_picture(picture.digest)).decode("ascii")
+    except PictureGone:
+        return _text(gone_note(picture))
+    return {"type": "image_url", "image_url": {"url": f"data:{picture.media_type};base64,{data}"}}
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Return two contents as one: texts as text, parts behind each other."""
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    both = [[_text(one)] if isinstance(one, str) else one for one in (first, second)]
+    return [*both[0], *both[1]]
 
 
 def _short(call_id: str) -> str:
@@ -93,7 +193,7 @@ def _append(fitted: list[Wire], message: Wire, alternating: bool) -> None:
     last = fitted[-1] if fitted else {"role": ""}
     if alternating and message["role"] == "user":
         if last["role"] == "user" or (is_note and last["role"] == "tool"):
-            fitted[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
+            fitted[-1] = {**last, "content": _joined(last["content"], message["content"])}
             return
         if last["role"] == "tool":  # the task was stopped before the model had the answer
             fitted.append({"role": "assistant", "content": _STOPPED})

@@ -72,6 +72,9 @@ export const api = {
   forkSession: (id, turn) => request("POST", `/api/sessions/${id}/fork`, { body: { turn } }),
   earlier: (id, before) => request("GET", `/api/sessions/${id}/transcript`, { query: { before } }),
   exportAddress: (id, format) => address(`/api/sessions/${id}/export`, { format }),
+  givePicture: (id, file) =>
+    request("POST", `/api/sessions/${id}/pictures`, { query: { name: file.name }, bytes: file }),
+  pictureAddress: (id, digest) => `/api/sessions/${id}/pictures/${digest}`,
   search: (text) => request("GET", "/api/search", { query: { text, limit: 40 } }),
 
   folder: (path, session, part = {}) =>

@@ -2,7 +2,7 @@
 
 import { keep, kept } from "../lib/memory.js";
 
-/** @typedef {{cmd: string, text: string, now: boolean}} Sent */
+/** @typedef {{cmd: string, text: string, now: boolean, pictures?: import("../views/attached.js").Picture[]}} Sent */
 
 const place = (session) => `unsent.${session}`;
 

@@ -8,7 +8,7 @@
 /**
  * One thing in the conversation; `key` is unique in its picture, and an item that changed is
  * another object.
- * @typedef {{key: string, kind: "person", text: string, turn: number, cmd: string}
+ * @typedef {{key: string, kind: "person", text: string, turn: number, cmd: string, pictures?: any[]}
  *   | {key: string, kind: "thinking", text: string, seconds: number | null}
  *   | {key: string, kind: "text", text: string, done: boolean}
  *   | {key: string, kind: "call", id: string, name: string, arguments: Record<string, any>,
@@ -41,8 +41,11 @@ export function emptyPicture(prefix = "", firstTurn = 1) {
 
 /** What each event does to the picture; a test holds the names against those of the server. */
 const DRAWN = {
-  TurnStarted: (picture, { text, turn, cmd = "" }) =>
-    added({ ...picture, turn, isRunning: true }, { kind: "person", text, turn, cmd }),
+  TurnStarted: (picture, { text, turn, cmd = "", pictures = [] }) =>
+    added(
+      { ...picture, turn, isRunning: true },
+      { kind: "person", text, turn, cmd, ...(pictures.length ? { pictures } : {}) },
+    ),
 
   StepStarted: (picture) => ({ ...answered(picture), step: picture.items.length }),
 

@@ -47,11 +47,15 @@ export function composer(app) {
     },
     icon("upload"),
   );
+  /** @type {import("./attached.js").Attached | null} there once a picture was attached */
+  let attached = null;
+  const thumbnails = h("div", {});
   const form = h(
     "form",
     { class: "composer" },
     completion.element,
     chips.element,
+    thumbnails,
     area,
     h(
       "div",
@@ -72,6 +76,7 @@ export function composer(app) {
     session = opened;
     if (isWritten) remember(`draft.${session}`, area.value);
     else area.value = remembered(`draft.${session}`) ?? "";
+    if (attached || remembered(`pictures.${session}`)) withPictures((shown) => shown.enter(session));
     resize();
   });
   app.show((known) => {
@@ -79,14 +84,30 @@ export function composer(app) {
     stop.hidden = !isRunning;
     stop.disabled = Boolean(known.state?.stopping);
     send.title = isRunning ? t("Queue for later (Ctrl+Enter: stop and send now)") : t("Send");
-    send.disabled = !area.value.trim();
+    weigh();
     chips.update(known.state?.queue ?? [], known.state?.paused);
   });
 
   function resize() {
     area.style.height = "auto";
     area.style.height = `${Math.min(area.scrollHeight + 2, Math.round(innerHeight * 0.4))}px`;
-    send.disabled = !area.value.trim();
+    weigh();
+  }
+
+  /** A message needs words or a picture, and waits for a picture that is on its way. */
+  function weigh() {
+    send.disabled = Boolean(attached?.isBusy) || !(area.value.trim() || attached?.count);
+  }
+
+  /** Does something with the attached pictures, which most people never have. */
+  async function withPictures(work) {
+    const { Attached } = await import("./attached.js");
+    if (!attached) {
+      attached = new Attached(app, () => weigh());
+      thumbnails.append(attached.element);
+      attached.enter(session);
+    }
+    work(attached);
   }
 
   function take(text) {
@@ -97,11 +118,11 @@ export function composer(app) {
 
   function submit(now = false) {
     const text = area.value.trim();
-    if (!text || isTooLong(text)) return;
+    if (attached?.isBusy || !(text || attached?.count) || isTooLong(text)) return;
     area.value = "";
     area.dispatchEvent(new Event("input"));
     completion.close();
-    app.send(text, now);
+    app.send(text, now, attached?.take());
   }
 
   /** The server would hang up on it. */
@@ -133,8 +154,20 @@ export function composer(app) {
     const pasted = pastedFiles(event.clipboardData);
     if (!pasted.length) return;
     event.preventDefault();
-    addAndName(pasted);
+    addPastedFiles(pasted);
   });
+  form.addEventListener("drop", (event) => {
+    const given = [...(event.dataTransfer?.files ?? [])];
+    if (!given.length || !given.every(isPicture)) return; // then they are named, see drops.js
+    event.preventDefault();
+    withPictures((shown) => shown.add(given));
+  });
+  function addPastedFiles(pasted) {
+    const pictures = pasted.filter(isPicture);
+    if (pictures.length) withPictures((shown) => shown.add(pictures));
+    const others = pasted.filter((file) => !isPicture(file));
+    if (others.length) addAndName(others);
+  }
   async function addAndName(chosen) {
     const { into, upload } = await import("./upload.js");
     const paths = await upload(app, into(chosen));
@@ -144,13 +177,18 @@ export function composer(app) {
     if (keepsText) remember(`draft.${session}`, null);
     else if (session) area.value = ""; // what was written before the first session goes into it
     session = "";
+    attached?.enter("");
     resize();
   });
+  app.on("pictures", ({ session: of, pictures }) => withPictures((shown) => shown.put(of, pictures)));
   app.on("draft", take);
   app.on("mention", (path) => take(mention(path)));
   app.on("compose", () => area.focus());
   return { element: form, area, focus: () => area.focus(), take };
 }
+
+/** Whether a model could see *file*. @param {File} file */
+const isPicture = (file) => /^image\/(png|jpeg|webp|gif)$/.test(file.type);
 
 /** The files of the clipboard; an office program adds a picture to text, which stays text. */
 function pastedFiles(data) {
@@ -209,7 +247,7 @@ function queueView(app) {
   const takeBack = async (id) => {
     const { session } = app.known;
     const ack = await app.queue("drop", id);
-    if (ack) app.giveBack(session, ack.text);
+    if (ack) app.giveBack(session, ack.text, ack.pictures);
   };
   const move = (id, by) => app.queue("move", id, Math.max(0, queue.findIndex((item) => item.id === id) + by));
   const act = (name, words, text, work) =>
@@ -226,11 +264,12 @@ function queueView(app) {
   const chips = keyed(
     element,
     ({ id }) => id,
-    ({ id, text }) => {
+    ({ id, text, pictures }) => {
       const chip = h(
         "li",
         { class: "chip", draggable: true },
-        h("span", { class: "words", text: visible(text) }),
+        pictures && icon("image"),
+        h("span", { class: "words", text: visible(text) || pictures?.map(({ name }) => name).join(", ") }),
         act("up", t("Earlier"), text, () => move(id, -1)),
         act("send", t("Do this now"), text, () => app.queue("now", id)),
         act("close", t("Take back"), text, () => takeBack(id)),

@@ -4,6 +4,7 @@ import { button, h, keyed, retext } from "../lib/dom.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/words.js";
 import { verb } from "../cards/verbs.js";
+import { api } from "../net/api.js";
 import { welcome } from "./welcome.js";
 import { Follow } from "./follow.js";
 
@@ -14,7 +15,8 @@ const FRAMES = 8; // that are waited for at most
 export function conversation(app) {
   const host = {
     openFile: (path, line) => app.tell("open", { path, line }),
-    resend: (turn, text) => app.fork(turn, text),
+    resend: (turn, text, pictures) => app.fork(turn, text, pictures),
+    pictureAddress: (digest) => api.pictureAddress(app.known.session, digest),
     fork: (turn) => app.fork(turn + 1, ""),
     send: (text) => app.send(text),
     undo: app.undo,
@@ -25,7 +27,10 @@ export function conversation(app) {
   const sent = keyed(
     pending,
     ({ cmd }) => cmd,
-    ({ text }) => ({ element: h("article", { class: "person sending" }, h("div", { class: "said", text })) }),
+    ({ text, pictures = [] }) => {
+      const said = [...pictures.map(({ name }) => name), text].filter(Boolean).join("\n");
+      return { element: h("article", { class: "person sending" }, h("div", { class: "said", text: said })) };
+    },
   );
   const working = h("p", { class: "working", hidden: true }, h("span", { class: "spinner" }), h("span", {}));
   const empty = h("div", { class: "empty", hidden: true });
@@ -70,7 +75,7 @@ export function conversation(app) {
       }
       if (known.outbox.length > outbox) follow.toEnd();
       outbox = known.outbox.length;
-      sent(known.outbox.filter(({ text }) => !text.startsWith("/")));
+      sent(known.outbox.filter(({ text, pictures }) => pictures || !text.startsWith("/")));
       older.hidden = known.picture.firstTurn <= 1;
       drawEmpty(known);
       drawWorking(known);

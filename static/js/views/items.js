@@ -13,7 +13,7 @@ import { drawCard } from "../cards/cards.js";
 import { UndoButton } from "../cards/undo.js";
 import { personView } from "./person.js";
 
-/** @typedef {import("../cards/cards.js").Host & {resend?: (turn: number, text: string) => void, fork?: (turn: number) => void, send?: (text: string) => void}} Host */
+/** @typedef {import("../cards/cards.js").Host & {resend?: (turn: number, text: string, pictures?: any[]) => void, pictureAddress?: (digest: string) => string, fork?: (turn: number) => void, send?: (text: string) => void}} Host */
 
 const VIEWS = {
   person: personView,

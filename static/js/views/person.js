@@ -4,11 +4,15 @@ import { button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { copyButton } from "../lib/code.js";
 import { t } from "../lib/words.js";
+import { pictureRow } from "./picture.js";
 
 /** @param {any} item @param {import("./items.js").Host} host */
 export function personView(item, host) {
   const text = h("div", { class: "said", text: item.text });
-  const element = h("article", { class: "person", "aria-label": t("You") }, text);
+  text.hidden = !item.text;
+  const shown = pictureRow(item.pictures, host.pictureAddress);
+  const said = shown ? h("div", { class: "shown" }, shown, text) : text;
+  const element = h("article", { class: "person", "aria-label": t("You") }, said);
   if (!host.resend || !item.turn) return { element };
   const words = t("Rewrite this in a new session");
   const edit = button(
@@ -19,12 +23,12 @@ export function personView(item, host) {
   const actions = h("div", { class: "actions" }, edit, copy);
   element.append(actions);
   function begin() {
-    const form = editForm(item.text, (changed) => host.resend(item.turn, changed), end);
+    const form = editForm(item.text, (changed) => host.resend(item.turn, changed, item.pictures), end);
     element.replaceChildren(form);
     form.querySelector("textarea").focus();
   }
   function end() {
-    element.replaceChildren(text, actions);
+    element.replaceChildren(said, actions);
     edit.focus();
   }
   return { element };

@@ -55,7 +55,7 @@ def test_what_has_begun_waits_no_longer_whenever_it_is_killed(tmp_path: Path) ->
         queued = Queued(here.main)
         queued.add("second")
         queued.add("third")
-        turn = here.main.ask("second", queued.ids_of("second"))
+        turn = here.main.ask("second", queued=queued.ids_of("second"))
         assert isinstance(next(turn), TurnStarted)
         turn.close()  # here we are killed
     with house(tmp_path) as here:

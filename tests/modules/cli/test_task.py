@@ -28,7 +28,7 @@ def test_a_signal_before_there_is_a_turn_stops_it(
         assert main.stop.wait(120)
         yield from turn
 
-    monkeypatch.setattr(MainTerminal, "ask", lambda _, line: interrupted(begin(line)))
+    monkeypatch.setattr(MainTerminal, "ask", lambda _, line, _pictures: interrupted(begin(line)))
     screen = PlainScreen("text", out := StringIO(), StringIO(), Words("en", {}))
     assert run_task(main, "do it", screen, FailureLog(tmp_path / "failures")) == 130
     assert out.getvalue() == ""

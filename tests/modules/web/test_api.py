@@ -92,7 +92,7 @@ def test_every_route_on_a_session_knows_no_other(served: Served) -> None:
         **{"take-back": {"seen": 1, "path": "a"}, "accept": {"seen": 1}},
         "undo": {"what": "turn", "number": 1},
     }
-    queries = {"file": "?path=a&seen=1"}
+    queries = {"file": "?path=a&seen=1", "pictures": "?name=a"}
     for method, path, _ in described(served):
         if "{id}" in path:
             name = path.rpartition("/")[2]

@@ -9,8 +9,10 @@ import pytest
 
 from tests.simulator import ErrorFrame, Refuse, Say, Simulator, Step
 from tests.utils.wire import USER, ask, client_of
+from utils.codec import to_plain
 from utils.completion import ModelError
 from utils.llm.server_profile import ProfilesInMemory, ServerProfile
+from utils.pictures import Picture
 from utils.prices import PriceList
 
 FINE = Say("Fine.")
@@ -108,3 +110,62 @@ def test_a_server_that_refuses_for_ever_is_given_up_on() -> None:
             ask(client)
         assert len(server.requests) < 50
         assert client.profile == ServerProfile()
+
+
+SEEING = ServerProfile(pictures=True)
+PICTURE = Picture("0" * 64, "a.png", "PNG", 8, 6, 99, "image/png")
+SHOWN = {"role": "user", "content": "What is it?", "pictures": [to_plain(PICTURE)]}
+NO_PICTURES = {
+    "Invalid content type. image_url is only supported by certain models.": 400,
+    "messages[1]: unknown variant `image_url`, expected `text`": 400,
+    "At most 0 image(s) may be provided in one request.": 400,
+    "glm-tiny is not a multimodal model": 400,
+    "image input is not supported - hint: you may need to provide the mmproj": 500,
+    "No endpoints found that support image input": 404,
+    "messages.1.content: Input should be a valid string": 422,
+    "'messages.1.content' must be a string": 400,
+}
+
+
+@pytest.mark.parametrize(("text", "status"), NO_PICTURES.items())
+def test_a_server_that_takes_no_pictures_is_told_of_them(text: str, status: int) -> None:
+    kept = ProfilesInMemory()
+    with (
+        Simulator([refuse(text, status), FINE, FINE]) as server,
+        client_of(server, profiles=kept) as client,
+    ):
+        kept.keep(server.url, client.model, SEEING)
+        client.take_pictures_from(lambda _: b"bytes")
+        first, second = ask(client, SHOWN), ask(client, SHOWN)
+        contents = [body["messages"][-1]["content"] for body in bodies(server)]
+        assert client.profile == ServerProfile()
+    assert contents[0][1]["image_url"]["url"].startswith("data:image/png;base64,")
+    note = "[picture a.png, PNG, 8×6, 99 B; this model does not see pictures]"
+    assert contents[1:] == [f"What is it?\n{note}"] * 2
+    (learnt,) = first.learnt
+    assert "takes no pictures for this model" in str(learnt.what)
+    assert first.done.text == second.done.text == "Fine."
+    assert not first.retries
+    assert not second.learnt
+
+
+def test_a_refusal_without_a_picture_says_nothing_of_pictures() -> None:
+    kept = ProfilesInMemory()
+    script: list[Step] = [refuse("messages.1.content: Input should be a valid string"), FINE]
+    with Simulator(script) as server, client_of(server, profiles=kept) as client:
+        kept.keep(server.url, client.model, SEEING)
+        with pytest.raises(ModelError):
+            ask(client)
+        assert client.profile == SEEING
+
+
+def test_a_picture_takes_little_of_the_window() -> None:
+    kept = ProfilesInMemory()
+    with (
+        Simulator([FINE]) as server,
+        client_of(server, profiles=kept, context_limit=100_000, max_tokens=90_000) as client,
+    ):
+        kept.keep(server.url, client.model, SEEING)
+        client.take_pictures_from(lambda _: bytes(1_000_000))
+        ask(client, SHOWN)
+        assert bodies(server)[0]["max_tokens"] == 90_000

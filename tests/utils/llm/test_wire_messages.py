@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+from base64 import b64encode
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utils.codec import to_plain
 from utils.llm.server_profile import ServerProfile
 from utils.llm.wire_messages import arranged, spelled
+from utils.pictures import Picture, PictureGone
 
 Message = dict[str, Any]
 
@@ -106,8 +110,75 @@ def test_a_reply_bears_what_the_server_takes() -> None:
     assert spelled(reply("Text."), profile)["content"] == "Text."
 
 
+def picture(name: str) -> Message:
+    shown = Picture(hashlib.sha256(name.encode()).hexdigest(), name, "PNG", 8, 6, 99, "image/png")
+    return to_plain(shown)  # type: ignore[no-any-return]
+
+
+def bytes_of(digest: str) -> bytes:
+    if digest == picture("gone")["digest"]:
+        raise PictureGone(digest)
+    return digest.encode()
+
+
+def parts_of(name: str) -> Message:
+    data = b64encode(picture(name)["digest"].encode()).decode()
+    return {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+
+
+LOOKED = [
+    {**user("What is this?"), "pictures": [picture("p"), picture("gone")]},
+    reply("", "a", "b"),
+    {**answer("a"), "pictures": [picture("q")]},
+    answer("b"),
+    system("News."),
+    reply("Red."),
+]
+NOTE = "[picture {name}, PNG, 8×6, 99 B; {why}]"
+
+
+def sent(messages: Any, profile: ServerProfile) -> list[Message]:
+    return [spelled(message, profile, bytes_of) for message in arranged(messages, profile)]
+
+
+def test_a_model_that_sees_gets_the_pictures_behind_all_answers() -> None:
+    gone = NOTE.format(name="gone", why="it is not kept any more")
+    first, calls, *rest = sent(LOOKED, ServerProfile(pictures=True))
+    text = {"type": "text", "text": "What is this?"}
+    assert first == user([text, parts_of("p"), {"type": "text", "text": gone}])  # type: ignore[arg-type]
+    assert calls == reply("", "a", "b")
+    shown = {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "[Pictures that the calls above read: q]"},
+            parts_of("q"),
+        ],
+    }
+    assert rest == [answer("a"), answer("b"), shown, system("News."), reply("Red.")]
+
+
+def test_a_model_that_does_not_see_is_told_of_them() -> None:
+    told = sent(LOOKED, ServerProfile())
+    why = "this model does not see pictures"
+    notes = [NOTE.format(name=name, why=why) for name in ("p", "gone", "q")]
+    assert told[0] == user("\n".join(["What is this?", *notes[:2]]))
+    assert told[2] == {**answer("a"), "content": f"did a\n{notes[2]}"}
+    assert [message["role"] for message in told] == [message["role"] for message in LOOKED]
+
+
+def test_pictures_keep_roles_alternating() -> None:
+    told = sent(LOOKED, ServerProfile(pictures=True, alternating=True))
+    assert [m["role"] for m in told] == [
+        *("user", "assistant", "tool", "tool"),
+        *("assistant", "user", "assistant"),
+    ]
+    assert told[4]["content"] == "(looking at it)"
+    assert told[5]["content"][-1]["text"] == "[Note from the system]\nNews."
+
+
 PROFILES = st.builds(
     ServerProfile,
+    pictures=st.booleans(),
     system_messages=st.sampled_from(["anywhere", "first", "none"]),
     alternating=st.booleans(),
     parallel_calls=st.booleans(),
@@ -120,11 +191,14 @@ def histories(draw: st.DrawFn) -> list[list[Message]]:
     steps = [[system("You are."), system("Place."), user("0")]]
     for number in range(draw(st.integers(1, 6))):
         ids = [f"{number}{letter}" for letter in "abc"[: draw(st.integers(0, 3))]]
-        step = [reply(f"r{number}", *ids), *map(answer, ids)]
+        shows = draw(st.booleans())
+        answers = [{**answer(i), "pictures": [picture(i)]} if shows else answer(i) for i in ids]
+        step = [reply(f"r{number}", *ids), *answers]
         if draw(st.booleans()):
             step.append(system(f"s{number}"))
         if not ids:
-            step.append(user(f"u{number}"))
+            seen = {"pictures": [picture("p")]} if draw(st.booleans()) else {}
+            step.append({**user(f"u{number}"), **seen})
         steps.append(step)
     return steps
 
@@ -133,11 +207,11 @@ def histories(draw: st.DrawFn) -> list[list[Message]]:
 def test_requests_only_ever_grow_at_their_end(
     profile: ServerProfile, steps: list[list[Message]]
 ) -> None:
-    sent: list[Message] = []
+    history: list[Message] = []
     before: list[Message] = []
     for step in steps:
-        sent += step
-        now = [spelled(message, profile) for message in arranged(sent, profile)]
+        history += step
+        now = [spelled(m, profile, bytes_of) for m in arranged(history, profile)]
         assert now[: len(before)] == before
         before = now
 
@@ -145,5 +219,5 @@ def test_requests_only_ever_grow_at_their_end(
 @given(PROFILES, histories())
 def test_nothing_said_is_lost(profile: ServerProfile, steps: list[list[Message]]) -> None:
     sent = [message for step in steps for message in step]
-    text = "\n".join(message["content"] for message in arranged(sent, profile))
+    text = "\n".join(str(message["content"]) for message in arranged(sent, profile))
     assert all(message["content"] in text for message in sent)

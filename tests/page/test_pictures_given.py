@@ -1,0 +1,70 @@
+"""Pictures pasted into the message or dropped on it: seen before, sent with it, seen after."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.drawings import drawn
+from tests.page.stage import Stage, message
+from tests.page.test_drops import drop
+from tests.scripted import say
+
+PASTE = """([name, type, data]) => {
+    const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File([bytes], name, { type }));
+    const event = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+    document.querySelector(".composer textarea").dispatchEvent(event);
+}"""
+
+
+def paste(page: Page, name: str, data: bytes, kind: str = "image/png") -> None:
+    page.evaluate(PASTE, [name, kind, b64encode(data).decode()])
+
+
+def test_pictures_are_sent_with_the_message_and_shown_in_it(house: Stage, tmp_path: Path) -> None:
+    house.model.replies += [say("Two squares.")]
+    page = house.open()
+    paste(page, "image.png", drawn(size=(60, 40)))
+    (tmp_path / "two.jpg").write_bytes(drawn("JPEG", (50, 50)))
+    drop(page, ".composer", tmp_path / "two.jpg")
+    thumbnails = page.locator(".attached img")
+    expect(thumbnails).to_have_count(2)
+    paste(page, "three.gif", drawn("GIF"), "image/gif")
+    expect(thumbnails).to_have_count(3)
+    page.get_by_role("button", name="Remove three.gif").click()
+    expect(thumbnails).to_have_count(2)
+    page.reload()  # what is attached stays
+    expect(thumbnails).to_have_count(2)
+    assert list(house.project.iterdir()) == []  # nothing went into the project
+    message(page).fill("What is this?")
+    message(page).press("Enter")
+    expect(page.locator(".reply")).to_contain_text("Two squares.")
+    expect(thumbnails).to_have_count(0)
+    shown = page.locator(".person .picture img")
+    expect(shown).to_have_count(2)
+    expect(shown.first).to_have_attribute(
+        "alt", re.compile(r"^image-\d{14}\.png, PNG, 60×40, \d+ B$")
+    )
+    loaded = "(images) => images.every((image) => image.complete && image.naturalWidth > 0)"
+    page.wait_for_function(f"() => ({loaded})([...document.querySelectorAll('.person img')])")
+    names = [picture["name"] for picture in house.model.requests[0][-1]["pictures"]]
+    assert names[0].startswith("image-")  # each that is pasted has a name of its own
+    assert names[1:] == ["two.jpg"]
+    shown.first.click()
+    expect(page.locator("dialog.picture-sheet img")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(page.locator(".person .picture img")).to_have_count(2)
+
+
+def test_what_cannot_be_used_is_said(house: Stage) -> None:
+    page = house.open()
+    paste(page, "broken.png", drawn()[:40])
+    expect(page.get_by_text("broken.png cannot be read as a picture")).to_be_visible()
+    expect(page.locator(".attached img")).to_have_count(0)
+    expect(message(page)).to_have_value("")

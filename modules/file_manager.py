@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from stat import S_ISDIR
 from typing import Annotated, Any, Protocol
 
 from core.cards import Card, Change, DiffCard, Hit, SearchCard, TextCard
@@ -15,10 +16,11 @@ from modules.files.operations import Done, Operation, check_whole, operate
 from modules.files.reading import read_excerpt, read_part
 from modules.files.seen import Seen
 from modules.files.text_file import NotEncodable, NotExact, TextFile
-from modules.project import Changed, Project
+from modules.project import Changed, Missing, Project
 from utils.clean import visible
 from utils.git_names import is_in_git
 from utils.globs import glob_filter
+from utils.nearest import nearest_paths
 from utils.phrases import Phrase, phrase
 from utils.text import Difference, counted, difference, lines_of
 
@@ -91,7 +93,7 @@ class FileManager(Family):
             return read_part(path, TextFile.new(self._past(path)), start_line, end_line)
         if path.startswith("@output/") and self._outputs is not None:
             return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
-        name = self._named(path)
+        name = self._there(path)
         if end_line is not None and 1 <= start_line <= end_line:
             with self._project.read_from(name, start_line) as found:
                 if found is not None:
@@ -162,7 +164,7 @@ class FileManager(Family):
     ) -> Outcome:
         """Change part of a text file: replace old by new; append new, or insert it before
         start_line; replace_lines start_line to end_line by new; clear all."""
-        name = self._named(path)
+        name = self._there(path)
         file = self._project.read_text(name)
         self._seen.check_known(name, file.data)
         if operation in ("replace_lines", "insert"):
@@ -180,9 +182,7 @@ class FileManager(Family):
     @tool(Risk.WRITE, phrase("Rename or move a file or folder."))
     def rename_file(self, path: str, new_path: str) -> Outcome:
         """Rename or move a file or folder; never onto something that exists."""
-        name, new_name = self._named(path), self._named(new_path)
-        if self._project.stat(name) is None:
-            raise ToolError(phrase("There is no {path}.", path=visible(name)))
+        name, new_name = self._there(path), self._named(new_path)
         if name == new_name:
             raise ToolError(phrase("Both paths are {path}.", path=visible(name)))
         self._to_write(name, new_name).rename(name, new_name)
@@ -196,7 +196,7 @@ class FileManager(Family):
     @tool(Risk.DESTROY, phrase("Delete a file."))
     def delete_file(self, path: str) -> Outcome:
         """Delete a file."""
-        name = self._named(path)
+        name = self._there(path)
         if self._seen.of(name) is not None:
             self._seen.check_known(name, self._project.read_bytes(name))
         self._to_write(name).delete_file(name)
@@ -263,6 +263,19 @@ class FileManager(Family):
         if name := self._project.meant(path):
             return name
         raise ToolError(phrase("The path names the project folder itself; name what is in it."))
+
+    def _there(self, path: str) -> str:
+        """Return *path* made normal; where nothing is there, say what was probably meant."""
+        name = self._named(path)
+        folder = self._project.stat(name.rpartition("/")[0])
+        goes_through_a_file = folder is not None and not S_ISDIR(folder.st_mode)
+        if goes_through_a_file or self._project.stat(name) is not None:
+            return name
+        missing = phrase("There is no {path}.", path=visible(name))
+        if not (near := nearest_paths(name, self._project.files())):
+            raise Missing(missing)
+        named = ", ".join(map(visible, near))
+        raise Missing(phrase("{problem} Did you mean {near}?", problem=missing, near=named))
 
     def _refuse_own_name(self, name: str) -> None:
         """Refuse a file in a folder that is to be, and is called as the project is.

@@ -143,7 +143,7 @@ def test_consecutive_requests_extend_the_same_prefix() -> None:
         ("look", '{"at": "a", "to": "b"}', "no parameter 'to'"),
         ("fly", "{}", "no tool 'fly'"),
         ("", "{}", "no tool 'unnamed'"),
-        ("fail", "{}", "Error: It cannot be done: because."),
+        ("fail", "{}", "This call failed: It cannot be done: because."),
     ],
 )
 def test_a_mistake_is_told_to_the_model(name: str, arguments: str, told: str) -> None:
@@ -519,7 +519,7 @@ def test_what_could_not_be_undone_does_not_run() -> None:
     main = terminal(call("write", path="a"), say("ok"), families=[box, Holder(early=True)])
     run(main, "hi")
     assert box.ran == []
-    assert talk_of(main)[2].text == "Error: The disk is full."
+    assert talk_of(main)[2].text == "This call failed: The disk is full."
 
 
 def test_a_checkpoint_lost_after_the_call_is_told_to_the_person() -> None:

@@ -72,6 +72,9 @@ def _call(value: Mapping[str, Any]) -> TextCall | None:
 
 def _json_of(text: str) -> Any:
     """Return the JSON value that *text* is, a little wrong or not; None if it is none."""
+    if text.startswith("{{"):
+        value, end = _json_at(text, 0)
+        return None if text[end:].strip() else value
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError):
@@ -99,10 +102,19 @@ def _json_at(text: str, start: int) -> tuple[Any, int]:
         start += 1
     if not text.startswith(("{", "["), start):  # an error would count the lines up to here
         return None, start
+    is_doubled = text.startswith("{{", start)
     try:
-        return _DECODER.raw_decode(text, start)
+        value, end = _DECODER.raw_decode(text, start + is_doubled)
     except (ValueError, RecursionError):
         return None, start
+    if not is_doubled:
+        return value, end
+    closing = _BRACE.match(text, end)
+    return (value, closing.end()) if closing else (None, start)
+
+
+_BRACE = re.compile(r"\s*\}")
+"""What ends an object in doubled braces: so the chat template of Qwen2.5-Coder shows a call."""
 
 
 def _bare(text: str, opening: re.Match[str]) -> Block:

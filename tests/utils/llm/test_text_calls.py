@@ -39,6 +39,9 @@ INVOKE = (
     '<parameter name="content">hi\nyou\n</parameter>\n</invoke>'
 )
 WHOLE = {
+    "doubled braces": f"{{{JSON}}}",
+    "doubled braces in a tag": f"<tool_call>\n{{{JSON}}}\n</tool_call>",
+    "doubled braces in a fence": f"```json\n{{{JSON}}}\n```",
     "bare": JSON,
     "list": f"[{JSON}]",
     "fence": FENCED,

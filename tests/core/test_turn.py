@@ -10,6 +10,7 @@ from core.cards import Change, TextCard
 from core.events import (
     ApprovalAsked,
     Event,
+    Informed,
     Reply,
     Retrying,
     TextDelta,
@@ -24,7 +25,7 @@ from core.main_terminal import MainTerminal
 from core.messages import Assistant, Context, ToolAnswer, ToolCall, User
 from core.tools import Outcome, Risk, Running, ToolError, tool
 from core.transcript import retold
-from core.turn import drive
+from core.turn import NOT_MENDED, drive
 from tests.scripted import USED, Item, ScriptedModel, call, calls, run, say, terminal
 from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
 from utils.phrases import Phrase, Problem, phrase
@@ -581,3 +582,21 @@ def test_a_screen_that_replies_to_everything_breaks_nothing() -> None:
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].why == "done"
     assert sum(isinstance(event, Warned) for event in events) == 2
+
+
+def test_a_reply_that_only_repeats_a_failure_is_asked_to_mend_it_once() -> None:
+    repeated = say("This call failed: It cannot be done: because.")
+    main = terminal(call("fail"), repeated, call("look", at="a"), say("Seen."), families=[Box()])
+    events = run(main, "do it")
+    assert requests(main)[2][-1] == {"role": "system", "content": NOT_MENDED}
+    assert sum(isinstance(event, Informed) for event in events) == 1
+    assert not any(isinstance(event, Warned) for event in events)
+    again = terminal(call("fail"), repeated, repeated, families=[Box()])
+    assert isinstance(run(again, "do it")[-2], Warned)
+    assert len(requests(again)) == 3
+
+
+def test_a_failure_told_in_own_words_is_the_last_word() -> None:
+    main = terminal(call("fail"), say("It could not be done."), families=[Box()])
+    run(main, "do it")
+    assert len(requests(main)) == 2

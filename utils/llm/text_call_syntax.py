@@ -344,6 +344,7 @@ SYNTAXES: Sequence[tuple[re.Pattern[str], Reader]] = tuple(
     (re.compile(opening, re.MULTILINE), reader)
     for opening, reader in (
         (rf"<(?P<tag>{_WRAPPERS})>", _wrapped),
+        (r"<(?P<tag>tools)>(?=\s*\{+\s*\"name\":\s*\"[\w.-]+\",\s*\"arguments\")", _wrapped),
         (r"<function=(?P<function>[\w.-]+)>", _function),
         (r"<invoke name=\"(?P<name>[\w.-]+)\">", _invoke),
         (r"\[TOOL_CALLS\]", _mistral),

@@ -215,7 +215,7 @@ _KEYS = (
     "|args|input"
 )
 _TAGS = (
-    r"tool_calls?>|function_calls?>|functioncall>|minimax:tool_call>|function=|invoke name="
+    r"tool_calls?>|tools>|function_calls?>|functioncall>|minimax:tool_call>|function=|invoke name="
     r"|\|python_tag\||\|tool_call|\|channel\||\|start\||start_function_call>"
     r"|[a-z]+_[a-z_]+>\s*<[a-z_]+>"
 )

@@ -39,6 +39,7 @@ INVOKE = (
     '<parameter name="content">hi\nyou\n</parameter>\n</invoke>'
 )
 WHOLE = {
+    "tools": f"<tools>\n  {JSON}\n</tools>",
     "doubled braces": f"{{{JSON}}}",
     "doubled braces in a tag": f"<tool_call>\n{{{JSON}}}\n</tool_call>",
     "doubled braces in a fence": f"```json\n{{{JSON}}}\n```",

@@ -131,10 +131,28 @@ def _fenced(text: str, opening: re.Match[str]) -> Block:
     if found is None:
         return None, opening.end()
     body = text[opening.end() : found.start()].strip()
-    calls = calls_of(_json_of(body))
+    calls = _calls_in(body)
     if calls is None and opening["label"] == "tool_code":
         calls = _python_calls(re.sub(r"^print\((.*)\)$", r"\1", body, flags=re.DOTALL))
     return calls, found.end()
+
+
+def _calls_in(body: str) -> list[TextCall] | None:
+    """Return the calls of the JSON values that *body* is made of, one behind the other."""
+    calls: list[TextCall] = []
+    position = 0
+    while position < len(body):
+        value, end = _json_at(body, position)
+        some = calls_of(value)
+        if some is None:
+            return None
+        calls += some
+        gap = _GAP.match(body, end)
+        position = gap.end() if gap else end
+    return calls or None
+
+
+_GAP = re.compile(r"[\s,;]*")
 
 
 def _wrapped(text: str, opening: re.Match[str]) -> Block:
@@ -148,7 +166,7 @@ def _wrapped(text: str, opening: re.Match[str]) -> Block:
 
 
 def _body(body: str) -> list[TextCall] | None:
-    if (calls := calls_of(_json_of(body))) is not None:
+    if (calls := _calls_in(body)) is not None:
         return calls
     if found := _GLM.fullmatch(body):
         return [TextCall(found["name"].strip(), dict(_GLM_ARGUMENT.findall(found["pairs"])))]

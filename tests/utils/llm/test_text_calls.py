@@ -269,3 +269,12 @@ def test_a_call_that_is_nested_without_end_is_none(lead: str, depth: int) -> Non
     end = {"<tool_call>": "</tool_call>", "```json\n": "\n```"}.get(lead, "")
     reading = find_calls(f"{lead}{'[' * depth}{JSON}{']' * depth}{end}", judge)
     assert reading is None or not (reading.calls or reading.is_sure)
+
+
+@pytest.mark.parametrize("block", ["```json\n{}\n```", "<tool_call>\n{}\n</tool_call>"])
+def test_several_calls_in_one_block_are_all_read(block: str) -> None:
+    reading = find_calls(block.replace("{}", f"{JSON}\n{JSON}"), judge)
+    assert reading is not None
+    assert (len(reading.calls), reading.is_sure) == (2, True)
+    torn = find_calls(block.replace("{}", f"{JSON}\n{JSON[:-1]}"), judge)
+    assert torn is None or not torn.is_sure

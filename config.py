@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from utils import setting_kinds as kinds
 from utils.bootstrap import STARTED_BY
@@ -23,10 +23,15 @@ from utils.dotenv import read_dotenv
 from utils.phrases import Phrase, Problem, Text, phrase
 from utils.prices import PriceList
 
+if TYPE_CHECKING:
+    from utils.llm.provider import Provider
+
 ROOT = Path(__file__).resolve().parent
 VERSION = "0.1.0"
 Language = Literal["en", "zh"]
 DEEPSEEK = "https://api.deepseek.com"
+ANTHROPIC = "https://api.anthropic.com"
+OPENAI = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +40,10 @@ class Settings:
 
     deepseek_api_key: str = field(default="", metadata=kinds.text(), repr=False)
     deepseek_base_url: str = field(default=DEEPSEEK, metadata=kinds.address(DEEPSEEK))
+    anthropic_api_key: str = field(default="", metadata=kinds.text(), repr=False)
+    anthropic_base_url: str = field(default=ANTHROPIC, metadata=kinds.address(ANTHROPIC))
+    openai_api_key: str = field(default="", metadata=kinds.text(), repr=False)
+    openai_base_url: str = field(default=OPENAI, metadata=kinds.address(OPENAI))
     tavily_api_key: str = field(default="", metadata=kinds.text(), repr=False)
     tavily_base_url: str = field(default="https://api.tavily.com", metadata=kinds.address(DEEPSEEK))
     data_dir: Path = field(default=ROOT / "data", metadata={})
@@ -63,6 +72,9 @@ class Settings:
     checkpoint_total_mb: int = field(default=5_000, metadata=kinds.number(int, 1, 10_000_000))
     checkpoint_days: int = field(default=30, metadata=kinds.number(int, 1, 36_500))
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, metadata=kinds.models())
+    providers: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict, metadata=kinds.providers(), repr=False
+    )
     prices: PriceList = field(default_factory=PriceList, metadata=kinds.prices())
 
     @property
@@ -70,8 +82,56 @@ class Settings:
         """The keys in use, and what else in the environment has the name of something secret."""
         telling = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)")
         found = {name: value for name, value in os.environ.items() if telling.search(name.upper())}
-        ours = ("deepseek_api_key", "tavily_api_key")
-        return found | {name.upper(): getattr(self, name) for name in ours}
+        ours = ("deepseek_api_key", "anthropic_api_key", "openai_api_key", "tavily_api_key")
+        said = {
+            f"{name.upper()}_API_KEY": table["api_key"] for name, table in self.providers.items()
+        }
+        return found | said | {name.upper(): getattr(self, name) for name in ours}
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of ours, for what must never show them."""
+        ours = (self.deepseek_api_key, self.tavily_api_key)
+        return (*ours, *(one.key for one in self.all_providers))
+
+    @property
+    def all_providers(self) -> list[Provider]:
+        """The providers of models beside the usual server; those of `config.toml` last."""
+        from utils.llm.account import ANTHROPIC_ACCOUNT, OPENAI_ACCOUNT, Account
+        from utils.llm.provider import Provider
+
+        known = [
+            Provider(
+                name="anthropic",
+                base_url=self.anthropic_base_url,
+                key=self.anthropic_api_key,
+                account=ANTHROPIC_ACCOUNT,
+                api="anthropic",
+            ),
+            Provider(
+                name="openai",
+                base_url=self.openai_base_url,
+                key=self.openai_api_key,
+                account=OPENAI_ACCOUNT,
+            ),
+        ]
+        return known + [
+            Provider(
+                name=name,
+                base_url=table["base_url"],
+                key=table["api_key"],
+                account=Account(
+                    f"providers.{name}.api_key",
+                    f"providers.{name}.base_url",
+                    key_page=table["base_url"],
+                    balance_page=table["base_url"],
+                    api=table.get("api", "chat-completions"),
+                ),
+                api="anthropic" if table.get("api") == "anthropic" else "chat-completions",
+                wants_key=False,
+            )
+            for name, table in self.providers.items()
+        ]
 
     @property
     def pip_variables(self) -> dict[str, str]:
@@ -108,10 +168,12 @@ def locale_language(environment: Mapping[str, str]) -> Language:
 
 
 _FIELDS = {setting.name: setting for setting in fields(Settings)}
+_OWN_NAMES = ("deepseek_", "anthropic_", "openai_", "tavily_")
+"""What begins the settings whose variables are called as everybody calls them."""
 _VARIABLES = {
-    name.upper() if name.startswith(("deepseek_", "tavily_")) else f"ONEFOLD_{name.upper()}": name
+    name.upper() if name.startswith(_OWN_NAMES) else f"ONEFOLD_{name.upper()}": name
     for name in _FIELDS
-    if name not in ("models", "prices")
+    if name not in ("models", "prices", "providers")
 }
 _NO_SETTINGS = ("ONEFOLD_BOOTSTRAP", STARTED_BY, "ONEFOLD_NO_SKIP")
 """Read before there are settings, said by the bootstrap, and read by the tests."""
@@ -206,7 +268,7 @@ def _checked(name: str, value: Any, source: Text) -> Any:
     try:
         return parse(value)
     except (ValueError, TypeError, OverflowError):
-        shown = "…" if "key" in name else repr(value)
+        shown = "…" if "key" in name or name == "providers" else repr(value)
         allowed = _FIELDS[name].metadata["allowed"]
         raise Problem(
             phrase(

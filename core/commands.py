@@ -199,13 +199,17 @@ class Commands(Family):
             model.forget_profile()
         elif rest:
             model.model = self._served(rest.split()[0])
+        said = phrase("The model is {name}.", name=model.model)
         learnt = model.profile.summary
-        note = phrase("Its server takes requests of another shape: {what}", what=learnt)
-        return TextCard(phrase("The model is {name}.", name=model.model), note if learnt else "")
+        note = phrase("What its server takes: {what}", what=learnt) if learnt else ""
+        if rest or self._desk.is_practice or not (names := model.models()):
+            return TextCard(said, note)
+        rows: list[Row] = [(note,)] if note else []
+        return TableCard(said, (*rows, *((name,) for name in names)))
 
     def _served(self, name: str) -> str:
         """Return *name*. Raises `Problem` where the server lists its models, and not that one."""
-        names = self._desk.model.models()
+        names = self._desk.model.models(name)
         if names and name not in names:
             listed = ", ".join(names[:NAMED])
             problem = phrase(

@@ -9,6 +9,7 @@ one more record, and so is taking that back (`standing`).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -52,6 +53,7 @@ class History:
 
     def __init__(self, keep: Keep) -> None:
         self._keep = keep
+        self._lock = threading.RLock()
         self.turn = 0
         self.log: list[Numbered] = []
         self.usage = Usage()
@@ -70,12 +72,16 @@ class History:
         self._wire: list[Wire] = []
 
     def append(self, record: Record) -> None:
-        """Keep *record*, then count it in; calls that it would part from their answers get some."""
-        if _parts(record):
-            text = NOT_RUN if self.asked else LOST
-            for call in list(self._open.values()):
-                self._put(self._open_turn, lost(call, text))
-        self._put(self.turn, record)
+        """Keep *record*, then count it in; calls that it would part from their answers get some.
+
+        From any thread: what waits is kept beside a turn.
+        """
+        with self._lock:
+            if _parts(record):
+                text = NOT_RUN if self.asked else LOST
+                for call in list(self._open.values()):
+                    self._put(self._open_turn, lost(call, text))
+            self._put(self.turn, record)
 
     def _put(self, turn: int, record: Record) -> None:
         self._keep(turn, record)
@@ -113,6 +119,12 @@ class History:
         """The call that the person is asked about and those behind it; () without a question."""
         calls = tuple(self._open.values())
         return calls if calls and calls[0].id == self._asked else ()
+
+    @property
+    def begun(self) -> frozenset[str]:
+        """The ids of the lines that waited once and were said, be it in a turn taken back."""
+        said = (record.queued for _, record in self.log if isinstance(record, User))
+        return frozenset(one for queued in said for one in queued)
 
     @property
     def turns(self) -> list[int]:

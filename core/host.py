@@ -41,8 +41,11 @@ class Host(Protocol):
     @property
     def model(self) -> Model: ...
 
-    def make_room(self) -> Iterator[Event]:
-        """See to it that the next request fits; tell the person of what is done for that."""
+    def make_room(self, *, is_refused: bool = False) -> Generator[Event, Any, bool]:
+        """See to it that the next request fits; tell the person of what is done for that.
+
+        *is_refused*: the server found it too long. Returns whether it is another one now.
+        """
 
     def request(self) -> list[Wire]:
         """Return the messages of the next model call."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
 from posixpath import normpath
+from typing import Any
 
 from core.approval import Approval, ApprovalMode
 from core.blinding import mapped
@@ -82,18 +83,19 @@ class MainTerminal(SessionHolder):
 
     # --- in: a line ------------------------------------------------------------------------------
 
-    def ask(self, line: str) -> Turn:
+    def ask(self, line: str, queued: Sequence[str] = ()) -> Turn:
         """Put *line* to the model, or run it when it is a slash command; yield all that follows.
 
-        A stop from before counts no more; one that comes from now on ends what follows.
+        *queued* are the ids under which it waited. A stop from before counts no more; one that
+        comes from now on ends what follows.
         """
         self.stop.clear()
-        return self._watched(self._ask(without_halves(line)))
+        return self._watched(self._ask(without_halves(line), queued))
 
     def _watched(self, turn: Turn) -> Turn:
         return observed(turn, self.observer) if self.observer else turn
 
-    def _ask(self, line: str) -> Turn:
+    def _ask(self, line: str, queued: Sequence[str]) -> Turn:
         from core.turn import run_turn  # a prompt is there sooner without it
 
         if line.startswith("/"):
@@ -105,7 +107,7 @@ class MainTerminal(SessionHolder):
         self.history.turn += 1
         self.window.next_turn()
         self._tell()
-        self.record(User(line))
+        self.record(User(line, queued=tuple(queued)))
         yield TurnStarted(line, self.history.turn)
         for warning in self.warnings():
             yield Warned(warning)
@@ -283,8 +285,8 @@ class MainTerminal(SessionHolder):
         """Return an estimate of the tokens of the next request by part."""
         return self.window.parts()
 
-    def make_room(self) -> Iterator[Event]:
-        return self.window.make_room()
+    def make_room(self, *, is_refused: bool = False) -> Generator[Event, Any, bool]:
+        return self.window.make_room(is_refused=is_refused)
 
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `Problem`."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.cards import Card
-from utils.completion import Usage
+from utils.completion import SIGNED, Usage
 
 Wire = dict[str, Any]
 """One message in the JSON form of the chat-completions API."""
@@ -36,10 +36,14 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """What the person typed, to the letter."""
+    """What the person typed, to the letter; *queued* are the ids under which it waited, if it did.
+
+    They are kept with it, in one: what is said waits no longer, whenever we are killed.
+    """
 
     text: str
     kind: Literal["user"] = "user"
+    queued: tuple[str, ...] = field(default=(), compare=False)
 
     def to_wire(self) -> Wire:
         return {"role": "user", "content": self.text}
@@ -49,7 +53,8 @@ class User:
 class Assistant:
     """One reply of the model; *seconds* is how long it thought before anything else came.
 
-    *usage* is None when the reply was stopped before the model told it.
+    *usage* is None when the reply was stopped before the model told it. *signed* is what the
+    provider that made it wants back with it: it is for that one only.
     """
 
     text: str = ""
@@ -57,6 +62,7 @@ class Assistant:
     calls: tuple[ToolCall, ...] = ()
     seconds: float = 0.0
     usage: Usage | None = None
+    signed: dict[str, Any] | None = None
     kind: Literal["assistant"] = "assistant"
 
     def to_wire(self) -> Wire:
@@ -66,6 +72,8 @@ class Assistant:
         wire["reasoning_content"] = self.thinking
         if self.calls:
             wire["tool_calls"] = [call.to_wire() for call in self.calls]
+        if self.signed:
+            wire[SIGNED] = self.signed
         return wire
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,12 +21,13 @@ from core.events import (
     ThinkingFinished,
 )
 from core.host import Host
-from core.messages import Assistant, ToolCall
+from core.messages import Assistant, ToolCall, Wire
 from core.tool_aliases import understood
 from core.tools import Toolbox, ToolError
 from utils.completion import Completion, Delta, Learnt, ModelError, RawCall, Retry
 from utils.draft import with_ids
-from utils.llm.text_calls import CallGuard, Fit, Reading, find_calls
+from utils.llm.call_guard import CallGuard
+from utils.llm.text_calls import Fit, Reading, find_calls
 from utils.phrases import phrase
 from utils.strict_json import read_json
 from utils.waiting import Stopped
@@ -49,8 +50,9 @@ def read_reply(host: Host, think: bool) -> Generator[Event, Reply | None, ReplyR
 
     A reply that was stopped is recorded as far as its text came; its calls are dropped.
     """
-    draft = _Draft(host.tools)
-    stream = host.model.stream(host.request(), host.tools.wire, think=think, stop=host.stop)
+    messages = host.request()
+    draft = _Draft(host.tools, messages)
+    stream = host.model.stream(messages, host.tools.wire, think=think, stop=host.stop)
     try:
         for item in stream:
             match item:
@@ -61,7 +63,7 @@ def read_reply(host: Host, think: bool) -> Generator[Event, Reply | None, ReplyR
                     host.record(reply)
                     return ReplyRead(reply, item.is_cut, draft.is_unsure)
                 case Retry(reason, attempt, seconds):
-                    draft = _Draft(host.tools)
+                    draft = _Draft(host.tools, messages)
                     yield Retrying(reason, attempt, seconds)
                 case Learnt(what):
                     yield Informed(what)
@@ -76,10 +78,11 @@ def read_reply(host: Host, think: bool) -> Generator[Event, Reply | None, ReplyR
 
 
 class _Draft:
-    """A reply as far as it has come."""
+    """A reply to *messages* as far as it has come."""
 
-    def __init__(self, tools: Toolbox) -> None:
+    def __init__(self, tools: Toolbox, messages: Sequence[Wire] = ()) -> None:
         self._tools = tools
+        self._messages = messages
         self._guard = CallGuard()
         self._texts: list[str] = []
         self._thoughts: list[str] = []
@@ -117,9 +120,11 @@ class _Draft:
 
     def read_calls(self, done: Completion) -> Generator[Event, Any, Completion]:
         """Return *done* with the calls that it holds as text; what only looks so is shown."""
-        reading = None if done.calls or done.is_cut else self._reading(done.text)
-        if reading is None or not reading.is_sure:
-            self.is_unsure = reading is not None
+        reading = None if done.is_cut else self._reading(done.text)
+        if reading and done.calls and self._is_the_same(reading, done.calls):
+            return replace(done, text=reading.said)
+        if reading is None or done.calls or not reading.is_sure:
+            self.is_unsure = reading is not None and not done.calls
             if held := self.let_go():
                 yield TextDelta(held)
             return done
@@ -129,7 +134,20 @@ class _Draft:
         return replace(done, text=reading.said, calls=with_ids(calls))
 
     def _reading(self, text: str) -> Reading | None:
-        return find_calls(text, partial(_fit, self._tools))
+        return find_calls(text, partial(_fit, self._tools), self._heard())
+
+    def _heard(self) -> Iterator[str]:
+        """Yield what the model read of others in this talk: the person, and the tools."""
+        for message in self._messages:
+            if message["role"] in ("tool", "user") and isinstance(message["content"], str):
+                yield message["content"]
+
+    def _is_the_same(self, reading: Reading, calls: Sequence[RawCall]) -> bool:
+        """Return whether the text holds just the *calls* that came beside it."""
+        written = [RawCall("", one.name, json.dumps(one.arguments)) for one in reading.calls]
+        return [_meaning(one, self._tools) for one in written] == [
+            _meaning(one, self._tools) for one in calls
+        ]
 
     def close_thinking(self) -> Iterator[Event]:
         if self._began is not None and not self.seconds:
@@ -138,7 +156,13 @@ class _Draft:
 
     def whole(self, done: Completion) -> Assistant:
         calls = tuple(tool_call(raw, self._tools) for raw in done.calls)
-        return Assistant(done.text, done.thinking, calls, self.seconds, done.usage)
+        signed = dict(done.signed) if done.signed else None
+        return Assistant(done.text, done.thinking, calls, self.seconds, done.usage, signed)
+
+
+def _meaning(raw: RawCall, tools: Toolbox) -> tuple[str, Any]:
+    call = tool_call(raw, tools)
+    return call.name, json.loads(call.arguments)
 
 
 def _fit(tools: Toolbox, name: str, arguments: Mapping[str, Any]) -> Fit:
@@ -162,7 +186,7 @@ def tool_call(raw: RawCall, tools: Toolbox | None = None) -> ToolCall:
     """
     name = _NO_NAME.sub("_", raw.name)[:64] or "unnamed"
     text = raw.arguments.strip()
-    if text in ("", "null"):
+    if text in ("", "null", "None"):
         text = "{}"
     try:
         value = read_json(text)

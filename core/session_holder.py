@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, Protocol
@@ -30,8 +31,11 @@ class NamedModel(Model, Protocol):
     def forget_profile(self) -> None:
         """Forget what was learnt of it."""
 
-    def models(self) -> Sequence[str]:
-        """Return the names that the server has; none where it does not say."""
+    def models(self, name: str = "") -> Sequence[str]:
+        """Return the names that the server of the model *name* has, none where it does not say.
+
+        Without a *name* those of all servers are returned.
+        """
 
 
 class SessionHolder(Families):
@@ -50,6 +54,7 @@ class SessionHolder(Families):
         """Begin in no session; the settings of now are those of every new one."""
         self.history = History(self._keep)
         self.held = None
+        self._creating = threading.RLock()
         self._defaults = self._settings()
 
     def new(self) -> None:
@@ -187,8 +192,11 @@ class SessionHolder(Families):
         for family in self.families:
             state |= family.state()
         usual = dict(self._defaults)
-        if usual["mode"] != "fast":  # that was said for now: the session goes on as it was begun
+        # What was said for now is kept: the session goes on as it was begun.
+        if usual["mode"] != "fast":
             del usual["mode"]
+        if usual["approval"] in ("ask", "read-only"):  # who allowed more did it for this start
+            del usual["approval"]
         for name, value in state.items():
             if self.history.state.get(name, usual.get(name)) != value:
                 self.record(Shift(name, value))
@@ -203,10 +211,11 @@ class SessionHolder(Families):
     def _create(self) -> None:
         if self._is_closed:  # it would go on in a session of its own, which nobody has asked for
             raise Problem(phrase("The session was closed at this moment. Try again."))
-        if not self.session:
-            session = self.store.create(model=self.model.model)
-            self.store.claim(session)
-            self._enter(session)
+        with self._creating:  # a line that waits may be kept while the first turn begins
+            if not self.session:
+                session = self.store.create(model=self.model.model)
+                self.store.claim(session)
+                self._enter(session)
 
     def _keep(self, turn: int, record: Record) -> None:
         if self.held:

@@ -32,7 +32,7 @@ from core.history import History, spending
 from core.host import Host, Turn
 from core.messages import Assistant, Context, ToolCall
 from core.progress import Progress
-from core.reply import read_reply
+from core.reply import ReplyRead, read_reply
 from core.thinking import carried, conclusion, thinks
 from core.tools import FAILED
 from utils.completion import ModelError, Usage
@@ -67,6 +67,7 @@ class _Task:
     must_think: bool = False
     was_asked_to_call: bool = False
     was_asked_to_mend: bool = False
+    was_too_long: bool = False
     failed: str = ""
     """The tool of the last call, where that failed."""
     wait: Wait = field(default_factory=Wait)
@@ -117,11 +118,15 @@ def run_turn(host: Host, left: Left | None = None) -> Turn:
         if finished is not None:
             yield from _end(host, finished)
             return
-    limit = phrase(
-        "Stopped after {n} model calls, the limit of one task. Say “go on” to continue.",
-        n=host.step_limit,
+    yield from _end(host, task.end("step_limit", _limit_reached(host.step_limit)))
+
+
+def _limit_reached(limit: int) -> Phrase:
+    if limit == 1:
+        return phrase("Stopped after 1 model call, the limit of one task. Say “go on” to continue.")
+    return phrase(
+        "Stopped after {n} model calls, the limit of one task. Say “go on” to continue.", n=limit
     )
-    yield from _end(host, task.end("step_limit", limit))
 
 
 def _end(host: Host, finished: TurnFinished) -> Iterator[Event]:
@@ -141,7 +146,7 @@ def _step(
     think, task.must_think = task.must_think or thinks(host.mode, step), False
     yield from host.make_room()
     yield StepStarted(step, think)
-    read = yield from read_reply(host, think)
+    read = yield from _read(host, think, task)
     reply = read.message
     usage = reply.usage or Usage()
     task.usage += usage
@@ -156,13 +161,32 @@ def _step(
     if _repeats_failure(reply, task):
         yield from _ask_to_mend(host, task)
         return None
+    task.was_asked_to_call = task.was_asked_to_call and not reply.calls
     if not reply.calls:
+        if read.is_unsure:
+            yield Warned(_ended_on_a_call())
         if task.failed:
             yield Warned(_ended_on_failure(task.failed))
         return task.end("done")
-    if think and reply.thinking:
+    if think and reply.thinking and not reply.signed:  # what is signed is sent back itself
         yield from _keep_thought(host, reply)
     return None
+
+
+def _read(host: Host, think: bool, task: _Task) -> Generator[Event, Reply | None, ReplyRead]:
+    """Read one reply; what the server finds too long is made shorter, once in a task."""
+    try:
+        return (yield from read_reply(host, think))
+    except ModelError as error:
+        if error.kind != "context" or task.was_too_long:
+            raise
+        task.was_too_long = True
+        if not (yield from host.make_room(is_refused=True)):
+            raise
+        if error.usage.requests:
+            task.usage += error.usage
+            host.record(spending(error.usage))
+    return (yield from read_reply(host, think))
 
 
 def _take_up(
@@ -171,7 +195,7 @@ def _take_up(
     """Do what `_step` had not done yet when it was left."""
     if (end := (yield from _act(host, left.calls, task))) is not None:
         return end
-    if left.reply.thinking:
+    if left.reply.thinking and not left.reply.signed:
         yield from _keep_thought(host, left.reply)
     return None
 
@@ -199,7 +223,7 @@ def _go_on(host: Host, task: _Task) -> Generator[Event, Reply | None, TurnFinish
 
 
 def _ask_to_call(host: Host, task: _Task) -> Iterator[Event]:
-    """Ask the model, once in a task, whether what it wrote as text was meant as a call."""
+    """Ask the model, once until it calls again, whether it meant a call with what it wrote."""
     task.was_asked_to_call = True
     host.record(Context(NOT_CALLED))
     yield Informed(phrase("The model wrote what looks like a call as text; it is asked again."))
@@ -218,6 +242,10 @@ def _ask_to_mend(host: Host, task: _Task) -> Iterator[Event]:
     task.was_asked_to_mend = True
     host.record(Context(NOT_MENDED))
     yield Informed(phrase("The model only repeated why its call failed; it is asked once more."))
+
+
+def _ended_on_a_call() -> Phrase:
+    return phrase("The reply ends with what looks like a call, written as text: it was not run.")
 
 
 def _ended_on_failure(name: str) -> Phrase:

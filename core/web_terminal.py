@@ -85,7 +85,7 @@ class WebTerminal(MainTerminal):
         *command* is the id under which a browser sent the line; the first packet bears it.
         Raises `Leaving` after `leave`.
         """
-        self._stream(partial(self.ask, line), command)
+        self._stream(partial(self.ask, line, [command] if command else []), command)
 
     def take_up(self) -> None:
         """Go on, as `handle` does, with the turn that was left at a question (`is_asking`)."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Generator, Sequence
+from typing import Any, Protocol
 
 from core import compaction
 from core.compaction import FULL, KEPT
@@ -102,12 +102,14 @@ class Window:
             sizes[part] = sizes.get(part, 0) + tokens(record)
         return sizes
 
-    def fit(self) -> int | None:
+    def fit(self, *, is_refused: bool = False) -> int | None:
         """Leave the oldest turns out if the next request would be too long with them.
 
-        Returns the first turn that is kept then, None if nothing had to be left out.
+        Returns the first turn that is kept then, None if nothing had to be left out. One that
+        *is_refused* is too long, whatever was counted.
         """
-        used, limit = self.used, self.limit
+        limit = self.limit
+        used = max(self.used, limit + 1) if is_refused else self.used
         if used <= limit // 2:
             return None
         first = first_turn_kept(self._sent_sizes(), used, limit)
@@ -119,24 +121,33 @@ class Window:
     def _sent_sizes(self) -> list[tuple[int, int]]:
         return [(turn, tokens(record)) for turn, record in self._talk.history.sent]
 
-    def make_room(self) -> Iterator[Event]:
-        """Sum older turns up when the window is nearly full, or else leave some out; say so."""
-        used, limit = self.used, self.limit
+    def make_room(self, *, is_refused: bool = False) -> Generator[Event, Any, bool]:
+        """Sum older turns up when the window is nearly full, or else leave some out; say so.
+
+        Returns whether the next request is another one for that. *is_refused*: the server found it
+        too long, whatever was counted.
+        """
+        limit = self.limit
+        used = max(self.used, limit + 1) if is_refused else self.used
         if used <= limit * FULL:
-            return
+            return False
+        digest = self._talk.history.state.get(DIGEST)
         first = first_turn_kept(self._sent_sizes(), used, limit, full=FULL, kept=KEPT)
-        if first is not None and not self._has_made_room:
+        if first is not None and (is_refused or not self._has_made_room):
             self._has_made_room = True
             yield Warned(phrase("The conversation gets long: older turns are summed up."))
             yield Warned(self._sum_up(first, has_to_save=True))
-        if (first := self.fit()) is not None:
-            yield Warned(
-                phrase(
-                    "The conversation is too long: the model no longer sees the turns before "
-                    "number {turn}. All of it stays in /history and can be read again.",
-                    turn=first,
-                )
+        is_shorter = self._talk.history.state.get(DIGEST) != digest
+        if (first := self.fit(is_refused=is_refused and not is_shorter)) is None:
+            return is_shorter
+        yield Warned(
+            phrase(
+                "The conversation is too long: the model no longer sees the turns before "
+                "number {turn}. All of it stays in /history and can be read again.",
+                turn=first,
             )
+        )
+        return True
 
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `Problem`."""

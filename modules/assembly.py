@@ -20,16 +20,18 @@ from modules.cli.options import Options, parse
 from modules.words import Words
 from utils.clean import visible
 from utils.own_command import own_command
-from utils.phrases import Problem, phrase
+from utils.phrases import Phrase, Problem, phrase
 from utils.streams import print_error
 
 if TYPE_CHECKING:
     from core.main_terminal import MainTerminal
     from core.web_terminal import Packet, WebTerminal
+    from modules.cli.model import Make
     from modules.cli.plain import PlainScreen
     from modules.ground import Ground
     from modules.toolbox import Choices
-    from utils.api_client import ApiClient
+    from utils.llm.provider import Provider
+    from utils.llm.providers import ModelClient, Open
 
 Terminal = TypeVar("Terminal", bound="MainTerminal")
 
@@ -83,7 +85,7 @@ def with_imported(options: Options, words: Words) -> Options:
     from modules.secrets import Secrets
 
     settings = load({"model": options.model})
-    ground = lay_ground(options, settings, words)
+    ground = lay_ground(options, settings, words, is_quiet=options.has_screen)
     try:
         secrets = Secrets(
             ground.project.root,
@@ -186,7 +188,7 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
         )
 
 
-def prepared_task(options: Options, model: ApiClient, words: Words) -> str | None:
+def prepared_task(options: Options, model: ModelClient, words: Words) -> str | None:
     """Return the task of `-p` with what is piped in, the *model* being warmed up meanwhile.
 
     None is for a dialogue, which warms it up behind its prompt. Raises `Problem`.
@@ -238,54 +240,82 @@ def run_web(options: Options, settings: Settings, words: Words) -> int:
 
 def model_for(
     options: Options, settings: Settings, words: Words, stack: ExitStack
-) -> tuple[ApiClient, bool]:
-    """Return the client of the model to use, and whether that is the practice model.
+) -> tuple[ModelClient, bool]:
+    """Return the client of the models, and whether that is the practice model.
 
     Raises `Problem` when there is no key for what needs one, and nobody to ask.
     """
     from modules.cli.model import Access, choose_model
-    from modules.server_profiles import ServerProfiles
-    from utils.api_client import ApiClient
+    from utils.llm.provider import split, usable
+    from utils.llm.providers import ModelClient, no_key
 
-    profiles = ServerProfiles(settings.data_dir / "servers.json", settings.models)
-
-    def make(base_url: str, key: str, model: str) -> ApiClient:
-        return ApiClient(
-            base_url,
-            key,
-            model=model,
-            max_tokens=settings.max_tokens,
-            context_limit=settings.context_limit,
-            prices=settings.prices,
-            user_agent=f"onefold/{VERSION}",
-            effort=settings.effort,
-            idle_seconds=settings.idle_seconds,
-            retries=settings.retries,
-            profiles=profiles,
-        )
-
+    make, open_client = client_makers(settings)
     url = settings.deepseek_base_url
+    providers = usable(settings.all_providers, is_strict=url == DEEPSEEK)
+    named, model = split(settings.model, providers)
+    if named and not (named.is_ready or options.is_command or options.offline):
+        raise no_key(named)
     access = Access(
         url=url,
         key=settings.deepseek_api_key,
-        model=settings.model,
-        is_usual=url == DEEPSEEK,
+        model=model,
+        is_usual=url == DEEPSEEK and not named,
         config=settings.data_dir / "config.toml",
     )
-    return choose_model(options, access, make, words, stack)
+    usual, is_practice = choose_model(options, access, make, words, stack)
+    if usual.model == model and not is_practice:
+        return ModelClient(usual, settings.model, providers, open_client), False
+    return ModelClient(usual, usual.model, {}, open_client), is_practice  # nobody's names but its
 
 
-def lay_ground(options: Options, settings: Settings, words: Words) -> Ground:
-    """Open the project and the data; `Problem` says why one of them cannot be used."""
+def client_makers(settings: Settings) -> tuple[Make, Open]:
+    """Return what makes a client of an address, and what makes one of a provider."""
+    from modules.server_profiles import ServerProfiles
+    from utils.api_client import ApiClient
+    from utils.llm.apis import api_of
+
+    profiles = ServerProfiles(settings.data_dir / "servers.json", settings.models)
+    create = partial(
+        ApiClient,
+        max_tokens=settings.max_tokens,
+        context_limit=settings.context_limit,
+        prices=settings.prices,
+        user_agent=f"onefold/{VERSION}",
+        effort=settings.effort,
+        idle_seconds=settings.idle_seconds,
+        retries=settings.retries,
+        profiles=profiles,
+    )
+
+    def make(base_url: str, key: str, model: str) -> ApiClient:
+        return create(base_url, key, model=model)
+
+    def open_client(provider: Provider, model: str) -> ApiClient:
+        return create(provider.base_url, provider.key, model=model, api=api_of(provider))
+
+    return make, open_client
+
+
+def lay_ground(
+    options: Options, settings: Settings, words: Words, *, is_quiet: bool = False
+) -> Ground:
+    """Open the project and the data; `Problem` says why one of them cannot be used.
+
+    What is to be known about the project is told, unless *is_quiet*: then somebody else tells it.
+    """
     from modules.files import encodings
     from modules.ground import Ground, work_folder
 
     encodings.prefer(settings.encoding)
-    folder = work_folder(options.project, ROOT, lambda what: print_error(words.say(what)))
-    secrets = (settings.deepseek_api_key, settings.tavily_api_key)
-    ground = Ground.of(folder, settings.data_dir, secrets, root=ROOT, loaded=settings.loaded)
+
+    def tell(what: Phrase) -> None:
+        if not is_quiet:
+            print_error(words.say(what))
+
+    folder = work_folder(options.project, ROOT, tell)
+    ground = Ground.of(folder, settings.data_dir, settings.keys, root=ROOT, loaded=settings.loaded)
     if said := ground.project.own.said():
-        print_error(words.say(said))
+        tell(said)
     if options.task is None:  # a single task says for itself what it could not keep
         ground.data.check_writable()
     return ground

@@ -94,6 +94,11 @@ class DataFolder:
         return place / "operations.jsonl"
 
     @property
+    def git_record(self) -> Path:
+        """What git obeyed in the project before the run that is under way, if there is one."""
+        return self.path / "git-before-run.json"
+
+    @property
     def conversation(self) -> Path:
         """The conversation as JSON, where that is wanted."""
         return self.path / "conversation_history.json"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modules.data_folder import DataFolder
+from modules.files.common_dir import keep_out_of
 from modules.files.own_code import OwnCode
 from modules.project import Project
 from modules.sessions import Sessions
@@ -40,7 +41,12 @@ class Ground:
         """
         own = OwnCode.of(folder, root, data_dir, loaded)
         project = Project(folder, hidden=[data_dir], own=own)
+        keep_out_of(project.root)
         data = DataFolder(data_dir, project.root)
+        if data.git_record.exists():  # a run was cut short, and no git may see what it left
+            from modules.sandbox.kept_git import kept_git_of
+
+            kept_git_of(project.root, data.git_record).settle()
         return cls(project, data, Sessions(data.sessions), FailureLog(data.log, secrets))
 
 

@@ -78,6 +78,9 @@ class TerminalOps(Family):
     def close(self) -> None:
         self._sandbox.close()
 
+    def warnings(self) -> Sequence[Phrase]:
+        return self._sandbox.news()
+
     @tool(Risk.RUN, phrase("Run Python in the sandbox."))
     def run_python(
         self,

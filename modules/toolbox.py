@@ -128,6 +128,7 @@ def _terminal_ops(
         allow_limits_only=choices.allow_unsandboxed,
         covers=secrets.covers,
         alone=alone,
+        git_record=data.git_record,
     )
     return TerminalOps(
         project,

@@ -20,20 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from core.events import CommandAnswered
-from modules import database
 from modules.checkpoints.family import UndoFamily
 from modules.files import kernel
 from tests.assembly import House, house
+from tests.dying import kill_at
 from tests.modules.checkpoints.folders import Look, look
 from tests.scripted import call, calls, run, say
 
-_CHANGES = frozenset(
-    f"os.{name}"
-    for name in (
-        *("rename", "remove", "mkdir", "rmdir", "chmod", "chown", "utime", "link", "symlink"),
-        *("setxattr", "removexattr", "truncate"),
-    )
-)
 _FORKS = multiprocessing.get_context("forkserver")
 """Forks of a process of its own: those of ours would have the threads of other tests."""
 COMMANDS = ("/undo", "/undo call", "/redo", "/rewind 2", "/rewind 2 files", "/rewind 2 talk")
@@ -166,28 +159,7 @@ def _resumed(base: Path, *replies: Any) -> Iterator[House]:
 
 def _counting(change: int) -> Callable[[], int]:
     """Kill this process right before its *change*; return what tells how many there were."""
-    count = 0
-
-    def step() -> None:
-        nonlocal count
-        count += 1
-        if count == change:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def hook(event: str, _: Any) -> None:
-        if event in _CHANGES:
-            step()
-
-    transaction = database._transaction
-
-    @contextmanager
-    def stepping(connection: Any) -> Iterator[Any]:
-        step()
-        with transaction(connection) as begun:
-            yield begun
-            step()
-        step()
-
+    step = kill_at(change)
     libc = kernel._libc()
 
     class Stepping:
@@ -195,10 +167,8 @@ def _counting(change: int) -> Callable[[], int]:
             step()
             return getattr(libc, name)
 
-    sys.addaudithook(hook)
-    database._transaction = stepping
     kernel._libc = lambda: Stepping()  # type: ignore[assignment]
-    return lambda: count
+    return lambda: step() - 1
 
 
 def check(kills: CommandKills, line: str, change: int) -> bool:

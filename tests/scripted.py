@@ -56,7 +56,7 @@ class ScriptedModel:
     def forget_profile(self) -> None:
         self.profile = ServerProfile()
 
-    def models(self) -> list[str]:
+    def models(self, name: str = "") -> list[str]:  # noqa: ARG002
         """This server does not say what it has."""
         return []
 

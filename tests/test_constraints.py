@@ -20,7 +20,8 @@ def pinned(name: str) -> set[str]:
 
 
 def test_what_our_packages_bring_along_is_pinned_as_well() -> None:
-    direct = pinned("requirements.txt") | pinned("requirements-dev.txt")
+    files = ("requirements.txt", "requirements-extras.txt", "requirements-dev.txt")
+    direct = set[str]().union(*map(pinned, files))
     wanted, found = sorted(direct), set(direct)
     while wanted:
         for line in requires(wanted.pop()) or []:

@@ -441,6 +441,19 @@ def test_an_old_conversation_is_brought_in_and_goes_on(onefold: Run, tmp_path: P
         assert said[:2] == ["写 a.txt", "one"]
 
 
+def test_what_is_to_be_known_of_the_project_is_told_once_on_the_way_from_an_import(
+    onefold: Run, project: Path, tmp_path: Path
+) -> None:
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps(OLD), encoding="utf-8")
+    (project / "lib").mkdir()
+    with Simulator([Say("Two.")]) as server:
+        more = {"DEEPSEEK_BASE_URL": server.url, "PYTHONPATH": str(project / "lib")}
+        at_once = onefold("--import", str(old), "-p", "go", **more)
+    assert (at_once.returncode, at_once.stdout) == (0, "Two.\n")
+    assert at_once.stderr.count("Onefold itself is loaded from lib in this project") == 1
+
+
 def test_what_cannot_be_brought_in_is_bad_usage(onefold: Run, tmp_path: Path) -> None:
     old = tmp_path / "old.json"
     old.write_text(json.dumps(OLD)[:-30], encoding="utf-8")

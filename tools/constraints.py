@@ -35,8 +35,9 @@ def main() -> int:
 
 
 def _wanted() -> list[str]:
-    """Return the lines of both files that name a package."""
-    files = (ROOT / "requirements.txt", ROOT / "requirements-dev.txt")
+    """Return the lines of the files that name a package."""
+    names = ("requirements.txt", "requirements-extras.txt", "requirements-dev.txt")
+    files = [ROOT / name for name in names]
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     return [line for line in lines if _name(line)]
 

@@ -1,4 +1,4 @@
-"""The model's wire: chat-completions requests out, a reply in pieces back."""
+"""The model's wire: requests out, a reply in pieces back, whatever the API of its server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from utils.completion import (
@@ -26,15 +26,15 @@ from utils.completion import (
     Wire,
 )
 from utils.failures import Again, Failed, Server, unfit_key, window_too_small
-from utils.llm.refusals import learnt, told, window_named
+from utils.llm.api import Api, ReplyDraft
+from utils.llm.chat_completions import ChatCompletions
+from utils.llm.refusals import told, window_named
 from utils.llm.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
 from utils.prices import PriceList
 from utils.reply_limits import ReplyLimits
-from utils.request import RequestWriter
 from utils.waiting import Stop, Stopped
 
 if TYPE_CHECKING:
-    from utils.draft import Draft
     from utils.endpoint import Endpoint
 
 __all__ = [
@@ -66,12 +66,12 @@ _LONGEST_BACKOFF_SECONDS = 10.0
 class ApiClient:
     """A model at a server of DeepSeek's chat-completions API, or one that is compatible.
 
-    *base_url* is what `/chat/completions` is appended to. *max_tokens* limits a reply, thinking
-    included; less is asked for where the prompt leaves less of *context_limit* tokens. *effort*
-    is how hard a thinking call thinks. A server that sends nothing for *idle_seconds* is given
-    up, and *retries* is how often a busy server or a broken connection is tried again. *limits* are
-    for what one reply may take. What a server refuses of a request's shape is learnt, kept in
-    *profiles*, and not sent again.
+    *api* is that of another provider. *base_url* is what its paths are appended to. *max_tokens*
+    limits a reply, thinking included; less is asked for where the prompt leaves less of
+    *context_limit* tokens. *effort* is how hard a thinking call thinks. A server that sends nothing
+    for *idle_seconds* is given up, and *retries* is how often a busy server or a broken connection
+    is tried again. *limits* are for what one reply may take. What a server refuses of a request's
+    shape is learnt, kept in *profiles*, and not sent again.
 
     `model` may be set between calls. Several threads may stream at once.
     """
@@ -91,11 +91,13 @@ class ApiClient:
         retries: int = 5,
         limits: ReplyLimits | None = None,
         profiles: ProfileStore | None = None,
+        api: Api | None = None,
     ) -> None:
         self.model = model
         self._base_url = base_url.rstrip("/")
         self._key = api_key.strip()
-        self._writer = RequestWriter(
+        self._api = api or ChatCompletions()
+        self._writer = self._api.writer(
             max_tokens=max_tokens, context_limit=context_limit, effort=effort
         )
         self._prices = prices or PriceList()
@@ -109,7 +111,7 @@ class ApiClient:
             "server": retries,
         }
         self._host = urlsplit(base_url).netloc or base_url
-        self._server = Server(self._host, self._key)
+        self._server = Server(self._host, self._key, self._api.account)
         self._profiles = profiles or ProfilesInMemory()
         self._lock = threading.Lock()
         self._endpoint: Endpoint | None = None
@@ -121,11 +123,18 @@ class ApiClient:
         """
         self._opened()
 
-    def models(self) -> Sequence[str]:
-        """Return the names that the server has; none where it does not say so in time."""
+    def models(self, name: str = "") -> Sequence[str]:  # noqa: ARG002 - all are of one server
+        """Return the names that the server has; none where it does not say so in time.
+
+        What it says of them is learnt.
+        """
         if not self._key.isascii() or not self._key.isprintable():
             return []
-        return self._opened().models()
+        listed = self._opened().models()
+        for model, said in listed.items():
+            if said is not None and not self._profiles.find(self._base_url, model).changes:
+                self._profiles.keep(self._base_url, model, said)
+        return list(listed)
 
     def another(self) -> ApiClient:
         """Return a client of the same server for another conversation: its model is its own."""
@@ -148,10 +157,8 @@ class ApiClient:
         A try that fails and may be made again is announced with a `Retry`. Raises `ModelError`
         when there is no reply to be had, and `Stopped` at once on *stop*, whatever it waits for.
         """
-        from utils.draft import Draft
-
         if not self._key.isascii() or not self._key.isprintable():
-            raise unfit_key().error
+            raise unfit_key(self._api.account).error
         spent = Usage()
         failures: dict[Again, int] = {}
         self._writer.profile = self.profile
@@ -160,8 +167,8 @@ class ApiClient:
             if stop.is_set():
                 raise Stopped
             endpoint = self._opened(stop)
-            draft = Draft(self._limits.calls)
             body = self._writer.write(self.model, messages, tools, think=think)
+            draft = self._api.draft(self._limits.calls, body)
             try:
                 reply = endpoint.ask(self.model, body, draft, stop)
                 yield from self._announced(reply)
@@ -187,7 +194,7 @@ class ApiClient:
     @property
     def profile(self) -> ServerProfile:
         """What is known of the server for the model of now."""
-        return self._profiles.find(self._base_url, self.model)
+        return self._api.profile(self.model, self._profiles.find(self._base_url, self.model))
 
     def forget_profile(self) -> None:
         """Forget what was learnt of the server for the model of now: it is learnt again."""
@@ -201,28 +208,33 @@ class ApiClient:
         if failed.refusal is None or self._host == _DEEPSEEK_HOST:
             return False
         may_guess = not self._prices.knows(self.model)
-        profile = learnt(self._writer.profile, failed.refusal, may_guess=may_guess)
-        if profile is None:
-            return False
-        self._writer.profile = profile
-        return True
+        return self._writer.mend(failed.refusal, may_guess=may_guess)
 
     def _announced(self, reply: Iterator[Delta]) -> Iterator[Delta | Learnt]:
         """Keep what was learnt once a *reply* comes of it, and say it before that."""
         known, learnt_now = self.profile, self._writer.profile
         for delta in reply:
             if known != learnt_now:
-                self._profiles.keep(self._base_url, self.model, learnt_now)
+                self._keep(learnt_now)
                 yield Learnt(told(known, learnt_now, self._host))
                 known = learnt_now
             yield delta
 
+    def _keep(self, profile: ServerProfile) -> None:
+        """Keep what of *profile* was learnt, and not known before of the model by its name."""
+        by_name = self._api.profile(self.model, ServerProfile()).changes
+        news = {name: v for name, v in profile.changes.items() if by_name.get(name) != v}
+        self._profiles.keep(self._base_url, self.model, ServerProfile(**news))
+
     def _fitting(self, failed: Failed, messages: Sequence[Wire]) -> Failed:
         """Return the failure in words that fit: a first request is not to be made shorter."""
-        is_first = not any(message["role"] == "assistant" for message in messages)
-        if failed.error.kind == "context" and is_first and self._host != _DEEPSEEK_HOST:
-            window = window_named(failed.refusal.text) if failed.refusal else 0
+        if failed.error.kind != "context" or self._host == _DEEPSEEK_HOST:
+            return failed
+        window = window_named(failed.refusal.text) if failed.refusal else 0
+        if not any(message["role"] == "assistant" for message in messages):
             return Failed("context", window_too_small(window))
+        if 0 < window < (self.profile.window or window + 1):
+            self._keep(replace(self.profile, window=window))
         return failed
 
     def _next(self, failed: Failed, failures: dict[Again, int]) -> Retry:
@@ -256,6 +268,7 @@ class ApiClient:
             from utils.endpoint import Endpoint
 
         return Endpoint(
+            self._api,
             self._base_url,
             self._key,
             self._server,
@@ -264,9 +277,10 @@ class ApiClient:
             limits=self._limits,
         )
 
-    def _usage(self, draft: Draft, body: bytes) -> Usage:
+    def _usage(self, draft: ReplyDraft, body: bytes) -> Usage:
         model = draft.model if self._prices.knows(draft.model) else self.model
-        usage = _counted(draft.usage)
+        counted = self._api.counted(draft.usage)
+        usage = counted.usage
         self._writer.learn(body, usage.prompt_tokens)
         cost = self._prices.cost(
             model,
@@ -274,11 +288,15 @@ class ApiClient:
             miss=usage.cache_miss_tokens,
             output=usage.completion_tokens,
             moment=time.time(),
+            written=counted.written,
+            written_long=counted.written_long,
         )
         return replace(usage, cost_usd=cost)
 
 
-def _taken_back(draft: Draft, failed: Failed, failures: Mapping[Again, int]) -> Iterator[Retry]:
+def _taken_back(
+    draft: ReplyDraft, failed: Failed, failures: Mapping[Again, int]
+) -> Iterator[Retry]:
     """Announce that another try follows at once, if anything was shown of the *draft* of this."""
     if draft.is_begun:
         yield Retry(failed.error.what, sum(failures.values()) + 1, 0.0)
@@ -293,23 +311,3 @@ def _without_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-def _counted(usage: dict[str, Any]) -> Usage:
-    """Return the tokens of one request as the server counted them; 0 for what it does not say."""
-
-    def count(counts: Any, name: str) -> int:
-        value = counts.get(name) if isinstance(counts, dict) else None
-        return value if isinstance(value, int) else 0
-
-    prompt = count(usage, "prompt_tokens")
-    hit = count(usage, "prompt_cache_hit_tokens")
-    hit = hit or count(usage.get("prompt_tokens_details"), "cached_tokens")
-    return Usage(
-        prompt_tokens=prompt,
-        cache_hit_tokens=hit,
-        cache_miss_tokens=count(usage, "prompt_cache_miss_tokens") or prompt - hit,
-        completion_tokens=count(usage, "completion_tokens"),
-        reasoning_tokens=count(usage.get("completion_tokens_details"), "reasoning_tokens"),
-        requests=1,
-    )

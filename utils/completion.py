@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,6 +10,9 @@ from utils.phrases import Phrase, Problem
 
 Wire = dict[str, Any]
 """One message, tool or request in the JSON form of the chat-completions API."""
+
+SIGNED = "signed_reply"
+"""The field of an assistant message that only its own provider is sent, in a form of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class Completion:
     """A whole reply, always the last item of a stream. *is_cut*: the output limit ended it.
 
     *usage* includes that of the tries before it that were billed: the prompt was sent
-    `usage.requests` times.
+    `usage.requests` times. *signed* is what its provider wants back with it, for no other one.
     """
 
     text: str
@@ -88,6 +92,7 @@ class Completion:
     calls: tuple[RawCall, ...]
     usage: Usage
     is_cut: bool = False
+    signed: Mapping[str, Any] | None = None
 
 
 StreamItem = Delta | Retry | Learnt | Completion

@@ -14,6 +14,7 @@ from typing import Any
 
 from utils.completion import Completion, Delta, RawCall, Usage
 from utils.failures import (
+    ErrorInStream,
     broken_reply,
     empty_reply,
     filtered_reply,
@@ -22,8 +23,8 @@ from utils.failures import (
     too_many_calls,
 )
 from utils.lenient_json import whole_object
-from utils.llm.text_calls import shows
-from utils.markup import MarkupGuard, read_calls
+from utils.llm.call_context import is_made, shows
+from utils.markup import MarkupGuard, calls_at, read_calls
 from utils.reply_limits import ReplyLimits
 from utils.strict_json import is_json, read_json
 from utils.think_tag import ThinkTag
@@ -34,25 +35,38 @@ _CUT = ("length", "max_tokens", "max_output_tokens", "model_length")
 _BROKEN = ("error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error")
 
 
-class ErrorInStream(Exception):
-    """The server sent *error* instead of the rest of the reply."""
-
-    def __init__(self, error: Any) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
 @dataclass
 class _Call:
     id: str = ""
     name: str = ""
     pieces: list[str] = field(default_factory=list)
+    size: int = 0
+    """Characters of its arguments until now."""
 
     @property
     def is_whole(self) -> bool:
         """Whether its arguments are a whole object already, so that no more can come."""
         may_be = bool(self.pieces) and self.pieces[-1].rstrip().endswith("}")
         return may_be and is_json("".join(self.pieces))
+
+    def add_name(self, name: str) -> None:
+        """Take in *name*: all of it, told once or with each piece, or the next part of it."""
+        is_next_part = bool(self.name) and not self.size and not name.startswith(self.name)
+        self.name = self.name + name if is_next_part else name or self.name
+
+    def add_arguments(self, arguments: str) -> None:
+        """Take in *arguments*: the next part of them, or all there is until now once more.
+
+        No object goes on with its own beginning.
+        """
+        if self.size and len(arguments) >= self.size and arguments[:1] == "{":
+            told = "".join(self.pieces)
+            if arguments.startswith(told) and told.startswith("{"):
+                self.pieces.clear()
+                self.size = 0
+        if arguments:
+            self.pieces.append(arguments)
+            self.size += len(arguments)
 
 
 class Draft:
@@ -107,7 +121,8 @@ class Draft:
                 self._new_text += text
         if thinking := delta.get("reasoning_content") or delta.get("reasoning"):
             self._new_thinking += thinking
-        for piece in delta.get("tool_calls") or ():
+        pieces = delta.get("tool_calls") or ()
+        for piece in [pieces] if isinstance(pieces, dict) else pieces:
             self._add_call(piece)
         if function := delta.get("function_call"):
             self._add_call({"function": function})
@@ -124,15 +139,16 @@ class Draft:
                 self._new_text += part.get("text") or ""
 
     def _add_call(self, piece: dict[str, Any]) -> None:
-        """Add to a call: its id and name are set (some gateways repeat them), not appended to."""
+        """Add to a call what *piece* brings, which some servers repeat from the start."""
         call = self._call_of(piece)
         function = piece.get("function") or piece
         call.id = str(piece.get("id") or call.id)
-        call.name = str(function.get("name") or call.name)
-        arguments = function.get("arguments") or ""
+        call.add_name(str(function.get("name") or ""))
+        given = [function[key] for key in ("arguments", "parameters", "input") if function.get(key)]
+        arguments = given[0] if given else ""
         if not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
-        call.pieces.append(arguments)
+        call.add_arguments(arguments)
         self._new_call_name = call.name
         self._new_call_characters += len(arguments)
 
@@ -162,8 +178,8 @@ class Draft:
 
     def take(self) -> Delta | None:
         """Return what has come since the last time as one delta, None if nothing to show has."""
-        thinking = self._thinking.feed(_mended(self._new_thinking)) if self._new_thinking else ""
-        text = _mended(self._new_text) if self._new_text else ""
+        thinking = self._thinking.feed(mended(self._new_thinking)) if self._new_thinking else ""
+        text = mended(self._new_text) if self._new_text else ""
         if text and not self._tag.is_over:
             thought, text = self._tag.feed(text)
             thinking += self._thinking.feed(thought) if thought else ""
@@ -185,7 +201,7 @@ class Draft:
         has_end = self.finish_reason in _CUT or bool(self._calls)
         text = self._text.feed(self._tag.close(is_thought=has_end)) + self._text.close()
         thinking = self._thinking.close()
-        if shows(self._text.text, self._text.markup.rpartition(">")[2]):
+        if self._text.markup and not _is_call(self._text.text, self._text.markup):
             text += self._text.release()
         return Delta(text, thinking) if text or thinking else None
 
@@ -200,7 +216,7 @@ class Draft:
             return True
         if self.finish_reason in _BROKEN or not (self.is_done or self.finish_reason):
             return False
-        return all(_is_object(_mended("".join(call.pieces))) for call in self._calls)
+        return all(_is_object(mended("".join(call.pieces))) for call in self._calls)
 
     def completion(self, usage: Usage) -> Completion:
         """Return the reply, closed before. Raises `Failed` if there is nothing in it to use."""
@@ -216,7 +232,7 @@ class Draft:
     def _whole_calls(self, is_cut: bool) -> list[RawCall]:
         calls = []
         for call in self._calls:
-            arguments = _mended("".join(call.pieces))
+            arguments = mended("".join(call.pieces))
             cuts = is_cut and (call is self._calls[-1] or not is_json(arguments))
             if not is_cut:
                 arguments = _as_meant(arguments)
@@ -232,13 +248,22 @@ class Draft:
             raise leaked_markup()
         markup = self._text.markup
         if not markup and not self._text.text.strip():
-            markup = self._thinking.markup
+            thought = self._thinking
+            markup = thought.markup if _is_call(thought.text, thought.markup) else ""
         calls = read_calls(markup)
         if calls is None:
             if markup and not is_cut:
                 raise leaked_markup()
             return []
         return [RawCall("", call.name, call.arguments) for call in calls]
+
+
+def _is_call(before: str, markup: str) -> bool:
+    """Return whether *markup* is meant as calls, whole or not, behind what was said *before*."""
+    calls, end = calls_at(markup, 0)
+    if calls is None:
+        return not shows(before, markup.rpartition(">")[2]) and is_made(before, "", "")
+    return is_made(before, before[len(before.rstrip()) :], markup[end:])
 
 
 def _as_meant(arguments: str) -> str:
@@ -273,7 +298,7 @@ def _new_id(number: int) -> str:
     return f"call_{number:02d}_" + "".join(secrets.choice(_ID_LETTERS) for _ in range(24))
 
 
-def _mended(text: str) -> str:
+def mended(text: str) -> str:
     """Return *text* with halves of surrogate pairs put together, or replaced where alone."""
     if text.isascii():
         return text

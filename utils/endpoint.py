@@ -1,4 +1,4 @@
-"""The server's place for chat completions: a request's bytes out, its reply in pieces back.
+"""A model's server: a request's bytes out, its reply in pieces back.
 
 This loads the SDK, which takes half a second.
 """
@@ -6,18 +6,18 @@ This loads the SDK, which takes half a second.
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPException
-from typing import Any, cast
+from typing import cast
 
 import httpx2
-import openai
 
 from utils.completion import Delta
-from utils.draft import Draft, ErrorInStream
-from utils.failures import Failed, Server
+from utils.failures import ErrorInStream, Failed, Server
 from utils.line import Insecure, Line, Unreachable, Use
+from utils.llm.api import Api, ReplyDraft
+from utils.llm.server_profile import ServerProfile
 from utils.reply_limits import Beyond, ReplyLimits, Watch
 from utils.sse import EventReader
 from utils.strict_json import read_json
@@ -36,6 +36,7 @@ class Endpoint:
 
     def __init__(
         self,
+        api: Api,
         base_url: str,
         key: str,
         server: Server,
@@ -44,42 +45,44 @@ class Endpoint:
         idle_seconds: float,
         limits: ReplyLimits,
     ) -> None:
+        self._api = api
         self._server = server
         self._limits = limits
         self._idle_seconds = idle_seconds
-        self._line = Line(base_url, connect_seconds=CONNECT_SECONDS, idle_seconds=idle_seconds)
-        self._client = openai.OpenAI(
-            base_url=base_url,
-            api_key=key or "none",
-            max_retries=0,
-            default_headers={"User-Agent": user_agent},
-            http_client=httpx2.Client(transport=self._line, timeout=None),
+        self._line = Line(
+            base_url,
+            connect_seconds=CONNECT_SECONDS,
+            idle_seconds=idle_seconds,
+            begin_seconds=limits.progress_seconds,
         )
-        self._client.organization = self._client.project = None  # not this server's business
+        self._sdk = api.connect(base_url, key, user_agent=user_agent, transport=self._line)
 
     def close(self) -> None:
         """Close the connections that are kept open."""
-        self._client.close()
+        self._sdk.client.close()
 
-    def models(self) -> list[str]:
-        """Return the names of the models that the server lists; none where it says nothing."""
+    def models(self) -> Mapping[str, ServerProfile | None]:
+        """Return the models that the server lists, by name, with what it says of each.
+
+        None are returned where it says nothing.
+        """
         stop = Stop()
         use = Use(stop, Watch(self._limits))
         timer = threading.Timer(LIST_SECONDS, stop.set)
         timer.start()
         try:
             with stop.calling(use.cut), self._line.used_by(use):
-                response = self._client.get("/models", cast_to=httpx2.Response)
-                return [str(row["id"]) for row in read_json(response.read())["data"]]
+                response = self._sdk.client.get(self._sdk.models_path, cast_to=httpx2.Response)
+                return self._api.described(read_json(response.read())["data"])
         except (Unreachable, Insecure, Stopped, Beyond, OSError, HTTPException):
-            return []
-        except (httpx2.HTTPError, openai.OpenAIError, ValueError, KeyError, TypeError):
-            return []  # no list that we know
+            return {}
+        except (httpx2.HTTPError, self._sdk.failed, ValueError, KeyError, TypeError):
+            return {}  # no list that we know
         finally:
             timer.cancel()
 
     def ask(
-        self, model: str, body: bytes, draft: Draft, stop: Stop
+        self, model: str, body: bytes, draft: ReplyDraft, stop: Stop
     ) -> Generator[Delta, None, None]:
         """Send *body* and let *draft* grow by its reply. Raises `Failed`, `Stopped`."""
         watch = Watch(self._limits)
@@ -97,28 +100,28 @@ class Endpoint:
             yield rest
 
     def _post(self, body: bytes) -> httpx2.Response:
-        # `chat.completions.create` would walk the whole conversation at every step to convert it,
-        # and build an object of every token; this sends and receives bytes.
-        response: object = self._client.post(
-            "/chat/completions",
+        # The SDK's own methods would walk the whole conversation at every step to convert it, and
+        # build an object of every token; this sends and receives bytes.
+        response: object = self._sdk.client.post(
+            self._sdk.path,
             cast_to=httpx2.Response,
             content=body,
             options={"headers": {"Accept": "text/event-stream"}},
             stream=True,
-            stream_cls=openai.Stream[Any],
+            stream_cls=self._sdk.stream_class,
         )
         return cast(httpx2.Response, response)
 
     @contextmanager
-    def _failing(self, model: str, draft: Draft, stop: Stop, watch: Watch) -> Iterator[None]:
+    def _failing(self, model: str, draft: ReplyDraft, stop: Stop, watch: Watch) -> Iterator[None]:
         """Turn what the SDK, the line and the stream raise into `Failed`, or `Stopped`.
 
         What breaks after the finish reason came breaks nothing: the reply is whole.
         """
         try:
             yield
-        except openai.APIStatusError as error:
-            reply = error.response
+        except self._sdk.refused as error:
+            reply: httpx2.Response = error.response  # type: ignore[attr-defined]
             raise self._server.refused(
                 reply.status_code, reply.text, reply.headers, model=model
             ) from None
@@ -130,7 +133,7 @@ class Endpoint:
             raise self._server.unreachable(str(error)) from None
         except Insecure as error:
             raise self._server.insecure(str(error)) from None
-        except (OSError, HTTPException, httpx2.HTTPError, openai.OpenAIError) as error:
+        except (OSError, HTTPException, httpx2.HTTPError, self._sdk.failed) as error:
             if stop.is_set():
                 raise Stopped from None
             if draft.finish_reason:
@@ -145,7 +148,7 @@ class Endpoint:
         return self._server.went_away()
 
 
-def _read(response: httpx2.Response, draft: Draft, watch: Watch) -> Iterator[Delta]:
+def _read(response: httpx2.Response, draft: ReplyDraft, watch: Watch) -> Iterator[Delta]:
     """Feed *draft* and yield what there is to show, a piece for each read of the network."""
     kind = response.headers.get("content-type", "")
     if "json" in kind:  # a server that does not stream

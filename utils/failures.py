@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 from html import unescape
 from typing import Any, Literal
 
 from utils.completion import ErrorKind, ModelError
 from utils.keys import without
+from utils.llm.account import DEEPSEEK_ACCOUNT, Account
 from utils.llm.refusals import Refusal, words_in
 from utils.phrases import Phrase, phrase
 from utils.reply_limits import Measure, ReplyLimits
@@ -21,6 +24,17 @@ _DAY_SECONDS = 86_400.0
 """Whoever asks for a longer pause than a day is not asked again."""
 _MOST_DAYS = 9_999
 _LONGEST_SENTENCE = 300
+_NO_MODEL = re.compile(r"supported API model names|[Mm]odel.*(not exist|not found)|^model: ")
+_STATUS_OF_KIND = {
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+}
+"""The HTTP status that Anthropic gives an error of this type: in a stream it has none."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _TOO_LONG = re.compile(
@@ -28,8 +42,6 @@ _TOO_LONG = re.compile(
     r"|larger than .{0,20}context|too many input tokens",
     re.IGNORECASE,
 )
-_KEY_PAGE = "https://platform.deepseek.com/api_keys"
-_BALANCE_PAGE = "https://platform.deepseek.com/top_up"
 
 
 class Failed(Exception):
@@ -50,15 +62,25 @@ class Failed(Exception):
         self.after = after
 
 
+class ErrorInStream(Exception):
+    """The server sent *error* instead of the rest of the reply."""
+
+    def __init__(self, error: Any) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
 class Server:
     """The model's server as people know it, to tell its failures in its name.
 
-    The key appears in no sentence but for its last four characters.
+    *account* says where its settings are mended. The key appears in no sentence but for its last
+    four characters.
     """
 
-    def __init__(self, host: str, key: str) -> None:
+    def __init__(self, host: str, key: str, account: Account = DEEPSEEK_ACCOUNT) -> None:
         self._host = host
         self._key = key
+        self._account = account
 
     def refused(self, status: int, body: str, headers: Mapping[str, str], *, model: str) -> Failed:
         """Return what the HTTP answer *status* means."""
@@ -93,9 +115,10 @@ class Server:
 
     def no_api(self, status: int) -> Failed:
         what = phrase(
-            "{host} answers, but there is no chat-completions API (HTTP {status}). "
-            "Check DEEPSEEK_BASE_URL.",
+            "{host} answers, but there is no {api} API (HTTP {status}). Check {setting}.",
             host=self._host,
+            api=self._account.api,
+            setting=self._account.url_name,
             status=status,
         )
         return Failed("request", what)
@@ -105,6 +128,8 @@ class Server:
         message, kind = _message_in({"error": error})
         if known := self._known(message, model):
             return known
+        if status := _STATUS_OF_KIND.get(kind):
+            return self._refused(status, message, {})
         if "authentication" in kind:
             return self._bad_key(401, message)
         if kind == "invalid_request_error":
@@ -120,8 +145,9 @@ class Server:
 
     def unreachable(self, reason: str) -> Failed:
         what = phrase(
-            "{host} cannot be reached ({reason}). Check the network, or DEEPSEEK_BASE_URL.",
+            "{host} cannot be reached ({reason}). Check the network, or {setting}.",
             host=self._host,
+            setting=self._account.url_name,
             reason=self._clean(reason),
         )
         return Failed("network", what, "unreachable")
@@ -170,9 +196,11 @@ class Server:
             return _too_long()
         if "Content Exists Risk" in message:
             return _censored()
-        if "Insufficient Balance" in message:
+        if re.search(r"Insufficient Balance|credit balance is too low", message):
             return self._no_balance()
-        if re.search(r"supported API model names|[Mm]odel.*(not exist|not found)", message):
+        if re.search(
+            r"supported API model names|[Mm]odel.*(not exist|not found)|^model: ", message
+        ):
             what = phrase(
                 "{host} does not serve the model {model}: {message}",
                 host=self._host,
@@ -194,9 +222,10 @@ class Server:
     def _bad_key(self, status: int, message: str) -> Failed:
         if not self._key:
             what = phrase(
-                "{host} wants an API key. Set DEEPSEEK_API_KEY; there is one at {page}",
+                "{host} wants an API key. Set {setting}; there is one at {page}",
                 host=self._host,
-                page=_KEY_PAGE,
+                setting=self._account.key_name,
+                page=self._account.key_page,
             )
         elif status == 403:
             what = phrase(
@@ -204,11 +233,12 @@ class Server:
             )
         else:
             what = phrase(
-                "{host} does not accept the API key {key}. Check DEEPSEEK_API_KEY; "
+                "{host} does not accept the API key {key}. Check {setting}; "
                 "a new one is to be had at {page}",
                 host=self._host,
                 key="…" + self._key[-4:] if len(self._key) > 8 else "…",
-                page=_KEY_PAGE,
+                setting=self._account.key_name,
+                page=self._account.key_page,
             )
         return Failed("key", what)
 
@@ -216,7 +246,7 @@ class Server:
         what = phrase(
             "The balance at {host} is used up. Top it up at {page}",
             host=self._host,
-            page=_BALANCE_PAGE,
+            page=self._account.balance_page,
         )
         return Failed("balance", what)
 
@@ -284,6 +314,17 @@ def filtered_reply() -> Failed:
     return _censored()
 
 
+def refused_reply(explanation: str) -> Failed:
+    """Return what it means that the model refused to reply, with the server's *explanation*."""
+    if not explanation:
+        return _censored()
+    what = phrase(
+        "The model refuses this: {why} Word it differently, or go back with /rewind.",
+        why=" ".join(_CONTROL.sub(" ", explanation).split())[:_LONGEST_SENTENCE],
+    )
+    return Failed("content", what)
+
+
 def overloaded() -> Failed:
     what = phrase("The model's server ran out of resources in the midst of the reply.")
     return Failed("server", what, "server")
@@ -302,9 +343,10 @@ def too_many_calls(most: int) -> Failed:
     return Failed("reply", what, "reply")
 
 
-def unfit_key() -> Failed:
+def unfit_key(account: Account) -> Failed:
     what = phrase(
-        "The API key contains characters that no key has. Copy it again to DEEPSEEK_API_KEY."
+        "The API key contains characters that no key has. Copy it again to {setting}.",
+        setting=account.key_name,
     )
     return Failed("key", what)
 
@@ -337,8 +379,22 @@ def _plain(body: str) -> str:
 
 
 def _seconds(headers: Mapping[str, str]) -> float | None:
-    """Return what `retry-after` asks for; its form as a date is not understood."""
+    """Return how long a server wants us to wait, None if it does not say.
+
+    It says so by `retry-after`, whose form as a date is not understood, or by the moment at which
+    one of its limits that are used up (Anthropic's headers) is not so any more.
+    """
     try:
         return max(0.0, float(headers.get("retry-after", "")))
     except ValueError:
-        return None
+        return max(_waits(headers), default=None)
+
+
+def _waits(headers: Mapping[str, str]) -> Iterator[float]:
+    for name, value in headers.items():
+        limit = name.lower().removesuffix("-remaining")
+        if limit == name.lower() or "ratelimit" not in limit or value.strip() != "0":
+            continue
+        with suppress(ValueError, TypeError):
+            reset = datetime.fromisoformat(headers.get(f"{limit}-reset", ""))
+            yield max(0.0, (reset - datetime.now(UTC)).total_seconds())

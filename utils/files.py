@@ -22,10 +22,10 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o600) -> None:
         Path(name).replace(path)
     finally:
         Path(name).unlink(missing_ok=True)
-    _sync(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Put the names in *folder* on disk, so that a rename outlives a power cut."""
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -25,14 +25,25 @@ def raising() -> Iterator[None]:
 
 
 @contextmanager
-def stopping(stop: Callable[[], object], names: Sequence[str] = ENDING) -> Iterator[None]:
+def stopping(
+    stop: Callable[[], object],
+    names: Sequence[str] = ENDING,
+    *,
+    note: Callable[[int], object] = lambda _: None,
+) -> Iterator[None]:
     """Call *stop* on the first of the signals *names*; at each further one `KeyboardInterrupt`.
 
-    For the main thread. *stop* is called once, from another thread, and waited for at the end: what
-    takes long has to be begun by it in a thread of its own.
+    Before *stop*, *note* gets the number of the signal. For the main thread. *stop* is called once,
+    from another thread, and waited for at the end: what takes long has to be begun by it in a
+    thread of its own.
     """
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    with _hearing(numbers, stop) as tell:
+
+    def hear(number: int) -> None:
+        note(number)
+        stop()
+
+    with _hearing(numbers, hear) as tell:
         asked = False
 
         def handle(number: int, _frame: FrameType | None) -> None:
@@ -52,7 +63,7 @@ def stopping(stop: Callable[[], object], names: Sequence[str] = ENDING) -> Itera
 
 @contextmanager
 def _hearing(
-    numbers: Sequence[int], hear: Callable[[], object]
+    numbers: Sequence[int], hear: Callable[[int], object]
 ) -> Iterator[Callable[[int], object]]:
     """Call *hear* once, from a thread of its own, when one of the signals *numbers* has come.
 
@@ -68,7 +79,7 @@ def _hearing(
         while (heard := os.read(near, 1)) != _OVER:
             if heard[0] in numbers and not is_heard:
                 is_heard = True
-                hear()
+                hear(heard[0])
 
     listener = threading.Thread(target=listen, name="signals", daemon=True)
     listener.start()

@@ -23,12 +23,15 @@ from urllib.request import getproxies, proxy_bypass
 import httpx2
 
 from utils.reply_limits import Beyond, Watch
-from utils.waiting import Stop, Stopped, interruptible
+from utils.waiting import Stop, Stopped, Timeout, interruptible
 
 _PIECE = 65_536
 _LONGEST_LINE = 65_536  # bytes of what stands between two chunks
 _GRACE_SECONDS = 0.05
-_SENT_HEADERS = ("accept", "content-type", "user-agent", "authorization")
+_SENT_HEADERS = (
+    *("accept", "content-type", "user-agent"),
+    *("authorization", "x-api-key", "anthropic-version"),
+)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -60,18 +63,12 @@ class Use:
             self.cut()
 
     @contextmanager
-    def beginning(self) -> Iterator[None]:
-        """Break the exchange when this takes longer than a reply may take to begin.
-
-        The socket's own limit is for each read of it, and a head can come byte by byte.
-        """
-        timer = threading.Timer(self.watch.limits.progress_seconds, self._give_up)
-        timer.daemon = True
-        timer.start()
+    def beginning(self, timeout: Timeout) -> Iterator[None]:
+        """Break the exchange when this takes longer than *timeout*. Raises `TimeoutError`."""
         try:
-            yield
+            with timeout.calling(self._give_up):
+                yield
         finally:
-            timer.cancel()
             if self.watch.is_late:
                 raise TimeoutError
 
@@ -99,10 +96,16 @@ class Line(httpx2.BaseTransport):
 
     A proxy is taken from the environment, but never to reach this very machine. Raises `Stopped`,
     `Unreachable`, `Insecure`, `OSError` and `http.client.HTTPException`.
+
+    A reply must begin within *begin_seconds*: the limit of the socket, *idle_seconds*, is for each
+    read of it, and a head can come byte by byte.
     """
 
-    def __init__(self, base_url: str, *, connect_seconds: float, idle_seconds: float) -> None:
+    def __init__(
+        self, base_url: str, *, connect_seconds: float, idle_seconds: float, begin_seconds: float
+    ) -> None:
         self._connect_seconds = connect_seconds
+        self._timeout = Timeout(begin_seconds)
         self._idle_seconds = idle_seconds
         self._proxy = _proxy_for(urlsplit(base_url))
         self._here = threading.local()
@@ -158,7 +161,7 @@ class Line(httpx2.BaseTransport):
             headers |= _proxy_headers(self._proxy)
         try:
             connection.request(request.method, target, request.read(), headers)
-            with use.beginning():
+            with use.beginning(self._timeout):
                 return connection.getresponse()
         except BaseException:  # whatever it was, the connection is of no use any more
             connection.close()

@@ -22,7 +22,6 @@ _DSML_NAMES = "calls|tool_calls|function_calls|invoke|parameter"
 _MARKERS = (
     *(f"<{slash}|DSML|{name}" for slash in ("", "/") for name in _DSML_NAMES.split("|")),
     "<|tool_calls_begin|",
-    "<|tool_call_begin|",
 )
 
 _BARS = r"\s*[｜|]{1,2}\s*"
@@ -46,6 +45,9 @@ _OLD_CALL = re.compile(
     rf"{_mark('tool_call_end')}",
     re.DOTALL,
 )
+
+MARKUP = rf"<{_BARS}DSML{_BARS}(?:{_DSML_NAMES})\b|{_OLD_BEGIN.pattern}|<\s*｜\s*tool▁call▁begin"
+"""What markup begins with, as a pattern."""
 
 _FENCE = re.compile(r"[\s>]*(`{3,}|~{3,})")
 _CLOSED_FENCE = re.compile(r"(?ms)^[ \t>]*(`{3,}|~{3,})[^\n]*\n.*?^[ \t>]*\1[`~]*[ \t]*$")
@@ -192,30 +194,36 @@ def _may_become_marker(text: str) -> bool:
 def read_calls(markup: str) -> list[Recovered] | None:
     """Return the calls that *markup* holds, or None unless it is whole from its first tag on.
 
-    What follows the end of the calls is dropped: it was written by a model that believed its call
-    had run.
+    What follows the end of the calls is left out.
     """
-    calls = _read_old(markup) if _OLD_BEGIN.match(markup) else _read_dsml(markup)
-    return calls or None
+    return calls_at(markup, 0)[0]
 
 
-def _read_dsml(markup: str) -> list[Recovered] | None:
-    outer = _TAG.match(markup)
+def calls_at(text: str, start: int) -> tuple[list[Recovered] | None, int]:
+    """Return the calls of the markup at *start*, None if it is not whole, and its end."""
+    is_old = _OLD_BEGIN.match(text, start)
+    calls, end = _read_old(text, start) if is_old else _read_dsml(text, start)
+    return calls or None, end
+
+
+def _read_dsml(markup: str, start: int) -> tuple[list[Recovered] | None, int]:
+    outer = _TAG.match(markup, start)
     if outer is None or outer["slash"] or outer["name"] == "parameter":
-        return None
+        return None, start
     if outer["name"] == "invoke":
-        call, _ = _read_invoke(markup, outer)
-        return [call] if call else None
+        call, end = _read_invoke(markup, outer)
+        return [call] if call else None, end
     calls: list[Recovered] = []
     position = outer.end()
     while tag := _tag_at(markup, position):
         if tag["name"] != "invoke":
-            return calls if tag["slash"] and tag["name"] == outer["name"] else None
+            is_end = tag["slash"] and tag["name"] == outer["name"]
+            return calls if is_end else None, tag.end()
         call, position = _read_invoke(markup, tag)
         if call is None:
-            return None
+            break
         calls.append(call)
-    return None
+    return None, position
 
 
 def _read_invoke(markup: str, opening: re.Match[str]) -> tuple[Recovered | None, int]:
@@ -251,13 +259,13 @@ def _tag_at(markup: str, position: int) -> re.Match[str] | None:
     return _TAG.match(markup, position)
 
 
-def _read_old(markup: str) -> list[Recovered] | None:
+def _read_old(markup: str, start: int) -> tuple[list[Recovered] | None, int]:
     """Read the markup of the R1 and V3 generations."""
-    end = _OLD_END.search(markup)
+    end = _OLD_END.search(markup, start)
     if end is None:
-        return None
-    calls = list(_OLD_CALL.finditer(markup, 0, end.start()))
-    begun = len(_OLD_CALL_BEGIN.findall(markup, 0, end.start()))
+        return None, start
+    calls = list(_OLD_CALL.finditer(markup, start, end.start()))
+    begun = len(_OLD_CALL_BEGIN.findall(markup, start, end.start()))
     if len(calls) < begun or not all(is_json(call["arguments"]) for call in calls):
-        return None
-    return [Recovered(call["name"], call["arguments"]) for call in calls]
+        return None, end.end()
+    return [Recovered(call["name"], call["arguments"]) for call in calls], end.end()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from utils.completion import Wire
+from utils.llm.refusals import Refusal, learnt
 from utils.llm.server_profile import ServerProfile
 from utils.llm.wire_messages import arranged, spelled
 
@@ -68,6 +69,14 @@ class RequestWriter:
         if prompt_tokens:
             self._tokens_per_byte = prompt_tokens / len(body)
 
+    def mend(self, refusal: Refusal, *, may_guess: bool) -> bool:
+        """Take in what *refusal* says; return whether the next request will be another one."""
+        profile = learnt(self.profile, refusal, may_guess=may_guess)
+        if profile is None:
+            return False
+        self.profile = profile
+        return True
+
     def _room(self, request_bytes: int) -> int:
         """Return how many tokens the reply to a request of so many bytes may have."""
         prompt_tokens = int(request_bytes * self._tokens_per_byte * _MARGIN) + _MARGIN_TOKENS
@@ -79,8 +88,8 @@ class RequestWriter:
         """Spell *messages*, separated by commas; only what is behind the known ones is new work."""
         profile = self.profile
         messages = arranged(messages, profile)
-        learnt, known, text = self._spelt
-        if learnt != profile or known != messages[: len(known)]:
+        shape, known, text = self._spelt
+        if shape != profile or known != messages[: len(known)]:
             known, text = [], b""
         new = [_json(spelled(message, profile)) for message in messages[len(known) :]]
         text = b",".join([text, *new] if known else new)

@@ -139,6 +139,27 @@ def models() -> Kind:
     return {"parse": parse, "allowed": phrase("tables by model, see docs/settings.md")}
 
 
+def providers() -> Kind:
+    def parse(value: object) -> dict[str, dict[str, str]]:
+        if not isinstance(value, dict):
+            raise ValueError
+        return {name: _provider(name, table) for name, table in value.items()}
+
+    return {"parse": parse, "allowed": phrase("tables by provider, see docs/settings.md")}
+
+
+def _provider(name: str, table: object) -> dict[str, str]:
+    """Return the checked *table* of the provider *name*. Raises `ValueError`."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", name) or name == "deepseek":
+        raise ValueError
+    if not isinstance(table, dict) or table.keys() - {"base_url", "api_key", "api"}:
+        raise ValueError
+    if table.get("api", "anthropic") not in ("anthropic", "chat-completions"):
+        raise ValueError
+    url = address("")["parse"](table.get("base_url"))
+    return {**table, "base_url": url, "api_key": _stripped(table.get("api_key", ""))}
+
+
 def prices() -> Kind:
     def parse(value: object) -> PriceList:
         if not isinstance(value, dict) or value.keys() - {"models", "peak_factor", "peak_hours"}:

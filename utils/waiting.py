@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import Generic, TypeVar
 
@@ -57,6 +59,47 @@ class Stop:
         finally:
             with self._lock:
                 self._callbacks.remove(callback)
+
+
+class Timeout:
+    """Calls back when something takes longer than *seconds*, all of it watched by one thread.
+
+    The thread lives for as long as anything does that is watched. Callbacks run in it; they must be
+    quick and must not raise.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._watched: deque[tuple[float, Callable[[], None]]] = deque()  # by when they end
+        self._is_running = False
+
+    @contextmanager
+    def calling(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Call *callback* unless this ends in time."""
+        with self._lock:
+            watched = (time.monotonic() + self._seconds, callback)
+            self._watched.append(watched)
+            if not self._is_running:
+                self._is_running = True
+                threading.Thread(target=self._run, name="timeout", daemon=True).start()
+        try:
+            yield
+        finally:
+            with self._lock, suppress(ValueError):  # it was called
+                self._watched.remove(watched)
+
+    def _run(self) -> None:
+        """Sleep to the next end: what begins meanwhile ends later still."""
+        while True:
+            with self._lock:
+                while self._watched and self._watched[0][0] <= time.monotonic():
+                    self._watched.popleft()[1]()
+                if not self._watched:
+                    self._is_running = False
+                    return
+                seconds = self._watched[0][0] - time.monotonic()
+            time.sleep(max(0.0, seconds))
 
 
 class _End:

@@ -70,6 +70,77 @@ def _open_step(handle: int, path: str) -> int:
     return here
 
 
+class Walker:
+    """Keeps one folder beneath *root* open, and goes from there to the next, up and down.
+
+    So a tree is gone through in a time that its size determines, however deep it is. Up is gone
+    only where the way from *root* would be a long one, and each folder there must be the very one
+    that we came through; else the way begins at *root* again.
+    """
+
+    def __init__(self, root: int) -> None:
+        self._root = root
+        self._path = ""
+        self._handle: int | None = None
+        self._came_through: list[tuple[int, int]] = []
+
+    def to(self, path: str) -> int:
+        """Return a descriptor of the folder *path*, ours until the next call. Raises `OSError`."""
+        if self._handle is None or not self._climbs(path):
+            self.close()
+            self._handle = os.open(".", _FOLDER, dir_fd=self._root)
+        if len(path) > len(self._path):
+            start = len(self._path) + 1 if self._path else 0
+            for name in path[start:].split("/"):
+                self._descend(name)
+        assert self._handle is not None  # noqa: S101 - opened above
+        return self._handle
+
+    def close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+        self._handle, self._path, self._came_through = None, "", []
+
+    def _climbs(self, path: str) -> bool:
+        """Go up to what is on the way to *path*; return whether that was shorter, and possible."""
+        above, levels = self._path, 0
+        while above and not (path.startswith(above) and path[len(above) : len(above) + 1] in "/"):
+            above = above.rpartition("/")[0]
+            levels += 1
+        deep = len(self._came_through)
+        if levels and (deep < _NEAR or levels > deep - levels):
+            return False
+        while levels and self._goes_up():
+            levels -= 1
+        self._path = above
+        return not levels
+
+    def _goes_up(self) -> bool:
+        assert self._handle is not None  # noqa: S101 - only what is open has a folder above
+        try:
+            upper = os.open("..", _FOLDER, dir_fd=self._handle)
+        except OSError:
+            return False
+        os.close(self._handle)
+        self._handle = upper
+        return _identity(upper) == self._came_through.pop()
+
+    def _descend(self, name: str) -> None:
+        assert self._handle is not None  # noqa: S101 - as above
+        if name in ("", ".", ".."):
+            raise OSError(errno.EINVAL, "not a plain path", name)
+        inner = os.open(name, _FOLDER, dir_fd=self._handle)
+        self._came_through.append(_identity(self._handle))
+        os.close(self._handle)
+        self._handle = inner
+        self._path = f"{self._path}/{name}" if self._path else name
+
+
+def _identity(handle: int) -> tuple[int, int]:
+    status = os.fstat(handle)
+    return status.st_dev, status.st_ino
+
+
 def open_inner(handle: int, name: str) -> int:
     return os.open(name, _FOLDER, dir_fd=handle)
 

@@ -111,10 +111,13 @@ class Carrier:
 
     def clean(self, plan: Plan) -> None:
         """Remove the temporary files that a killed run may have left."""
-        for folder in {parent_of(step.path) for step in plan.steps}:
-            with suppress(OSError), beneath.folder(self.root, folder) as handle:
+        first = self._placers[0]
+        for folder in sorted({parent_of(step.path) for step in plan.steps}):
+            with suppress(OSError):
+                handle = first.folder(folder)
                 for placer in self._placers:
                     placer.clean(handle)
+        first.close()
 
     def _due(self, steps: list[Step], now: Entry) -> Iterator[tuple[Step, Entry | None]]:
         finder = Finder(self.vault, now)

@@ -30,6 +30,10 @@ from modules.files.own_code import OwnCode
 from utils.phrases import Phrase, Problem, phrase
 
 
+class CutShort(Problem):
+    """What is left of an operation cannot be done any more; what was done of it stays."""
+
+
 class Checkpoints:
     """The states of the folder *root*, kept in the folder *store*.
 
@@ -116,6 +120,11 @@ class Checkpoints:
         """Return the folder as it was last looked at, without looking again."""
         return self._last or self.take()
 
+    def too_deep(self) -> str | None:
+        """Return a folder too deep to be held, as of the last look, whoever took that; or None."""
+        last = self._last or self.ledger.latest() or self.take()
+        return next((path for path, why in last.refused if why == "deep"), None)
+
     def diff(self, before: int, after: int) -> list[Change]:
         """Return what changed between two snapshots, renames recognised."""
         return self._compared(before, after).changes()
@@ -165,7 +174,7 @@ class Checkpoints:
 
         *roots* say what the one part that there is takes back, if it is no two snapshots. After a
         kill `finish` does the rest. Raises `Problem`, before anything is done where a snapshot that
-        is needed is not kept.
+        is needed is not kept; `CutShort` where one was lost in the midst.
         """
         with self.vault.alone():
             self.finish()
@@ -192,16 +201,22 @@ class Checkpoints:
         return Finished(entry.number, entry.operation, results)
 
     def _finish(self, entry: JournalEntry) -> Finished:
-        number, operation = entry.number, entry.operation
-        if entry.plan is None:
-            return self._go_on(number, operation, [])
-        self._probe(entry.plan)
-        Carrier(self.vault, self._root, number).clean(entry.plan)
-        before = self.ledger.snapshot(entry.before)
-        number, operation, undone = self._carry_out(
-            number, before, entry.plan, operation, is_resumed=True
-        )
-        return self._go_on(number, operation, [undone])
+        operation = entry.operation
+        results: list[Undone] = []
+        number = entry.number
+        if entry.plan is not None:
+            self._probe(entry.plan)
+            Carrier(self.vault, self._root, number).clean(entry.plan)
+            before = self.ledger.snapshot(entry.before)
+            number, operation, undone = self._carry_out(
+                number, before, entry.plan, operation, is_resumed=True
+            )
+            results.append(undone)
+        try:
+            return self._go_on(number, operation, results)
+        except CutShort:
+            self.vault.database.tell(CUT_SHORT)
+            return Finished(0, replace(operation, parts=(), rest={}), results)
 
     def _go_on(
         self,
@@ -210,14 +225,16 @@ class Checkpoints:
         results: list[Undone],
         roots: tuple[Entry, Entry] | None = None,
     ) -> Finished:
-        """Do the parts that are left of *operation*; *number* is its entry in the journal."""
+        """Do the parts that are left of *operation*; *number* is its entry in the journal.
+
+        Raises `CutShort` where one cannot be done any more; *results* are those that were.
+        """
         while operation.parts:
             try:
                 planner = self._planner(operation.parts[0], roots)
             except Problem:  # a snapshot went with a damaged store
-                self.vault.database.tell(CUT_SHORT)
                 self.ledger.close_journal(number)
-                return Finished(0, replace(operation, parts=(), rest={}), results)
+                raise CutShort(CUT_SHORT) from None
             number, operation, undone = self._go(planner, operation, number)
             results.append(undone)
         return Finished(number, operation, results)

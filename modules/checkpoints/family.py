@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,6 +34,7 @@ from utils.text import read_number
 
 if TYPE_CHECKING:
     from modules.checkpoints.review import Part, Review, View
+    from modules.checkpoints.trees import Found
 
 
 class UndoFamily(Recording):
@@ -245,12 +246,17 @@ class UndoFamily(Recording):
             title = phrase("Took back what changed in {path}; /redo brings it again", path=name)
         return undone_card(ended.finished.results, title)
 
-    def accept(self, view: View, parts: Sequence[Part]) -> None:
-        """Show *parts* of *view* no longer, all of it where there are none. Raises `Problem`."""
+    def accept(
+        self,
+        view: View,
+        parts: Sequence[Part],
+        is_meant: Callable[[Found], bool] = lambda _: True,
+    ) -> None:
+        """Show *parts* of *view* no longer, without any all that *is_meant*. Raises `Problem`."""
         if parts:
             self.review.accept(view, parts)
         else:
-            self.review.accept_all(view)
+            self.review.accept_all(view, is_meant)
         self.revision += 1
 
     def forget_accepted(self) -> None:

@@ -38,8 +38,11 @@ class Placer:
     root: int
     temporary: str
     twins: Twins = field(default_factory=Twins)
-    _open: tuple[str, int] | None = None
+    _walker: beneath.Walker = field(init=False)
     _contents: dict[str, bytes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._walker = beneath.Walker(self.root)
 
     def fetch(self, entries: Iterable[Entry]) -> None:
         """Have the contents of these files at hand, as far as they are small."""
@@ -64,23 +67,14 @@ class Placer:
     def place(self, path: str) -> Iterator[tuple[int, str]]:
         """Give the folder of *path* and its name there; the folder stays open for the next."""
         folder, _, name = path.rpartition("/")
-        yield self._opened(folder), name
+        yield self.folder(folder), name
 
-    def _opened(self, folder: str) -> int:
-        """Return the descriptor of *folder*; the way from one above it that is open is short."""
-        if self._open is None or self._open[0] != folder:
-            above, rest = self.root, folder
-            if self._open and self._open[0] and folder.startswith(f"{self._open[0]}/"):
-                above, rest = self._open[1], folder[len(self._open[0]) + 1 :]
-            handle = beneath.open_folder(above, rest)
-            self.close()
-            self._open = folder, handle
-        return self._open[1]
+    def folder(self, path: str) -> int:
+        """Return a descriptor of the folder *path*; it is ours, and good until the next."""
+        return self._walker.to(path)
 
     def close(self) -> None:
-        if self._open is not None:
-            os.close(self._open[1])
-            self._open = None
+        self._walker.close()
 
     def clean(self, handle: int) -> None:
         """Remove the temporary file from the folder *handle*, if it is there."""

@@ -21,7 +21,9 @@ from modules.files.writable import LEFT_BEHIND
 from modules.project import Project
 from utils.clean import visible
 from utils.phrases import Phrase, Problem, Text, phrase
-from utils.text import size_in_words
+from utils.text import cut_middle, size_in_words
+
+_LONGEST_NAME = 200  # characters of a path in a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,8 @@ class Recording(Family):
         return told
 
     def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+        if tool in ("run_python", "run_command"):
+            return self._concern_of_run()
         if tool not in ("delete_file", "delete_folder"):
             return None
         try:
@@ -150,6 +154,19 @@ class Recording(Family):
         if not path or self._checkpoints.holds(path):
             return None
         return phrase("No checkpoint can hold all of {path}: it could not be undone.", path=path)
+
+    def _concern_of_run(self) -> Phrase | None:
+        try:
+            path = self._checkpoints.too_deep()
+        except Problem:  # the call itself will be refused
+            return None
+        if path is None:
+            return None
+        return phrase(
+            "{path} is nested deeper than checkpoints hold: what a program deletes there could not "
+            "be brought back.",
+            path=cut_middle(visible(path), _LONGEST_NAME),
+        )
 
     def holds(self, path: str) -> bool:
         """Return whether deleting *path* (relative to the project) could be undone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -153,15 +153,17 @@ class Review:
                 self._accept(graft, self._find(view, part.path), part)
             self._accepted.keep(view.session, began, graft.done())
 
-    def accept_all(self, view: View) -> None:
-        """Show nothing of what there is any longer."""
-        if view.is_whole:
-            self._accepted.keep(view.session, view.began, view.now.root)
-            return
+    def accept_all(self, view: View, is_meant: Callable[[Found], bool]) -> None:
+        """Show no longer what there is and *is_meant*."""
         with self._undamaged():
+            changes = self.changes(view)
+            meant = list(filter(is_meant, changes))
+            if view.is_whole and len(meant) == len(changes):
+                self._accepted.keep(view.session, view.began, view.now.root)
+                return
             began, root = self._accepted.roots(view.session, view.began)
             graft = Graft(self._vault, root, view.now.root)
-            for found in self.changes(view):
+            for found in meant:
                 self._accept(graft, found, Part(found.change.path))
             self._accepted.keep(view.session, began, graft.done())
 

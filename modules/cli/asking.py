@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core.events import ApprovalAsked, Reply
 from modules.cli import keyboard
+from modules.cli.heading import cut
 from modules.words import Words
 from utils.clean import visible
 from utils.interrupts import lent
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyPressEvent
 
 _PASTE = keyboard.PASTE_BEGINS.decode()
+PATTERN = 60
+"""Cells of a pattern that is named: it says no more than the call that stands there."""
 EDITED = ("command", "code", "content", "new")
 """Names of the argument that is edited alone where there is one; else all are, as JSON."""
 
@@ -60,7 +63,7 @@ class Question:
     """A question on the screen: *open* shows what can be answered, *close* takes that away.
 
     *wait* shows in its place that it waits for the person to end what they type. *show_all* prints
-    what is asked for in full; None when nothing of it was cut.
+    what is asked for in full, if anything of it was cut.
     """
 
     event: ApprovalAsked
@@ -68,7 +71,7 @@ class Question:
     open: Callable[[], None]
     close: Callable[[], None]
     wait: Callable[[], None]
-    show_all: Callable[[], object] | None
+    show_all: Callable[[], object]
 
 
 def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
@@ -81,12 +84,13 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
         case _:
             offered = [phrase("y yes")]
             if event.pattern:
-                offered.append(phrase("a always: {pattern}", pattern=visible(event.pattern)))
+                pattern = cut(visible(event.pattern), PATTERN)
+                offered.append(phrase("a always: {pattern}", pattern=pattern))
                 offered.append(phrase("p other pattern"))
             if event.may_revise:
                 offered.append(phrase("e edit"))
             offered.append(phrase("n no"))
-    return [*offered, phrase("v view all")] if is_cut else offered
+    return [*offered, phrase("Ctrl-O view all")] if is_cut else offered
 
 
 def wait_for_reply(asker: Asker, question: Question) -> Reply | None:
@@ -98,7 +102,7 @@ def wait_for_reply(asker: Asker, question: Question) -> Reply | None:
     question.open()
     while (key := asker.key()) is not None:
         match _plain(key):
-            case "v" if question.show_all:
+            case keyboard.CTRL_O:
                 question.show_all()
             case plain if plain.endswith(keyboard.CTRL_C):
                 asker.stop()
@@ -229,7 +233,7 @@ class Keyboard:
         def leave(event: KeyPressEvent) -> None:
             event.app.exit(exception=KeyboardInterrupt)
 
-        keys = bindings(leave)
+        keys = bindings(leave, self._ahead.show_all)
         keys.add("escape")(leave)
         early, self._early = self._early.encode(), ""
         try:

@@ -86,7 +86,7 @@ class Twin:
         self._screen = CliScreen(
             make_console(), words, asker=hand, is_practice=lambda: self._state["practice"]
         )
-        ahead.away = self._screen.away
+        ahead.away, ahead.show_all = self._screen.away, self._screen.show_all
         self._line = _line(link, words, ahead, lambda: self._state) if hand else None
         self._listener = self._listen()
 
@@ -177,9 +177,10 @@ class Twin:
     def _send(self, text: str) -> None:
         """Send *text* in the place of what stood in the line unsent."""
         command = new_id()
-        waiting = [item for item in self._unsent.take() if not self._took_back(item)]
+        waiting = self._unsent.take()
+        given = {"text": text, "cmd": command, "stream": False, "instead": waiting}
         try:
-            answer = self._link.ask("POST", self._messages, text=text, cmd=command, stream=False)
+            answer = self._link.ask("POST", self._messages, **given)
         except Problem as problem:
             self._screen.say(problem.what, "red")
             if self._line:
@@ -191,15 +192,6 @@ class Twin:
             self._tell_move(text)
         else:
             self._expected = command
-
-    def _took_back(self, item: str) -> bool:
-        """Take *item* out of the queue; return whether the server did so, or had it no more."""
-        path = f"/api/sessions/{self._session}/queue"
-        try:
-            self._link.ask("POST", path, op="drop", item=item)
-        except Problem:  # it may be that there is no server: sending tells
-            return False
-        return True
 
     def _tell_move(self, text: str) -> None:
         """Say where the command *text* has led."""

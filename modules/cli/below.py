@@ -15,8 +15,9 @@ from rich.text import Text
 from modules.cli.blocks import Blocks
 from modules.cli.card_text import duration
 from modules.cli.draw import Drawer
-from modules.cli.heading import Whole, cut
+from modules.cli.heading import Pinned, Whole
 from modules.cli.look import SPINNER
+from modules.cli.program import given
 from modules.cli.prose import Prose, Ruled, Wrapped
 from modules.words import Words
 from utils.clean import clean
@@ -26,8 +27,6 @@ from utils.phrases import Text as Said
 TAIL_CHARACTERS = 2_000
 OUTPUT_ROWS = 8
 PROGRAM_ROWS = 6
-COMMAND_CHARACTERS = 400
-"""What of a command is shown while it runs; all of it stands there when it is over."""
 THOUGHT_ROWS = 5
 LINE_CHARACTERS = 2_000
 TYPED_ROWS = 6
@@ -108,8 +107,10 @@ class Below:
             rows = [Wrapped(row, "dim italic") for row in thought.split("\n")]
             parts += ["", *rows[-THOUGHT_ROWS:]]
         parts.append("")
-        parts += self._running(doing) if isinstance(doing, Call) else [self._status(doing)]
-        return Group(*parts, *self._typed())
+        if isinstance(doing, Call):
+            head, *rest = self._running(doing)
+            return Pinned(Group(*parts, head), Group(*rest, *self._typed()))
+        return Group(*parts, self._status(doing), *self._typed())
 
     def _typed(self) -> list[RenderableType]:
         """Return the end of what was typed: of a long paste the last rows, as in any line."""
@@ -126,14 +127,12 @@ class Below:
         head = self._drawer.head(name, arguments, mark=(self._turning(), "cyan"), seconds=seconds)
         head.append(f" · {self._hint()}", "dim")
         parts: list[RenderableType] = [head]
-        if program := arguments.get("code"):
-            parts.append(self._drawer.program(str(program), "python", PROGRAM_ROWS))
-        if command := str(arguments.get("command", "")).strip():
-            shown = cut(command, COMMAND_CHARACTERS)
-            parts.append(Whole(head, self._drawer.program(shown, "bash", PROGRAM_ROWS)))
+        if program := given(name, arguments):
+            drawn = self._drawer.program(program.text, program.language, PROGRAM_ROWS)
+            parts.append(Whole(head, drawn) if program.language == "bash" else drawn)
         if output := str(call.output):
             rows = output.split("\n")[-OUTPUT_ROWS:]
-            parts.append(Ruled(Text("\n".join(rows), "dim", overflow="fold")))
+            parts.append(Ruled(Text("\n".join(rows), "dim", overflow="fold"), OUTPUT_ROWS))
         return [head, *(Padding(part, (0, 0, 0, 2)) for part in parts[1:])]
 
     def _status(self, doing: Phrase) -> Text:

@@ -22,6 +22,7 @@ from modules.words import Words
 from utils.clean import clean, visible
 from utils.completion import Usage
 from utils.phrases import Phrase, Text, phrase
+from utils.text import size_in_words
 
 TODO_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 
@@ -55,7 +56,8 @@ def card_text(card: Card, words: Words) -> str:
 
 def _entry(entry: Entry) -> str:
     name = visible(entry.path.rpartition("/")[2])
-    return f"{name}  {visible(entry.note)}" if entry.note else name
+    head = f"{name}/" if entry.size is None else f"{name}  {size_in_words(entry.size)}"
+    return f"{head}  {visible(entry.note)}" if entry.note else head
 
 
 def _joined(*parts: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -61,6 +62,10 @@ def run_dialogue(
         return 130
 
 
+class _Ending(Exception):
+    """The program is asked to end at a question about a call, which is asked again later."""
+
+
 class Dialogue:
     """The loop, and the screen it draws on, made when it is first needed."""
 
@@ -81,22 +86,27 @@ class Dialogue:
         self._line = ""
         self._screen: CliScreen | None = None
         self._effect = ""
+        self._signal = 0
+        """What has asked the program to end; 0 for nothing."""
 
     def run(self, lines: Iterator[str]) -> int:
         self._enter()
-        for line in lines:
+        for line in lines if not self._signal else ():
             text = line.strip()
             if text in LEAVING:
                 break
             if text:
                 self._line = text
-                self._turn(self._terminal.ask(text))
+                self._turn(self._terminal.ask(text, self._queued.ids_of(text)))
             if self._effect == "exit":
                 break
             if self._effect == "session" and self._terminal.history.records:
                 self._enter()
-        self._say_goodbye()
-        return 0
+            if self._signal:
+                break
+        if self._signal != signal.SIGHUP:  # which says that the terminal went away
+            self._say_goodbye()
+        return 128 + self._signal if self._signal else 0
 
     def _enter(self) -> None:
         """Show where the session is, and ask again what was asked when it was left."""
@@ -116,7 +126,7 @@ class Dialogue:
         self._effect = ""
         stop = self._terminal.stop
         with ExitStack() as stack:
-            stack.enter_context(stopping(stop.set))
+            stack.enter_context(stopping(stop.set, note=self._note_signal))
             stack.enter_context(stop.calling(screen.stopping))
             if self._ahead.was_interrupted():
                 stop.set()
@@ -125,6 +135,8 @@ class Dialogue:
                 stack.enter_context(self._beside(screen).listening())
             try:
                 drive(turn, self._show)
+            except _Ending:
+                pass
             except Problem as problem:
                 screen.say(problem.what, "red")
             except OutputLost:
@@ -134,6 +146,11 @@ class Dialogue:
         if stop.is_set() and self._ahead.hold():
             self._queued.seen()
             self._say_unsent()
+
+    def _note_signal(self, number: int) -> None:
+        """Take note of what stops the turn: Ctrl-C does no more than that."""
+        if number != signal.SIGINT:
+            self._signal = number
 
     def _beside(self, screen: CliScreen) -> Beside:
         """Return what runs the commands that are typed while a turn runs and need not wait."""
@@ -191,7 +208,10 @@ class Dialogue:
             self._effect = event.effect
         if isinstance(event, CommandAnswered | TurnStarted):
             self._queued.sent(self._line)
-        return self._make_screen().show(event)
+        reply = self._make_screen().show(event)
+        if self._signal and reply is None and self._terminal.history.asked:
+            raise _Ending
+        return reply
 
     def _say_goodbye(self) -> None:
         if self._terminal.session and sys.stdout.isatty():
@@ -211,7 +231,7 @@ def make_screen(terminal: MainTerminal, words: Words, ahead: TypedAhead) -> CliS
     screen = CliScreen(
         make_console(), words, asker=keyboard, is_practice=lambda: terminal.is_practice
     )
-    ahead.away = screen.away
+    ahead.away, ahead.show_all = screen.away, screen.show_all
     return screen
 
 

@@ -34,7 +34,8 @@ from modules.cli.card_text import (
 from modules.cli.columns import Columns
 from modules.cli.heading import Heading, Whole
 from modules.cli.look import MARKS
-from modules.cli.prose import Ruled, Wrapped, code
+from modules.cli.program import Program
+from modules.cli.prose import Ruled, Wrapped
 from modules.cli.rows import NO_NEWLINE, diff_lines, diff_row, hit_row, size, todo_row
 from modules.cli.verbs import target, verb
 from modules.words import Words
@@ -45,19 +46,23 @@ from utils.phrases import Text as Said
 BRIEF = 12
 """Rows of a card in the flow of a task; whoever wants more opens the file."""
 FULL = 400
-COMMAND_ROWS = 40
-"""Rows of a command, which stands in no file."""
 REMARK = 50
 """Cells of a text that may stand on the first line of a card."""
+INSET = 2
+"""Cells by which the rest of a card is moved to the right of its first line."""
 SHORT_SECONDS = 0.1
 """What is over sooner is not worth a figure."""
 
 
 class Drawer:
-    """Draws cards in the language of *words*. What it returns may be printed as it is."""
+    """Draws cards in the language of *words*. What it returns may be printed as it is.
 
-    def __init__(self, words: Words) -> None:
+    Where there is no key that shows all of it (*has_key*), a program is hardly ever cut.
+    """
+
+    def __init__(self, words: Words, *, has_key: bool = True) -> None:
         self._words = words
+        self._has_key = has_key
 
     def head(
         self,
@@ -101,7 +106,7 @@ class Drawer:
         """
         body = self._result(card, state)
         if command and not (isinstance(card, RunCard) and "\n" in command):
-            parts = [self.inset(Whole(head, self.program(command, "bash", COMMAND_ROWS)))]
+            parts = [self.inset(Whole(head, self.program(command, "bash", BRIEF)))]
             return Group(*parts, *([body] if body else []))
         return body
 
@@ -153,18 +158,22 @@ class Drawer:
             case _:
                 assert_never(card)
 
-    def draft(self, card: Card, rows: int) -> tuple[RenderableType, bool]:
-        """Return what a call is about to do, to the letter, and whether *rows* cut it."""
+    def draft(self, card: Card, rows: int, *, width: int) -> tuple[RenderableType, bool]:
+        """Return what a call is about to do, to the letter, and whether *rows* cut it.
+
+        *width* is the number of cells in which it will be drawn.
+        """
+        if isinstance(card, RunCard):
+            program = self.program(card.code, card.language, rows)
+            return program, program.is_cut(width)
         text = _letters(card)
         is_cut = text.count("\n") >= rows
         shown = source("\n".join(text.split("\n")[:rows]))
         match card:
-            case RunCard():
-                body: RenderableType = code(shown, card.language)
             case TextCard():
                 title = self._words.say(card.title) if isinstance(card.title, Phrase) else ""
                 head = [Wrapped(clean(title), "yellow")] if title else []
-                body = Group(*head, Text(shown, overflow="fold"))
+                body: RenderableType = Group(*head, Text(shown, overflow="fold"))
             case DiffCard():
                 body = self._stack(self._diff(card, rows)) or ""
                 return body, is_cut  # it says itself how much more there is
@@ -187,7 +196,7 @@ class Drawer:
         return self.line(text, "dim")
 
     def inset(self, body: RenderableType) -> RenderableType:
-        return Padding(body, (0, 0, 0, 2))
+        return Padding(body, (0, 0, 0, INSET))
 
     # --- one card each ---------------------------------------------------------------------------
 
@@ -227,8 +236,7 @@ class Drawer:
     def _run(self, card: RunCard, rows: int, *, is_result: bool) -> RenderableType | None:
         parts: list[RenderableType] = []
         if not (is_result and _is_line(card)):
-            most = COMMAND_ROWS if card.language == "bash" else rows
-            parts.append(self.program(card.code, card.language, most))
+            parts.append(self.program(card.code, card.language, rows))
         parts += self._output(card.output, rows)
         if card.exit_code != 0 or not card.output.strip():
             text = clean(self._words.say(run_ending(card, self._words)))
@@ -238,11 +246,15 @@ class Drawer:
             parts.append(self.dim(left_out(len(card.changes) - rows)))
         return Group(*parts)
 
-    def program(self, text: str, language: str, rows: int) -> RenderableType:
-        """Return the first *rows* lines of a program, with colours."""
-        lines = text.strip("\n").split("\n")
-        shown = code(source("\n".join(lines[:rows])), language)
-        return Group(shown, self.more(len(lines) - rows)) if len(lines) > rows else shown
+    def program(self, text: str, language: str, rows: int) -> Program:
+        """Return a program in about *rows* rows; a key shows what of it they leave out."""
+        most = rows if self._has_key else max(rows, FULL)
+        return Program(source(text.strip("\n")), language, most, self._rows_left_out)
+
+    def _rows_left_out(self, count: int) -> Text:
+        if self._has_key:
+            return self.dim(phrase("… {n} more rows · Ctrl-O shows all", n=count))
+        return self.dim(phrase("… {n} more rows", n=count))
 
     def _output(self, output: str, rows: int) -> Iterator[RenderableType]:
         """Yield the last *rows* lines of *output*."""
@@ -317,10 +329,8 @@ def _is_line(card: RunCard) -> bool:
 
 
 def _letters(card: Card) -> str:
-    """Return what of *card* must be read to the letter before a yes."""
+    """Return what of *card*, which is no program, must be read to the letter before a yes."""
     match card:
-        case RunCard():
-            return card.code
         case DiffCard():
             return card.diff
         case TextCard():

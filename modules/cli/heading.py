@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.segment import Segment
 from rich.text import Text
 
 LEAST = 12
@@ -50,6 +51,22 @@ class Whole:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not self._heading.fits(console.width):
             yield self._body
+
+
+class Pinned:
+    """Draws *head*, and below it as many of the last rows of *rest* as there is room for."""
+
+    def __init__(self, head: RenderableType, rest: RenderableType) -> None:
+        self._head = head
+        self._rest = rest
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        head = console.render_lines(self._head, options, pad=False)
+        rest = console.render_lines(self._rest, options, pad=False)
+        room = max(options.max_height - len(head), 0)
+        for line in [*head, *rest[max(len(rest) - room, 0) :]]:
+            yield from line
+            yield Segment.line()
 
 
 def cut(text: str, room: int) -> str:

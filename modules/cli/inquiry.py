@@ -10,10 +10,12 @@ from typing import Protocol
 
 from rich.console import RenderableType
 
+from core.cards import RunCard
 from core.events import ApprovalAsked, Reply
-from modules.cli.asking import Asker, Question, choices, wait_for_reply
+from modules.cli.asking import PATTERN, Asker, Question, choices, wait_for_reply
 from modules.cli.below import Below
-from modules.cli.draw import Drawer
+from modules.cli.draw import INSET, Drawer
+from modules.cli.heading import cut
 from modules.cli.stage import Stage
 from modules.words import Words
 from utils.clean import visible
@@ -21,6 +23,8 @@ from utils.phrases import Phrase, phrase
 
 DRAFT_ROWS = 40
 """Rows of what is asked for; a key shows the rest."""
+ROWS_AROUND, LEAST_ROWS = 12, 6
+"""Rows left to what stands around a program on the same screen, and those it has at the least."""
 _KEPT = phrase("What you type waits for the next prompt; the question comes back when you pause.")
 
 
@@ -58,7 +62,7 @@ class Inquiry:
         call = self._below.call
         arguments = call.arguments if call else {}
         self._print(self._drawer.head(event.name, arguments, mark=("?", "bold yellow")))
-        is_cut = self._print_draft(event, DRAFT_ROWS)
+        is_cut = self._print_draft(event, self._draft_rows(event))
         self._print(self._drawer.inset(self._drawer.line(event.why, "yellow")), gap=False)
         if self._asker is None:
             return None
@@ -68,7 +72,7 @@ class Inquiry:
             open=partial(self._open, choices(event, is_cut=is_cut)),
             close=self._close,
             wait=partial(self._open, [_KEPT]),
-            show_all=partial(self._print_draft, event, sys.maxsize) if is_cut else None,
+            show_all=partial(self._show_all, event) if is_cut else _show_nothing,
         )
         self.is_open = True
         reply = wait_for_reply(self._asker, question)
@@ -83,9 +87,20 @@ class Inquiry:
 
     def _print_draft(self, event: ApprovalAsked, rows: int) -> bool:
         """Print what is asked for in *rows* rows; return whether that cut it."""
-        body, is_cut = self._drawer.draft(event.preview, rows)
+        width = self._stage.console.width - INSET
+        body, is_cut = self._drawer.draft(event.preview, rows, width=width)
         self._print(self._drawer.inset(body), gap=False)
         return is_cut
+
+    def _show_all(self, event: ApprovalAsked) -> None:
+        self._print_draft(event, sys.maxsize)
+
+    def _draft_rows(self, event: ApprovalAsked) -> int:
+        """Return in how many rows to show it; a program is on the screen together with the why."""
+        if isinstance(event.preview, RunCard):
+            room = self._stage.console.height - ROWS_AROUND
+            return min(max(room, LEAST_ROWS), DRAFT_ROWS)
+        return DRAFT_ROWS
 
     def _open(self, offered: Sequence[Phrase]) -> None:
         text = " · ".join(map(self._words.say, offered))
@@ -100,10 +115,16 @@ class Inquiry:
         self._stage.clear()
 
 
+def _show_nothing() -> None:
+    """All of it stands there."""
+
+
 def _agreement(event: ApprovalAsked, reply: Reply) -> Phrase:
     """Return what a yes to *event* means from now on."""
     if reply.always:
         pattern = visible(reply.pattern or event.pattern)
+        if not reply.pattern or reply.pattern == event.pattern:
+            pattern = cut(pattern, PATTERN)
         return phrase("Allowed from now on: {pattern}", pattern=pattern)
     if reply.arguments is not None:
         return phrase("Allowed, as you changed it")

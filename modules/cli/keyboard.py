@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from modules.cli.typed_line import TypedLine
 
 CTRL_C = "\x03"
+CTRL_O = "\x0f"
 CTRL_Z = "\x1a"
 ESCAPE = "\x1b"
 POLL_SECONDS = 0.1
@@ -50,7 +51,7 @@ def quiet(descriptor: int, ahead: TypedAhead) -> Iterator[None]:
     modes = termios.tcgetattr(descriptor)
     # Without ICRNL the Enter key stays apart from Ctrl-J until the prompt reads it.
     modes[0] &= ~termios.ICRNL
-    modes[3] &= ~(termios.ECHO | termios.ICANON)
+    modes[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)  # the last takes Ctrl-O on BSD
 
     def give_back() -> None:
         _write(_SAY_NO_PASTES)
@@ -159,6 +160,8 @@ class TypedAhead:
         self.heard: Callable[[Sequence[str]], object] = lambda _entered: None
         self.away: Callable[[], AbstractContextManager[None]] = nullcontext
         """What leaves the end of the screen to the shell while we are suspended."""
+        self.show_all: Callable[[], object] = lambda: None
+        """What shows a program whole that was cut: that is what Ctrl-O is for, at any time."""
         self.is_erased = False
         """Whether the last key took back the last letter of the draft."""
         self._lines: list[str] = []
@@ -187,7 +190,7 @@ class TypedAhead:
                 return b""
             typed = read_burst(descriptor)
             entered = self._feed(typed, came_at_once=True)
-        self.heard(entered)
+        self._tell(entered)
         return typed or None
 
     def add(self, typed: bytes, *, came_at_once: bool = False) -> None:
@@ -196,7 +199,13 @@ class TypedAhead:
             return
         with self._lock:
             entered = self._feed(typed, came_at_once=came_at_once)
+        self._tell(entered)
+
+    def _tell(self, entered: Sequence[str]) -> None:
+        """Have others do what the keys just heard ask for; not while the lock is held."""
         self.heard(entered)
+        if self._line and self._line.take_wish():
+            self.show_all()
 
     def _feed(self, typed: bytes, *, came_at_once: bool) -> list[str]:
         from modules.cli.typed_line import TypedLine  # a start without a word typed is quicker
@@ -272,7 +281,7 @@ def read_key(descriptor: int, stop: Stop) -> str | None:
     """
     before = termios.tcgetattr(descriptor)
     modes = termios.tcgetattr(descriptor)
-    modes[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
+    modes[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
     termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
     try:
         while not stop.is_set():

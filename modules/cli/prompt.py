@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import groupby
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app_session
+from prompt_toolkit.application import get_app_session, run_in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
 from prompt_toolkit.filters import has_focus, to_filter
@@ -75,7 +75,7 @@ class Prompt:
             complete_in_thread=True,
             enable_suspend=True,
             history=history,
-            key_bindings=bindings(self._interrupt),
+            key_bindings=bindings(self._interrupt, lambda: self._ahead.show_all()),
             bottom_toolbar=self._toolbar,
             input_processors=[TabsProcessor(char1=" ", char2=" ")],
             style=STYLE,
@@ -147,8 +147,10 @@ class Prompt:
         return self._stands
 
 
-def bindings(interrupt: Callable[[KeyPressEvent], None]) -> KeyBindings:
-    """Return the keys that differ from those of every line editor."""
+def bindings(
+    interrupt: Callable[[KeyPressEvent], None], show_all: Callable[[], object]
+) -> KeyBindings:
+    """Return the keys that differ from those of every line editor; Ctrl-O is for *show_all*."""
     keys = KeyBindings()
     in_line = has_focus("DEFAULT_BUFFER")
 
@@ -172,6 +174,10 @@ def bindings(interrupt: Callable[[KeyPressEvent], None]) -> KeyBindings:
     @keys.add("tab", filter=in_line)
     def _complete(event: KeyPressEvent) -> None:
         complete(event.current_buffer)
+
+    @keys.add("c-o", filter=in_line)
+    def _show_all(_event: KeyPressEvent) -> None:
+        run_in_terminal(show_all)
 
     @keys.add("c-c", filter=in_line)
     @keys.add("<sigint>", filter=in_line)

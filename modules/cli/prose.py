@@ -213,13 +213,18 @@ class Hung:
 
 @dataclass(frozen=True)
 class Ruled:
-    """Something with a line along its left side: what a program said."""
+    """Something with a line along its left side: what a program said.
+
+    Only the last *rows* rows of it are drawn; 0: all.
+    """
 
     body: RenderableType
+    rows: int = 0
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = max(options.max_width - 2, 1)
-        for line in console.render_lines(self.body, options.update(width=width), pad=False):
+        lines = console.render_lines(self.body, options.update(width=width), pad=False)
+        for line in lines[-self.rows :]:
             yield Segment("│ ", Style(dim=True))
             yield from line
             yield Segment.line()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
+from collections.abc import Sequence
 from contextlib import suppress
 
 from core.main_terminal import MainTerminal
@@ -23,6 +25,7 @@ class Queued:
 
     def __init__(self, terminal: MainTerminal) -> None:
         self._terminal = terminal
+        self._lock = threading.Lock()
         self._is_restored = False
 
     @property
@@ -32,7 +35,8 @@ class Queued:
     def add(self, line: str) -> None:
         """Keep *line*, which was entered and waits; it is durable on return."""
         if line:
-            self._set([*self._items(), {"id": uuid.uuid4().hex, "text": line}])
+            with self._lock:
+                self._set([*self._items(), {"id": uuid.uuid4().hex, "text": line}])
 
     def restored(self) -> bytes:
         """Return what puts the lines of an earlier start into the prompt, b"" for none."""
@@ -45,17 +49,29 @@ class Queued:
 
     def sent(self, line: str) -> None:
         """Take note that *line* is on disk as a message, or was run."""
-        items = self._items()
-        if self._is_restored:  # the person has seen the lines and sent what they wanted of them
+        with self._lock:
+            ids = self._ids_of(line)
             self._is_restored = False
-            items = []
-        places = [place for place, item in enumerate(items) if item["text"] == line]
-        self._set([item for place, item in enumerate(items) if place not in places[:1]])
+            self._set([item for item in self._items() if item["id"] not in ids])
+
+    def ids_of(self, line: str) -> Sequence[str]:
+        """Return the ids of what waits no longer once *line* is said."""
+        with self._lock:
+            return self._ids_of(line)
+
+    def _ids_of(self, line: str) -> list[str]:
+        if self._is_restored:  # the person has seen the lines and sends what they want of them
+            return [item["id"] for item in self._items()]
+        return [item["id"] for item in self._items() if item["text"] == line][:1]
 
     def _items(self) -> list[dict[str, str]]:
-        return list(self._terminal.history.state.get(_QUEUE, []))
+        """Return what waits; what was said does not, be a crash between that and its record."""
+        history = self._terminal.history
+        kept: list[dict[str, str]] = history.state.get(_QUEUE, [])
+        begun = history.begun if kept else ()
+        return [item for item in kept if item["id"] not in begun]
 
     def _set(self, items: list[dict[str, str]]) -> None:
-        if items != self._items():
+        if items != self._terminal.history.state.get(_QUEUE, []):
             with suppress(Problem):
                 self._terminal.record(Shift(_QUEUE, items))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,10 +34,11 @@ from core.events import (
     Warned,
 )
 from modules.cli.asking import Asker
-from modules.cli.below import Below, Call
+from modules.cli.below import PROGRAM_ROWS, Below, Call
 from modules.cli.card_text import duration, usage_parts
-from modules.cli.draw import Drawer
+from modules.cli.draw import BRIEF, INSET, Drawer
 from modules.cli.inquiry import Inquiry
+from modules.cli.program import Given, Latest
 from modules.cli.prose import Wrapped
 from modules.cli.scroll import Scroll
 from modules.cli.stage import Stage
@@ -68,7 +70,8 @@ class CliScreen:
     ) -> None:
         self._words = words
         self._is_practice = is_practice
-        self._drawer = Drawer(words)
+        self._drawer = Drawer(words, has_key=asker is not None)
+        self._programs = Latest()
         self._below = Below(words, self._drawer)
         self._stage = Stage(console, self._below)
         self._scroll = Scroll(self._stage, self._below.blocks)
@@ -143,6 +146,26 @@ class CliScreen:
             if answer:
                 self._answer(answer)
 
+    def show_all(self) -> None:
+        """Print whole the newest program that was cut, the next time the one before it, and so on.
+
+        May be called from any thread, in a turn and between two.
+        """
+        with self._lock:
+            program = self._programs.next(self._is_cut)
+            if program is None:
+                return
+            head = self._drawer.head(program.name, program.arguments, mark=("▾", "dim"))
+            body = self._drawer.program(program.text, program.language, sys.maxsize)
+            self._scroll.print_card(head, self._drawer.inset(body))
+            if self._below() is None:  # a prompt stands there, as at the end of a turn
+                self._stage.write("", gap=False)
+
+    def _is_cut(self, program: Given) -> bool:
+        rows = PROGRAM_ROWS if self._below.call else BRIEF
+        shown = self._drawer.program(program.text, program.language, rows)
+        return shown.is_cut(self._stage.console.width - 1 - INSET)
+
     def recall(self, events: Iterable[Event]) -> None:
         """Show a turn of an earlier time, with what was asked for."""
         with self._lock:
@@ -191,6 +214,7 @@ class CliScreen:
                 self._scroll.print(self._dim(event.what))
             case ToolStarted():
                 self._scroll.flush()
+                self._programs.add(event.name, event.arguments)
                 self._below.call = Call(event.name, event.arguments, is_revised=event.is_revised)
                 self._draw_soon()
             case ToolOutput():

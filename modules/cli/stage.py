@@ -22,7 +22,7 @@ class Stage:
     """
 
     def __init__(
-        self, console: Console, live: Callable[[], RenderableType | None], *, live_rows: int = 16
+        self, console: Console, live: Callable[[], RenderableType | None], *, live_rows: int = 20
     ) -> None:
         self.console = console
         self.is_live = console.is_terminal and not (console.is_dumb_terminal or console.no_color)
@@ -111,10 +111,14 @@ class Stage:
             return []
         limit = max(min(self._live_rows, self.console.height - 2), 1)
         # One column less: a full row would leave the cursor in a place terminals disagree about.
-        return self._lines(renderable, self.console.width - 1)[-limit:]
+        return self._lines(renderable, self.console.width - 1, limit)[-limit:]
 
-    def _lines(self, renderable: RenderableType, width: int) -> list[list[Segment]]:
+    def _lines(
+        self, renderable: RenderableType, width: int, height: int | None = None
+    ) -> list[list[Segment]]:
+        """Return *renderable* in rows; it may be more than the *height* that it is told of."""
         options = self.console.options.update(width=max(width, 1), height=None)
+        options.max_height = height or options.max_height
         lines = self.console.render_lines(renderable, options, pad=False)
         return [list(_trimmed(line)) for line in lines]
 

@@ -25,6 +25,7 @@ class TypedLine:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._buffer = Buffer()
         self._fed_at = float("-inf")
+        self._wants_all = False
 
     @property
     def draft(self) -> str:
@@ -52,6 +53,11 @@ class TypedLine:
                 entered.append(line)
         return entered
 
+    def take_wish(self) -> bool:
+        """Return whether Ctrl-O was pressed since this was asked last."""
+        wish, self._wants_all = self._wants_all, False
+        return wish
+
     def drop(self) -> str:
         """Forget the draft, and return it."""
         text = self._buffer.text
@@ -73,6 +79,8 @@ class TypedLine:
     def _press(self, press: KeyPress, before: Keys | str | None) -> None:
         if press.key == Keys.BracketedPaste:
             self._buffer.insert_text(_harmless(press.data))
+        elif press.key == Keys.ControlO:
+            self._wants_all = True
         elif not isinstance(press.key, Keys):
             is_with_alt = before == Keys.Escape  # that letter is a command, and no text
             self._buffer.insert_text(_harmless(press.data[is_with_alt:]))

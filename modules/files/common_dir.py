@@ -6,6 +6,7 @@ and hooks there are none.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -19,7 +20,7 @@ from pathlib import Path
 from modules.files.git_guard import GitFolders
 from modules.files.git_settings import as_config, read_settings, settings_files
 
-_PLACES = ("/tmp", "/var/tmp")  # noqa: S108 - TMPDIR may lie in the project, where programs write
+_PLACES = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - TMPDIR may lie in the project
 _PREFIX = "onefold-git-"
 _LINKED = ("objects", "refs", "packed-refs", "reftable", "logs", "shallow")
 _COPIED = ("info/exclude", "info/attributes")
@@ -33,8 +34,8 @@ class PrivateCommonDir:
     """One for the repository in *folders*, gone with us; nobody changes it once it is made."""
 
     def __init__(self, program: str, folders: GitFolders) -> None:
-        place = next((one for one in _PLACES if os.access(one, os.W_OK)), tempfile.gettempdir())
-        _remove_left(Path(place))
+        place = _place()
+        _remove_left(place)
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place)).resolve()
         self._lock = _locked(self.path, os.O_CREAT)
         weakref.finalize(self, _remove, self.path, self._lock)
@@ -46,6 +47,23 @@ class PrivateCommonDir:
         self.settings = read_settings(program, folders, self.path)
         text = as_config(self.settings).encode("utf-8", "surrogateescape")
         (self.path / "config").write_bytes(text)
+
+
+_avoided: set[Path] = set()
+
+
+def keep_out_of(project: Path) -> None:
+    """Make none in *project* from now on: programs write there, and undo would hold it."""
+    _avoided.add(project.resolve())
+
+
+def _place() -> Path:
+    """Return the folder to make one in. Raises `OSError` where there is none."""
+    for place in map(Path, (*_PLACES, tempfile.gettempdir())):
+        real = place.resolve()
+        if os.access(real, os.W_OK) and _avoided.isdisjoint((real, *real.parents)):
+            return place
+    raise OSError(errno.ENOENT, "no temporary folder outside of the project")
 
 
 def common_dir_for(program: str, folders: GitFolders) -> PrivateCommonDir:

@@ -319,6 +319,8 @@ def _nearest(lines: Sequence[str], old: str) -> Phrase:
     wanted = lines_of(old)
     near = nearest_block(lines, wanted)
     if near is None:
+        if len(lines) == 1:
+            return phrase("old does not occur, nor anything like it; the file has 1 line.")
         return phrase(
             "old does not occur, nor anything like it; the file has {count} lines.",
             count=len(lines),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from utils.phrases import Problem, phrase
 
+_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _SMALL = 100_000  # bytes; the files read here are one line or a short list
 
 
@@ -103,8 +105,9 @@ def _submodule_points_back(folder: Path, project: Path) -> bool:
 
 
 def _read(path: Path) -> str:
+    """Return the text of the plain file *path*, "" if it is none: a pipe would keep us waiting."""
     try:
-        with path.open(encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(_SMALL)
+        with open(os.open(path, _READING), encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
+            return file.read(_SMALL) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
     except OSError:
         return ""

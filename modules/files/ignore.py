@@ -28,9 +28,6 @@ GENERATED_FOLDERS = frozenset(
 
 Not `build`, `dist`, `vendor` and `out`: people keep these, and their own work in them.
 """
-_USUAL = "".join(f"{name}/\n" for name in sorted(GENERATED_FOLDERS)).encode()
-"""What does not count outside a repository either; a .gitignore can take it back."""
-
 _DEEPEST = 4_000  # characters of a folder's path; no program can name what lies deeper
 _LIST = (
     *("ls-files", "-t", "-s", "-c", "-d", "-o", "--exclude-standard", "-z"),
@@ -125,12 +122,21 @@ class _Rule:
         )
 
 
+class _Generated:
+    """The rule that leaves the generated folders out; a .gitignore can take one of them back."""
+
+    ignores = True
+
+    def fits(self, name: str, is_folder: bool) -> bool:
+        return is_folder and name.rpartition("/")[2] in GENERATED_FOLDERS
+
+
 @dataclass(frozen=True)
 class _Rules:
     """The rules of one folder, the last first; *base* is the length of its path with a "/"."""
 
     base: int
-    rules: Sequence[_Rule]
+    rules: Sequence[_Rule | _Generated]
 
     def verdict(self, path: str, is_folder: bool) -> bool | None:
         """Return whether *path* is ignored; None if these rules do not say."""
@@ -141,7 +147,7 @@ class _Rules:
 def _walked(beneath: Beneath, root: Path, path: str) -> Iterator[str]:
     """Yield the files below *path* that the .gitignore files from *path* downwards let through."""
     start = len(path) + 1 if path else 0
-    initial = [_Rules(start, _parsed_rules(_USUAL + _excluded(beneath, path)))]
+    initial = [_Rules(start, _usual(beneath, path))]
     ahead: list[tuple[str, Sequence[_Rules]]] = [(path, initial)]
     while ahead:
         folder, rules = ahead.pop()
@@ -172,7 +178,7 @@ def ignored_folders(beneath: Beneath, path: str, names: Iterable[str]) -> set[st
 
     Of one that holds no file neither git nor `visible_files` says anything.
     """
-    rules = [_Rules(0, _parsed_rules(_USUAL + _excluded(beneath, "")))]
+    rules = [_Rules(0, _usual(beneath, ""))]
     place = ""
     for part in path.split("/") if path else ():
         rules.append(_own(beneath, place))
@@ -203,8 +209,10 @@ def _own(beneath: Beneath, place: str) -> _Rules:
     return _Rules(len(place), _parsed_rules(_read(beneath, f"{place}.gitignore")))
 
 
-def _excluded(beneath: Beneath, path: str) -> bytes:
-    return _read(beneath, f"{path}/.git/info/exclude".removeprefix("/"))
+def _usual(beneath: Beneath, path: str) -> Sequence[_Rule | _Generated]:
+    """Return the rules that hold in the folder *path* before those of any .gitignore."""
+    excluded = _read(beneath, f"{path}/.git/info/exclude".removeprefix("/"))
+    return [*_parsed_rules(excluded), _Generated()]
 
 
 def _read(beneath: Beneath, path: str) -> bytes:
@@ -221,6 +229,8 @@ def _decided(rule: re.Pattern[str]) -> re.Pattern[str]:
 
 def _parsed_rules(data: bytes) -> Sequence[_Rule]:
     """Return the rules that *data* holds, the last first; what git does not understand is none."""
+    if not data.strip():
+        return []
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # 30 ms: seldom needed
 
     rules = []

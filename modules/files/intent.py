@@ -75,8 +75,7 @@ class Intents:
             text = TextFile.decode(data).text
         except NotText as error:
             what = phrase("{path} would be gone.", path=visible(name))
-            size = phrase("It is no text but {kind}, {n} bytes.", kind=error.kind, n=len(data))
-            return TextCard(what, size)
+            return TextCard(what, _size(error.kind, len(data)))
         return _diff(visible(name), text, "", phrase("The file would be gone."))
 
     def _delete_folder(self, path: str, recursive: bool = False) -> Card:  # noqa: ARG002
@@ -89,6 +88,12 @@ def exists_already(path: str) -> Phrase:
         "{path} exists already. modify_file changes part of it; overwrite=true replaces it.",
         path=path,
     )
+
+
+def _size(kind: Text, count: int) -> Phrase:
+    if count == 1:
+        return phrase("It is no text but {kind}, 1 byte.", kind=kind)
+    return phrase("It is no text but {kind}, {n} bytes.", kind=kind, n=count)
 
 
 def _diff(name: str, before: str, after: str, note: Text) -> DiffCard:

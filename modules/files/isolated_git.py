@@ -12,17 +12,21 @@ This is the one place that starts git. What makes git run itself in another repo
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from modules.files.common_dir import PrivateCommonDir, common_dir_for
 from modules.files.git_guard import GitFolders, git_folders
+from modules.files.inner_repositories import pipe_in_a_submodule
 from utils.child import Answer, Until, ask_program
 from utils.programs import system_program
 
 _SECONDS = 60.0
+_READS_SUBMODULES = frozenset({"diff-files", "update-index"})
 _ENVIRONMENT = {
     "PATH": os.defpath,
     "LANG": "C.UTF-8",
@@ -66,8 +70,11 @@ class IsolatedGit:
     ) -> Answer:
         """Return what git answers in *folder* (without one, in the work tree) to *given*.
 
-        Raises `TooSlow`, and `OSError` if it does not start.
+        Raises `TooSlow`, and `OSError` if it does not start, or would wait at a pipe that was put
+        into a submodule.
         """
+        if arguments[0] in _READS_SUBMODULES or {"ls-files", "-m"} <= {*arguments}:
+            self._refuse_pipes()
         place = {
             "HOME": os.fspath(self.common_dir.path),
             "GIT_DIR": os.fspath(self.folders.own),
@@ -82,6 +89,13 @@ class IsolatedGit:
             given=given,
             until=self.until,
         )
+
+    def _refuse_pipes(self) -> None:
+        """Raise `OSError` where git would wait at something that a program has made."""
+        index = self.folders.own / "index"
+        rows = partial(self.ask, "ls-files", "--stage", "-z")
+        if pipe := pipe_in_a_submodule(self.tree, index, rows):
+            raise OSError(errno.EINVAL, "git reads it, but it is no plain file", os.fspath(pipe))
 
 
 def has_git() -> bool:

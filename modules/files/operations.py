@@ -8,7 +8,6 @@ from typing import Literal, assert_never
 
 from core.tools import ToolError
 from modules.files.edits import NotFound, find_edit
-from modules.files.placeholders import placeholder
 from modules.files.readings import is_fenced, without_numbers
 from utils.phrases import Phrase, phrase
 from utils.text import lines_of
@@ -74,6 +73,8 @@ def operate(text: str, change: Change, name: str) -> Done:
 
 def check_whole(new: str, text: str, *, is_shorter: bool) -> None:
     """Raise `ToolError` if a line of *new* only stands for what *text* has there."""
+    from modules.files.placeholders import placeholder  # 6 ms for its patterns: for edits only
+
     if (line := placeholder(new, text, is_shorter=is_shorter)) is not None:
         raise ToolError(
             phrase(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +19,8 @@ from utils.text import without_halves
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant",
           "bot": "assistant", "model": "assistant", "tool": "tool", "function": "tool",
           "system": "system", "developer": "system"}  # fmt: skip
+LARGEST_PYTHON = 100_000
+"""Characters of a Python literal that is read: the compiler takes hundreds of bytes for each."""
 _THOUGHT = re.compile(r"\s*<think>(.*?)</think>\s*", re.DOTALL)
 
 
@@ -118,14 +122,33 @@ class Reading:
         if said is None or not text.strip():
             self.note(Repair.ARGUMENTS, number)
             return "{}"
+        text = without_halves(text)
         try:
-            whole = whole_object(without_halves(text))
+            whole = whole_object(text)
         except ValueError:
-            self.note(Repair.BROKEN, number)
-            return without_halves(text)
+            python = _python_object(text)
+            self.note(Repair.BROKEN if python is None else Repair.ARGUMENTS, number)
+            return text if python is None else python
         if whole != said:
             self.note(Repair.ARGUMENTS, number)
         return whole
+
+
+def _python_object(text: str) -> str | None:
+    """Return what Python prints of a dict as the JSON of an object, None where *text* is no such.
+
+    Only literals are read; nothing is run.
+    """
+    if not text.lstrip().startswith("{") or len(text) > LARGEST_PYTHON:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a backslash too few
+        try:
+            value = ast.literal_eval(text.strip())
+            said = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return None
+    return without_halves(said) if isinstance(value, dict) else None
 
 
 def _supposed_role(message: Mapping[str, Any]) -> str | None:

@@ -61,7 +61,7 @@ def _make(path: str, content: str, say: Voice) -> Steps:
         return _made(path, content, say)
     text = trouble(say, "create_file", answer)
     if "exists" in answer.text:
-        text += "\n\n" + say(
+        text += "\n\n" + say.own(
             "To replace it, say: `overwrite {path} with …`.",
             "要替换它，请说：`覆盖 {path} 内容为 …`。",
             path=path,
@@ -159,7 +159,7 @@ def delete_folder(parts: Parts, say: Voice) -> Steps:
         return say("The folder {path} is deleted.", "已删除文件夹 {path}。", path=code(path))
     text = trouble(say, "delete_folder", answer)
     if "not empty" in answer.text:
-        text += "\n\n" + say(
+        text += "\n\n" + say.own(
             "To delete all of it, say: `delete the folder {path} and everything in it`.",
             "要连同内容一起删除，请说：`删除文件夹 {path} 及其所有内容`。",
             path=path,

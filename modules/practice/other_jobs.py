@@ -27,7 +27,7 @@ def run_file(parts: Parts, say: Voice) -> Steps:
     command = command_for(path, parts.get("text", ""))
     if command is None:
         raise NotDone(
-            say(
+            say.own(
                 "I can run .py, .sh and .js files, not {path}.",
                 "我只会运行 .py、.sh 和 .js 文件，不会运行 {path}。",
                 path=code(path),
@@ -119,7 +119,7 @@ def _titles(text: str) -> Iterator[str]:
 
 def undo(_parts: Parts, say: Voice) -> Steps:
     yield from ()
-    return say(
+    return say.own(
         "I have no tool to undo. You have: `/undo` takes back the last turn, files and all.",
         "我没有撤销的工具，但你有：`/undo` 会撤回上一轮，连同文件的改动。",
     )
@@ -128,4 +128,4 @@ def undo(_parts: Parts, say: Voice) -> Steps:
 def tell(_parts: Parts, say: Voice) -> Steps:
     """Say who this is and what it understands."""
     yield from ()
-    return what_it_understands(say)
+    return what_it_understands(say.own)

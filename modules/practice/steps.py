@@ -56,7 +56,7 @@ Steps = Work[str]
 
 
 class NotDone(Exception):
-    """A job came to nothing; the text says why, in the language of the request."""
+    """A job came to nothing; the text says why."""
 
 
 class NotOffered(Exception):
@@ -83,5 +83,5 @@ def do(say: Voice, name: str, **arguments: Any) -> Work[Answer]:
 
 def trouble(say: Voice, name: str, answer: Answer) -> str:
     """Return what to say of the call of *name* that failed: that it did, and the tool's words."""
-    said = say("{tool} did not work:", "{tool} 没有成功：", tool=code(name))
+    said = say.own("{tool} did not work:", "{tool} 没有成功：", tool=code(name))
     return f"{said}\n\n{say.quote(answer.sentence)}"

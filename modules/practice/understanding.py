@@ -29,24 +29,21 @@ class _TooMany(Exception):
 def answer(request: dict[str, Any], screen: Language = "en") -> PracticeReply:
     """Return the reply to *request*; calls only tools that it offers.
 
-    It speaks as it is spoken to; on a Chinese *screen* what it does not understand is refused in
-    Chinese, whatever was typed.
+    It answers as it is spoken to; what it says of itself (refusals, help, what it understands) is
+    Chinese on a Chinese *screen*, whatever was typed.
     """
     if is_wanted(request["messages"]):
         return PracticeReply(digest(request["messages"]))
     talk = Talk.of(request["messages"])
     requests = understand(talk.message, talk.file)
     offered = {tool["function"]["name"] for tool in request.get("tools") or ()}
-    say = Voice(requests[0].language if requests else _of_screen(screen, talk.message))
+    language = requests[0].language if requests else language_of(talk.message)
+    say = Voice(language, "zh" if screen == "zh" else None)
     reply = _next_step(_work(requests, say), talk, offered)
     is_thinking = (request.get("thinking") or {}).get("type") == "enabled"
     if not is_thinking or talk.done:
         return reply
     return PracticeReply(reply.text, _thought(requests, say), reply.calls)
-
-
-def _of_screen(screen: Language, message: str) -> Language:
-    return "zh" if screen == "zh" else language_of(message)
 
 
 def _next_step(steps: Steps, talk: Talk, offered: Collection[str]) -> PracticeReply:
@@ -76,22 +73,22 @@ def _answer_to(call: PracticeCall, done: Iterator[Done]) -> Answer | None:
 def _work(requests: Sequence[Request], say: Voice) -> Steps:
     """Do *requests* one after the other until one fails; return what to say of them all."""
     if not requests:
-        return what_it_understands(say)
+        return what_it_understands(say.own)
     said = []
     for number, request in enumerate(requests):
         try:
             said.append((yield from _do(request, say)))
         except (NotDone, NotOffered, _TooMany) as end:
-            said.append(_why(end, say))
+            said.append(_why(end, say.own))
             if rest := requests[number + 1 :]:
-                said.append(_left(rest, say))
+                said.append(_left(rest, say.own))
             break
     return "\n\n".join(said)
 
 
 def _do(request: Request, say: Voice) -> Steps:
     if not request.parts.get("path", "…") or not request.parts.get("new", "…"):
-        raise NotDone(say("Which file? Name it.", "哪个文件？请写出文件名。"))
+        raise NotDone(say.own("Which file? Name it.", "哪个文件？请写出文件名。"))
     return (yield from JOBS[request.kind].steps(request.parts, say))
 
 
@@ -131,7 +128,7 @@ def _in_words(request: Request, say: Voice) -> str:
 def _thought(requests: Sequence[Request], say: Voice) -> str:
     """Return what there is to think: what is asked, and which tools that takes."""
     if not requests:
-        return say(
+        return say.own(
             "None of the requests I know fits, and I am no AI: I say what I understand.",
             "这不是我懂的请求，我也不是 AI：我会说明自己懂什么。",
         )

@@ -1,4 +1,4 @@
-"""What the practice model says, in the language it was asked in.
+"""What the practice model says: answers in the language it was asked in.
 
 These are a model's words, part of the conversation, and so no phrases of a screen's catalogue.
 """
@@ -15,9 +15,15 @@ _MOST_LINES = 60
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """Says things in *language*."""
+    """Says things in *language*, and what it says of itself in that of the *screen*, if given."""
 
     language: Language
+    screen: Language | None = None
+
+    @property
+    def own(self) -> Voice:
+        """What refuses, helps and tells what can be done: that is no part of an answer."""
+        return Voice(self.screen or self.language)
 
     def __call__(self, english: str, chinese: str, /, **values: str | int) -> str:
         """Return the template of the language with its *values* filled in."""

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from modules.sandbox.advice import advice_for
 from modules.sandbox.approved import Approved
 from modules.sandbox.call import Call, Immortal, NotStarted
 from modules.sandbox.groups import Groups, find_groups
-from modules.sandbox.kept_git import KeptGit, Restored
+from modules.sandbox.kept_git import KeptGit, kept_git_of, put_back
 from modules.sandbox.process import Order
 from modules.sandbox.proxy import Proxy
 from modules.sandbox.selftest import Found, SelfTest
@@ -30,7 +30,6 @@ from modules.sandbox.terms import Limits, Network, Program, Report, Result, Tier
 from modules.sandbox.tiers import Tier, name_of, unprotected
 from modules.sandbox.view import View, Viewer
 from utils.phrases import Phrase, Problem, phrase
-from utils.text import listed
 from utils.waiting import Stop
 
 __all__ = [
@@ -64,17 +63,20 @@ class Sandbox:
         covers: Callable[[], Mapping[Path, str]] = dict,
         own: OwnCode | None = None,
         alone: Alone = nullcontext,
+        git_record: Path | None = None,
     ) -> None:
         """*covers* says what programs read in place of some files of the project; *own* they only
         read.
 
         *alone* keeps others from looking at the project while something is prepared between calls.
+        *git_record* is the file that holds what git obeyed before a run, until that is over.
         """
         self._cache = cache = self._place_in(cache_folder)
         self._viewer = Viewer(project_root, (*hidden, cache_folder, cache), cache, covers, own)
         self._self_test = SelfTest(cache)
         self._approved = Approved(project_root.resolve(), cache)
-        self._kept_git = KeptGit(project_root.resolve())
+        project = project_root.resolve()
+        self._kept_git = kept_git_of(project, git_record) if git_record else KeptGit(project)
         self._allow_limits_only = allow_limits_only
         self._spare = Spare(self._viewer.ghosts, project_root.resolve(), cache, alone)
         self._wants_spare = False
@@ -139,6 +141,23 @@ class Sandbox:
         if network and tier.name in ("C", "M"):
             raise Problem(phrase("In this sandbox there is no way to the network; see /status."))
         self._kept_git.begin(_gits(view) if tier.name in ("C", "D") else ())
+        try:
+            result = yield from self._ended(tier, view, program, limits, stop, network)
+        finally:
+            restored = self._kept_git.end()
+        self._prepare(tier, limits)
+        return replace(result, notes=(*result.notes, *put_back(restored)))
+
+    def _ended(
+        self,
+        tier: Tier,
+        view: View,
+        program: Program,
+        limits: Limits,
+        stop: Stop,
+        network: Network | None,
+    ) -> Generator[str, None, Result]:
+        """Run *program* to its end, with all that it needs around it."""
         with ExitStack() as stack:
             if network and tier.has_mounts:
                 proxy = stack.enter_context(Proxy(network.hosts, network.origins))
@@ -151,9 +170,11 @@ class Sandbox:
             finally:
                 call.stop()
                 result = self._result(call)
-                restored = self._kept_git.restore()
-        self._prepare(tier, limits)
-        return replace(result, notes=(*result.notes, *_put_back(restored)))
+        return result
+
+    def news(self) -> list[Phrase]:
+        """Return what was put back after a run that was cut short and nobody was told yet."""
+        return self._kept_git.news()
 
     def _begun(
         self, tier: Tier, view: View, program: Program, limits: Limits, life: int | None
@@ -242,19 +263,3 @@ def _gits(view: View) -> Sequence[Path]:
     """Return the repositories in the project that are to stay as they are, there or not."""
     inner = (path for path in view.repository if view.project in path.parents)
     return tuple(dict.fromkeys((view.project / ".git", *inner)))
-
-
-def _put_back(restored: Restored) -> Iterator[Phrase]:
-    if restored.lost:
-        yield phrase(
-            "The run replaced or removed {names}: look there before you use git.",
-            names=listed(restored.lost),
-        )
-    if restored.folders:
-        yield phrase(
-            "The run moved or replaced {names}, which git obeys; put back.",
-            names=listed(restored.folders),
-        )
-    if restored.files:
-        names = listed(restored.files)
-        yield phrase("The run changed what git obeys; put back: {names}", names=names)

@@ -1,41 +1,42 @@
 """Putting git's dangerous files back, where a tier cannot keep programs from changing them.
 
 These are the files in `.git` that make git run a command, or look for such files elsewhere: its
-own, those of its worktrees and of the submodules that it keeps.
+own, those of its worktrees and of the submodules that it keeps. A run that was cut short by a kill
+is settled at the next start.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
-import stat
-import tempfile
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from modules.sandbox.git_baseline import Baseline, children, is_folder
 from modules.sandbox.moved_folders import Search, put_in_place, set_aside
-from modules.sandbox.scratch import remove_scratch
+from modules.sandbox.orphans import wait_for_launchers
+from modules.sandbox.run_record import InUse, RunRecord, Unreadable
+from utils.phrases import Phrase, Problem, Text, phrase
+from utils.text import listed
 
-_FILES = ("config", "config.worktree", "commondir", "gitdir", "objects/info/alternates")
-_FOLDERS = ("hooks", "info")
 _MOST_INNER = 200
 _MOST_FOLDERS = 20_000  # that are searched for them
-_LARGEST = 1_000_000  # bytes; a larger file is not kept
-
-Content = tuple[int, bytes]
-"""(permissions, bytes)"""
+_DYING = 30.0  # seconds that the processes of a killed run may take to be gone
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was changed, by path in the project: *files* and *folders* that were put back, and
-    folders that are *lost* since this run: gone, or others now stand there.
+    """What was changed, by path in the project: *files* and *folders* that were put back, files
+    that were *reduced* by lines that would run something, and folders that are *lost* since this
+    run: gone, or others now stand there.
     """
 
     files: tuple[str, ...] = ()
+    reduced: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
 
@@ -43,36 +44,126 @@ class Restored:
 _State = Literal["same", "back", "replaced", "lost"]
 """What became of a folder: the same one in its place, or put back there; another, or none."""
 
+_guard = threading.Lock()
+_kept: dict[tuple[Path, Path], KeptGit] = {}
+
+
+def kept_git_of(project: Path, record: Path) -> KeptGit:
+    """Return the one that all sandboxes of this process around *project* share."""
+    with _guard:
+        key = project.resolve(), record
+        return _kept.setdefault(key, KeptGit(key[0], RunRecord(record)))
+
 
 class KeptGit:
     """Keeps the dangerous files of repositories in *project* what they were before each run.
 
-    One that a run takes away is remembered: what stands in its place after a later run is given
-    its files.
+    Of runs at the same time, what was before the first one counts. Until the last of them is over
+    it is also in *record*. A repository that a run takes away is remembered: what stands in its
+    place after a later run is given its files.
     """
 
-    def __init__(self, project: Path) -> None:
+    def __init__(self, project: Path, record: RunRecord | None = None) -> None:
         self._project = project
-        self._parts: list[_Part] = []
-        self._lost: dict[Path, _Part] = {}
+        self._record = record
+        self._lock = threading.RLock()
+        self._running = 0
+        self._parts: list[Baseline] = []
+        self._lost: dict[Path, Baseline] = {}
         self._elsewhere: set[Path] = set()  # repositories whose folders a run has moved
+        self._news: list[Phrase] = []
 
     def begin(self, gits: Iterable[Path]) -> None:
-        """Look at *gits*, each a `.git`, before a run. One that is not there is to stay away."""
+        """Look at *gits*, each a `.git`, before a run. One that is not there is to stay away.
+
+        Raises `Problem`, before anything is run, where that cannot be written down.
+        """
+        with self._lock:
+            if trouble := self.settle():
+                raise Problem(trouble)
+            parts = self._looked_at(gits)
+            if self._record and len(parts) > len(self._parts):
+                try:
+                    self._record.write(self._project, parts)
+                except OSError as error:
+                    raise Problem(
+                        phrase(
+                            "Nothing was run: what git obeys here cannot be written down before "
+                            "it, to be put back after a kill: {why}.",
+                            why=error.strerror or str(error),
+                        )
+                    ) from error
+            self._parts = parts
+            self._running += 1
+
+    def _looked_at(self, gits: Iterable[Path]) -> list[Baseline]:
         folders = [folder for git in (*gits, *self._elsewhere) for folder in _repositories_of(git)]
+        if self._running:
+            known = {part.folder for part in self._parts}
+            return [*self._parts, *(Baseline.of(one) for one in folders if one not in known)]
         self._lost = {place: part for place, part in self._lost.items()
                       if not os.path.lexists(place)}  # fmt: skip
         places = dict.fromkeys((*folders, *self._lost))
-        self._parts = [self._lost.get(folder) or _Part(folder) for folder in places]
+        return [self._lost.get(folder) or Baseline.of(folder) for folder in places]
 
-    def restore(self) -> Restored:
-        """Make the files what they were, and put folders back that were moved or replaced."""
+    def end(self) -> Restored:
+        """Make the files what they were, and put folders back that were moved or replaced.
+
+        What cannot be put back (`OSError`) is tried again before the next run.
+        """
+        with self._lock:
+            is_done = False
+            try:
+                restored = self._restore()
+                is_done = True
+            finally:
+                self._running -= 1
+                if not self._running:
+                    self._parts = []
+                    if self._record:
+                        self._record.close(is_done=is_done)
+            return restored
+
+    def settle(self) -> Phrase | None:
+        """Put back what a run changed that was killed with its Onefold; `news` tells of it.
+
+        Return why that cannot be done, None where all is well.
+        """
+        if not self._record or self._running or not self._record.exists():
+            return None
+        with self._lock:
+            try:
+                with self._record.left(self._project) as self._parts:
+                    if self._parts and not wait_for_launchers(self._project, _DYING):
+                        raise InUse
+                    self._news += map(_after_a_kill, put_back(self._restore()))
+            except InUse:
+                return phrase("Another Onefold runs a program in this folder; wait for it.")
+            except Unreadable:
+                self._news.append(_unsettled(phrase("its record cannot be read")))
+                self._record.put_aside()
+            except OSError as error:
+                trouble = _unsettled(error.strerror or str(error))
+                self._news += [trouble] if trouble not in self._news else []
+                return trouble
+            finally:
+                self._parts = []
+        return None
+
+    def news(self) -> list[Phrase]:
+        """Return what was put back after a kill and nobody was told yet."""
+        with self._lock:
+            told, self._news = self._news, []
+            return told
+
+    def _restore(self) -> Restored:
         files: list[str] = []
+        reduced: list[str] = []
         folders: list[str] = []
-        missing: list[_Part] = []
-        lost: dict[Path, _Part] = {}
+        missing: list[Baseline] = []
+        lost: dict[Path, Baseline] = {}
         search = Search(self._project)
-        for part in self._parts:
+        for part in [*self._parts]:
             state = self._put_back(part, search)
             if state == "back":
                 folders.append(self._name(part.folder))
@@ -81,13 +172,24 @@ class KeptGit:
             if state == "lost":
                 lost[part.folder] = part
             else:
-                files += (f"{self._name(part.folder)}/{name}" for name in part.restore())
-        self._parts, self._lost = [], lost
+                for one in (part, *self._new_in(part.folder)):
+                    name = self._name(one.folder)
+                    whole, partly = one.restore()
+                    files += (f"{name}/{file}" for file in whole)
+                    reduced += (f"{name}/{file}" for file in partly)
+        self._lost = lost
         names = sorted(self._name(part.folder) for part in missing)
         above = [name for name in names if not any(name.startswith(f"{one}/") for one in names)]
-        return Restored(tuple(sorted(files)), tuple(folders), tuple(above))
+        return Restored(
+            tuple(sorted(set(files))), tuple(sorted(set(reduced))), tuple(folders), tuple(above)
+        )
 
-    def _put_back(self, part: _Part, search: Search) -> _State:
+    def _new_in(self, folder: Path) -> list[Baseline]:
+        """Return what a run has made in *folder* that git takes for repositories of its own."""
+        known = {part.folder for part in self._parts}
+        return [Baseline.of_new(one) for one in _repositories_of(folder) if one not in known]
+
+    def _put_back(self, part: Baseline, search: Search) -> _State:
         """Have the folder of *part* where it was, as far as that goes."""
         if part.is_same():
             return "same"
@@ -107,7 +209,7 @@ class KeptGit:
         return folder.relative_to(self._project).as_posix()
 
 
-def _put_there(part: _Part, found: Path | None) -> _State:
+def _put_there(part: Baseline, found: Path | None) -> _State:
     """Have *part*, which is *found* somewhere else or not at all, in its old place.
 
     Raises `OSError` where it cannot be moved.
@@ -115,104 +217,11 @@ def _put_there(part: _Part, found: Path | None) -> _State:
     if found:
         put_in_place(found, part.folder)
         return "back"
-    if part.content is None and _is_folder(part.folder):  # another one: it gets the same files
+    if part.content is None and is_folder(part.folder):  # another one: it gets the same files
         return "replaced" if part.identity else "same"
     set_aside(part.folder)
     part.write()
     return "lost" if part.identity else "back"
-
-
-class _Part:
-    """The dangerous files of *folder*, which git takes for a repository."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._mark = _mark(folder)
-        self._real = os.path.realpath(folder)
-        places = ((name, folder / name) for name in ("", *_FOLDERS))
-        self._modes = {
-            name: stat.S_IMODE(path.lstat().st_mode) for name, path in places if _is_folder(path)
-        }
-        found = ((name, _content(folder / name)) for name in self._names())
-        self._kept = {name: content for name, content in found if content is not None}
-
-    @property
-    def identity(self) -> tuple[int, int] | None:
-        """Device and inode of what was a folder; None if it was not."""
-        mark = self._mark
-        return mark if mark and not isinstance(mark[1], bytes) else None
-
-    @property
-    def content(self) -> Content | None:
-        """What was a file; None if it was not."""
-        mark = self._mark
-        return mark if mark and isinstance(mark[1], bytes) else None
-
-    def is_same(self) -> bool:
-        """Return whether the folder is the one it was, no link leading to it."""
-        is_here = os.path.realpath(self.folder) == self._real
-        return is_here and _mark(self.folder) == self._mark
-
-    def is_parent_there(self) -> bool:
-        """Return whether what it was in is there, no link leading to it."""
-        parent = self.folder.parent
-        return parent.is_dir() and os.path.realpath(parent) == os.path.dirname(self._real)  # noqa: PTH120
-
-    def move_to(self, folder: Path) -> None:
-        """Be told that it is at *folder* now."""
-        self.folder, self._real = folder, os.path.realpath(folder)
-
-    def _folders(self) -> list[Path]:
-        return [self.folder / name for name in _FOLDERS]
-
-    def write(self) -> None:
-        """Write the file that it was."""
-        if self.content and self.content[0] >= 0:
-            _write(self.folder, self.content)
-
-    def restore(self) -> list[str]:
-        for name, mode in self._modes.items():
-            path = self.folder / name
-            if _is_folder(path) and stat.S_IMODE(path.lstat().st_mode) != mode:
-                path.chmod(mode)
-        for path in self._folders():
-            if os.path.lexists(path) and not _is_folder(path):
-                path.unlink()
-        names = dict.fromkeys((*self._kept, *self._names()))
-        changed = [name for name in names if not self._is_as_kept(name)]
-        for name in changed:
-            self._put_back(name)
-        return changed
-
-    def _names(self) -> Iterator[str]:
-        paths = [self.folder / name for name in _FILES]
-        for path in (*paths, *itertools.chain(*map(_children, self._folders()))):
-            if os.path.lexists(path):
-                yield path.relative_to(self.folder).as_posix()
-
-    def _is_as_kept(self, name: str) -> bool:
-        return name in self._kept and self._kept[name] == _content(self.folder / name)
-
-    def _put_back(self, name: str) -> None:
-        path = self.folder / name
-        kept = self._kept.get(name)
-        if kept is not None and kept[0] < 0:
-            return  # it was no plain file: there is no telling how to make it again
-        if _is_folder(path):
-            remove_scratch(path)
-        if kept is None:
-            path.unlink(missing_ok=True)
-            return
-        path.parent.mkdir(exist_ok=True)
-        _write(path, kept)
-
-
-def _write(path: Path, content: Content) -> None:
-    handle, new = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content[1])
-    Path(new).chmod(content[0])
-    Path(new).replace(path)
 
 
 def _repositories_of(git: Path) -> Iterator[Path]:
@@ -228,47 +237,40 @@ def _repositories(folder: Path) -> Iterator[Path]:
     for _ in range(_MOST_FOLDERS):
         if not waiting:
             return
-        for path in filter(_is_folder, _children(waiting.popleft())):
+        for path in filter(is_folder, children(waiting.popleft())):
             is_one = os.path.isfile(path / "HEAD")  # noqa: PTH113 - pathlib raises where it is locked
             if is_one:
                 yield path
             waiting.append(path / "modules" if is_one else path)
 
 
-def _mark(git: Path) -> tuple[int, int] | Content | None:
-    """Return what tells *git* from another: of a folder which it is, of a file what is in it."""
-    try:
-        found = git.lstat()
-    except OSError:
-        return None
-    return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else _content(git)
+def put_back(restored: Restored) -> Iterator[Phrase]:
+    """Say what a run did to what git obeys."""
+    if restored.lost:
+        yield phrase(
+            "The run replaced or removed {names}: look there before you use git.",
+            names=listed(restored.lost),
+        )
+    if restored.folders:
+        yield phrase(
+            "The run moved or replaced {names}, which git obeys; put back.",
+            names=listed(restored.folders),
+        )
+    if restored.files:
+        names = listed(restored.files)
+        yield phrase("The run changed what git obeys; put back: {names}", names=names)
+    if restored.reduced:
+        names = listed(restored.reduced)
+        yield phrase("Lines by which git would run something were taken out: {names}", names=names)
 
 
-def _is_folder(path: Path) -> bool:
-    """Return whether *path* is a folder itself, as far as can be seen."""
-    try:
-        return stat.S_ISDIR(path.lstat().st_mode)
-    except OSError:
-        return False
+def _after_a_kill(said: Phrase) -> Phrase:
+    return phrase("After a run that was cut short: {what}", what=said)
 
 
-def _children(folder: Path) -> list[Path]:
-    """Return what is in *folder*; nothing where a program has locked it, or made it too deep."""
-    try:
-        return sorted(folder.iterdir()) if _is_folder(folder) else []
-    except OSError:
-        return []
-
-
-def _content(path: Path) -> Content | None:
-    """Return what *path* is; None if nothing. Of what is no plain file, only a mark."""
-    try:
-        found = path.lstat()
-    except OSError:
-        return None
-    try:
-        if stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST:
-            return stat.S_IMODE(found.st_mode), path.read_bytes()
-        return -1, os.fsencode(path.readlink()) if path.is_symlink() else b""
-    except PermissionError:
-        return -1, b""
+def _unsettled(why: Text) -> Phrase:
+    return phrase(
+        "A run was cut short, and what git obeys could not be put back: {why}. Look at .git/config "
+        "and .git/hooks before you use git.",
+        why=why,
+    )

@@ -1,17 +1,23 @@
-"""Sandboxes that were killed while they began, and of which one process hangs for ever.
+"""What is left of sandboxes when what had started them was killed.
 
-bubblewrap's inner process dies with the outer one only from the moment that it was told its user
-numbers. An outer one that is killed just before leaves it waiting: it runs nothing, harms nobody,
-but it keeps the mount points of its project from being cleared away.
+A launcher then ends all that it has started, which takes a moment. bubblewrap's inner process dies
+with the outer one only from the moment that it was told its user numbers. An outer one that is
+killed just before leaves it waiting: it runs nothing, harms nobody, but it keeps the mount points
+of its project from being cleared away.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import select
 import signal
+import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+
+_LAUNCHER = os.fsencode(Path(__file__).with_name("launcher.py"))
 
 
 def end_orphans(folder: Path) -> None:
@@ -19,6 +25,32 @@ def end_orphans(folder: Path) -> None:
     for process in _orphans(os.fsencode(folder) + b"/"):
         with suppress(OSError):
             os.kill(process, signal.SIGKILL)
+
+
+def wait_for_launchers(project: Path, seconds: float) -> bool:
+    """Wait until those are gone that ran something in *project*; return whether they are."""
+    with ExitStack() as stack:
+        waiting = []
+        for process in _launchers(os.fspath(project)):
+            with suppress(ProcessLookupError):
+                waiting.append(os.pidfd_open(process))
+                stack.callback(os.close, waiting[-1])
+        end = time.monotonic() + seconds
+        return all(
+            select.select([one], [], [], max(0.0, end - time.monotonic()))[0] for one in waiting
+        )
+
+
+def _launchers(project: str) -> Iterator[int]:
+    """Yield the launchers for *project* that what started them has left alone."""
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, KeyError, ValueError):  # it is gone by now, or something else
+            words = place.joinpath("cmdline").read_bytes().split(b"\0")
+            if _LAUNCHER in words:
+                settings = json.loads(words[words.index(_LAUNCHER) + 1])
+                is_left = int(_status(place)["PPid"][0]) != settings["parent"]
+                if settings["folder"] == project and is_left:
+                    yield int(place.name)
 
 
 def _orphans(folder: bytes) -> Iterator[int]:

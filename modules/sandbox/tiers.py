@@ -116,9 +116,11 @@ class Launched:
             "confine": self.name == "C",
             "limits": inner_limits(Limits(seconds=LONGEST)),
             "folder": str(view.project),
+            "parent": os.getpid(),
             "environment": {
                 **environment_of(view),
                 **{"HOME": str(scratch), "TMPDIR": str(scratch)},
+                "GIT_CONFIG_NOSYSTEM": "1",  # git gives up where it is there and may not be read
             },
             "read": _readable(view),
             "write": [str(view.project), str(scratch), "/dev/null"],

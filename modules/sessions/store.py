@@ -36,6 +36,14 @@ from utils.phrases import Phrase, Problem, Text, phrase
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+_IN_USE = (
+    "(turns > 0 OR EXISTS (SELECT 1 FROM json_each((SELECT json_extract(data, '$.value') FROM event"
+    " WHERE event.session = session.id AND kind = 'shift' AND CASE WHEN json_valid(data)"
+    " THEN json_extract(data, '$.name') END = 'queue' ORDER BY seq DESC LIMIT 1))"
+    " WHERE ifnull(json_extract(value, '$.session'), session.id) = session.id))"
+)
+"""Whether anything was said in a session, or waits in it (not where it was forked from)."""
+
 
 class Sessions(Store):
     """The sessions kept in the SQLite file *path*, which is made when something is first kept.
@@ -181,13 +189,16 @@ class Sessions(Store):
 
     @rescued
     def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:
-        """Return the newest sessions first; those archived, or with nothing said, are left out."""
-        return self._infos("turns > 0 AND NOT archived ORDER BY updated DESC LIMIT ?", limit)
+        """Return the newest sessions first; those archived are left out.
+
+        So are those with nothing said and nothing that waits to be.
+        """
+        return self._infos(f"{_IN_USE} AND NOT archived ORDER BY updated DESC LIMIT ?", limit)
 
     @rescued
     def archived(self, limit: int = 50) -> Sequence[SessionInfo]:
         """Return the archived sessions, the newest first."""
-        return self._infos("turns > 0 AND archived ORDER BY updated DESC LIMIT ?", limit)
+        return self._infos(f"{_IN_USE} AND archived ORDER BY updated DESC LIMIT ?", limit)
 
     @rescued
     def info(self, session: str) -> SessionInfo:
@@ -217,7 +228,7 @@ class Sessions(Store):
             return start
         like = literal(flat(start))
         found = self._infos(
-            "turns > 0 AND (id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\')"
+            f"{_IN_USE} AND (id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\')"
             " ORDER BY updated DESC LIMIT 6",
             f"{like}%",
             f"%-{like}",

@@ -157,7 +157,7 @@ class ChangesDesk:
     @route(
         "POST",
         "/api/sessions/{id}/changes/accept",
-        "Show a hunk, a file or all no longer.",
+        "Show a hunk, a file or all that this session changed no longer.",
         answer=_REVISION,
     )
     def accept(
@@ -168,12 +168,15 @@ class ChangesDesk:
         hunk: _HUNK = -1,
         old: _OLD = "",
         turn: _TURN = 0,
+        others: Annotated[bool, "Of all: those that this session did not change."] = False,
     ) -> Plain:
         seat = self._workspace.open(id)
         undo = _undo_of(seat)
         with explained():
             parts = [self._part(path, hunk, old)] if path else []
-            undo.accept(_the(undo.view(turn, seen)), parts)
+            own = undo.own_paths(turn)
+            view = _the(undo.view(turn, seen))
+            undo.accept(view, parts, lambda found: _is_own(found, own) is not others)
         seat.telling.state()
         return {"revision": undo.revision}
 

@@ -28,6 +28,9 @@ _LAST = Annotated[
 _ARGUMENTS = Annotated[
     dict[str, Any] | None, "With a yes: what the call is to run with, all of its arguments."
 ]
+_INSTEAD = Annotated[
+    list[str] | None, "Ids of what is queued and waits no longer: this message comes in its place."
+]
 
 
 class SessionDesk:
@@ -59,15 +62,16 @@ class SessionDesk:
         now: Annotated[bool, "Stop what runs and go on with this."] = False,
         stream: Annotated[bool, "Tell what happens; else only whether it waits."] = True,
         cmd: Command = "",
+        instead: _INSTEAD = None,
     ) -> Events | Packet:
         command = cmd or uuid.uuid4().hex
         if not stream:
-            return {**self.send(id, command, text, now), "cmd": command}
+            return {**self.send(id, command, text, now, instead), "cmd": command}
         seat = self._workspace.open(id)
         is_known = command in seat.once
         with ExitStack() as stack:
             listener = stack.enter_context(self._outlet.listening(id))
-            answer = self.send(id, command, text, now)
+            answer = self.send(id, command, text, now, instead)
             if "open" in answer:
                 return Events(iter([("open", None, {**answer, "cmd": command})]))
             is_over = is_known and not seat.is_awaited(command)
@@ -155,9 +159,11 @@ class SessionDesk:
     def attach(self, session: str, boot: str = "", after: int = 0, turns: int = TURNS) -> Packet:
         return self._workspace.open(session).arrive(boot, after, within(turns, MOST))
 
-    def send(self, session: str, cmd: str, text: str, now: bool = False) -> Packet:
+    def send(
+        self, session: str, cmd: str, text: str, now: bool = False, instead: _INSTEAD = None
+    ) -> Packet:
         seat = self._workspace.open(session)
-        return seat.once.do(cmd, lambda: self._sent(seat, cmd, text, now))
+        return seat.once.do(cmd, lambda: self._sent(seat, cmd, text, now, instead or []))
 
     def answer(
         self,
@@ -186,7 +192,7 @@ class SessionDesk:
         seat = self._workspace.open(session)
         return seat.once.do(cmd, lambda: seat.command(line))
 
-    def _sent(self, seat: Seat, command: str, text: str, now: bool) -> Packet:
+    def _sent(self, seat: Seat, command: str, text: str, now: bool, instead: list[str]) -> Packet:
         name, _, rest = text.partition(" ")
         match name.rstrip():
             case "/new":
@@ -196,7 +202,7 @@ class SessionDesk:
             case "/fork" if "--with-files" not in rest:
                 return {"queued": False, "open": self._forked(seat, rest.strip())}
             case _:
-                return seat.send(command, text, now=now)
+                return seat.send(command, text, now=now, instead=instead)
 
     def _forked(self, seat: Seat, turn: str) -> str:
         newest = seat.terminal.history.turn - seat.is_working

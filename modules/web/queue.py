@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from core.history import History
-from core.messages import Shift, User
+from core.messages import Shift
 from core.web_terminal import WebTerminal
 from utils.phrases import Problem
 
@@ -52,23 +52,28 @@ class Queue:
         """Read what the session keeps; return the ids that were sent to it, the oldest first."""
         history = self._terminal.history
         with self._lock:
-            self._taken, self._items = None, self._kept()
-            if self._items and _has_begun(self._items[0], history):
-                del self._items[0]
-            return [*history.state.get("sent", []), *(item.id for item in self._items)]
+            begun = history.begun  # a crash may have come before they were kept no longer
+            self._taken = None
+            self._items = [item for item in self._kept() if item.id not in begun]
+            return [*history.state.get("sent", []), *begun, *(item.id for item in self._items)]
 
-    def add(self, item: Item, *, is_next: bool) -> None:
-        """Let *item* wait; it is on disk on return. Raises `Problem`, and then it does not wait.
+    def add(self, item: Item, *, is_next: bool, instead: Container[str] = ()) -> None:
+        """Let *item* wait, those with the ids *instead* no longer; both at once.
+
+        That is on disk on return. Raises `Problem`, and then all is as it was.
 
         That its id was sent is kept after the item itself: a crash between the two loses nothing,
         as a waiting id is a known one too.
         """
         with self._lock:
-            self._items.insert(0 if is_next else len(self._items), item)
+            before = self._items
+            self._items = [one for one in before if one.id not in instead]
+            place = 0 if is_next or len(self._items) < len(before) else len(self._items)
+            self._items.insert(place, item)
             try:
                 self._keep()
             except Problem:
-                self._items.remove(item)
+                self._items = before
                 raise
             with suppress(Problem):  # it waits, and so nothing may say that it was not taken
                 sent = [*self._terminal.history.state.get("sent", []), item.id]
@@ -127,14 +132,3 @@ class Queue:
         kept: list[dict[str, Any]] = self._terminal.history.state.get("queue", [])
         own = (item for item in kept if item.get("session", session) == session)
         return [Item(item["id"], item["text"]) for item in own]
-
-
-def _has_begun(item: Item, history: History) -> bool:
-    """Return whether the talk has *item*, the first that is kept: a crash came in between."""
-    said = ""
-    for _, record in reversed(history.log):
-        if isinstance(record, User):
-            said = record.text
-        elif isinstance(record, Shift) and record.name == "queue":
-            break
-    return said == item.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Literal
@@ -120,8 +120,13 @@ class Seat:
 
     # --- what a person does ----------------------------------------------------------------------
 
-    def send(self, command: str, text: str, *, now: bool = False) -> Packet:
-        """Run *text*, or queue it behind what runs; with *now* stop that and go on with this."""
+    def send(
+        self, command: str, text: str, *, now: bool = False, instead: Sequence[str] = ()
+    ) -> Packet:
+        """Run *text*, or queue it behind what runs; with *now* stop that and go on with this.
+
+        It comes in the place of what waits with the ids *instead*.
+        """
         if not text.strip() or len(text) > LONGEST:
             raise bad(f"a message has 1 to {LONGEST:,} characters")
         name = text.split(maxsplit=1)[0] if text.startswith("/") else ""
@@ -137,7 +142,8 @@ class Seat:
         with self._lock, explained():
             is_queued = self._is_working
             is_next = now or self._is_stopping
-            self._queue.add(Item(command, text), is_next=is_next)
+            self._queue.add(Item(command, text), is_next=is_next, instead=instead)
+            self._taken_back.extend(instead)
             if is_next:
                 self._break_off(goes_on=True)
         if is_queued:

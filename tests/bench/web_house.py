@@ -57,7 +57,7 @@ class Obedient:
     model = "obedient"
     profile = ServerProfile()
 
-    def models(self) -> list[str]:
+    def models(self, name: str = "") -> list[str]:  # noqa: ARG002
         """This server does not say what it has."""
         return []
 

@@ -175,10 +175,18 @@ def test_what_was_learnt_of_a_server_is_shown_and_forgotten() -> None:
     assert main.model.profile == ServerProfile()
 
 
+def test_the_models_that_can_be_had_are_listed() -> None:
+    main = terminal()
+    main.model.models = lambda name="": ["deepseek-flash", "anthropic/claude-x"]  # type: ignore[method-assign]
+    title = phrase("The model is {name}.", name="scripted")
+    rows = (("deepseek-flash",), ("anthropic/claude-x",))
+    assert only(run(main, "/model")).card == TableCard(title, rows)
+
+
 def test_a_model_that_the_server_does_not_list_is_refused_and_the_nearest_named() -> None:
     main = terminal()
     assert only(run(main, "/model whatever")).ok  # the server says nothing of its models
-    main.model.models = lambda: ["deepseek-flash", "deepseek-v4-pro"]  # type: ignore[method-assign]
+    main.model.models = lambda name="": ["deepseek-flash", "deepseek-v4-pro"]  # type: ignore[method-assign]
     assert only(run(main, "/model deepseek-v4-pro")).ok
     answer = run(main, "/model deepseek-flush")
     assert not only(answer).ok
@@ -236,3 +244,11 @@ def test_thinking_that_a_session_began_with_goes_on_with_it(tmp_path: Path) -> N
     with house(tmp_path, mode="fast") as made:
         made.main.resume()
         assert made.main.mode == "think"
+
+
+def test_the_approval_that_a_session_began_with_goes_on_with_it(tmp_path: Path) -> None:
+    with house(tmp_path, say("one"), approval_mode="ask") as made:
+        run(made.main, "begin")
+    with house(tmp_path) as made:
+        made.main.resume()
+        assert made.main.approval.mode == "ask"

@@ -166,7 +166,8 @@ def test_a_call_that_had_its_yes_is_lost_and_not_asked_about_again() -> None:
 @pytest.mark.parametrize("mode", ["guarded", "all"])
 def test_it_is_asked_again_where_it_would_not_be_asked_any_more(mode: Any) -> None:
     store, _ = killed_at(at_question, call("write", path="a"), approval_mode="ask")
-    main, box = again(store, call("write", path="b"), say("ok"), approval_mode=mode)
+    main, box = again(store, call("write", path="b"), say("ok"))
+    main.approval.mode = mode  # as `--approve` with `--resume` has it
     asked = [e.why for e in go_on(main, Reply(yes=True)) if isinstance(e, ApprovalAsked)]
     assert list(map(str, asked)) == ["You were asked about it before Onefold ended."]
     assert box.ran == ["write a", "write b"]

@@ -600,3 +600,10 @@ def test_a_failure_told_in_own_words_is_the_last_word() -> None:
     main = terminal(call("fail"), say("It could not be done."), families=[Box()])
     run(main, "do it")
     assert len(requests(main)) == 2
+
+
+def test_a_limit_of_one_model_call_is_told_as_one() -> None:
+    main = terminal(call("look"), families=[Box()], step_limit=1)
+    end = run(main, "go")[-1]
+    assert isinstance(end, TurnFinished)
+    assert str(end.detail).startswith("Stopped after 1 model call, ")

@@ -119,6 +119,10 @@ def test_turns_are_counted_and_a_note_before_a_message_belongs_to_its_turn() -> 
         ([user(), reply(a_call(arguments='{"path": "a\nb",}')), answer()], Repair.ARGUMENTS, 2),
         ([user(), reply(a_call(arguments='"{\\"path\\": \\"a\\"}"')), answer()],
          Repair.ARGUMENTS, 2),
+        ([user(), reply(a_call(arguments="{'path': 'a', 'all': True}")), answer()],
+         Repair.ARGUMENTS, 2),
+        ([user(), reply(a_call(arguments="{'path': open('a')}")), answer()], Repair.BROKEN, 2),
+        ([user(), reply(a_call(arguments="{'path': {1, 2}}")), answer()], Repair.BROKEN, 2),
         ([user(), reply(a_call(arguments='{"path": "a')), answer()], Repair.BROKEN, 2),
         ([user(), reply(a_call(arguments="[1]")), answer()], Repair.BROKEN, 2),
         ([user(), reply(a_call()), answer(None)], Repair.ANSWER_ID, 3),
@@ -138,6 +142,13 @@ def test_turns_are_counted_and_a_note_before_a_message_belongs_to_its_turn() -> 
 def test_what_lacks_is_mended_and_told(messages: list[Any], repair: Repair, number: int) -> None:
     wire_of(messages)
     assert repairs_of(messages)[repair] == [number]
+
+
+def test_arguments_that_python_printed_are_read() -> None:
+    said = "{'path': \"it's.txt\", 'all': True, 'old': None, 'new': '\\d\\ud800'}"
+    wire = wire_of([user(), reply(a_call(arguments=said)), answer()])
+    read = json.loads(wire[1]["tool_calls"][0]["function"]["arguments"])
+    assert read == {"path": "it's.txt", "all": True, "old": None, "new": "\\d\ufffd"}
 
 
 def test_answers_find_their_calls_by_id_else_by_name_else_by_order() -> None:

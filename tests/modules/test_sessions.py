@@ -673,3 +673,12 @@ def test_an_older_file_can_be_read_where_nothing_can_be_written(path: Path) -> N
     )  # fmt: skip
     assert done.stdout.strip() == session
     assert path.read_bytes() == before
+
+
+def test_a_session_in_which_only_a_line_waits_is_there(store: Sessions) -> None:
+    session = store.create(model="m")
+    store.append(session, 0, Shift("queue", [{"id": "m1", "text": "first"}]))
+    assert [info.id for info in store.sessions()] == [session]
+    assert store.find("") == session
+    store.append(session, 0, Shift("queue", []))
+    assert store.sessions() == []

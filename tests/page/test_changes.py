@@ -64,7 +64,10 @@ def test_what_others_changed_stands_apart(stage: Stage) -> None:
     expect(others.locator(".file-changes")).to_have_count(1)
     expect(page.locator(".file-changes")).to_have_count(3)
     expect(page.locator(".changes-head .total")).to_have_text("2 files changed")
-    others.get_by_role("button", name="Accept mine.txt").click()
+    act(page, "Accept all").click()
+    expect(page.locator(".file-changes")).to_have_count(1)
+    expect(act(page, "Accept all")).to_be_hidden()
+    others.get_by_role("button", name="Accept these too").click()
     expect(others).to_be_hidden()
 
 

@@ -186,3 +186,21 @@ def test_a_question_is_still_there_after_a_restart(tmp_path: Path, chromium: Bro
         expect(page.locator(".call")).to_have_count(1)
         expect(page.locator(".end")).to_have_count(1)
         assert (house.project / "a.txt").read_text() == "one\n"
+
+
+def test_a_long_command_is_folded_in_its_middle_and_unfolds_before_and_after(house: Stage) -> None:
+    page = ask(house, "run_command", command="\n".join(f"echo row {n}" for n in range(60)))
+    asked = question(page).locator(".code")
+    expect(asked).to_contain_text("echo row 0")
+    expect(asked).to_contain_text("echo row 59")
+    expect(asked).not_to_contain_text("echo row 30")
+    question(page).get_by_role("button", name="Show all").click()
+    expect(asked).to_contain_text("echo row 30")
+    question(page).get_by_role("button", name="Yes").click()
+    expect(page.locator(".card-run .code")).to_contain_text("echo row 30")  # it stays unfolded
+    page.reload()
+    run = page.locator(".card-run .code")
+    expect(run).to_contain_text("echo row 59")
+    expect(run).not_to_contain_text("echo row 30")
+    run.get_by_role("button", name="Show all").click()
+    expect(run).to_contain_text("echo row 30")

@@ -7,6 +7,8 @@ import random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.reply import tool_call
 from tests.simulator import Cut, Raw, Step
@@ -111,11 +113,33 @@ def test_a_think_tag_without_end_is_text_but_thinking_where_the_reply_was_cut() 
         [function(json.dumps('{"path": "a", "content": "x\n",}'))],
         [function(ARGUMENTS[:9]), {"function": {"arguments": ARGUMENTS[9:]}}],
         [function(ARGUMENTS[n : n + 9]) for n in range(0, len(ARGUMENTS), 9)],
+        [function(ARGUMENTS[:n], index=0, id="c") for n in (1, 9, 20, 99)],
+        [function(ARGUMENTS, index=0, id="c"), function(ARGUMENTS, index=0, id="c")],
+        [{"name": "create_"}, {"name": "file"}, {"arguments": ARGUMENTS}],
+        [{"name": "create_file", "parameters": json.loads(ARGUMENTS)}],
+        [{"name": "create_file", "input": json.loads(ARGUMENTS)}],
+        [function(json.dumps(json.dumps(ARGUMENTS)), index=0)],
+        [function(str(json.loads(ARGUMENTS)))],
+        [function(ARGUMENTS.replace("{", "{ // it's where\n", 1))],
+        [function(ARGUMENTS.replace("{", "{/* where */", 1))],
+        [function("{“path”: “a”, “content”: “x\\n”}")],
+        [function(f"```json\n{ARGUMENTS}\n```")],
+        [function(f"\ufeff{ARGUMENTS}")],
     ],
     ids=str,
 )
 def test_a_call_is_read_in_every_form(pieces: list[Delta]) -> None:
     assert called(*({"tool_calls": [piece]} for piece in pieces)) == [MEANT]
+
+
+def test_calls_that_are_one_object_and_no_list_are_read() -> None:
+    assert called({"tool_calls": function(index=0, id="c")}) == [MEANT]
+
+
+@pytest.mark.parametrize("arguments", [None, "", "null", "None", "{}", {}])
+def test_a_call_without_arguments_has_none(arguments: Any) -> None:
+    piece = {"function": {"name": "list_files", "arguments": arguments}, "index": 0}
+    assert called({"tool_calls": [piece]}) == [("list_files", {})]
 
 
 def test_two_calls_without_index_and_id_are_two() -> None:
@@ -135,6 +159,8 @@ def test_the_older_form_of_a_call_is_one() -> None:
         ('{"a": [1, 2, ], }', {"a": [1, 2]}),
         ('{"a": ",}", "b": ",]",}', {"a": ",}", "b": ",]"}),
         ('{"a": "x\ty\r\n\\",}"\n,\n}', {"a": 'x\ty\r\n",}'}),
+        ('{"a": "// it\'s ’None’ /* “b”", "c": None,}', {"a": "// it's ’None’ /* “b”", "c": None}),
+        ("{'a': 'say \"it\\'s\" /* x', 'b': True}", {"a": 'say "it\'s" /* x', "b": True}),
     ],
 )
 def test_lenient_json_changes_no_string(text: str, value: Any) -> None:
@@ -148,3 +174,16 @@ def test_lenient_json_changes_no_string(text: str, value: Any) -> None:
 def test_nothing_that_was_left_open_is_closed(text: str) -> None:
     with pytest.raises(ValueError, match="."):
         whole_object(text)
+
+
+TEXT = st.text(alphabet="ab'\"\\ ,{}[]:/*“”’#\n\t世", max_size=20)
+
+
+@given(st.dictionaries(TEXT, TEXT, min_size=1), st.data())
+def test_a_python_object_is_read_and_none_of_its_cuts(
+    value: dict[str, str], data: st.DataObject
+) -> None:
+    text = str(value)
+    assert read_lenient(text) == value
+    with pytest.raises(ValueError, match="."):
+        read_lenient(text[: data.draw(st.integers(0, len(text) - 1))])

@@ -163,9 +163,24 @@ def test_an_answer_about_markup_arrives() -> None:
     assert heard.done.calls == ()
 
 
+def test_the_markers_of_another_model_are_left_to_who_knows_them() -> None:
+    text = (
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.read_file:0"
+        '<|tool_call_argument_begin|>{"path": "a"}<|tool_call_end|><|tool_calls_section_end|>'
+    )
+    heard = hear(Say(text))
+    assert (heard.done.text, heard.done.calls, heard.retries) == (text, (), [])
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
-    [("In DSML a call looks like this:\n\n", ""), ("", "\n\nThat is the syntax of a call.")],
+    [
+        ("In DSML a call looks like this:\n\n", ""),
+        ("", "\n\nThat is the syntax of a call."),
+        ("The log of the server holds\n\n", ""),
+        ("The file contains:\n\n", "\n\nShall I run it?"),
+        ("You could send\n", ""),
+    ],
 )
 def test_a_call_that_is_explained_is_text(before: str, after: str) -> None:
     text = before + markup(READ) + after

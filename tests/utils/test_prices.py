@@ -38,3 +38,25 @@ def test_a_model_without_a_price_costs_nothing_and_says_so() -> None:
 
 def test_the_old_names_of_flash_cost_what_flash_costs() -> None:
     assert KNOWN_PRICES["deepseek-v4-flash"] == KNOWN_PRICES["deepseek-flash"]
+
+
+def test_claude_costs_the_same_at_all_hours_and_more_for_what_goes_into_the_cache() -> None:
+    moment = datetime(2026, 11, FRIDAY, 2, 30, tzinfo=UTC).timestamp()
+    cost = PriceList().cost(
+        "claude-haiku-4-5-20251001",
+        hit=1_000_000,
+        miss=3_000_000,
+        output=1_000_000,
+        moment=moment,
+        written=2_000_000,
+        written_long=1_000_000,
+    )
+    assert cost == pytest.approx(0.1 + 1 + 1.25 + 2 + 5)
+
+
+def test_a_long_prompt_costs_what_it_does_where_that_is_another_price() -> None:
+    prices = PriceList()
+    short = prices.cost("claude-haiku-5-5", hit=0, miss=100_000, output=0, moment=0)
+    long = prices.cost("claude-haiku-5-5", hit=1, miss=100_000, output=0, moment=0)
+    assert short == pytest.approx(0.01)
+    assert long == pytest.approx(0.05, rel=1e-4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, Literal, Protocol, get_args, get_type_hints
 
 OutputLimit = Literal["max_tokens", "max_completion_tokens", "none"]
@@ -21,7 +22,8 @@ class ServerProfile:
     *alternating* that roles must, *parallel_calls* whether one reply may hold several calls.
     *call_ids* is "short" where an id must be nine letters and digits, *call_content* what stands
     beside calls that come without text. *plain_schema* leaves out of the tools' schemas what not
-    everybody understands.
+    everybody understands. *thinks_by* and *rests_by* are how Claude is told to think and not to,
+    "" where that is known of the model without asking.
     """
 
     thinking: bool = True
@@ -38,6 +40,8 @@ class ServerProfile:
     call_ids: Literal["any", "short"] = "any"
     call_content: Literal["text", "null"] = "text"
     plain_schema: bool = False
+    thinks_by: Literal["", "adaptive", "enabled"] = ""
+    rests_by: Literal["", "disabled", "between_tools", "effort"] = ""
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> ServerProfile:
@@ -45,7 +49,7 @@ class ServerProfile:
 
         Raises `ValueError` that names what no profile has.
         """
-        hints = get_type_hints(cls)
+        hints = _types()
         for name, value in table.items():
             if name not in hints:
                 raise ValueError(f"{name} is none of {', '.join(hints)}")
@@ -70,6 +74,11 @@ class ServerProfile:
     def news(self, before: ServerProfile) -> str:
         """What differs from the defaults and did not so *before*, for people."""
         return _summary(dict(self.changes.items() - before.changes.items()))
+
+
+@cache
+def _types() -> dict[str, Any]:
+    return get_type_hints(ServerProfile)
 
 
 def _summary(changes: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 
-from utils.completion import Wire
+from utils.completion import SIGNED, Wire
 from utils.llm.server_profile import ServerProfile
 
 _NOTE = "[Note from the system]\n"
@@ -40,6 +40,7 @@ def spelled(message: Wire, profile: ServerProfile) -> Wire:
     message = dict(message)
     # DeepSeek answers 400 to a reply without its thoughts in a thinking call, and takes them, be
     # they empty, in any other; always sent, the bytes are the same in both.
+    message.pop(SIGNED, None)
     thoughts = message.pop("reasoning_content", None) or ""
     if profile.reasoning_content:
         message["reasoning_content"] = thoughts

@@ -8,6 +8,7 @@ import { codeBlock } from "../lib/code.js";
 import { t } from "../lib/words.js";
 import { drawCard, hasBody, summary } from "./cards.js";
 import { LiveOutput } from "./output.js";
+import { programBlock } from "./program.js";
 import { UndoButton } from "./undo.js";
 import { isKnown, pathOf, pictureOf, target, verb } from "./verbs.js";
 
@@ -170,6 +171,6 @@ class CallView {
 /** What the call was given: its program, or all its arguments. */
 function given({ name, arguments: all }) {
   const code = all.code ?? all.command;
-  if (code) return codeBlock(code, name === "run_python" ? "python" : "bash");
+  if (code) return programBlock(String(code), name === "run_python" ? "python" : "bash");
   return Object.keys(all).length ? codeBlock(JSON.stringify(all, null, 2), "json") : "";
 }

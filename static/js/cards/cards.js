@@ -2,10 +2,10 @@
 
 import { h } from "../lib/dom.js";
 import { duration, size, visible } from "../lib/format.js";
-import { codeBlock } from "../lib/code.js";
 import { say, t } from "../lib/words.js";
 import { diffView } from "./diffs.js";
 import { outputView } from "./output.js";
+import { programBlock } from "./program.js";
 
 /** @typedef {import("../state/reducer.js").Card} Card */
 /** @typedef {{openFile: (path: string, line?: number) => void}} Host what cards can ask of the page */
@@ -109,7 +109,7 @@ function runCard(card, host) {
   return h(
     "div",
     { class: "card-run" },
-    codeBlock(card.code, card.language),
+    programBlock(card.code, card.language),
     card.output
       ? outputView(card.output, { head: 100, tail: 60 })
       : h("p", { class: "muted", text: t("No output.") }),

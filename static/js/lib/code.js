@@ -9,12 +9,13 @@ import { t } from "./words.js";
 /**
  * @param {string} text
  * @param {string} language
- * @param {{node?: Text, title?: string}} [options] *node*: where code that is still coming goes
+ * @param {{node?: Text, title?: string, copied?: string}} [options] *node*: where code that is still
+ *   coming goes; *copied*: what the button copies where *text* is not all
  */
-export function codeBlock(text, language, { node, title = "" } = {}) {
+export function codeBlock(text, language, { node, title = "", copied = text } = {}) {
   const code = h("code", {}, node ?? visible(text));
   if (!node && language) colour(code, language);
-  const copy = copyButton(() => (node ? node.data : text));
+  const copy = copyButton(() => (node ? node.data : copied));
   return h(
     "figure",
     { class: "code" },

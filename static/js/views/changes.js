@@ -30,6 +30,7 @@ class ChangesView {
       { class: "changes-of-others", hidden: true, "aria-labelledby": "changes-of-others" },
       h("h2", { id: "changes-of-others", text: t("Not changed by this session") }),
       h("p", { class: "muted", text: t("You, another session or another program did this since.") }),
+      h("div", { class: "buttons" }, this.#acceptButton(t("Accept these too"), true)),
       this.otherList,
     );
     this.#makeHead();
@@ -89,20 +90,25 @@ class ChangesView {
       },
       t("Redo"),
     );
-    this.acceptAll = button(
-      {
-        class: "small",
-        title: t("Show none of this any longer; the files stay as they are"),
-        on: { click: () => this.act((source) => source.accept({})) },
-      },
-      icon("check"),
-      t("Accept all"),
-    );
+    this.acceptAll = this.#acceptButton(t("Accept all"), false);
     this.head = h(
       "header",
       { class: "changes-head" },
       h("div", { class: "about" }, this.total, this.since),
       h("div", { class: "buttons" }, this.split, this.redo, this.undo, this.acceptAll),
+    );
+  }
+
+  /** A button that accepts all that the session changed, or that *others* did. */
+  #acceptButton(words, others) {
+    return button(
+      {
+        class: "small",
+        title: t("Show none of this any longer; the files stay as they are"),
+        on: { click: () => this.act((source) => source.accept({ others })) },
+      },
+      icon("check"),
+      words,
     );
   }
 
@@ -144,7 +150,7 @@ class ChangesView {
     retext(this.total, shown === 1 ? t("1 file changed") : shown ? t("{n} files changed", { n: shown }) : "");
     this.redo.hidden = !answer?.can_redo;
     this.undo.hidden = !own.length;
-    this.acceptAll.hidden = !files.length;
+    this.acceptAll.hidden = !own.length;
     this.split.hidden = !this.#isWide || !files.length;
     this.split.setAttribute("aria-pressed", String(this.#isSplit));
     this.head.hidden = !files.length && !answer?.can_redo && !answer?.turns.length;

@@ -6,7 +6,10 @@ const PAUSE = 120; // ms in which more news may come
 const HEAD = ["was", "kind", "is_folder", "is_own", "old", "new", "modes"]; // what tells one change of a file from another
 const AGAIN = 2000; // ms until the server is asked again that did not answer
 
-/** @typedef {{path?: string, diff?: string}} Part a file, or the hunk of it that is shown by *diff* */
+/**
+ * @typedef {{path?: string, diff?: string, others?: boolean}} Part a file, or the hunk of it that is
+ *   shown by *diff*; without a file all that the session changed, or that *others* did
+ */
 
 export class ChangesSource {
   /** The last answer of the server; null before the first. */
@@ -86,9 +89,9 @@ export class ChangesSource {
   }
 
   /** Says where *part* is by now: a hunk gets another place when one above it goes. */
-  #placed({ path, diff }) {
+  #placed({ path, diff, others }) {
     const { turn, seen } = this.answer; // what is shown; another turn may be chosen by now
-    const about = { turn, seen, path };
+    const about = { turn, seen, path, others };
     if (diff === undefined) return about;
     const file = this.answer.files.find((each) => each.path === path);
     const found = (file?.hunks ?? [])

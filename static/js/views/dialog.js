@@ -24,6 +24,11 @@ export function openDialog(title, className, children) {
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();
   });
+  dialog.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.target.type !== "search" || event.isComposing) return;
+    event.preventDefault(); // or it would only empty the field
+    dialog.close();
+  });
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();

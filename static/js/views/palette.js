@@ -70,10 +70,6 @@ export function openQuickly(app) {
       chosen = (chosen + by + found.length) % found.length;
       draw();
     }
-    if (event.key === "Escape") {
-      event.preventDefault(); // or it would only empty the field
-      dialog.close();
-    }
     if (event.key === "Enter") {
       event.preventDefault();
       openChosen();

@@ -3,8 +3,8 @@
 import { button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { drawCard } from "../cards/cards.js";
-import { codeBlock } from "../lib/code.js";
 import { diffView } from "../cards/diffs.js";
+import { programBlock } from "../cards/program.js";
 import { target, verb } from "../cards/verbs.js";
 import { visible } from "../lib/format.js";
 import { say, t } from "../lib/words.js";
@@ -202,7 +202,7 @@ export class QuestionCard {
 /** Shows exactly what would be done: the program, the change, what would be gone. */
 function preview(card, app) {
   const host = { openFile: (path, line) => app.tell("open", { path, line }) };
-  if (card.kind === "run") return codeBlock(card.code, card.language);
+  if (card.kind === "run") return programBlock(card.code, card.language);
   if (card.kind === "diff")
     return h(
       "div",

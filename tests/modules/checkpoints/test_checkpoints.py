@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -474,6 +475,51 @@ def test_folders_much_deeper_than_we_hold_open_come_back(
     assert points.contents()
     points.undo(done.before, done.after)
     assert list(root.iterdir()) == []
+
+
+def test_a_deep_tree_is_undone_with_few_openings_for_each_folder(
+    root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object, **__: object) -> int:
+        raise Undecided
+
+    levels, opened = 600, []
+    real = os.open
+
+    def counting(*arguments: Any, **named: Any) -> int:
+        opened.append(arguments[0])
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(beneath, "openat2", missing)
+    before = points.take()
+    deep(root, levels)
+    after = points.take()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", counting)
+        done = points.undo(before.id, after.id)
+        assert list(root.iterdir()) == []
+        points.undo(done.before, done.after)
+    assert points.diff(after.id, points.take().id) == []
+    assert len(opened) < 40 * levels
+
+
+def test_a_folder_that_took_the_place_of_one_we_came_through_is_entered_anew(root: Path) -> None:
+    names = [str(number) for number in range(40)]
+    (root / "/".join(names)).mkdir(parents=True)
+    handle = os.open(root, os.O_RDONLY)
+    walker = beneath.Walker(handle)
+    walker.to("/".join(names))
+    inner = root / "/".join(names[:38])
+    inner.rename(root / "away")
+    (root / "away/38/39").rename(root / "39")
+    (root / "away/38").rename(root / "38")
+    (root / "39").rename(root / "38/39")
+    inner.mkdir()
+    try:
+        assert os.fstat(walker.to("/".join(names[:38]))).st_ino == inner.stat().st_ino
+    finally:
+        walker.close()
+        os.close(handle)
 
 
 def test_folders_without_end_are_held_as_far_as_that_goes(

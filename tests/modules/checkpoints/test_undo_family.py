@@ -4,11 +4,12 @@ import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.cards import Change, DiffCard, TableCard, TextCard
-from modules.checkpoints import placing
+from modules.checkpoints import placing, scan
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.family import UndoFamily
 from modules.project import Project
@@ -247,3 +248,46 @@ def test_an_undo_that_had_no_room_can_be_tried_again(
     undo.redo("")
     undo.redo("")
     assert look(root) == then
+
+
+@pytest.mark.parametrize("line", ["rewind", "undo"])
+def test_one_of_which_a_state_is_lost_in_the_midst_says_so(
+    root: Path, undo: UndoFamily, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    """A damaged store may lose it after all was looked at, before it is done."""
+    call(undo, 1, "a", root / "f", "one\n")
+    real, seen = Checkpoints._planner, []
+
+    def lost(self: Checkpoints, *arguments: Any) -> Any:
+        seen.append(arguments)
+        if len(seen) > 1:
+            raise Problem(phrase("This state of the folder is no longer kept."))
+        return real(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoints, "_planner", lost)
+        with pytest.raises(Problem, match="stays as far as it got"):
+            getattr(undo, line)("1" if line == "rewind" else "")
+    assert (root / "f").read_text() == "one\n"
+    undo.undo("")
+    assert (root / "f").read_text() == "zero\n"
+
+
+def test_a_command_is_asked_about_where_folders_are_too_deep_to_be_held(
+    root: Path, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "_LEVELS", 150)
+    made = family(project, tmp_path)
+    undo = next(made)
+    assert undo.concern("run_command", {"command": "rm -r *"}) is None
+    undo.before("a", 1)
+    (root / "/".join("d" * 200)).mkdir(parents=True)
+    undo.after("a", 1)
+    assert "nested deeper" in str(undo.concern("run_command", {"command": "rm -r *"}))
+    assert "nested deeper" in str(undo.concern("run_python", {"code": "1"}))
+    assert undo.concern("create_file", {"path": "x"}) is None
+    next(made, None)  # closes it
+    made = family(project, tmp_path)
+    again = next(made)
+    assert "nested deeper" in str(again.concern("run_command", {"command": "rm -r *"}))
+    next(made, None)  # closes it

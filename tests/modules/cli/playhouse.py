@@ -191,6 +191,7 @@ class Props(Family):
         raise KeyError("a bug")
 
 
+SCRIPT = "\n".join(f"echo row {number} of the script" for number in range(60))
 TOOLS = calls(
     ("c1", "read_file", '{"path": "src/a.py"}'),
     ("c2", "read_file", '{"path": "src/报告.md"}'),
@@ -218,6 +219,7 @@ def plays(folder: Path) -> dict[str, list[list[Item]]]:
         "slow": [slow(folder)],
         "tools": [TOOLS, say("All done.")],
         "long": [call("run_command", command="make", wait=0.1, lines=600), say("Done.")],
+        "script": [call("run_command", command=SCRIPT, wait=0.1, lines=600), say("Done.")],
         "stubborn": [[lambda _: time.sleep(60), *say("late")]],
         "silent": [[pause(60.0), *say("late")]],
         "late": [[door(folder / "go"), *call("web_search", query="tea")], say("Found.")],

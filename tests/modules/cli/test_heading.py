@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from core.cards import RunCard, TextCard
-from core.events import ToolFinished, ToolStarted
+from core.events import ToolFinished, ToolOutput, ToolStarted
 from core.messages import AnswerState
 from modules.cli.heading import cut
 from tests.modules.cli.drawn import make
@@ -70,6 +70,21 @@ def test_while_it_runs_the_whole_command_the_seconds_and_the_key_that_stops_are_
     head = next(line for line in text.splitlines() if "Run" in line)
     assert head.endswith("· 1 min 15 s · Ctrl-C stops")
     assert "".join(LONG.split()) in "".join(text.split())
+
+
+def test_head_and_command_stay_in_sight_below_long_lines_of_output_and_what_is_typed() -> None:
+    screen, out = make(terminal=True)
+    console = Console(file=out, width=80, height=24, force_terminal=True)
+    screen._stage.console, screen._stage.is_live = console, True
+    screen.show(ToolStarted("c", "run_command", {"command": LONG}))
+    screen.show(ToolOutput("c", f"{'long output ' * 40}\n" * 20))
+    screen.typing(["one", "two"])
+    rows = ["".join(part.text for part in line) for line in screen._stage._live_lines()]
+    assert len(rows) <= 22
+    assert "Run" in rows[1]
+    assert rows[1].endswith("Ctrl-C stops")
+    assert "".join(LONG.split()) in "".join("".join(rows).split())
+    assert rows[-2:] == ["› one", "› two"]
 
 
 def test_a_short_command_is_said_once() -> None:

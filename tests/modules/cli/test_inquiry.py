@@ -95,7 +95,7 @@ def test_a_change_is_asked_about_with_its_difference_and_all_of_it_on_a_key() ->
     asked = ApprovalAsked(
         "c", "create_file", "write", phrase("w"), "create_file *", DiffCard("a", diff, 99, 0), True
     )
-    for keys, is_whole in ((["n"], False), (["v", "n"], True)):
+    for keys, is_whole in ((["n"], False), (["\x0f", "n"], True)):
         screen, out = make(terminal=True, person=Person(list(keys)))
         with screen.turn():
             screen.show(ToolStarted("c", "create_file", {"path": "a", "content": "x"}))
@@ -118,7 +118,8 @@ def test_what_is_asked_for_is_shown_to_the_letter_and_all_of_it_on_a_key() -> No
     code = "\n".join(["echo \x1b[8mhidden", *(f"line {n}" for n in range(98)), "the end"])
     _, text = ask(Person(["n"]), code)
     assert r"echo \x1b[8mhidden" in text
-    assert "… 60 more lines" in text
-    assert "the end" not in text
-    _, text = ask(Person(["v", "n"]), code)
+    assert "more rows · Ctrl-O shows all" in " ".join(text.split())
+    assert "line 50" not in text
     assert "the end" in text
+    _, text = ask(Person(["\x0f", "n"]), code)
+    assert "line 50" in text

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.cards import Change, RunCard, TableCard, TextCard
+from core.cards import Change, Entry, RunCard, TableCard, TextCard, TreeCard
 from core.events import (
     ApprovalAsked,
     CommandAnswered,
@@ -278,3 +278,9 @@ def test_a_put_back_after_a_loss_is_said_on_standard_error_and_in_the_json() -> 
     assert play_json(events)[1]["error"] == said
     limited = [*events[:-1], TurnFinished("step_limit", phrase("The limit."))]
     assert play_json(limited)[1]["error"] == f"{said} The limit."
+
+
+def test_a_tree_tells_folders_from_files_and_their_sizes() -> None:
+    entries = (Entry("src", 1, None, "the code"), Entry("src/a.py", 2, 1_200, "reads"))
+    text = card_text(TreeCard("", (*entries, Entry("empty", 1, 0))), ENGLISH)
+    assert text == ".\n  src/  the code\n    a.py  1.2 kB  reads\n  empty  0 B"

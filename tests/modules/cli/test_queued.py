@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from pathlib import Path
 
+import pytest
+
+from core.events import TurnStarted
 from core.messages import Record, Shift, User
 from modules.cli.queued import Queued
 from modules.data_folder import DataFolder
@@ -43,6 +47,62 @@ def test_each_line_waits_until_it_is_sent_itself(tmp_path: Path) -> None:
         queued.sent("first")
         queued.sent("second")
         assert queued.texts == ["third", "second"]
+
+
+def test_what_has_begun_waits_no_longer_whenever_it_is_killed(tmp_path: Path) -> None:
+    with house(tmp_path, say("one"), say("two")) as here:
+        run(here.main, "first")
+        queued = Queued(here.main)
+        queued.add("second")
+        queued.add("third")
+        turn = here.main.ask("second", queued.ids_of("second"))
+        assert isinstance(next(turn), TurnStarted)
+        turn.close()  # here we are killed
+    with house(tmp_path) as here:
+        here.main.resume()
+        assert Queued(here.main).texts == ["third"]
+
+
+def test_a_line_entered_as_another_is_sent_is_kept(tmp_path: Path) -> None:
+    """The keyboard is heard in a thread beside the turn."""
+    with house(tmp_path, say("one")) as here:
+        run(here.main, "first")
+        queued = Queued(here.main)
+        queued.add("second")
+        keep = here.main.record
+        sending = threading.Thread(target=queued.sent, args=("second",))
+
+        def in_between(record: Record) -> None:
+            if not sending.ident:
+                sending.start()
+                sending.join(0.3)
+            keep(record)
+
+        here.main.record = in_between  # type: ignore[method-assign]
+        queued.add("third")
+        sending.join()
+        assert queued.texts == ["third"]
+
+
+def test_a_line_entered_as_the_first_turn_begins_is_kept_in_its_session(tmp_path: Path) -> None:
+    with house(tmp_path, say("one")) as here:
+        claim = here.store.claim
+        queued = Queued(here.main)
+        entering = threading.Thread(target=queued.add, args=("second",))
+
+        def in_between(session: str) -> None:
+            if not entering.ident:
+                entering.start()
+                entering.join(0.3)
+            claim(session)
+
+        here.store.claim = in_between  # type: ignore[method-assign]
+        run(here.main, "first")
+        entering.join()
+    with house(tmp_path) as here:
+        here.main.resume()
+        assert here.main.history.turns == [1]
+        assert Queued(here.main).texts == ["second"]
 
 
 def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Terminal) -> None:
@@ -122,6 +182,37 @@ def test_a_line_typed_at_a_question_is_kept_as_well(tmp_path: Path, terminal: Te
         terminal.see("two")
         assert said(data, project) == ["begin", "do this next"]
         assert queue_of(data, project) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_program_asked_to_end_at_a_question_ends_and_asks_it_again_later(
+    tmp_path: Path, terminal: Terminal, number: signal.Signals
+) -> None:
+    project, data = tmp_path / "project", tmp_path / "data"
+    project.mkdir()
+    with Simulator([Call("run_command", command="echo hi > made"), Say("one")]) as server:
+        settings = (
+            f"ONEFOLD_DATA_DIR={data} DEEPSEEK_API_KEY=sk-test DEEPSEEK_BASE_URL={server.url}"
+            " LANG=C.UTF-8 ONEFOLD_LANG=en"
+        )
+        program = f"{PYTHON} {CHECKOUT}/main.py --cli"
+        told = f"sh -c 'echo $$ > {tmp_path}/pid; exec \"$@\"' x env {settings} {program}"
+        shell = f"cd {project}; {told} {{}}; echo EXIT $?; cat"
+        terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", shell.format("--approve ask"))
+        terminal.see(PROMPT)
+        terminal.press("begin", "Enter")
+        terminal.see("y yes")
+        terminal.press("do this next", "Enter")
+        terminal.wait(lambda _: "do this next" in str(queue_of(data, project)))
+        os.kill(int((tmp_path / "pid").read_text()), number)
+        terminal.see(f"EXIT {128 + number}")
+        assert not (project / "made").exists()
+        terminal.tmux("respawn-pane", "-k", shell.format("--resume"))
+        terminal.see("y yes")
+        terminal.press("y")
+        terminal.see("never sent")
+        assert (project / "made").read_text() == "hi\n"
+        assert said(data, project) == ["begin"]
 
 
 def records(data: Path, project: Path) -> list[Record]:

@@ -17,10 +17,12 @@ from pathlib import Path
 import pytest
 
 from core.tools import ToolError
+from modules.files import common_dir
 from modules.files.containment import Beneath
 from modules.files.ignore import visible_files
 from modules.files.isolated_git import isolated_git
 from modules.git_commit import GitCommit
+from modules.ground import Ground
 from modules.project import Project
 from modules.web.badges import badges
 from utils.waiting import Stop
@@ -323,3 +325,35 @@ def test_the_common_folders_of_the_killed_are_removed(root: Path) -> None:
     git("config", "core.eol", "lf", at=root)
     assert isolated_git(root) is not None
     assert not left.exists()
+
+
+@pytest.mark.parametrize("name", ["config", "HEAD", "packed-refs", "refs/heads/master"])
+def test_a_pipe_in_a_submodule_is_named_and_git_does_not_wait_at_it(root: Path, name: str) -> None:
+    git("submodule", "update", "--init", "-q", "lib", at=root)
+    folder = root / ".git/modules/lib"
+    git("checkout", "-q", "-B", "master", at=root / "lib")
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    with pytest.raises(ToolError, match=f"no plain file.*{name}"):
+        preview(root)
+    assert badges(root) == {}
+    assert isolated_git(root / "lib") is None or name != "config"
+
+
+def test_nothing_of_ours_is_made_in_the_project(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with `--project /tmp`."""
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.setattr(common_dir, "_PLACES", (str(tmp_path / "project"), str(other)))
+    monkeypatch.setattr(common_dir, "_avoided", set())
+    common_dir._kept.cache_clear()
+    ground = Ground.of(root, tmp_path / "data", (), root=ROOT)
+    ground.store.close()
+    ground.project.close()
+    found = isolated_git(root)
+    assert found is not None
+    assert found.common_dir.path.parent == other
+    assert not list(root.glob("onefold-git-*"))
+    common_dir._kept.cache_clear()

@@ -10,6 +10,7 @@ from typing import Any
 from modules.practice.jobs import JOBS
 from modules.practice.reply import PracticeCall, PracticeReply
 from modules.practice.understanding import answer
+from modules.practice.voice import Language
 
 TOOLS = tuple(tool for job in JOBS.values() for tool in job.tools)
 
@@ -24,6 +25,7 @@ class Play:
     offered: list[str] = field(default_factory=lambda: list(TOOLS))
     messages: list[dict[str, Any]] = field(default_factory=list)
     calls: list[PracticeCall] = field(default_factory=list)
+    screen: Language = "en"
 
     def ask(self, message: str) -> str:
         """Say *message*, let the calls be answered, and return the last text."""
@@ -37,7 +39,8 @@ class Play:
         """Return the next reply, which is not taken up into the conversation."""
         tools = [{"type": "function", "function": {"name": name}} for name in self.offered]
         thinking = {"type": "enabled" if think else "disabled"}
-        return answer({"messages": self.messages, "tools": tools, "thinking": thinking})
+        request = {"messages": self.messages, "tools": tools, "thinking": thinking}
+        return answer(request, self.screen)
 
     def take(self, reply: PracticeReply) -> None:
         """Take *reply* up and answer its calls."""

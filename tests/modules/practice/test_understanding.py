@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -11,8 +11,8 @@ from core.cards import TextCard
 from core.questions import told_of_change
 from core.tools import Outcome
 from modules.practice.reply import PracticeCall
-from modules.practice.understanding import MOST_STEPS, answer
-from tests.modules.practice.play import Play, answering
+from modules.practice.understanding import MOST_STEPS
+from tests.modules.practice.play import TOOLS, Play, answering
 
 
 def test_a_task_runs_step_by_step_and_tells_what_the_tools_said() -> None:
@@ -242,9 +242,38 @@ def test_what_the_terminal_tells_between_the_messages_does_not_disturb() -> None
 
 
 def test_on_a_chinese_screen_what_is_not_understood_is_refused_in_chinese() -> None:
-    def said(text: str, screen: Literal["en", "zh"]) -> str:
-        return answer({"messages": [{"role": "user", "content": text}], "tools": []}, screen).text
+    assert "我" in Play(screen="zh").ask("fhqwhgads")
+    assert "我" not in Play().ask("fhqwhgads")
 
-    assert "我" in said("fhqwhgads", "zh")
-    assert "我" not in said("fhqwhgads", "en")
-    assert said("6*7", "zh") == said("6*7", "en")
+
+@pytest.mark.parametrize(
+    ("message", "chinese"),
+    [
+        ("help", "我是练习模型"),
+        ("undo", "我没有撤销的工具"),
+        ("run a.txt", "我只会运行"),
+        ("show it", "哪个文件？"),
+        ("show a.py and rename a.py to b.py", "`read_file` 没有成功：\n"),
+        ("show a.py and rename a.py to b.py", "所以没有做：重命名 `a.py`。"),
+        ("make a.py with x", "要替换它，请说"),
+        ("delete the folder a", "要连同内容一起删除"),
+        ("plan read, write", "这需要工具 `update_todos`"),
+    ],
+)
+def test_on_a_chinese_screen_it_says_in_chinese_why_an_english_request_is_not_done(
+    message: str, chinese: str
+) -> None:
+    tools = answering(
+        read_file="Error: There is no file a.py.",
+        create_file="Error: a.py exists.",
+        delete_folder="Error: a is not empty.",
+    )
+    offered = [name for name in TOOLS if name != "update_todos"]
+    assert chinese in Play(tools, offered, screen="zh").ask(message)
+    assert chinese not in Play(tools, offered).ask(message)
+
+
+def test_an_answer_is_in_the_language_of_the_request_on_any_screen() -> None:
+    tools = answering(run_python="exit code 0 (0.0 s)\n42", run_command="exit code 1 (0.1 s)\nno")
+    for message in ("make a.py with x", "run a.py", "calculate 6*7", "新建 a.py，内容为 x"):
+        assert Play(tools, screen="zh").ask(message) == Play(tools).ask(message)

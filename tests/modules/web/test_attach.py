@@ -16,6 +16,8 @@ from unittest.mock import Mock
 
 import pytest
 
+from core.main_terminal import MainTerminal
+from core.messages import Record, Shift
 from modules.cli.attach import Twin, attach
 from modules.cli.attached_line import AttachedLine
 from modules.cli.keyboard import TypedAhead
@@ -31,7 +33,7 @@ from tests.modules.web.serving import PATIENCE, Served
 from tests.modules.web.test_serve import started
 from tests.scripted import call, say
 from utils.completion import Delta
-from utils.phrases import Problem
+from utils.phrases import Problem, phrase
 
 Serve = Callable[..., AbstractContextManager[Served]]
 
@@ -199,6 +201,37 @@ def test_what_waits_leaves_the_line_when_another_screen_took_it_back(
             terminal.see("› do that")
             page.call("queue", session=session, cmd="c4", op="drop", id="c2")
             terminal.wait(lambda screen: "› do that" not in screen)
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+def test_what_waits_stays_queued_when_what_comes_in_its_place_is_refused(
+    serve: Serve, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = MainTerminal.record
+
+    def refuses(self: MainTerminal, record: Record) -> None:
+        if isinstance(record, Shift) and "do that now" in str(record.value):
+            raise Problem(phrase("The disk is full."))
+        keep(self, record)
+
+    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *say("done")]
+    with serve(held) as served, served.page() as page:
+        server = served.server
+        file = server_file(served.data, server.port)
+        with announced(file, server.url, server.access.token, served.project):
+            session = served.new_session()
+            page.attach(session)
+            page.call("send", session=session, cmd="c1", text="go")
+            page.wait_for("TextDelta")
+            page.call("send", session=session, cmd="c2", text="do that")
+            page.call("stop", session=session, cmd="c3")
+            page.wait_for("state", running=False)
+            join(terminal, served)
+            terminal.see("› do that")
+            monkeypatch.setattr(MainTerminal, "record", refuses)
+            terminal.press(" now", "Enter")
+            terminal.see("The disk is full.")
+            assert page.attach(session)["state"]["queue"] == [{"id": "c2", "text": "do that"}]
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")

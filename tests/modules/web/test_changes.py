@@ -123,6 +123,15 @@ def test_what_others_did_is_told_from_what_the_session_did(talk: Talk) -> None:
     assert one["is_own"] is False
 
 
+def test_all_that_is_accepted_is_what_the_session_did_unless_said(talk: Talk) -> None:
+    (talk.served.project / "a").write_text("by hand\n")
+    told = talk.ask("POST", "/accept", {"seen": talk.shown()["seen"]})
+    assert told.status == 200
+    assert whose(talk) == {"a": False}
+    talk.ask("POST", "/accept", {"seen": talk.shown()["seen"], "others": True})
+    assert whose(talk) == {}
+
+
 def test_what_an_undone_call_had_changed_is_of_others_when_they_change_it(talk: Talk) -> None:
     talk.ask("POST", "/undo", {"what": "turn", "number": 2})
     assert whose(talk) == {"f": True}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 import core.main_terminal
 from core.messages import Record, Shift, User
-from tests.modules.web.serving import Served, serving
+from tests.modules.web.serving import PATIENCE, Served, serving
 from tests.scripted import say
 from utils.phrases import Problem, phrase
 
@@ -25,6 +26,10 @@ MOMENTS: dict[str, tuple[Wanted, bool]] = {
     "before its id is": (lambda r: r == Shift("sent", ["m1", "m2"]), False),
     "before its turn is": (lambda r: isinstance(r, User) and r.text == "second", False),
     "when its turn is": (lambda r: isinstance(r, User) and r.text == "second", True),
+    "when another waits too": (
+        lambda r: isinstance(r, Shift) and r.name == "queue" and r.value[1:] != [],
+        True,
+    ),
 }
 """Up to which record of ours a process lives, and whether that one is still kept."""
 
@@ -34,11 +39,16 @@ def dying(folder: Path, moment: str) -> None:
     is_last, is_kept = MOMENTS[moment]
     record = core.main_terminal.MainTerminal.record
 
+    has_begun, goes_on = threading.Event(), threading.Event()
+
     def to_the_end(self: core.main_terminal.MainTerminal, one: Record) -> None:
         if not is_last(one) or is_kept:
             record(self, one)
         if is_last(one):
             os._exit(9)
+        if moment == "when another waits too" and isinstance(one, User) and one.text == "second":
+            has_begun.set()
+            goes_on.wait()
 
     setattr(core.main_terminal.MainTerminal, "record", to_the_end)  # noqa: B010 - for good
     with serving("threading", folder, say("one"), say("two")) as served, served.page() as page:
@@ -49,6 +59,9 @@ def dying(folder: Path, moment: str) -> None:
         page.wait_for("state", running=False)
         os.write(1, session.encode())
         page.call("send", session=session, cmd="m2", text="second")
+        if moment == "when another waits too":
+            assert has_begun.wait(PATIENCE)
+            page.call("send", session=session, cmd="m3", text="third")
         page.wait_for("never")
 
 
@@ -90,6 +103,19 @@ def test_a_message_that_had_begun_when_it_was_killed_does_not_wait(
         page.call("send", session=session, cmd="m3", text="third")
         assert page.wait_for("TurnStarted")["text"] == "third"
         page.wait_for("state", running=False, queue=[])
+
+
+def test_a_message_that_had_begun_when_another_came_does_not_wait(
+    serve: Serve, tmp_path: Path
+) -> None:
+    session = killed(tmp_path, "when another waits too")
+    with serve(say("three")) as served, served.page() as page:
+        arrival = page.attach(session)
+        said = [one["text"] for one in arrival["events"] if one["type"] == "TurnStarted"]
+        assert (said, arrival["state"]["queue"]) == (
+            ["first", "second"],
+            [{"id": "m3", "text": "third"}],
+        )
 
 
 def test_a_fork_has_nothing_of_what_was_sent_after_it(serve: Serve) -> None:
@@ -146,6 +172,30 @@ def test_a_message_whose_turn_could_not_begin_waits_again(
         page.wait_for("state", running=False, paused=True, queue=[{"id": "m1", "text": "first"}])
         page.call("queue", session=session, cmd="q1", op="now", id="m1")
         assert page.wait_for("TurnStarted")["text"] == "first"
+        page.wait_for("state", running=False, queue=[])
+
+
+def test_a_message_comes_in_the_place_of_what_waits(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = core.main_terminal.MainTerminal.record
+    failures = iter([True])
+
+    def fails(self: core.main_terminal.MainTerminal, one: Record) -> None:
+        if isinstance(one, User) and next(failures, False):
+            raise Problem(phrase("Stopped."))
+        record(self, one)
+
+    monkeypatch.setattr(core.main_terminal.MainTerminal, "record", fails)
+    with serve(say("both"), say("third")) as served, served.page() as page:
+        session = served.new_session()
+        page.attach(session)
+        page.call("send", session=session, cmd="m1", text="first")
+        page.wait_for("state", running=False, paused=True)
+        page.call("send", session=session, cmd="m2", text="first and second", instead=["m1"])
+        page.call("send", session=session, cmd="m3", text="third")
+        started = [page.wait_for("TurnStarted")["text"] for _ in range(2)]
+        assert started == ["first and second", "third"]
         page.wait_for("state", running=False, queue=[])
 
 

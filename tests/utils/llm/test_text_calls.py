@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.llm.text_calls import CallGuard, Fit, find_calls
+from tests.utils.llm.written_calls import BEHIND, FORMS, LEADING, SHOWING
+from utils.llm.call_guard import CallGuard
+from utils.llm.text_calls import Fit, find_calls
+from utils.markup import MarkupGuard
 
 TOOLS = {
     "create_file": ({"path", "content"}, {"path", "content", "overwrite"}),
@@ -181,6 +184,95 @@ def test_talk_that_only_sounds_like_a_quotation_stops_no_call(lead: str, form: s
         assert reading.is_sure
 
 
+WRITTEN = {"path": "made.txt", "content": 'hi\nyou "there" 世界'}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_call_runs_in_every_syntax_after_all_talk_that_leads_to_it(form: str) -> None:
+    written = FORMS[form]("create_file", WRITTEN)
+    for lead in LEADING:
+        reading = find_calls(lead + written, judge)
+        assert reading, lead
+        assert reading.is_sure, lead
+        (call,) = reading.calls
+        assert call.name.removeprefix("functions.") == "create_file"
+        assert call.arguments == WRITTEN
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_call_runs_in_no_syntax_where_it_is_shown(form: str) -> None:
+    written = FORMS[form]("create_file", WRITTEN)
+    quoted = "> " + written.replace("\n", "\n> ")
+    blocks = [f"```\n{written}\n```\nThat is it.", f"~~~~md\n{written}\n~~~~", quoted]
+    shown = [lead + written for lead in SHOWING] + [written + rest for rest in BEHIND] + blocks
+    assert [text for text in shown if is_run(text)] == []
+
+
+def is_run(text: str) -> bool:
+    reading = find_calls(text, judge)
+    return reading is not None and reading.is_sure
+
+
+WITHOUT_END = {"Llama's tag", "Phi"}  # the end of these says nothing: others write none
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_cut_runs_in_any_syntax(form: str) -> None:
+    written = FORMS[form]("create_file", WRITTEN)
+    most = written.rindex("<|") if form in WITHOUT_END else len(written)
+    ran = [cut for n in range(most) if is_run(cut := written[:n])]
+    assert ran == []
+
+
+PLAIN = st.text(st.characters(codec="utf-8", exclude_characters="<>&\r「」\x00"), max_size=40)
+
+
+@given(st.sampled_from(sorted(FORMS)), PLAIN, PLAIN)
+def test_a_call_survives_writing_and_reading_in_every_syntax(form: str, a: str, b: str) -> None:
+    arguments = {"path": f"made {a}!", "content": f"x\n{b}!"}
+    reading = find_calls(FORMS[form]("create_file", arguments), judge)
+    assert reading is not None
+    assert [call.arguments for call in reading.calls] == [arguments]
+
+
+@given(st.sampled_from(sorted(FORMS)), st.sampled_from(sorted(FORMS)))
+def test_a_call_within_the_content_of_another_is_its_content(inner: str, outer: str) -> None:
+    held = FORMS[inner]("read_file", {"path": "a"})
+    written = FORMS[outer]("create_file", {"path": "doc.md", "content": f"# Calls\n{held}\n"})
+    reading = find_calls(written, judge)
+    assert reading is not None
+    if reading.is_sure:
+        (call,) = reading.calls
+        assert call.name.removeprefix("functions.") == "create_file"
+        assert held in call.arguments["content"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["path/to/file", "/path/to/a.txt", "<path>", "...", "…", "your_file.txt", "{path}", "{{path}}",
+     "FILE_PATH", "[path here]", "path", "文件路径", "# your code here", "file content",
+     "// content here"],
+)  # fmt: skip
+def test_a_call_with_a_placeholder_is_a_question(value: str) -> None:
+    for form in FORMS:
+        for arguments in ({"path": value, "content": "x"}, {"path": "a.txt", "content": value}):
+            if value == "path" and arguments["content"] == value:
+                continue
+            assert not is_run(FORMS[form]("create_file", arguments)), form
+
+
+def test_a_call_that_was_read_somewhere_is_cited_whatever_it_is_wrapped_in() -> None:
+    heard = f"a.md:\n  7│<tool_call>\n  8│{JSON}\n  9│</tool_call>\n"
+    for text in (JSON, FENCED, FUNCTION, INVOKE, f"<tool_call>\n{JSON}\n</tool_call>"):
+        assert is_run(text)
+        reading = find_calls(text, judge, [heard])
+        assert reading is not None
+        assert not reading.is_sure
+    said = "Please make a.txt with create_file."
+    assert (reading := find_calls(JSON, judge, [said])) is not None
+    assert reading.is_sure
+
+
 BROKEN_DOC = "<function=save_doc>\n<parameter=content>\n# Tools\n"
 UNSURE = {
     "a name twice": '{"name": "read_file", "name": "list_files", "arguments": {}}',
@@ -202,6 +294,15 @@ UNSURE = {
     "unknown argument": '{"name": "list_files", "arguments": {"force": true}}',
     "proposed": f"I could write it with\n{FENCED}",
     "asked": f"Shall I do this?\n{FENCED}",
+    "another tool in tags": f"<tool_call>{JSON.replace('create_file', 'launch')}</tool_call>",
+    "braces doubled at one end": "{" + JSON,
+    "another end": f"<tool_call>{JSON}</function>",
+    "two names of the tool": '{"name": "read_file", "tool": "list_files", "arguments": {}}',
+    "two choices": f"{JSON}\nor\n{JSON}",
+    "YAML": "tool: create_file\narguments:\n  path: a.txt\n  content: hi",
+    "variables": "create_file(path=name, content=text)",
+    "a wrong type": '{"name": "create_file", "arguments": ["a", "b"]}',
+    "a single quote for each double": JSON.replace('"', "'"),
     "half of the second": f"{JSON}\n{JSON[:-4]}",
 }
 
@@ -228,14 +329,17 @@ def test_a_guard_loses_nothing_however_the_text_is_cut(text: str, sizes: list[in
     assert shown + guard.close() == text
 
 
-HELD = sorted(set(WHOLE) - {"react", "functools"})  # their first words are those of any talk
+# The first words of these are those of any talk.
+TALK = {"ReAct", "Command-R", "functools", "Functionary", "Python", "name and object"}
+HELD = sorted(set(FORMS) - TALK)
 
 
 @given(st.sampled_from(HELD), st.sampled_from(LEADS), st.integers(1, 30))
 def test_no_part_of_a_call_is_shown(form: str, lead: str, size: int) -> None:
-    guard, text = CallGuard(), lead + WHOLE[form]
+    guard, leaked = CallGuard(), MarkupGuard()
+    text = lead + FORMS[form]("create_file", WRITTEN)
     cuts = range(0, len(text), size)
-    shown = "".join(guard.feed(text[start : start + size]) for start in cuts)
+    shown = "".join(guard.feed(leaked.feed(text[start : start + size])) for start in cuts)
     assert shown == lead
 
 

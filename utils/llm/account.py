@@ -1,0 +1,41 @@
+"""A person's account at a provider of models: what their failures have to name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Where the person mends what is wrong with their account at a server.
+
+    *key_name* and *url_name* are what the settings call its key and its address; *api* is what the
+    API is called.
+    """
+
+    key_name: str
+    url_name: str
+    key_page: str
+    balance_page: str
+    api: str = "chat-completions"
+
+
+DEEPSEEK_ACCOUNT = Account(
+    key_name="DEEPSEEK_API_KEY",
+    url_name="DEEPSEEK_BASE_URL",
+    key_page="https://platform.deepseek.com/api_keys",
+    balance_page="https://platform.deepseek.com/top_up",
+)
+ANTHROPIC_ACCOUNT = Account(
+    key_name="ANTHROPIC_API_KEY",
+    url_name="ANTHROPIC_BASE_URL",
+    key_page="https://platform.claude.com/settings/keys",
+    balance_page="https://platform.claude.com/settings/billing",
+    api="Messages",
+)
+OPENAI_ACCOUNT = Account(
+    key_name="OPENAI_API_KEY",
+    url_name="OPENAI_BASE_URL",
+    key_page="https://platform.openai.com/api-keys",
+    balance_page="https://platform.openai.com/settings/organization/billing",
+)

@@ -1,0 +1,23 @@
+"""Which API a provider speaks; the only place that knows all of them."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from utils.llm.api import Api
+from utils.llm.provider import Provider
+
+
+def api_of(provider: Provider) -> Api:
+    """Return the API of *provider*; what is only of one is loaded only for it."""
+    match provider.api:
+        case "anthropic":
+            from utils.llm.anthropic import AnthropicMessages
+
+            return AnthropicMessages(provider.account)
+        case "chat-completions":
+            from utils.llm.chat_completions import ChatCompletions
+
+            return ChatCompletions(provider.account)
+        case other:
+            assert_never(other)

@@ -1,0 +1,190 @@
+"""What the words around a call make of it: a call that is made, or one that is shown.
+
+The words of a model that calls are few: none, or what it does now. A call is made where the reply
+ends with it, and the sentence before it announces it or is a plain remark on the work. Where that
+sentence speaks of texts, calls or formats, quotes somebody, asks or offers, nobody can tell.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LONGEST_SENTENCE = 400
+_THOUGHT = re.compile(
+    r"\A\s*(?:<(?P<tag>think|thinking|thought|reasoning|reflection|scratchpad)>.*?</(?P=tag)>"
+    r"|<\|channel\|>analysis<\|message\|>.*?<\|end\|>)",
+    re.DOTALL,
+)
+"""Thinking that is left in the text: it announces nothing and cites nothing."""
+_SHOWS = re.compile(
+    r"\b(for example|for instance|an? example|examples?:|e\.g\.|such as\W*\Z|looks? like"
+    r"|(syntax|markup)\b(?!\s+(errors?|in)\b|\s+of\b(?! an? (\S+ )?call))"
+    r"|(in|of) (this|the following|the same) (format|form)|format (is|for|like|of an? \S*\s?call|:)"
+    r"|illustrat\w+|demonstrat\w+|hypothetical\w*"
+    r"|(do not|does not|don't|never) (call|run|execute|use|write|send|output|emit))\b"
+    r"|例如|比如|示例|例子|格式|语法|样子|写法|形如|不要(调用|运行|执行|写)",
+    re.IGNORECASE,
+)
+"""What is said of a call that is shown and not made."""
+_DOUBTS = re.compile(
+    r"\b(would|could|might|can) (call|write|type|run|paste)\b|\bmay I\b|\bshould you\b"
+    r"|\byourself\b|\bis (it|this) (ok|okay|fine)\b|\bplease\b"
+    r"|\byou (can|could|would|should|may|might|must|call|write|type|send|run|will)\b"
+    r"|\b(once|when|after|as soon as) you\b|\b(let me know|approval|permission|confirmation)\b"
+    r"|\b(won't|will not|cannot|can't|must not|refuse to|avoid|never|rather than|instead of)\b"
+    r"|\b(not|n't) (do|call|run|execute|use|write|send|this|that)\b"
+    r"|\b(make|made|makes|get|trick) me\b|\b(injection|injected|malicious)\b"
+    r"|\b(like (this|so)|this way|as follows)\W*\Z"
+    r"|(?<!check )(?<!see )(?<!verify )(?<!test )(?<!determine )(?<!confirm )\bif\b"
+    r"|\b(unless|whenever|usually|normally|typically)\b|\A\W*when\b"
+    r"|(你|用户)(可以|可|会|要|应该?|能)|(不会|不能|不应|拒绝|不该)|(别|不)(调用|运行|执行)|请|如果"
+    r"|这样(写|调用|做)|我(已经?|刚才?|之前|曾)|(调用|运行|执行|用|写|发|输出)[过了]",
+    re.IGNORECASE,
+)
+"""What the last sentence says of a call that is not decided on, is past, or is spoken against."""
+_PROPOSES = re.compile(
+    r"\b(would|could|might) (call|write|use|send|look|be)\b|\b(should|shall) I\b"
+    r"|\b(if you (want|like|agree|prefer)|do you want)\b|要不要|是否要|如果你(想|同意|愿意)",
+    re.IGNORECASE,
+)
+"""The same, wherever in the last paragraph it is said."""
+_PAST = (
+    r"(?:\w*[^e\W]ed|ran|sent|wrote|made|did|was|had|saw|got|gave|found|thought|said|chose|began"
+    r"|never|not|already|previously|earlier|once|just|often|usually|sometimes|always|only"
+    r"|would|could|might|may|can|cannot|can't|don't|didn't|won't|do not|have(?! to)|am(?! going)"
+    r"|recommend|suggest|propose|think|believe|know|mean|see|understand|guess)\b"
+)
+_ANNOUNCES = re.compile(
+    r"\b(?:I'll|I’ll|I will|I am going to|I'm going to|let me|let's|let us|I need to|I want to"
+    r"|I have to|I must|I should|I'd like to|I shall|I'm|I am|we need to|we'll)"
+    r"\s+(?!not\b|never\b)\w"
+    rf"|(?:\A|[;,:]\s|\b(?:so|and|now|next|then|first|therefore|thus|hence),?\s)I (?!{_PAST})\w+"
+    r"|\A(?:now|next|first|then|so|okay|ok|sure|alright|great|step \d+)\b\W*\Z"
+    r"|\A(?:(?:now|next|first|then|so|okay|ok|sure|alright|great)\W+)*"
+    r"(?!(?:following|according|using|nothing|something|anything|everything|missing)\b)"
+    r"[a-z]+ing\b.*(?:\b(?:now|the|it|its|again)\b|…|\.\.\.)"
+    r"|\A(?:calling|using|running|invoking) `?[a-z]+_[a-z_]+`?(?: tool| function)?\W*\Z"
+    r"|\Ahere (?:we go|goes|I go)\W*\Z"
+    r"|\A(?:now,? |next,? |first,? )?to \w+ [^,]*, I\b"
+    r"|让我|我来|我要|我会|我将|我先|我需要|我去|我再|我就|我现在|我可以先|我得|现在|接下来|首先|下面我|马上|正在",
+    re.IGNORECASE,
+)
+"""What a sentence holds that says what the model does now."""
+_TELLS = re.compile(
+    r"\b(?:I'll|I’ll|I will|I'm|I am|me|us|I|to|let's|almost)"
+    r"\s+(?:\w+ly\s+|just\s+|now\s+|also\s+|first\s+)*"
+    r"(?:show|explain|demonstrate|illustrate|describe|quote|cite|repeat|paste|print|tell|present"
+    r"|outline|suggest|propose|recommend|document|translate|reproduce|mention|reply|answer"
+    r"|give (?:you|an?)|walk|remind|imagine|suppose|assume|recall|include|draft|refuse|decline"
+    r"|showing|quoting|explaining|describing|write (?:down|out)|put (?:it|this|that)|phrase|spell"
+    r"|render|sketch|note|point out|summari[sz]e|almost|ran)\b|\b(?:for|to) you to\b"
+    r"|展示|解释|说明|演示|引用|复述|告诉|介绍",
+    re.IGNORECASE,
+)
+"""What a sentence holds that announces words, not a deed."""
+_SPEAKS_OF_TEXT = re.compile(
+    r"\b(?:this|these|that|those|following|follows|below|above|here|call(?:s|ed|ing)?|tools?"
+    r"|functions?|models?|assistants?|agents?|format|syntax|json|xml|yaml|python|markdown|example"
+    r"|outputs?|prints?|printed|logs?|logged|logging|repl(?:y|ies|ied)|answer(?:s|ed)?|respon\w+"
+    r"|sa(?:ys?|id)|read[si]?|writes?|wrote|written|texts?|messages?|prompts?|requests?|content"
+    r"|contain\w*|quot\w+|snippets?|blocks?|templates?|schema|usage|instructions?|invo\w+|emit\w*"
+    r"|generat\w+|return\w*|transcript|history|you|your|user|person|would|could|might|never|not to"
+    r"|names?|arguments?|parameters?|parts?|tags?|keys?|values?|protocol|grammar|wire|server|ends?"
+    r"|done|created|completed|finished|executed|successful(?:ly)?|ran|has been|have been"
+    r"|I (?:used|sent|tried|made|did|issued|wrote|ran))\b|[\"“”「『`:：]"
+    r"|调用|工具|函数|模型|助手|输出|日志|回复|回答|写|内容|文本|消息|提示|用户|如下|以下|上面|这|已|[过了]",
+    re.IGNORECASE,
+)
+"""What no plain remark on the work holds: the next thing may be what it speaks of."""
+_REMARK = re.compile(r"(?:[a-z]{2}|[\u4e00-\u9fff]).*[.!。！…]\Z", re.IGNORECASE | re.DOTALL)
+_SPEAKER = re.compile(
+    r"(?mi)^[ \t>*\[-]{0,8}(?:user|human|assistant|system|model|ai|bot|tool|agent|observation"
+    r"|用户|助手|模型|系统)[*\] \t]{0,4}[:：]"
+)
+"""The name of who speaks, at the start of a line: a transcript."""
+_TAG_LINE = re.compile(r"(?m)^[ \t]*<(?P<name>[a-z][\w-]*)(?:\s[^<>\n]*)?>")
+"""A tag that begins a line: while it is open, what follows is somebody's text."""
+_ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)])(?:[ \t]|\Z)")
+_LISTED = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\d+[.)]|#+|\|)[ \t]")
+_SENTENCE_END = re.compile(r"(?<=[。！？])|(?<=[.!?])\s+|\n")
+
+
+def shows(before: str, after: str) -> bool:
+    """Return whether the talk around a call presents it instead of making it."""
+    return bool(_SHOWS.search(_paragraph(without_thought(before))) or _SHOWS.search(after))
+
+
+def is_made(before: str, gap: str, after: str) -> bool:
+    """Return whether the talk *before* and *after* leaves no doubt that a call is meant.
+
+    *gap* is the white space right before the call.
+    """
+    said = without_thought(before)
+    is_code = bool(said) and gap.rpartition("\n")[2].startswith(("    ", "\t"))
+    is_item = _ITEM.match(said[said.rfind("\n") + 1 :]) and "\n\n" not in gap
+    return not (is_code or is_item) and _leads_to_a_call(said) and _only_waits(after)
+
+
+def announces(before: str) -> bool:
+    """Return whether the sentence that *before* ends with says what the model does now."""
+    return _is_announced(_last_sentence(without_thought(before)))
+
+
+def without_thought(said: str) -> str:
+    """Return *said* without the thinking that it begins with."""
+    while found := _THOUGHT.match(said):
+        said = said[found.end() :]
+    return said.strip()
+
+
+def _leads_to_a_call(said: str) -> bool:
+    if not said:
+        return True
+    if _SHOWS.search(said) or _SPEAKER.search(said) or _is_held(said):
+        return False
+    paragraph = _paragraph(said)[-_LONGEST_SENTENCE:]
+    last = _last_sentence(said)
+    if _DOUBTS.search(last) or _PROPOSES.search(paragraph):
+        return False
+    return _is_announced(last) or _is_remark(said, paragraph)
+
+
+def _is_announced(sentence: str) -> bool:
+    return bool(_ANNOUNCES.search(sentence)) and not _TELLS.search(sentence)
+
+
+def _is_remark(said: str, paragraph: str) -> bool:
+    """Return whether *said* ends with remarks on the work alone, and is no documentation."""
+    if _LISTED.search(said) or _SPEAKS_OF_TEXT.search(paragraph):
+        return False
+    return _REMARK.search(paragraph) is not None
+
+
+def _only_waits(after: str) -> bool:
+    """Return whether what comes behind a call tells what the model does then, and no more."""
+    sentences = [one for one in _SENTENCE_END.split(after.strip()) if one and one.strip()]
+    return all(_is_announced(one) and not _DOUBTS.search(one) for one in sentences)
+
+
+def _is_held(said: str) -> bool:
+    """Return whether *said* ends within a tag, a comment or a text in three quotes."""
+    last = {found["name"]: found.end() for found in _TAG_LINE.finditer(said)}
+    is_open = any(said.find(f"</{name}", start) < 0 for name, start in last.items())
+    is_comment = said.rfind("<!--") > said.rfind("-->")
+    return is_open or is_comment or any(said.count(quotes) % 2 for quotes in ('"' * 3, "'" * 3))
+
+
+def _last_sentence(said: str) -> str:
+    """Return the last sentence of *said*, without what a list or emphasis puts around it."""
+    sentences = _SENTENCE_END.split(_paragraph(said)[-_LONGEST_SENTENCE:])
+    last = next((one for one in reversed(sentences) if one and one.strip()), "")
+    if last.lstrip().startswith("#"):
+        return ""
+    return re.sub(
+        r"\A(?:\s*(?:[-*+•]|\d+[.)])\s+)?(?:(?:Thought|Plan|思考)\s*[:：])?", "", last
+    ).strip(" \t*_")
+
+
+def _paragraph(text: str) -> str:
+    """Return the last paragraph of *text*."""
+    return text.rstrip().rsplit("\n\n", 1)[-1]

@@ -16,7 +16,7 @@ from core.history import ASKED
 from core.host import Host
 from core.messages import AnswerState, Shift, ToolAnswer, ToolCall
 from core.questions import agreed, not_run, refusal, told_of_change
-from core.tools import Outcome, Tool, ToolError, failed
+from core.tools import FAILED, Outcome, Tool, ToolError, failed
 from utils.phrases import Problem, phrase
 from utils.waiting import Stopped
 
@@ -137,7 +137,7 @@ def _run(
     try:
         host.before(tool, call_id)
     except Problem as problem:  # what it does could not be undone: it does not run
-        return "refused", not_run(f"Error: {problem.what}", phrase("Refused"), problem.what)
+        return "refused", not_run(f"{FAILED} {problem.what}", phrase("Refused"), problem.what)
     running = host.tools.run(tool, host.reveal(tool, arguments))
     stream = Stream(host)
     try:

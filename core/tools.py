@@ -61,6 +61,10 @@ class Outcome:
     pictures: tuple[Picture, ...] = ()
 
 
+FAILED = "This call failed:"
+"""How the answer of a call that failed begins; small models begin their last word with "Error:"
+too where they read that."""
+
 Running = Generator[str, None, Outcome]
 """A tool in progress: it yields output as it appears and returns its outcome."""
 
@@ -191,7 +195,7 @@ def finish(running: Running) -> Outcome:
 
 
 def failed(text: Text) -> Outcome:
-    return Outcome(f"Error: {text}", TextCard(phrase("Failed"), text), ok=False)
+    return Outcome(f"{FAILED} {text}", TextCard(phrase("Failed"), text), ok=False)
 
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}

@@ -34,6 +34,7 @@ from core.messages import Assistant, Context, ToolCall
 from core.progress import Progress
 from core.reply import ReplyRead, read_reply
 from core.thinking import carried, conclusion, thinks
+from core.tools import FAILED
 from utils.completion import ModelError, Usage
 from utils.phrases import Phrase, phrase
 from utils.waiting import Stopped
@@ -45,6 +46,10 @@ STUCK = (
 NOT_CALLED = (
     "Your reply holds what looks like a tool call, written as text: nothing of it was done. If you "
     "mean it, call the tool. If not, say in one sentence how the task stands."
+)
+NOT_MENDED = (
+    "Your reply only repeats how the last call failed; nothing was done since. Do what that answer "
+    "says, or say in your own words what is in the way."
 )
 REPEATED = "You use the same tool over and over. If that is not meant, do something else."
 CUTS = 3
@@ -61,6 +66,7 @@ class _Task:
     cuts: int = 0
     must_think: bool = False
     was_asked_to_call: bool = False
+    was_asked_to_mend: bool = False
     was_too_long: bool = False
     failed: str = ""
     """The tool of the last call, where that failed."""
@@ -152,6 +158,9 @@ def _step(
     if read.is_unsure and not task.was_asked_to_call:
         yield from _ask_to_call(host, task)
         return None
+    if _repeats_failure(reply, task):
+        yield from _ask_to_mend(host, task)
+        return None
     task.was_asked_to_call = task.was_asked_to_call and not reply.calls
     if not reply.calls:
         if read.is_unsure:
@@ -218,6 +227,21 @@ def _ask_to_call(host: Host, task: _Task) -> Iterator[Event]:
     task.was_asked_to_call = True
     host.record(Context(NOT_CALLED))
     yield Informed(phrase("The model wrote what looks like a call as text; it is asked again."))
+
+
+def _repeats_failure(reply: Assistant, task: _Task) -> bool:
+    """Return whether *reply* gives back the answer of a failed call as the model's own word.
+
+    Small models do; they often mend it when they are asked to, which is done once in a task.
+    """
+    is_last_word = not reply.calls and bool(task.failed) and not task.was_asked_to_mend
+    return is_last_word and FAILED in reply.text
+
+
+def _ask_to_mend(host: Host, task: _Task) -> Iterator[Event]:
+    task.was_asked_to_mend = True
+    host.record(Context(NOT_MENDED))
+    yield Informed(phrase("The model only repeated why its call failed; it is asked once more."))
 
 
 def _ended_on_a_call() -> Phrase:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from stat import S_ISDIR
 from typing import Annotated, Any, Protocol
 
 from core.cards import Card, Change, DiffCard, Hit, SearchCard, TextCard
@@ -16,10 +17,11 @@ from modules.files.reading import read_excerpt, read_part
 from modules.files.seen import Seen
 from modules.files.text_file import NotEncodable, NotExact, TextFile
 from modules.pictures.formats import LARGEST
-from modules.project import Binary, Changed, Project
+from modules.project import Binary, Changed, Missing, Project
 from utils.clean import visible
 from utils.git_names import is_in_git
 from utils.globs import glob_filter
+from utils.nearest import nearest_paths
 from utils.phrases import Phrase, phrase
 from utils.text import Difference, counted, difference, lines_of
 
@@ -101,7 +103,7 @@ class FileManager(Family):
             return read_part(path, TextFile.new(self._past(path)), start_line, end_line)
         if path.startswith("@output/") and self._outputs is not None:
             return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
-        name = self._named(path)
+        name = self._there(path)
         try:
             return self._read_text(name, start_line, end_line)
         except Binary:
@@ -188,7 +190,7 @@ class FileManager(Family):
     ) -> Outcome:
         """Change part of a text file: replace old by new; append new, or insert it before
         start_line; replace_lines start_line to end_line by new; clear all."""
-        name = self._named(path)
+        name = self._there(path)
         file = self._project.read_text(name)
         self._seen.check_known(name, file.data)
         if operation in ("replace_lines", "insert"):
@@ -206,9 +208,7 @@ class FileManager(Family):
     @tool(Risk.WRITE, phrase("Rename or move a file or folder."))
     def rename_file(self, path: str, new_path: str) -> Outcome:
         """Rename or move a file or folder; never onto something that exists."""
-        name, new_name = self._named(path), self._named(new_path)
-        if self._project.stat(name) is None:
-            raise ToolError(phrase("There is no {path}.", path=visible(name)))
+        name, new_name = self._there(path), self._named(new_path)
         if name == new_name:
             raise ToolError(phrase("Both paths are {path}.", path=visible(name)))
         self._to_write(name, new_name).rename(name, new_name)
@@ -222,7 +222,7 @@ class FileManager(Family):
     @tool(Risk.DESTROY, phrase("Delete a file."))
     def delete_file(self, path: str) -> Outcome:
         """Delete a file."""
-        name = self._named(path)
+        name = self._there(path)
         if self._seen.of(name) is not None:
             self._seen.check_known(name, self._project.read_bytes(name))
         self._to_write(name).delete_file(name)
@@ -289,6 +289,19 @@ class FileManager(Family):
         if name := self._project.meant(path):
             return name
         raise ToolError(phrase("The path names the project folder itself; name what is in it."))
+
+    def _there(self, path: str) -> str:
+        """Return *path* made normal; where nothing is there, say what was probably meant."""
+        name = self._named(path)
+        folder = self._project.stat(name.rpartition("/")[0])
+        goes_through_a_file = folder is not None and not S_ISDIR(folder.st_mode)
+        if goes_through_a_file or self._project.stat(name) is not None:
+            return name
+        missing = phrase("There is no {path}.", path=visible(name))
+        if not (near := nearest_paths(name, self._project.files())):
+            raise Missing(missing)
+        named = ", ".join(map(visible, near))
+        raise Missing(phrase("{problem} Did you mean {near}?", problem=missing, near=named))
 
     def _refuse_own_name(self, name: str) -> None:
         """Refuse a file in a folder that is to be, and is called as the project is.

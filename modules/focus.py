@@ -147,7 +147,7 @@ class Focus(Family):
         """Put *path* into focus and return its usual form. Raises `ToolError` if it cannot be."""
         if path.startswith("@output/"):
             raise ToolError(phrase("Only files of the project can be in focus."))
-        path = self._project.normal(path)
+        path = self._project.meant(path)
         if path in self._paths:
             return path
         if len(self._paths) >= _MOST_FILES:
@@ -180,7 +180,7 @@ class Focus(Family):
 
     def _refuse_too_many(self, named: Sequence[str]) -> None:
         """Raise `ToolError` when *named*, with what is in focus, are too many."""
-        wanted = list(dict.fromkeys([*self._paths, *map(self._project.normal, named)]))
+        wanted = list(dict.fromkeys([*self._paths, *map(self._project.meant, named)]))
         if len(wanted) > _MOST_FILES and len(wanted) > len(self._paths):
             raise ToolError(
                 phrase(
@@ -193,7 +193,7 @@ class Focus(Family):
             )
 
     def _drop(self, path: str) -> str:
-        path = self._project.normal(path)
+        path = self._project.meant(path)
         if self._gone.pop(path, None) and path not in self._paths:
             return path
         if path not in self._paths:

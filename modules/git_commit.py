@@ -30,7 +30,7 @@ class Folder(Protocol):
 
     root: Path
 
-    def normal(self, path: str) -> str: ...
+    def meant(self, path: str) -> str: ...
 
 
 class GitCommit(Family):
@@ -67,7 +67,7 @@ class GitCommit(Family):
     def _staged(self, message: str, paths: Sequence[str] | None) -> Iterator[Staging]:
         if not message.strip():
             raise ToolError(phrase("A commit needs a message."))
-        chosen = [self._project.normal(path) or ALL for path in paths or [ALL]]
+        chosen = [self._project.meant(path) or ALL for path in paths or [ALL]]
         with staged(self._project.root, chosen, self._names_in, self._stop.calling) as made:
             yield made
 
@@ -87,7 +87,7 @@ class GitCommit(Family):
         if is_env_name(path.rpartition("/")[2]):
             return True
         try:
-            file = self._project.root / self._project.normal(path)
+            file = self._project.root / self._project.meant(path)
             return file.is_file() and bool(names_of(file.read_bytes(), self._names_in))
         except (OSError, ToolError):
             return False  # what is wrong with it, the call itself tells

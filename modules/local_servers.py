@@ -5,13 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from core.host import Model
 from utils.completion import Completion
+from utils.llm.text_calls import Fit, find_calls
 from utils.phrases import Problem, phrase
 from utils.sockets import cut
 from utils.waiting import Stop
@@ -61,7 +62,10 @@ def _first_model(connection: http.client.HTTPConnection) -> Any:
 
 
 def check_tools(model: Model, server: LocalServer) -> None:
-    """Raise `Problem` unless *model* at *server* answers one real request with a call of a tool."""
+    """Raise `Problem` unless *model* at *server* answers one real request with a call of a tool.
+
+    One that is written as text counts where a turn would run it too.
+    """
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {"word": {"type": "string"}},
@@ -71,7 +75,7 @@ def check_tools(model: Model, server: LocalServer) -> None:
     question = {"role": "user", "content": "Call the tool echo with the word hello."}
     tools = [{"type": "function", "function": function}]
     for item in model.stream([question], tools, think=False, stop=Stop()):
-        if isinstance(item, Completion) and any(call.name == "echo" for call in item.calls):
+        if isinstance(item, Completion) and _calls_echo(item):
             return
     raise Problem(
         phrase(
@@ -81,3 +85,16 @@ def check_tools(model: Model, server: LocalServer) -> None:
             model=server.model,
         )
     )
+
+
+def _calls_echo(reply: Completion) -> bool:
+    if any(call.name == "echo" for call in reply.calls):
+        return True
+    reading = find_calls(reply.text, _fit)
+    return reading is not None and reading.is_sure
+
+
+def _fit(name: str, arguments: Mapping[str, Any]) -> Fit:
+    if name != "echo":
+        return "unknown"
+    return "fits" if arguments.keys() == {"word"} else "misfits"

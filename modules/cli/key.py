@@ -72,6 +72,11 @@ def _key_or_choice(words: Words, servers: Sequence[LocalServer]) -> Choice:
         click.echo(words.say(phrase("That is no key. Ctrl-C leaves.")))
 
 
+def tell_of_trial(words: Words, server: LocalServer) -> None:
+    """Say what is waited for: a model on a small computer may take a minute to answer."""
+    click.echo(words.say(phrase("Trying {name}: it is asked to call a tool.", name=server.name)))
+
+
 def keep_key(key: str, config: Path) -> None:
     """Write *key* into the settings file *config*, mode 0600, all else in it untouched."""
     line = f"{_KEY} = {json.dumps(key)}"

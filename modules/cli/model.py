@@ -42,7 +42,7 @@ def choose_model(
         return practice_model(make, words, stack), True
     if access.key or not access.is_usual or options.is_command:
         return make(access.url, access.key or "none", access.model), False
-    from modules.cli.key import ask_for_key, no_key
+    from modules.cli.key import ask_for_key, no_key, tell_of_trial
 
     if options.task is not None:
         raise no_key()
@@ -51,6 +51,7 @@ def choose_model(
     chosen = ask_for_key(words, find_servers(), access.config)
     if isinstance(chosen, LocalServer):
         local = make(chosen.base_url, "none", chosen.model)
+        tell_of_trial(words, chosen)
         check_tools(local, chosen)
         return local, False
     if chosen == "practice":

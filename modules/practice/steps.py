@@ -6,13 +6,16 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from core.tools import FAILED
 from modules.practice.reply import PracticeCall
 from modules.practice.voice import Voice, code
 
 STOPPED = ("The person stopped", "Stopped by the person", "Not run:", "No answer:")
 _CHANGED = "The person changed this call before it ran"
 _CAME_OF_IT = "\nWhat came of it:\n"
-_FAILURES = ("Error:", "Refused", "The person said no", *STOPPED)
+_MARKS = (FAILED, "Error:")
+"""How a failure begins; the second in sessions of before."""
+_FAILURES = (*_MARKS, "Refused", "The person said no", *STOPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class Answer:
     @property
     def sentence(self) -> str:
         """The text without the word that marks a failure."""
-        return self.text.removeprefix("Error:").strip()
+        return self.text.removeprefix(FAILED).removeprefix("Error:").strip()
 
     @property
     def rest(self) -> str:

@@ -146,7 +146,7 @@ def test_what_was_left_out_can_be_read(tmp_path: Path) -> None:
         answers = [m["content"] for m in here.model.requests[-1] if m["role"] == "tool"]
         assert "@history/1: tell me" in answers[0]
         assert "the secret is 42" in answers[1]
-        assert answers[2].startswith("Error:")
+        assert answers[2].startswith("This call failed:")
 
 
 def test_there_is_nothing_to_sum_up_in_one_turn() -> None:

@@ -10,6 +10,7 @@ from core.cards import Change, TextCard
 from core.events import (
     ApprovalAsked,
     Event,
+    Informed,
     Reply,
     Retrying,
     TextDelta,
@@ -24,7 +25,7 @@ from core.main_terminal import MainTerminal
 from core.messages import Assistant, Context, ToolAnswer, ToolCall, User
 from core.tools import Outcome, Risk, Running, ToolError, tool
 from core.transcript import retold
-from core.turn import drive
+from core.turn import NOT_MENDED, drive
 from tests.scripted import USED, Item, ScriptedModel, call, calls, run, say, terminal
 from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
 from utils.phrases import Phrase, Problem, phrase
@@ -143,7 +144,7 @@ def test_consecutive_requests_extend_the_same_prefix() -> None:
         ("look", '{"at": "a", "to": "b"}', "no parameter 'to'"),
         ("fly", "{}", "no tool 'fly'"),
         ("", "{}", "no tool 'unnamed'"),
-        ("fail", "{}", "Error: It cannot be done: because."),
+        ("fail", "{}", "This call failed: It cannot be done: because."),
     ],
 )
 def test_a_mistake_is_told_to_the_model(name: str, arguments: str, told: str) -> None:
@@ -519,7 +520,7 @@ def test_what_could_not_be_undone_does_not_run() -> None:
     main = terminal(call("write", path="a"), say("ok"), families=[box, Holder(early=True)])
     run(main, "hi")
     assert box.ran == []
-    assert talk_of(main)[2].text == "Error: The disk is full."
+    assert talk_of(main)[2].text == "This call failed: The disk is full."
 
 
 def test_a_checkpoint_lost_after_the_call_is_told_to_the_person() -> None:
@@ -581,6 +582,24 @@ def test_a_screen_that_replies_to_everything_breaks_nothing() -> None:
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].why == "done"
     assert sum(isinstance(event, Warned) for event in events) == 2
+
+
+def test_a_reply_that_only_repeats_a_failure_is_asked_to_mend_it_once() -> None:
+    repeated = say("This call failed: It cannot be done: because.")
+    main = terminal(call("fail"), repeated, call("look", at="a"), say("Seen."), families=[Box()])
+    events = run(main, "do it")
+    assert requests(main)[2][-1] == {"role": "system", "content": NOT_MENDED}
+    assert sum(isinstance(event, Informed) for event in events) == 1
+    assert not any(isinstance(event, Warned) for event in events)
+    again = terminal(call("fail"), repeated, repeated, families=[Box()])
+    assert isinstance(run(again, "do it")[-2], Warned)
+    assert len(requests(again)) == 3
+
+
+def test_a_failure_told_in_own_words_is_the_last_word() -> None:
+    main = terminal(call("fail"), say("It could not be done."), families=[Box()])
+    run(main, "do it")
+    assert len(requests(main)) == 2
 
 
 def test_a_limit_of_one_model_call_is_told_as_one() -> None:

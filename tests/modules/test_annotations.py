@@ -314,3 +314,8 @@ def test_a_full_disk_leaves_a_note_to_be_moved_later(
         assert told(notes) == {"a.py": "one"}
         notes.follow([Change("renamed", "a.py", "c.py")])
     assert told(notes) == {"c.py": "one"}
+
+
+def test_the_projects_own_name_in_front_is_left_out(notes: Annotations) -> None:
+    notes.annotate_file("project/a.py", "mind it")
+    assert notes.all_notes() == {"a.py": "mind it"}

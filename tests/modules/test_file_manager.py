@@ -887,3 +887,26 @@ def test_the_projects_own_name_in_front_is_left_out_where_nothing_has_it(
     assert (root / "project" / "b.txt").read_text() == "x"
     with pytest.raises(ToolError, match="There is no"):
         files.read_file("project/a.txt")
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("notes.tx", "notes.txt"), ("PARSER.py", "src/parser.py"), ("lib/parser.py", "src/parser.py")],
+)
+def test_a_path_that_is_not_there_brings_the_one_that_was_meant(
+    files: FileManager, root: Path, said: str, meant: str
+) -> None:
+    (root / "src").mkdir()
+    for name in ("notes.txt", "src/parser.py"):
+        (root / name).write_text("x\n")
+    sentence = f"There is no {said}. Did you mean {meant}?"
+    acts: list[Callable[[], object]] = [
+        lambda: files.read_file(said),
+        lambda: files.modify_file(said, "append", new="y"),
+        lambda: files.rename_file(said, "new.txt"),
+        lambda: files.delete_file(said),
+    ]
+    for act in acts:
+        with pytest.raises(ToolError) as caught:
+            act()
+        assert str(caught.value) == sentence

@@ -213,3 +213,16 @@ def test_a_file_that_comes_back_is_in_focus_again(focus: Focus, project: Project
 
 def test_who_uses_no_focus_keeps_nothing_more(focus: Focus) -> None:
     assert focus.state() == {"focus": []}
+
+
+def test_the_projects_own_name_in_front_is_left_out(tmp_path: Path) -> None:
+    root = tmp_path / "shop"
+    root.mkdir()
+    (root / "a.py").write_text("x\n")
+    project = Project(root)
+    focus = Focus(project)
+    focus.focus_file("shop/a.py")
+    assert list(focus.paths) == ["a.py"]
+    focus.unfocus_file("shop/a.py")
+    assert not list(focus.paths)
+    project.close()

@@ -413,3 +413,16 @@ def contents(place: Path) -> dict[str, bytes]:
 def test_a_path_that_is_nowhere_is_said(root: Path) -> None:
     with pytest.raises(ToolError, match="nowhere.txt is neither here nor known to git"):
         commit(root, "nowhere.txt")
+
+
+def test_the_projects_own_name_in_front_is_left_out(root: Path) -> None:
+    (root / "b.txt").write_text("two\n")
+    commit(root, "project/a.txt")
+    assert git("ls-files", at=root) == "a.txt\n"
+
+
+def test_a_secret_named_with_the_projects_own_name_in_front_is_asked_about(root: Path) -> None:
+    (root / "b.txt").write_text("hunter2hunter2")
+    made = GitCommit(Project(root), Stop(), lambda text: ["KEY"] if "hunter2" in text else [])
+    why = made.concern("git_commit", {"message": "x", "paths": ["project/b.txt"]})
+    assert isinstance(why, EachTime)

@@ -83,6 +83,8 @@ def test_one_that_answers_without_end_is_not_listened_to_for_ever() -> None:
         ([Call("echo", word="hello")], None),
         ([Say("hello")], "does not call tools"),
         ([Call("another", word="hello")], "does not call tools"),
+        ([Say('{{"name": "echo", "arguments": {"word": "hello"}}}')], None),
+        ([Say('For example: {"name": "echo", "arguments": {"word": "hello"}}')], "does not call"),
         ([Refuse(402)], "is used up"),
     ],
 )

@@ -68,7 +68,7 @@ def _fenced(text: str, opening: re.Match[str]) -> Block:
     if found is None:
         return None, opening.end()
     body = text[opening.end() : found.start()].strip()
-    calls = calls_of(json_of(body))
+    calls = _calls_in(body)
     if calls is None and opening["label"] == "tool_code":
         calls = python_calls(body)
     return calls, found.end()
@@ -94,12 +94,25 @@ def _body(body: str) -> list[TextCall] | None:
     for form, read in _BODIES:
         if found := form.fullmatch(body):
             return read(found)
-    return _inner_tags(body) or _lines_of_json(body)
+    return _inner_tags(body) or _calls_in(body)
 
 
-def _lines_of_json(body: str) -> list[TextCall] | None:
-    lines = [calls_of(json_of(line)) for line in body.splitlines() if line.strip()]
-    return [call for calls in lines for call in calls or ()] if lines and all(lines) else None
+def _calls_in(body: str) -> list[TextCall] | None:
+    """Return the calls of the JSON values that *body* is made of, one behind the other."""
+    calls: list[TextCall] = []
+    position = 0
+    while position < len(body):
+        value, end = json_at(body, position)
+        some = calls_of(value)
+        if some is None:
+            return None
+        calls += some
+        gap = _GAP.match(body, end)
+        position = gap.end() if gap else end
+    return calls or None
+
+
+_GAP = re.compile(r"[\s,;]*")
 
 
 def _inner_tags(body: str) -> list[TextCall] | None:
@@ -380,6 +393,7 @@ SYNTAXES: Sequence[tuple[re.Pattern[str], Reader]] = tuple(
     (re.compile(opening, re.MULTILINE), reader)
     for opening, reader in (
         (rf"<(?P<tag>{_WRAPPER})>", _wrapped),
+        (r"<(?P<tag>tools)>(?=\s*\{+\s*\"name\":\s*\"[\w.-]+\",\s*\"arguments\")", _wrapped),
         (_FUNCTION, _function),
         (_INVOKE, _invoke),
         (r"\[TOOL_CALLS\]", _mistral),

@@ -61,6 +61,9 @@ def _call(value: Mapping[str, Any]) -> TextCall | None:
 
 def json_of(text: str) -> Any:
     """Return the JSON value that *text* is, raw line breaks in strings allowed; None if none."""
+    if text.startswith("{{"):
+        value, end = json_at(text, 0)
+        return None if text[end:].strip() else value
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError):
@@ -73,10 +76,19 @@ def json_at(text: str, start: int) -> tuple[Any, int]:
         start += 1
     if not text.startswith(("{", "["), start):  # an error would count the lines up to here
         return None, start
+    is_doubled = text.startswith("{{", start)
     try:
-        return _DECODER.raw_decode(text, start)
+        value, end = _DECODER.raw_decode(text, start + is_doubled)
     except (ValueError, RecursionError):
         return None, start
+    if not is_doubled:
+        return value, end
+    closing = _BRACE.match(text, end)
+    return (value, closing.end()) if closing else (None, start)
+
+
+_BRACE = re.compile(r"\s*\}")
+"""What ends an object in doubled braces: so the chat template of Qwen2.5-Coder shows a call."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -42,6 +42,10 @@ INVOKE = (
     '<parameter name="content">hi\nyou\n</parameter>\n</invoke>'
 )
 WHOLE = {
+    "tools": f"<tools>\n  {JSON}\n</tools>",
+    "doubled braces": f"{{{JSON}}}",
+    "doubled braces in a tag": f"<tool_call>\n{{{JSON}}}\n</tool_call>",
+    "doubled braces in a fence": f"```json\n{{{JSON}}}\n```",
     "bare": JSON,
     "list": f"[{JSON}]",
     "fence": FENCED,
@@ -291,7 +295,7 @@ UNSURE = {
     "proposed": f"I could write it with\n{FENCED}",
     "asked": f"Shall I do this?\n{FENCED}",
     "another tool in tags": f"<tool_call>{JSON.replace('create_file', 'launch')}</tool_call>",
-    "doubled braces": "{" + JSON + "}",
+    "braces doubled at one end": "{" + JSON,
     "another end": f"<tool_call>{JSON}</function>",
     "two names of the tool": '{"name": "read_file", "tool": "list_files", "arguments": {}}',
     "two choices": f"{JSON}\nor\n{JSON}",
@@ -369,3 +373,12 @@ def test_a_call_that_is_nested_without_end_is_none(lead: str, depth: int) -> Non
     end = {"<tool_call>": "</tool_call>", "```json\n": "\n```"}.get(lead, "")
     reading = find_calls(f"{lead}{'[' * depth}{JSON}{']' * depth}{end}", judge)
     assert reading is None or not (reading.calls or reading.is_sure)
+
+
+@pytest.mark.parametrize("block", ["```json\n{}\n```", "<tool_call>\n{}\n</tool_call>"])
+def test_several_calls_in_one_block_are_all_read(block: str) -> None:
+    reading = find_calls(block.replace("{}", f"{JSON}\n{JSON}"), judge)
+    assert reading is not None
+    assert (len(reading.calls), reading.is_sure) == (2, True)
+    torn = find_calls(block.replace("{}", f"{JSON}\n{JSON[:-1]}"), judge)
+    assert torn is None or not torn.is_sure

@@ -27,6 +27,7 @@ from core.tools import Toolbox, ToolError
 from utils.completion import Completion, Delta, Learnt, ModelError, RawCall, Retry
 from utils.draft import with_ids
 from utils.llm.call_guard import CallGuard
+from utils.llm.text_call_values import TextCall, is_copied
 from utils.llm.text_calls import Fit, Reading, find_calls
 from utils.phrases import phrase
 from utils.strict_json import read_json
@@ -120,6 +121,10 @@ class _Draft:
 
     def read_calls(self, done: Completion) -> Generator[Event, Any, Completion]:
         """Return *done* with the calls that it holds as text; what only looks so is shown."""
+        if self._repeats_what_was_heard(done.calls):
+            self.is_unsure = True
+            repeated = "\n".join(f"{call.name} {call.arguments}" for call in done.calls)
+            return replace(done, text=done.text or repeated, calls=())
         reading = None if done.is_cut else self._reading(done.text)
         if reading and done.calls and self._is_the_same(reading, done.calls):
             return replace(done, text=reading.said)
@@ -135,6 +140,15 @@ class _Draft:
 
     def _reading(self, text: str) -> Reading | None:
         return find_calls(text, partial(_fit, self._tools), self._heard())
+
+    def _repeats_what_was_heard(self, calls: Sequence[RawCall]) -> bool:
+        """Return whether *calls* were markup that somebody else had written: a file, the person."""
+        if not any(call.is_recovered for call in calls):
+            return False
+        meant = [tool_call(call, self._tools) for call in calls]
+        return is_copied(
+            [TextCall(call.name, json.loads(call.arguments)) for call in meant], self._heard()
+        )
 
     def _heard(self) -> Iterator[str]:
         """Yield what the model read of others in this talk: the person, and the tools."""

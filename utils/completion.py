@@ -71,12 +71,16 @@ class Learnt:
 
 @dataclass(frozen=True, slots=True)
 class RawCall:
-    """A call as the model wrote it; *is_cut* when the output limit cut it off."""
+    """A call as the model wrote it; *is_cut* when the output limit cut it off.
+
+    One that *is_recovered* stood in the text, as markup.
+    """
 
     id: str
     name: str
     arguments: str
     is_cut: bool = False
+    is_recovered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,7 +255,7 @@ class Draft:
             if markup and not is_cut:
                 raise leaked_markup()
             return []
-        return [RawCall("", call.name, call.arguments) for call in calls]
+        return [RawCall("", call.name, call.arguments, is_recovered=True) for call in calls]
 
 
 def _is_call(before: str, markup: str) -> bool:

@@ -86,21 +86,25 @@ class MainTerminal(SessionHolder):
 
     # --- in: a line ------------------------------------------------------------------------------
 
-    def ask(self, line: str, pictures: Sequence[Picture] = (), queued: Sequence[str] = ()) -> Turn:
+    def ask(
+        self, line: str, pictures: Sequence[Picture] | None = None, queued: Sequence[str] = ()
+    ) -> Turn:
         """Put *line* to the model, or run it when it is a slash command; yield all that follows.
 
-        With *pictures* it is never a command. *queued* are the ids under which it waited. A stop
-        from before counts no more; one that comes from now on ends what follows.
+        With *pictures* it is never a command; None stands for those that `pictures_in` finds in it.
+        *queued* are the ids under which it waited. A stop from before counts no more; one that
+        comes from now on ends what follows.
         """
         self.stop.clear()
-        return self._watched(self._ask(without_halves(line), tuple(pictures), tuple(queued)))
+        return self._watched(self._ask(without_halves(line), pictures, tuple(queued)))
 
     def _watched(self, turn: Turn) -> Turn:
         return observed(turn, self.observer) if self.observer else turn
 
-    def _ask(self, line: str, pictures: tuple[Picture, ...], queued: tuple[str, ...]) -> Turn:
+    def _ask(self, line: str, given: Sequence[Picture] | None, queued: tuple[str, ...]) -> Turn:
         from core.turn import run_turn  # a prompt is there sooner without it
 
+        pictures = tuple(self.pictures_in(line) if given is None else given)
         if line.startswith("/") and not pictures:
             yield self._run_command(line)
             return

@@ -37,7 +37,7 @@ class Annotations(Family):
     @tool(Risk.WRITE, phrase("Keep a note on a file."))
     def annotate_file(self, path: str, note: Annotated[str, "Empty removes the note."]) -> Outcome:
         """Set the one note kept on a file: what it is for, what to mind. It follows renames."""
-        path = self._project.meant(path)
+        path = self._project.meant(path) or path
         text = note.strip()
         self._set(path, text)
         if not text:

@@ -97,7 +97,7 @@ class Dialogue:
                 break
             if text:
                 self._line = text
-                self._turn(self._asked(text))
+                self._turn(self._terminal.ask(text, queued=self._queued.ids_of(text)))
             if self._effect == "exit":
                 break
             if self._effect == "session" and self._terminal.history.records:
@@ -107,10 +107,6 @@ class Dialogue:
         if self._signal != signal.SIGHUP:  # which says that the terminal went away
             self._say_goodbye()
         return 128 + self._signal if self._signal else 0
-
-    def _asked(self, text: str) -> Turn:
-        pictures = self._terminal.pictures_in(text)
-        yield from self._terminal.ask(text, pictures, self._queued.ids_of(text))
 
     def _enter(self) -> None:
         """Show where the session is, and ask again what was asked when it was left."""

@@ -52,7 +52,7 @@ def test_white_space_is_forgiven_where_it_is_clear(
         (
             "one\n",
             "nothing alike",
-            "old does not occur, nor anything like it; the file has 1 lines",
+            "old does not occur, nor anything like it; the file has 1 line",
         ),
         ("    x\n", "        x\n    y\n", "old does not occur"),
         ("", "x", "old does not occur, nor anything like it; the file has 0 lines."),

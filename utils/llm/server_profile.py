@@ -21,7 +21,7 @@ class ServerProfile:
     *alternating* that roles must, *parallel_calls* whether one reply may hold several calls.
     *call_ids* is "short" where an id must be nine letters and digits, *call_content* what stands
     beside calls that come without text. *plain_schema* leaves out of the tools' schemas what not
-    everybody understands.
+    everybody understands. *pictures* is whether a message may hold parts that are pictures.
     """
 
     thinking: bool = True
@@ -38,6 +38,7 @@ class ServerProfile:
     call_ids: Literal["any", "short"] = "any"
     call_content: Literal["text", "null"] = "text"
     plain_schema: bool = False
+    pictures: bool = False
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> ServerProfile:

@@ -59,6 +59,8 @@ _MOST_LESSONS = 24
 _GLANCE_SECONDS = 0.05
 _UNREACHABLE_RETRIES = 2
 _REPLY_RETRIES = 3
+_LOADING_RETRIES = 8
+"""Tries for each of the settings' while a server loads its model: with five, some six minutes."""
 _FIRST_BACKOFF_SECONDS = 0.5
 _LONGEST_BACKOFF_SECONDS = 10.0
 
@@ -93,7 +95,8 @@ class ApiClient:
         profiles: ProfileStore | None = None,
     ) -> None:
         self.model = model
-        self._base_url = base_url.rstrip("/")
+        self._base_url = _without_endpoint(base_url)
+        self._address = self._base_url
         self._key = api_key.strip()
         self._writer = RequestWriter(
             max_tokens=max_tokens, context_limit=context_limit, effort=effort
@@ -107,6 +110,7 @@ class ApiClient:
             "unreachable": min(_UNREACHABLE_RETRIES, retries),
             "reply": _REPLY_RETRIES,
             "server": retries,
+            "loading": _LOADING_RETRIES * retries,
         }
         self._host = urlsplit(base_url).netloc or base_url
         self._server = Server(self._host, self._key)
@@ -198,7 +202,11 @@ class ApiClient:
 
         DeepSeek's own API is known, and what it refuses is refused.
         """
-        if failed.refusal is None or self._host == _DEEPSEEK_HOST:
+        if self._host == _DEEPSEEK_HOST:
+            return False
+        if failed.is_elsewhere:
+            return self._looks_further()
+        if failed.refusal is None:
             return False
         may_guess = not self._prices.knows(self.model)
         profile = learnt(self._writer.profile, failed.refusal, may_guess=may_guess)
@@ -206,6 +214,14 @@ class ApiClient:
             return False
         self._writer.profile = profile
         return True
+
+    def _looks_further(self) -> bool:
+        """Ask below `/v1` from now on, where most servers have this API; return if that is new."""
+        is_new = self._address == self._base_url and "/v" not in urlsplit(self._base_url).path
+        address, mark, query = self._base_url.partition("?")
+        self.close()
+        self._address = f"{address.rstrip('/')}/v1{mark}{query}" if is_new else self._base_url
+        return is_new
 
     def _announced(self, reply: Iterator[Delta]) -> Iterator[Delta | Learnt]:
         """Keep what was learnt once a *reply* comes of it, and say it before that."""
@@ -256,7 +272,7 @@ class ApiClient:
             from utils.endpoint import Endpoint
 
         return Endpoint(
-            self._base_url,
+            self._address,
             self._key,
             self._server,
             user_agent=self._user_agent,
@@ -276,6 +292,12 @@ class ApiClient:
             moment=time.time(),
         )
         return replace(usage, cost_usd=cost)
+
+
+def _without_endpoint(url: str) -> str:
+    """Return *url* as a base, also where somebody gave the whole address of chat completions."""
+    address, mark, query = url.partition("?")
+    return address.rstrip("/").removesuffix("/chat/completions").rstrip("/") + mark + query
 
 
 def _taken_back(draft: Draft, failed: Failed, failures: Mapping[Again, int]) -> Iterator[Retry]:

@@ -6,10 +6,12 @@ This loads the SDK, which takes half a second.
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
+from itertools import chain
 from typing import Any, cast
+from urllib.parse import parse_qsl
 
 import httpx2
 import openai
@@ -20,7 +22,7 @@ from utils.failures import Failed, Server
 from utils.line import Insecure, Line, Unreachable, Use
 from utils.reply_limits import Beyond, ReplyLimits, Watch
 from utils.sse import EventReader
-from utils.strict_json import read_json
+from utils.strict_json import is_json, read_json
 from utils.waiting import Stop, Stopped
 
 CONNECT_SECONDS = 10.0
@@ -31,7 +33,9 @@ LIST_SECONDS = 5.0
 class Endpoint:
     """Sends requests to *base_url* with the SDK's client, several at once if need be.
 
-    A server that sends nothing for *idle_seconds* is given up. *server* tells what went wrong.
+    A query in *base_url* stands behind every address; one that names an `api-version`, as Azure's
+    do, has the key sent as `api-key` too. A server that sends nothing for *idle_seconds* is given
+    up. *server* tells what went wrong.
     """
 
     def __init__(
@@ -47,13 +51,19 @@ class Endpoint:
         self._server = server
         self._limits = limits
         self._idle_seconds = idle_seconds
+        address, _, query = base_url.partition("?")
+        said = dict(parse_qsl(query))
+        headers = {"User-Agent": user_agent}
+        if "api-version" in said:
+            headers["api-key"] = key
         self._line = Line(base_url, connect_seconds=CONNECT_SECONDS, idle_seconds=idle_seconds)
         self._client = openai.OpenAI(
-            base_url=base_url,
+            base_url=address,
             api_key=key or "none",
             max_retries=0,
-            default_headers={"User-Agent": user_agent},
-            http_client=httpx2.Client(transport=self._line, timeout=None),
+            default_headers=headers,
+            default_query=said,
+            http_client=httpx2.Client(transport=self._line, timeout=None, follow_redirects=True),
         )
         self._client.organization = self._client.project = None  # not this server's business
 
@@ -147,13 +157,13 @@ class Endpoint:
 
 def _read(response: httpx2.Response, draft: Draft, watch: Watch) -> Iterator[Delta]:
     """Feed *draft* and yield what there is to show, a piece for each read of the network."""
-    kind = response.headers.get("content-type", "")
-    if "json" in kind:  # a server that does not stream
-        draft.add(_whole(response, watch.limits.event_bytes))
-        draft.is_done = True  # it came whole
+    pieces = response.iter_bytes()
+    start = _start(pieces)
+    if start.lstrip().startswith((b"{", b"[")):  # a server that does not stream, whatever it says
+        _add_whole(draft, _whole(chain([start], pieces), watch.limits.event_bytes))
     else:
         events = EventReader(watch.limits.event_bytes)
-        for data in response.iter_bytes():
+        for data in chain([start], pieces):
             for event in events.feed(data):
                 draft.add(event)
             if delta := draft.take():
@@ -168,12 +178,32 @@ def _read(response: httpx2.Response, draft: Draft, watch: Watch) -> Iterator[Del
         yield delta
 
 
-def _whole(response: httpx2.Response, most: int) -> bytes:
+def _start(pieces: Iterator[bytes]) -> bytes:
+    """Return the body as far as to its first byte that is no white space."""
+    start = b""
+    for piece in pieces:
+        start = piece if start.isspace() or not start else start + piece
+        if not start.isspace():
+            break
+    return start
+
+
+def _add_whole(draft: Draft, body: bytes) -> None:
+    """Feed *draft* a body that is no event stream: one JSON value, or one a line."""
+    if is_json(body.decode(errors="replace")):
+        draft.add(body)
+        draft.is_done = True  # it came whole
+        return
+    for line in filter(None, map(bytes.strip, body.splitlines())):
+        draft.add(line)
+
+
+def _whole(pieces: Iterable[bytes], most: int) -> bytes:
     """Return the body. Raises `Beyond` if it has more than *most* bytes."""
-    pieces, length = [], 0
-    for piece in response.iter_bytes():
-        pieces.append(piece)
+    known, length = [], 0
+    for piece in pieces:
+        known.append(piece)
         length += len(piece)
         if length > most:
             raise Beyond("size")
-    return b"".join(pieces)
+    return b"".join(known)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from html import unescape
 from typing import Any, Literal
 
@@ -14,7 +17,7 @@ from utils.phrases import Phrase, phrase
 from utils.reply_limits import Measure, ReplyLimits
 from utils.strict_json import read_json
 
-Again = Literal["never", "unreachable", "reply", "server"]
+Again = Literal["never", "unreachable", "reply", "server", "loading"]
 """Whether asking again may help, and which patience it draws on."""
 
 _DAY_SECONDS = 86_400.0
@@ -28,6 +31,9 @@ _TOO_LONG = re.compile(
     r"|larger than .{0,20}context|too many input tokens",
     re.IGNORECASE,
 )
+_NO_PATH = r"^.{0,20}(page |route |resource |path |file |url )?not found\W*$|method not allowed"
+_NO_PATH += r"|unexpected endpoint|(cannot|invalid|unknown) .{0,10}(post|url|path|route)|no route"
+"""What says that there is nothing at an address, rather than no such model."""
 _KEY_PAGE = "https://platform.deepseek.com/api_keys"
 _BALANCE_PAGE = "https://platform.deepseek.com/top_up"
 
@@ -40,6 +46,8 @@ class Failed(Exception):
     """
 
     refusal: Refusal | None = None
+    is_elsewhere = False
+    """Whether there is nothing at the address that was asked."""
 
     def __init__(
         self, kind: ErrorKind, what: Phrase, again: Again = "never", *, after: float | None = None
@@ -80,8 +88,10 @@ class Server:
             case 413:
                 return _too_long()
         if status in _PASSING_STATUSES:
-            return self._busy(status, message, _seconds(headers))
+            return self._busy(status, message, _seconds(headers, message))
         if status < 400 or (status in (404, 405) and not message):
+            return self.no_api(status)
+        if status in (404, 405) and re.search(_NO_PATH, message, re.IGNORECASE):
             return self.no_api(status)
         what = phrase(
             "{host} did not accept the request (HTTP {status}): {message}",
@@ -98,25 +108,30 @@ class Server:
             host=self._host,
             status=status,
         )
-        return Failed("request", what)
+        failed = Failed("request", what)
+        failed.is_elsewhere = True
+        return failed
 
     def broke_in(self, error: Any, *, model: str) -> Failed:
         """Return what an `error` object in the midst of a stream means."""
         message, kind = _message_in({"error": error})
+        status = _status_in(error, kind)
         if known := self._known(message, model):
-            return known
-        if "authentication" in kind:
+            failed = known
+        elif "authentication" in kind or status == 401:
             return self._bad_key(401, message)
-        if kind == "invalid_request_error":
+        elif status in (400, 422):
             what = phrase(
                 "{host} broke the reply off: {message}",
                 host=self._host,
                 message=self._clean(message),
             )
             failed = Failed("request", what)
-            failed.refusal = Refusal.of(400, message)
-            return failed
-        return self._busy(None, message, None)
+        else:
+            failed = self._busy(None, message, _seconds({}, message))
+        if failed.error.kind in ("request", "server", "context"):
+            failed.refusal = Refusal.of(status, message)
+        return failed
 
     def unreachable(self, reason: str) -> Failed:
         what = phrase(
@@ -242,7 +257,8 @@ class Server:
                 host=self._host,
                 message=self._clean(message) or f"HTTP {status}",
             )
-        return Failed("server", what, "server", after=after)
+        is_loading = status == 503 and re.search(r"\bload", message, re.IGNORECASE)
+        return Failed("server", what, "loading" if is_loading else "server", after=after)
 
     def _clean(self, text: str) -> str:
         """Return *text* fit to be shown: one line, not long, no control characters, no key."""
@@ -336,9 +352,31 @@ def _plain(body: str) -> str:
     return unescape(title[1]) if title else ""
 
 
-def _seconds(headers: Mapping[str, str]) -> float | None:
-    """Return what `retry-after` asks for; its form as a date is not understood."""
-    try:
-        return max(0.0, float(headers.get("retry-after", "")))
-    except ValueError:
-        return None
+def _status_in(error: Any, kind: str) -> int:
+    """Return the HTTP status that an *error* in a stream stands for, 500 where it does not say."""
+    for name in ("code", "status", "status_code"):
+        value = error.get(name) if isinstance(error, dict) else None
+        if isinstance(value, int | str) and re.fullmatch(r"[45]\d\d", str(value)):
+            return int(value)
+    return 400 if kind.lower() in ("invalid_request_error", "badrequesterror") else 500
+
+
+def _seconds(headers: Mapping[str, str], message: str = "") -> float | None:
+    """Return the pause that a server asks for, in a header or in the words of its *message*."""
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        with suppress(ValueError):
+            return max(0.0, float(headers.get(name, "")) * scale)
+    if date := headers.get("retry-after"):
+        with suppress(ValueError):  # neither seconds nor a date
+            return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    asked = re.search(r"(?:try again|retry) (?:in|after) ([\dhms. ]*\d(?:ms|s|m|h)?)", message)
+    return _spoken(asked[1]) if asked else None
+
+
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "": 1.0}
+
+
+def _spoken(duration: str) -> float | None:
+    """Return the seconds of a *duration* such as "1m2.5s", "20ms" or "7"."""
+    parts = re.findall(r"(\d+(?:\.\d+)?) ?(ms|h|m|s|)", duration)
+    return sum(float(number) * _UNITS[unit] for number, unit in parts) if parts else None

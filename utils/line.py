@@ -28,7 +28,7 @@ from utils.waiting import Stop, Stopped, interruptible
 _PIECE = 65_536
 _LONGEST_LINE = 65_536  # bytes of what stands between two chunks
 _GRACE_SECONDS = 0.05
-_SENT_HEADERS = ("accept", "content-type", "user-agent", "authorization")
+_SENT_HEADERS = ("accept", "content-type", "user-agent", "authorization", "api-key")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 

@@ -49,6 +49,8 @@ class RequestWriter:
         head: dict[str, Any] = {"model": model}
         if tools:
             head["tools"] = [_plain(tool) for tool in tools] if profile.plain_schema else tools
+            if profile.tool_choice != "unsaid":
+                head["tool_choice"] = profile.tool_choice
         start = _json(head)[:-1] + b',"messages":['
         body = start + self._spelled(messages) + b"],"
         tail: dict[str, Any] = {}
@@ -73,7 +75,8 @@ class RequestWriter:
         prompt_tokens = int(request_bytes * self._tokens_per_byte * _MARGIN) + _MARGIN_TOKENS
         window = min(self._context_limit, self.profile.window or self._context_limit)
         largest = min(self._max_tokens, self.profile.max_output or self._max_tokens)
-        return min(largest, max(window - prompt_tokens, _LEAST_OUTPUT_TOKENS))
+        least = max(min(_LEAST_OUTPUT_TOKENS, window // 16), 1)
+        return min(largest, max(window - prompt_tokens, least))
 
     def _spelled(self, messages: Sequence[Wire]) -> bytes:
         """Spell *messages*, separated by commas; only what is behind the known ones is new work."""

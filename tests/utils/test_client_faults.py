@@ -166,7 +166,8 @@ def test_a_refusal_tells_what_to_do(
     refusal: Refuse, kind: str, words: str, request_id: bool
 ) -> None:
     with Simulator([refusal, FINE], request_id=request_id) as server:
-        with client_of(server, key=KEY) as client, pytest.raises(ModelError) as caught:
+        url = f"{server.url}/v1"
+        with client_of(url, key=KEY) as client, pytest.raises(ModelError) as caught:
             ask(client)
         assert len(server.requests) == 1
     assert caught.value.kind == kind

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, get_args, get_type_hints
 
 OutputLimit = Literal["max_tokens", "max_completion_tokens", "none"]
 SystemMessages = Literal["anywhere", "first", "none"]
+CallContent = Literal["text", "null", "absent", "named"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,10 @@ class ServerProfile:
     and reply may have together; 0 is "not known". *system_messages* says where they may stand,
     *alternating* that roles must, *parallel_calls* whether one reply may hold several calls.
     *call_ids* is "short" where an id must be nine letters and digits, *call_content* what stands
-    beside calls that come without text. *plain_schema* leaves out of the tools' schemas what not
+    beside calls that come without text; "named" says what is called. *tool_messages* is whether
+    calls and their answers may be messages of their own; else they are told as text.
+    *tool_choice* is what is said of the choice of tools: "none" where a server reads no calls, so
+    that they come as text. *plain_schema* leaves out of the tools' schemas what not
     everybody understands. *pictures* is whether a message may hold parts that are pictures.
     """
 
@@ -36,7 +40,9 @@ class ServerProfile:
     alternating: bool = False
     parallel_calls: bool = True
     call_ids: Literal["any", "short"] = "any"
-    call_content: Literal["text", "null"] = "text"
+    call_content: CallContent = "text"
+    tool_messages: bool = True
+    tool_choice: Literal["unsaid", "auto", "none"] = "unsaid"
     plain_schema: bool = False
     pictures: bool = False
 

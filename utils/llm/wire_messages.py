@@ -7,10 +7,11 @@ messages that go on, so that a provider's prefix cache goes on serving.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 
 from utils.completion import Wire
-from utils.llm.server_profile import ServerProfile
+from utils.llm.server_profile import CallContent, ServerProfile
 
 _NOTE = "[Note from the system]\n"
 """What begins a system message that stands in the place of another role's."""
@@ -24,6 +25,8 @@ def arranged(messages: Sequence[Wire], profile: ServerProfile) -> Sequence[Wire]
 
     They are not changed themselves. A system message that cannot be one is marked as a note.
     """
+    if not profile.tool_messages:
+        messages = list(_as_text(messages))
     if not profile.parallel_calls:
         messages = list(_one_call_each(messages))
     if profile.system_messages != "anywhere" or profile.alternating:
@@ -46,9 +49,45 @@ def spelled(message: Wire, profile: ServerProfile) -> Wire:
     calls = message.get("tool_calls")
     if calls and profile.call_ids == "short":
         message["tool_calls"] = [{**call, "id": _short(call["id"])} for call in calls]
-    if calls and profile.call_content == "null":
-        message["content"] = message["content"] or None
+    if calls and not message["content"]:
+        _set_content(message, profile.call_content)
     return message
+
+
+def _set_content(message: Wire, content: CallContent) -> None:
+    """Put what a server takes in the place of the text that a reply of calls has none of."""
+    match content:
+        case "null":
+            message["content"] = None
+        case "absent":
+            del message["content"]
+        case "named":
+            names = ", ".join(call["function"]["name"] for call in message["tool_calls"])
+            message["content"] = f"({names})"
+
+
+def _as_text(messages: Sequence[Wire]) -> Iterator[Wire]:
+    """Yield *messages* with each call in its reply's text, and each answer as the person's."""
+    names: dict[str, str] = {}
+    for message in messages:
+        if calls := message.get("tool_calls"):
+            names = {call["id"]: call["function"]["name"] for call in calls}
+            told = "\n".join(map(_call_as_text, calls))
+            text = f"{message['content']}\n{told}" if message["content"] else told
+            message = {name: value for name, value in message.items() if name != "tool_calls"}
+            yield {**message, "content": text}
+        elif message["role"] == "tool":
+            name = names.get(message["tool_call_id"], "tool")
+            yield {"role": "user", "content": f"[Answer of {name}]\n{message['content']}"}
+        else:
+            yield message
+
+
+def _call_as_text(call: Wire) -> str:
+    """Return *call* in the form that most models are taught, and that is read as a call again."""
+    function = call["function"]
+    name = json.dumps(function["name"], ensure_ascii=False)
+    return f'<tool_call>\n{{"name": {name}, "arguments": {function["arguments"]}}}\n</tool_call>'
 
 
 def _short(call_id: str) -> str:

@@ -33,6 +33,9 @@ class RequestWriter:
         self._effort = effort
         self._tokens_per_byte = _TOKENS_PER_BYTE
         self._spelt: tuple[ServerProfile | None, list[Wire], bytes] = (None, [], b"")
+        self._sent: list[Wire] = []
+        self._ends: frozenset[int] = frozenset()
+        """How long the requests of this conversation were, in messages."""
         self.profile = ServerProfile()
 
     def another(self) -> RequestWriter:
@@ -81,7 +84,11 @@ class RequestWriter:
     def _spelled(self, messages: Sequence[Wire]) -> bytes:
         """Spell *messages*, separated by commas; only what is behind the known ones is new work."""
         profile = self.profile
-        messages = arranged(messages, profile)
+        if self._sent != messages[: len(self._sent)]:
+            self._ends = frozenset()
+        ends = self._ends
+        self._sent, self._ends = list(messages), ends | {len(messages)}
+        messages = arranged(messages, profile, ends)
         learnt, known, text = self._spelt
         if learnt != profile or known != messages[: len(known)]:
             known, text = [], b""

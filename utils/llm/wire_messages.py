@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from utils.completion import Wire
 from utils.llm.server_profile import CallContent, ServerProfile
@@ -20,17 +20,22 @@ _STOPPED = "(stopped)"
 """What stands for the reply that a stopped task has none of, where roles must alternate."""
 
 
-def arranged(messages: Sequence[Wire], profile: ServerProfile) -> Sequence[Wire]:
+def arranged(
+    messages: Sequence[Wire], profile: ServerProfile, ends: Collection[int] = ()
+) -> Sequence[Wire]:
     """Return *messages* in the order and the roles that a server of *profile* takes.
 
-    They are not changed themselves. A system message that cannot be one is marked as a note.
+    They are not changed themselves. A system message that cannot be one is marked as a note. *ends*
+    are the lengths of earlier requests, of the beginning of *messages*: what comes after one is
+    not joined to what was sent in it.
     """
+    later = frozenset(id(messages[end]) for end in ends if end < len(messages))
     if not profile.tool_messages:
         messages = list(_as_text(messages))
     if not profile.parallel_calls:
         messages = list(_one_call_each(messages))
     if profile.system_messages != "anywhere" or profile.alternating:
-        messages = _system_first(messages, profile)
+        messages = _system_first(messages, profile, later)
     return messages
 
 
@@ -110,8 +115,13 @@ def _one_call_each(messages: Sequence[Wire]) -> Iterator[Wire]:
             yield waiting.pop(0)
 
 
-def _system_first(messages: Sequence[Wire], profile: ServerProfile) -> list[Wire]:
-    """Put the system messages at the start into one; those behind become notes of the person."""
+def _system_first(
+    messages: Sequence[Wire], profile: ServerProfile, later: Collection[int]
+) -> list[Wire]:
+    """Put the system messages at the start into one; those behind become notes of the person.
+
+    *later* are the messages, by `id`, before which a request ended.
+    """
     start = 0
     while start < len(messages) and messages[start]["role"] == "system":
         start += 1
@@ -119,20 +129,24 @@ def _system_first(messages: Sequence[Wire], profile: ServerProfile) -> list[Wire
     text = "\n\n".join(message["content"] for message in messages[:start])
     fitted: list[Wire] = [{"role": role, "content": text}] if start else []
     for message in messages[start:]:
-        _append(fitted, message, profile.alternating)
+        _append(fitted, message, profile.alternating, may_join=id(message) not in later)
     return fitted
 
 
-def _append(fitted: list[Wire], message: Wire, alternating: bool) -> None:
-    """Add one message behind those at the start, where roles must alternate by joining it."""
+def _append(fitted: list[Wire], message: Wire, alternating: bool, *, may_join: bool) -> None:
+    """Add one message behind those at the start, where roles must alternate by joining it.
+
+    Where it may not join what was sent already, a reply that never came stands between them.
+    """
     is_note = message["role"] == "system"
     if is_note:
         message = {"role": "user", "content": f"{_NOTE}{message['content']}"}
     last = fitted[-1] if fitted else {"role": ""}
     if alternating and message["role"] == "user":
-        if last["role"] == "user" or (is_note and last["role"] == "tool"):
+        joins = last["role"] == "user" or (is_note and last["role"] == "tool")
+        if joins and may_join:
             fitted[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
             return
-        if last["role"] == "tool":  # the task was stopped before the model had the answer
+        if last["role"] in ("user", "tool"):  # the task was stopped before there was a reply
             fitted.append({"role": "assistant", "content": _STOPPED})
     fitted.append(message)

@@ -44,6 +44,9 @@ class Host(Protocol):
     def make_room(self) -> Iterator[Event]:
         """See to it that the next request fits; tell the person of what is done for that."""
 
+    def make_room_again(self) -> Generator[Event, None, bool]:
+        """Make room after a request was refused as too long; return whether there is more now."""
+
     def request(self) -> list[Wire]:
         """Return the messages of the next model call."""
 

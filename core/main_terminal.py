@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
@@ -285,6 +285,9 @@ class MainTerminal(SessionHolder):
 
     def make_room(self) -> Iterator[Event]:
         return self.window.make_room()
+
+    def make_room_again(self) -> Generator[Event, None, bool]:
+        return self.window.make_room_again()
 
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `Problem`."""

@@ -32,7 +32,7 @@ from core.history import History, spending
 from core.host import Host, Turn
 from core.messages import Assistant, Context, ToolCall
 from core.progress import Progress
-from core.reply import read_reply
+from core.reply import ReplyRead, read_reply
 from core.thinking import carried, conclusion, thinks
 from utils.completion import ModelError, Usage
 from utils.phrases import Phrase, phrase
@@ -60,6 +60,7 @@ class _Task:
     progress: Progress = field(default_factory=Progress)
     cuts: int = 0
     must_think: bool = False
+    has_made_room: bool = False
     was_asked_to_call: bool = False
     failed: str = ""
     """The tool of the last call, where that failed."""
@@ -135,7 +136,7 @@ def _step(
     think, task.must_think = task.must_think or thinks(host.mode, step), False
     yield from host.make_room()
     yield StepStarted(step, think)
-    read = yield from read_reply(host, think)
+    read = yield from _read_fitting(host, task, think)
     reply = read.message
     usage = reply.usage or Usage()
     task.usage += usage
@@ -154,6 +155,24 @@ def _step(
     if think and reply.thinking:
         yield from _keep_thought(host, reply)
     return None
+
+
+def _read_fitting(
+    host: Host, task: _Task, think: bool
+) -> Generator[Event, Reply | None, ReplyRead]:
+    """Read one reply; where the conversation turns out too long, make room once in a task."""
+    try:
+        return (yield from read_reply(host, think))
+    except ModelError as error:
+        if error.kind != "context" or task.has_made_room:
+            raise
+        task.has_made_room = True
+        if not (yield from host.make_room_again()):
+            raise
+        if error.usage.requests:
+            task.usage += error.usage
+            host.record(spending(error.usage))
+    return (yield from read_reply(host, think))
 
 
 def _take_up(

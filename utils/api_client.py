@@ -208,7 +208,7 @@ class ApiClient:
             return self._looks_further()
         if failed.refusal is None:
             return False
-        may_guess = not self._prices.knows(self.model)
+        may_guess = failed.error.kind != "context" and not self._prices.knows(self.model)
         profile = learnt(self._writer.profile, failed.refusal, may_guess=may_guess)
         if profile is None:
             return False
@@ -234,11 +234,18 @@ class ApiClient:
             yield delta
 
     def _fitting(self, failed: Failed, messages: Sequence[Wire]) -> Failed:
-        """Return the failure in words that fit: a first request is not to be made shorter."""
-        is_first = not any(message["role"] == "assistant" for message in messages)
-        if failed.error.kind == "context" and is_first and self._host != _DEEPSEEK_HOST:
-            window = window_named(failed.refusal.text) if failed.refusal else 0
+        """Return the failure in words that fit: a first request is not to be made shorter.
+
+        The window that the refusal of a later one names is kept: the next has to fit into it.
+        """
+        if failed.error.kind != "context" or self._host == _DEEPSEEK_HOST:
+            return failed
+        window = window_named(failed.refusal.text) if failed.refusal else 0
+        if not any(message["role"] == "assistant" for message in messages):
             return Failed("context", window_too_small(window))
+        known = self.profile
+        if window and not 0 < known.window <= window:
+            self._profiles.keep(self._base_url, self.model, replace(known, window=window))
         return failed
 
     def _next(self, failed: Failed, failures: dict[Again, int]) -> Retry:

@@ -28,7 +28,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u206
 _PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _TOO_LONG = re.compile(
     r"maximum context length|exceeds? .{0,30}context|context.{0,30}exceed|prompt is too long"
-    r"|larger than .{0,20}context|too many input tokens",
+    r"|larger than .{0,20}context|too many input tokens|context_length_exceeded"
+    r"|input (tokens?|is|length).{0,20}(too long|exceed)|input token count|longer than the m"
+    r"|maximum prompt length|reduce the length of the messages|context the overflows"
+    r"|prompt exceeds max|exceeded model token limit|reached context length|too many tokens"
+    r"|range of input length|tokens_limit_reached|decoder prompt",
     re.IGNORECASE,
 )
 _NO_PATH = r"^.{0,20}(page |route |resource |path |file |url )?not found\W*$|method not allowed"

@@ -88,17 +88,20 @@ class _Habit:
 
 
 def _window(profile: ServerProfile, text: str) -> ServerProfile:
-    """Take the window that *text* names, then ask for less and less output.
-
-    A prompt that fills the window alone teaches nothing.
-    """
+    """Take the window that *text* names, then ask for less and less output."""
     found = window_named(text)
-    if not found or _prompt_named(text) + _LEAST_REPLY > found:
+    if not found:
         return profile
     if not profile.window or found < profile.window:
         return replace(profile, window=found)
     output = min(profile.max_output or found, found) // 2
     return replace(profile, max_output=output) if output >= _LEAST_REPLY else profile
+
+
+def _is_full(text: str) -> bool:
+    """Return whether the prompt alone fills the window, by what *text* says of both."""
+    window = window_named(text)
+    return window > 0 and _prompt_named(text) + _LEAST_REPLY > window
 
 
 def _prompt_named(text: str) -> int:
@@ -109,6 +112,10 @@ def _prompt_named(text: str) -> int:
         r"request \(([\d,]+) tokens",
         r"prompt is too long: ([\d,]+)",
         r"resulted in ([\d,]+) tokens",
+        r"(?:contains?|input|prompt|length) \(?(?:at least )?([\d,]+)(?: input)? ?(?:tokens|\))",
+        r"input token count \(([\d,]+)",
+        r"keep the first ([\d,]+)",
+        r"([\d,]+) of text input",
     ):
         if found := re.search(pattern, text, re.IGNORECASE):
             return _number(found[1])
@@ -125,6 +132,15 @@ def window_named(text: str) -> int:
         r"max_model_len[^\d]{0,20}([\d,]+)",
         r"input tokens? .*?(?:limit|maximum)[^\d]{0,30}([\d,]{4,})",
         r"> ?([\d,]{4,}) maximum",
+        r"([\d,]{4,}) maximum context length",
+        r"maximum model length of ([\d,]+)",
+        r"maximum prompt length is ([\d,]+)",
+        r"configured limit of ([\d,]+)",
+        r"maximum number of tokens allowed \(([\d,]+)",
+        r"input length should be \[\d+, ?([\d,]+)",
+        r"model token limit: ([\d,]+)",
+        r"cannot exceed ([\d,]+)",
+        r"max size: ([\d,]+) tokens",
     ):
         if found := re.search(pattern, text, re.IGNORECASE):
             return _number(found[1])
@@ -294,11 +310,14 @@ def learnt(profile: ServerProfile, refusal: Refusal, *, may_guess: bool) -> Serv
     """Return the profile that *refusal* teaches, None if it teaches nothing new.
 
     One habit a refusal, each at most once: a profile only ever asks for less. A refusal that
-    names nothing of ours teaches the plainest shape, if one *may_guess*.
+    names nothing of ours teaches the plainest shape, if one *may_guess*; one of a prompt that
+    fills the window alone teaches nothing.
     """
     if not refusal.may_be_shape:
         return None
     named = [habit for habit in _HABITS if habit.asks(refusal.text)]
+    if named[:1] == [_HABITS[0]] and _is_full(refusal.text):
+        return None
     for habit in named:
         if (better := habit.change(profile, refusal.text)) != profile:
             return better

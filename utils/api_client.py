@@ -117,6 +117,9 @@ class ApiClient:
         self._profiles = profiles or ProfilesInMemory()
         self._lock = threading.Lock()
         self._endpoint: Endpoint | None = None
+        self.may_probe = True
+        """Whether the server may be looked at for what it says of the model."""
+        self._is_probing = False
 
     def warm(self) -> None:
         """Import the SDK and build its client: half a second, better spent before the first call.
@@ -169,6 +172,7 @@ class ApiClient:
             try:
                 reply = endpoint.ask(self.model, body, draft, stop)
                 yield from self._announced(reply)
+                self._look_once(endpoint)
                 yield draft.completion(spent + self._usage(draft, body))
                 return
             except Failed as failed:
@@ -214,6 +218,27 @@ class ApiClient:
             return False
         self._writer.profile = profile
         return True
+
+    def _look_once(self, endpoint: Endpoint) -> None:
+        """Look, beside everything else, for what the server says of a model that is not known.
+
+        After a reply, for then the model is loaded. Once and for all, whatever comes of it.
+        """
+        is_known = self._host == _DEEPSEEK_HOST or self._prices.knows(self.model)
+        if self._is_probing or is_known or not self.may_probe or self.profile.probed:
+            return
+        self._is_probing = True
+        arguments = endpoint, self.model
+        threading.Thread(target=self._probe, args=arguments, name="probe", daemon=True).start()
+
+    def _probe(self, endpoint: Endpoint, model: str) -> None:
+        from utils.llm.probe import probe
+
+        is_plain = urlsplit(self._base_url).scheme == "http"
+        facts = probe(endpoint.look, model, is_plain=is_plain)
+        known = self._profiles.find(self._base_url, model)
+        self._profiles.keep(self._base_url, model, facts.added_to(known))
+        self._is_probing = False
 
     def _looks_further(self) -> bool:
         """Ask below `/v1` from now on, where most servers have this API; return if that is new."""

@@ -6,7 +6,7 @@ This loads the SDK, which takes half a second.
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPException
 from itertools import chain
@@ -85,6 +85,31 @@ class Endpoint:
             return []
         except (httpx2.HTTPError, openai.OpenAIError, ValueError, KeyError, TypeError):
             return []  # no list that we know
+        finally:
+            timer.cancel()
+
+    def look(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Return the JSON at *path*, None where there is none in time.
+
+        A *path* that begins with "/" is one of the host, else one below the address.
+        """
+        stop = Stop()
+        use = Use(stop, Watch(self._limits))
+        timer = threading.Timer(LIST_SECONDS, stop.set)
+        timer.daemon = True
+        timer.start()
+        url = str(httpx2.URL(self._client.base_url).join(path))
+        try:
+            with stop.calling(use.cut), self._line.used_by(use):
+                if body is None:
+                    response = self._client.get(url, cast_to=httpx2.Response)
+                else:
+                    response = self._client.post(url, cast_to=httpx2.Response, body=dict(body))
+                return read_json(response.read())
+        except (Unreachable, Insecure, Stopped, Beyond, OSError, HTTPException):
+            return None
+        except (httpx2.HTTPError, openai.OpenAIError, ValueError):
+            return None  # nothing that we know
         finally:
             timer.cancel()
 

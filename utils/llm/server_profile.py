@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, Protocol, get_args, get_type_hints
 
 OutputLimit = Literal["max_tokens", "max_completion_tokens", "none"]
@@ -26,6 +26,7 @@ class ServerProfile:
     *tool_choice* is what is said of the choice of tools: "none" where a server reads no calls, so
     that they come as text. *plain_schema* leaves out of the tools' schemas what not
     everybody understands. *pictures* is whether a message may hold parts that are pictures.
+    *probed* is whether the server was looked at for what it says of the model; that is done once.
     """
 
     thinking: bool = True
@@ -45,6 +46,7 @@ class ServerProfile:
     tool_choice: Literal["unsaid", "auto", "none"] = "unsaid"
     plain_schema: bool = False
     pictures: bool = False
+    probed: bool = False
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> ServerProfile:
@@ -72,7 +74,7 @@ class ServerProfile:
     @property
     def summary(self) -> str:
         """What differs from the defaults, for people; "" where nothing does."""
-        return _summary(self.changes)
+        return _summary(replace(self, probed=False).changes)
 
     def news(self, before: ServerProfile) -> str:
         """What differs from the defaults and did not so *before*, for people."""

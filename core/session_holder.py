@@ -30,6 +30,9 @@ class NamedModel(Model, Protocol):
     def forget_profile(self) -> None:
         """Forget what was learnt of it."""
 
+    def set_profile(self, profile: ServerProfile) -> None:
+        """Keep what the person says of it."""
+
     def models(self) -> Sequence[str]:
         """Return the names that the server has; none where it does not say."""
 

@@ -56,6 +56,9 @@ class ScriptedModel:
     def forget_profile(self) -> None:
         self.profile = ServerProfile()
 
+    def set_profile(self, profile: ServerProfile) -> None:
+        self.profile = profile
+
     def models(self) -> list[str]:
         """This server does not say what it has."""
         return []

@@ -201,6 +201,10 @@ class ApiClient:
         """Forget what was learnt of the server for the model of now: it is learnt again."""
         self._profiles.forget(self._base_url, self.model)
 
+    def set_profile(self, profile: ServerProfile) -> None:
+        """Keep what the person says of the server for the model of now."""
+        self._profiles.keep(self._base_url, self.model, profile)
+
     def _has_learnt(self, failed: Failed) -> bool:
         """Take in what a refusal says of the server; return whether it teaches anything.
 

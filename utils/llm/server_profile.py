@@ -64,6 +64,20 @@ class ServerProfile:
                 raise ValueError(f"{name} cannot be {value!r}")
         return cls(**table)
 
+    @classmethod
+    def value(cls, name: str, said: str) -> Any:
+        """Return the value of the field *name* that a person *said*. Raises `ValueError`.
+
+        Truth is "yes" or "no", as it is shown.
+        """
+        kind = get_type_hints(cls).get(name)
+        value: Any = said
+        if kind is bool:
+            value = {"yes": True, "true": True, "no": False, "false": False}.get(said.lower(), said)
+        elif kind is int and said.isascii() and said.isdecimal():
+            value = int(said[:12])
+        return getattr(cls.of({name: value}), name)
+
     @property
     def changes(self) -> dict[str, Any]:
         """What differs from the defaults, by name: what `of` takes back."""

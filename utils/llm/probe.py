@@ -92,12 +92,15 @@ def _of_lm_studio(look: Look, model: str) -> Facts:
 
 def _of_ollama(look: Look, model: str) -> Facts:
     """Return the window that *model* is loaded with: beyond it Ollama cuts without a word."""
+    running = look("/api/ps", None)
+    if not isinstance(running, dict) or not isinstance(running.get("models"), list):
+        return Facts()  # another server, which is asked nothing that it could take amiss
     told = look("/api/show", {"model": model})
     if not isinstance(told, dict):
         return Facts()
     skills = told.get("capabilities")
     sees = "vision" in skills if isinstance(skills, list) else None
-    loaded = [row for row in _rows(look("/api/ps", None), "models") if row.get("name") == model]
+    loaded = [row for row in _rows(running, "models") if row.get("name") == model]
     window = min(_numbers(loaded, ("context_length",)), default=0)
     said = re.search(r"\bnum_ctx\s+(\d{3,9})\b", str(told.get("parameters")))
     return Facts(window or (int(said[1]) if said else 0), 0, sees)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +14,7 @@ from tests.utils.llm.habit_server import (
     DONE,
     Answer,
     Asked,
+    Habit,
     call,
     chunk,
     habit_server,
@@ -64,7 +64,7 @@ def length(asked: Asked) -> int:
     return sum(len(message["content"] or "") for message in asked.messages)
 
 
-def reader(message: str, steps: int) -> Any:
+def reader(message: str, steps: int) -> Habit:
     """A server whose model reads a file *steps* times a task, and takes so much and no more."""
 
     def habit(asked: Asked) -> Answer:

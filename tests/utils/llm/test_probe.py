@@ -93,7 +93,7 @@ SAID: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"window": 4096},
     ),
     "Ollama, by its file": (
-        {**row(), "/api/show": {"parameters": "stop  \"<s>\"\nnum_ctx    16384"}},
+        {**row(), "/api/ps": {"models": []}, "/api/show": {"parameters": "num_ctx    16384"}},
         {"window": 16384},
     ),
     "nothing": (row(), {}),
@@ -116,6 +116,7 @@ def test_a_server_that_says_nothing_is_looked_at_once(status: int) -> None:
     assert changes == {"probed": True}
     paths = [asked.path for asked in server.looked]
     assert len(paths) == len(set(paths))
+    assert {asked.method for asked in server.looked} == {"GET"}
 
 
 def test_what_a_refusal_taught_stays() -> None:

@@ -240,9 +240,11 @@ class ApiClient:
 
         is_plain = urlsplit(self._base_url).scheme == "http"
         facts = probe(endpoint.look, model, is_plain=is_plain)
+        self._is_probing = False
+        if endpoint.is_closed:  # it was broken off: another time
+            return
         known = self._profiles.find(self._base_url, model)
         self._profiles.keep(self._base_url, model, facts.added_to(known))
-        self._is_probing = False
 
     def _looks_further(self) -> bool:
         """Ask below `/v1` from now on, where most servers have this API; return if that is new."""

@@ -71,6 +71,10 @@ class Endpoint:
         """Close the connections that are kept open."""
         self._client.close()
 
+    @property
+    def is_closed(self) -> bool:
+        return self._client.is_closed()
+
     def models(self) -> list[str]:
         """Return the names of the models that the server lists; none where it says nothing."""
         stop = Stop()
@@ -110,6 +114,10 @@ class Endpoint:
             return None
         except (httpx2.HTTPError, openai.OpenAIError, ValueError):
             return None  # nothing that we know
+        except RuntimeError:
+            if not self.is_closed:
+                raise
+            return None
         finally:
             timer.cancel()
 

@@ -108,6 +108,7 @@ class Line(httpx2.BaseTransport):
         self._here = threading.local()
         self._lock = threading.Lock()
         self._kept: list[http.client.HTTPConnection] = []
+        self._is_closed = False
 
     @contextmanager
     def used_by(self, use: Use) -> Iterator[None]:
@@ -128,6 +129,7 @@ class Line(httpx2.BaseTransport):
     def close(self) -> None:
         with self._lock:
             kept, self._kept = self._kept, []
+            self._is_closed = True
         for connection in kept:
             connection.close()
 
@@ -176,7 +178,10 @@ class Line(httpx2.BaseTransport):
 
     def _keep(self, connection: http.client.HTTPConnection) -> None:
         with self._lock:
-            self._kept.append(connection)
+            if not self._is_closed:
+                self._kept.append(connection)
+                return
+        connection.close()
 
     def _connected(self, url: httpx2.URL, use: Use) -> http.client.HTTPConnection:
         """Return a new connection. Looking a name up cannot be cut, so another thread does it."""

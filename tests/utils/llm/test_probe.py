@@ -140,3 +140,22 @@ def test_a_model_of_deepseek_and_the_practice_model_are_not_looked_at() -> None:
         ask(client)
         assert not any(thread.name == "probe" for thread in threading.enumerate())
         assert server.looked == []
+
+
+def test_a_client_that_is_closed_meanwhile_looks_another_time() -> None:
+    is_asked, may_answer = threading.Event(), threading.Event()
+
+    def look(asked: Asked) -> Answer:
+        is_asked.set()
+        may_answer.wait(60)
+        return Answer(404)
+
+    with habit_server(usual, look) as server:
+        client = client_at(server.url)
+        ask(client)
+        assert is_asked.wait(60)
+        (thread,) = [one for one in threading.enumerate() if one.name == "probe"]
+        client.close()
+        may_answer.set()
+        thread.join()
+        assert client.profile == ServerProfile()

@@ -188,7 +188,7 @@ def test_signatures_that_are_refused_are_not_sent_again() -> None:
     messages = [
         *(User("Go.").to_wire(), reply.to_wire(), ToolAnswer("a", "look", "seen").to_wire()),
     ]
-    assert b"signature" in writer.write("claude-haiku-4-5", messages, TOOLS, think=False)
+    assert b"signature" in bytes(writer.write("claude-haiku-4-5", messages, TOOLS, think=False))
     refusal = Refusal(400, "messages.1.content.0: Invalid `signature` in `thinking` block")
     assert writer.mend(refusal, may_guess=False)
     body = json.loads(writer.write("claude-haiku-4-5", messages, TOOLS, think=False))

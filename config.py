@@ -39,11 +39,11 @@ class Settings:
     """Every setting and its default; the names are those of `config.toml`."""
 
     deepseek_api_key: str = field(default="", metadata=kinds.text(), repr=False)
-    deepseek_base_url: str = field(default=DEEPSEEK, metadata=kinds.address(DEEPSEEK))
+    deepseek_base_url: str = field(default=DEEPSEEK, metadata=kinds.address(DEEPSEEK, may_ask=True))
     anthropic_api_key: str = field(default="", metadata=kinds.text(), repr=False)
     anthropic_base_url: str = field(default=ANTHROPIC, metadata=kinds.address(ANTHROPIC))
     openai_api_key: str = field(default="", metadata=kinds.text(), repr=False)
-    openai_base_url: str = field(default=OPENAI, metadata=kinds.address(OPENAI))
+    openai_base_url: str = field(default=OPENAI, metadata=kinds.address(OPENAI, may_ask=True))
     tavily_api_key: str = field(default="", metadata=kinds.text(), repr=False)
     tavily_base_url: str = field(default="https://api.tavily.com", metadata=kinds.address(DEEPSEEK))
     data_dir: Path = field(default=ROOT / "data", metadata={})

@@ -6,6 +6,7 @@ Commands about one subject (focus, notes, memory, …) stand in the family of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from core.approval import MODES, Approval, ApprovalMode
@@ -185,7 +186,10 @@ class Commands(Family):
         later = phrase("It holds from the next task on; this one goes on as it began.")
         return TextCard(said, later if self._desk.is_in_turn else "")
 
-    @command("/model [NAME|forget]", "Show or change the model; forget what was learnt of it.")
+    @command(
+        "/model [NAME|forget|set FIELD=VALUE]",
+        "Show or change the model; forget what was learnt of its server, or say it yourself.",
+    )
     def model(self, rest: str) -> Card:
         if rest and self._desk.is_practice:
             raise Problem(
@@ -197,6 +201,8 @@ class Commands(Family):
         model = self._desk.model
         if rest == "forget":
             model.forget_profile()
+        elif rest.startswith("set "):
+            self._set_fields(rest.split()[1:])
         elif rest:
             model.model = self._served(rest.split()[0])
         said = phrase("The model is {name}.", name=model.model)
@@ -206,6 +212,30 @@ class Commands(Family):
             return TextCard(said, note)
         rows: list[Row] = [(note,)] if note else []
         return TableCard(said, (*rows, *((name,) for name in names)))
+
+    def _set_fields(self, said: Sequence[str]) -> None:
+        """Change the profile of the model's server, all of *said* or nothing. Raises `Problem`.
+
+        An empty value puts a field back to the usual.
+        """
+        model = self._desk.model
+        fields = type(model.profile).__dataclass_fields__
+        changed: dict[str, Any] = {}
+        for one in said:
+            name, mark, value = one.partition("=")
+            try:
+                if not mark:
+                    raise ValueError(f"{one} is not FIELD=VALUE")
+                is_usual = not value and name in fields
+                usual = getattr(type(model.profile)(), name) if is_usual else None
+                changed[name] = usual if is_usual else model.profile.value(name, value)
+            except ValueError as error:
+                what = phrase("This cannot be said of a server: {why}.", why=str(error))
+                raise Problem(what) from None
+        model.set_profile(replace(model.profile, **changed))
+        for name, value in changed.items():
+            if getattr(model.profile, name) != value:
+                raise Problem(phrase("config.toml says {name}, and wins.", name=name))
 
     def _served(self, name: str) -> str:
         """Return *name*. Raises `Problem` where the server lists its models, and not that one."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User, Wire
@@ -29,6 +30,8 @@ INCIDENT = "incident"
 """The `Shift` that tells of a repair: {"lost": …, "mended": …}, counts of records."""
 DIGEST = "digest"
 """The `Shift` that lets a "text" stand for all "before" a turn, in requests."""
+SHORTENED = "shortened"
+"""The `Shift` that cuts, in requests, the first so many of the answers that are sent by then."""
 SPENT = "spent"
 """The `Shift` that tells of a model call beside the talk: its usage."""
 ASKED = "asked"
@@ -46,6 +49,10 @@ LEFT_OUT = (
     "The turns before number {turn} of this session are left out here: they no longer fit. "
     'read_file path="@history" lists them. Ask the person when something you need is missing.'
 )
+
+
+_KEPT_OF_ANSWER = 300
+"""Characters of an answer that is cut."""
 
 
 class History:
@@ -70,6 +77,7 @@ class History:
         self.sent: list[Numbered] = []
         """What goes into a request."""
         self._wire: list[Wire] = []
+        self._cut: set[str] = set()
 
     def append(self, record: Record) -> None:
         """Keep *record*, then count it in; calls that it would part from their answers get some.
@@ -176,8 +184,36 @@ class History:
         kept = [(number, record) for number, record in self.records if number >= turn]
         told = [Context(text, {name: text}) for name, text in self.told.items()]
         self.sent = [(turn, Context(text)), *((turn, one) for one in told)]
-        self.sent += [(number, one) for number, one in kept if not isinstance(one, Shift)]
+        self.sent += [
+            (number, self._as_sent(one)) for number, one in kept if not isinstance(one, Shift)
+        ]
         self._wire = [_wire(one) for _, one in self.sent if not isinstance(one, Shift)]
+
+    @property
+    def long_answers(self) -> Sequence[ToolAnswer]:
+        """The answers that are sent and may be cut, oldest first."""
+        answers = (record for _, record in self.sent if isinstance(record, ToolAnswer))
+        return [answer for answer in answers if len(answer.text) > 2 * _KEPT_OF_ANSWER]
+
+    def _change_sent(self, name: str, value: Any) -> None:
+        """Send something else from now on, if the `Shift` *name* says so."""
+        if name == "left_out_before":
+            self._leave_out_before(value, LEFT_OUT.format(turn=value))
+        elif name == SHORTENED:
+            self._shorten(value)
+        elif name == DIGEST:
+            self._leave_out_before(value["before"], value["text"])
+
+    def _shorten(self, count: int) -> None:
+        self._cut |= {answer.call_id for answer in self.long_answers[:count]}
+        self.sent = [(turn, self._as_sent(record)) for turn, record in self.sent]
+        self._wire = [_wire(one) for _, one in self.sent if not isinstance(one, Shift)]
+
+    def _as_sent(self, record: Record) -> Record:
+        if not isinstance(record, ToolAnswer) or record.call_id not in self._cut:
+            return record
+        told = f"{record.text[:_KEPT_OF_ANSWER]}\n… (cut to make room; call again for the rest)"
+        return replace(record, text=min(record.text, told, key=len))
 
     def _count(self, turn: int, record: Record) -> None:
         self.records.append((turn, record))
@@ -191,10 +227,7 @@ class History:
                 self._asked = call_id
             case Shift(name, value) if name not in BOOK:
                 self.state[name] = value
-                if name == "left_out_before":
-                    self._leave_out_before(value, LEFT_OUT.format(turn=value))
-                elif name == DIGEST:
-                    self._leave_out_before(value["before"], value["text"])
+                self._change_sent(name, value)
             case Context(_, sections):
                 self.told.update({name: text for name, text in sections.items() if text})
                 for name in [name for name, text in sections.items() if not text]:

@@ -41,11 +41,11 @@ class Host(Protocol):
     @property
     def model(self) -> Model: ...
 
-    def make_room(self, *, is_refused: bool = False) -> Generator[Event, Any, bool]:
-        """See to it that the next request fits; tell the person of what is done for that.
+    def make_room(self) -> Iterator[Event]:
+        """See to it that the next request fits; tell the person of what is done for that."""
 
-        *is_refused*: the server found it too long. Returns whether it is another one now.
-        """
+    def make_room_again(self) -> Generator[Event, None, bool]:
+        """Make room after a request was refused as too long; return whether there is more now."""
 
     def request(self) -> list[Wire]:
         """Return the messages of the next model call."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
 from posixpath import normpath
-from typing import Any
 
 from core.approval import Approval, ApprovalMode
 from core.blinding import mapped
@@ -292,8 +291,11 @@ class MainTerminal(SessionHolder):
         """Return an estimate of the tokens of the next request by part."""
         return self.window.parts()
 
-    def make_room(self, *, is_refused: bool = False) -> Generator[Event, Any, bool]:
-        return self.window.make_room(is_refused=is_refused)
+    def make_room(self) -> Iterator[Event]:
+        return self.window.make_room()
+
+    def make_room_again(self) -> Generator[Event, None, bool]:
+        return self.window.make_room_again()
 
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `Problem`."""

@@ -32,6 +32,9 @@ class NamedModel(Model, Protocol):
     def forget_profile(self) -> None:
         """Forget what was learnt of it."""
 
+    def set_profile(self, profile: ServerProfile) -> None:
+        """Keep what the person says of it."""
+
     def take_pictures_from(self, read_picture: ReadPicture) -> None:
         """Have *read_picture* give the pictures that messages refer to."""
 

@@ -65,9 +65,9 @@ class _Task:
     progress: Progress = field(default_factory=Progress)
     cuts: int = 0
     must_think: bool = False
+    has_made_room: bool = False
     was_asked_to_call: bool = False
     was_asked_to_mend: bool = False
-    was_too_long: bool = False
     failed: str = ""
     """The tool of the last call, where that failed."""
     wait: Wait = field(default_factory=Wait)
@@ -146,7 +146,7 @@ def _step(
     think, task.must_think = task.must_think or thinks(host.mode, step), False
     yield from host.make_room()
     yield StepStarted(step, think)
-    read = yield from _read(host, think, task)
+    read = yield from _read_fitting(host, task, think)
     reply = read.message
     usage = reply.usage or Usage()
     task.usage += usage
@@ -173,15 +173,17 @@ def _step(
     return None
 
 
-def _read(host: Host, think: bool, task: _Task) -> Generator[Event, Reply | None, ReplyRead]:
-    """Read one reply; what the server finds too long is made shorter, once in a task."""
+def _read_fitting(
+    host: Host, task: _Task, think: bool
+) -> Generator[Event, Reply | None, ReplyRead]:
+    """Read one reply; where the conversation turns out too long, make room once in a task."""
     try:
         return (yield from read_reply(host, think))
     except ModelError as error:
-        if error.kind != "context" or task.was_too_long:
+        if error.kind != "context" or task.has_made_room:
             raise
-        task.was_too_long = True
-        if not (yield from host.make_room(is_refused=True)):
+        task.has_made_room = True
+        if not (yield from host.make_room_again()):
             raise
         if error.usage.requests:
             task.usage += error.usage

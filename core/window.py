@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import Any, Protocol, assert_never
+from collections.abc import Generator, Iterator, Sequence
+from typing import Protocol, assert_never
 
 from core import compaction
 from core.compaction import FULL, KEPT
 from core.events import Event, Warned
 from core.family import Family
-from core.history import DIGEST, History, Numbered, spending
+from core.history import DIGEST, SHORTENED, History, Numbered, spending
 from core.messages import Assistant, Context, Record, Shift, ToolAnswer, User, Wire
 from core.session_holder import NamedModel
 from core.tools import Toolbox
@@ -53,6 +53,8 @@ class Window:
     def __init__(self, talk: Talk) -> None:
         self._talk = talk
         self._has_made_room = False
+        self._refused: tuple[str, int] = ("", 0)
+        """A model and the tokens of a request that were too many for it."""
 
     def next_turn(self) -> None:
         """Allow one more try to sum up, if there is room again since the last one."""
@@ -63,14 +65,16 @@ class Window:
     def limit(self) -> int:
         """Tokens that the model can take in: the settings' limit, or less by what was learnt."""
         limit = self._talk.context_limit
-        return min(limit, self._talk.model.profile.window or limit)
+        model, tokens = self._refused
+        refused = tokens if model == self._talk.model.model else 0
+        return min(limit, self._talk.model.profile.window or limit, refused or limit)
 
     @property
     def used(self) -> int:
         """Tokens of the next request, as far as known."""
         newer = 0
         for _, record in reversed(self._talk.history.records):
-            if isinstance(record, Shift) and record.name in (DIGEST, "left_out_before"):
+            if isinstance(record, Shift) and record.name in (DIGEST, SHORTENED, "left_out_before"):
                 break  # what was billed before is no measure of what is sent now
             if isinstance(record, Assistant) and record.usage:
                 billed = record.usage.prompt_tokens + record.usage.completion_tokens
@@ -103,14 +107,12 @@ class Window:
             sizes[part] = sizes.get(part, 0) + self._tokens(record)
         return sizes
 
-    def fit(self, *, is_refused: bool = False) -> int | None:
+    def fit(self) -> int | None:
         """Leave the oldest turns out if the next request would be too long with them.
 
-        Returns the first turn that is kept then, None if nothing had to be left out. One that
-        *is_refused* is too long, whatever was counted.
+        Returns the first turn that is kept then, None if nothing had to be left out.
         """
-        limit = self.limit
-        used = max(self.used, limit + 1) if is_refused else self.used
+        used, limit = self.used, self.limit
         if used <= limit // 2:
             return None
         first = first_turn_kept(self._sent_sizes(), used, limit)
@@ -126,33 +128,54 @@ class Window:
         has_pictures = isinstance(record, User | ToolAnswer) and bool(record.pictures)
         return tokens(record, sees=has_pictures and self._talk.model.profile.pictures)
 
-    def make_room(self, *, is_refused: bool = False) -> Generator[Event, Any, bool]:
-        """Sum older turns up when the window is nearly full, or else leave some out; say so.
-
-        Returns whether the next request is another one for that. *is_refused*: the server found it
-        too long, whatever was counted.
-        """
-        limit = self.limit
-        used = max(self.used, limit + 1) if is_refused else self.used
+    def make_room(self) -> Iterator[Event]:
+        """Sum older turns up when the window is nearly full, or else leave some out; say so."""
+        used, limit = self.used, self.limit
         if used <= limit * FULL:
-            return False
-        digest = self._talk.history.state.get(DIGEST)
+            return
         first = first_turn_kept(self._sent_sizes(), used, limit, full=FULL, kept=KEPT)
-        if first is not None and (is_refused or not self._has_made_room):
+        if first is not None and not self._has_made_room:
             self._has_made_room = True
             yield Warned(phrase("The conversation gets long: older turns are summed up."))
             yield Warned(self._sum_up(first, has_to_save=True))
-        is_shorter = self._talk.history.state.get(DIGEST) != digest
-        if (first := self.fit(is_refused=is_refused and not is_shorter)) is None:
-            return is_shorter
-        yield Warned(
-            phrase(
-                "The conversation is too long: the model no longer sees the turns before "
-                "number {turn}. All of it stays in /history and can be read again.",
-                turn=first,
+        if (first := self.fit()) is not None:
+            yield Warned(
+                phrase(
+                    "The conversation is too long: the model no longer sees the turns before "
+                    "number {turn}. All of it stays in /history and can be read again.",
+                    turn=first,
+                )
             )
-        )
-        return True
+        elif self.used > limit * FULL:
+            yield from self._shorten()
+
+    def make_room_again(self) -> Generator[Event, None, bool]:
+        """Make room when the model's server refused a request as too long; return whether it did.
+
+        The window is as large as was learnt by that, or else less than was sent.
+        """
+        size = self._size()
+        self._refused = self._talk.model.model, self.used
+        limit = self.limit
+        first = first_turn_kept(self._sent_sizes(), limit, limit, full=0.0, kept=KEPT)
+        if first is not None:
+            yield Warned(phrase("The conversation is too long: older turns are summed up."))
+            yield Warned(self._sum_up(first, has_to_save=True))
+            if self._size() == size:
+                self._talk.record(Shift("left_out_before", first))
+        if first is None or self._size() > limit * FULL:
+            yield from self._shorten()
+        return self._size() < size
+
+    def _size(self) -> int:
+        """Return an estimate of the next request that knows nothing of what was billed."""
+        return sum(self._estimates().values())
+
+    def _shorten(self) -> Iterator[Event]:
+        """Cut the answers of tools in requests but for the newest; say so."""
+        if count := len(self._talk.history.long_answers[:-1]):
+            self._talk.record(Shift(SHORTENED, count))
+            yield Warned(phrase("The model's window is nearly full: earlier answers are cut."))
 
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `Problem`."""

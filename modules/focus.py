@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from core.cards import Card, Change, TableCard, TextCard
-from core.family import Family, Section, command
+from core.family import Family, Section, Talk, command
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.fingerprints import Fingerprint, look, trace
 from modules.project import Project
@@ -23,6 +23,7 @@ _MOST_FILES = 3
 _MOST_GONE = 10
 _MOST_TOKENS = 60_000  # for one file
 _LARGE_SHARE = 0.3  # of what the model can hold
+_LARGEST_SHARE = 0.5  # of it, for one file
 
 
 class Focus(Family):
@@ -33,7 +34,8 @@ class Focus(Family):
 
     def __init__(self, project: Project, *, context_limit: int = 128_000) -> None:
         self._project = project
-        self._limit = context_limit
+        self._context_limit = context_limit
+        self._talk: Talk | None = None
         self._paths: list[str] = []
         self._files: dict[str, Fingerprint] = {}
         self._texts: dict[str, str] = {}
@@ -80,6 +82,18 @@ class Focus(Family):
     @property
     def paths(self) -> tuple[str, ...]:
         return tuple(self._paths)
+
+    def meet(self, talk: Talk) -> None:
+        self._talk = talk
+
+    def _limit(self) -> int:
+        """Return how many tokens the model can hold, as far as is known by now."""
+        window = self._talk.model.profile.window if self._talk else 0
+        return min(self._context_limit, window or self._context_limit)
+
+    def _most(self) -> int:
+        """Return how many tokens one file may have."""
+        return min(_MOST_TOKENS, int(self._limit() * _LARGEST_SHARE))
 
     def tokens(self) -> dict[str, int]:
         """Return the paths in focus and about how many tokens each takes, as last looked at."""
@@ -159,8 +173,8 @@ class Focus(Family):
                 )
             )
         text = _told(path, self._project.read_text(path).text)
-        if (tokens := estimate(text)) > _MOST_TOKENS:
-            raise ToolError(_too_large(path, tokens))
+        if (tokens := estimate(text)) > (most := self._most()):
+            raise ToolError(_too_large(path, tokens, most))
         if Fingerprint.of(self._project, path) is None:
             raise ToolError(phrase("{path} is no ordinary file.", path=visible(path)))
         self._paths.append(path)
@@ -259,8 +273,9 @@ class Focus(Family):
             text = _told(path, self._project.read_text(path).text)
         except ToolError as error:
             text = f"Focus file {visible(path)} cannot be shown now: {error}"
-        if (tokens := estimate(text)) > _MOST_TOKENS:
-            text = f"Focus file {visible(path)} cannot be shown now: {_too_large(path, tokens)}"
+        if (tokens := estimate(text)) > (most := self._most()):
+            why = _too_large(path, tokens, most)
+            text = f"Focus file {visible(path)} cannot be shown now: {why}"
         self._texts[path] = text
 
     def _move(self, path: str, new_path: str) -> None:
@@ -282,11 +297,12 @@ class Focus(Family):
 
     def _warning(self) -> Phrase | None:
         tokens = sum(map(self._tokens, self._paths))
-        if tokens <= self._limit * _LARGE_SHARE:
+        limit = self._limit()
+        if tokens <= limit * _LARGE_SHARE:
             return None
         return phrase(
             "The files in focus take {percent} % of what the model can hold.",
-            percent=round(100 * tokens / self._limit),
+            percent=round(100 * tokens / limit),
         )
 
     def _card(self) -> Card:
@@ -304,13 +320,13 @@ class Focus(Family):
         return TableCard(phrase("Focus"), tuple(rows))
 
 
-def _too_large(path: str, tokens: int) -> Phrase:
+def _too_large(path: str, tokens: int, most: int) -> Phrase:
     return phrase(
         "{path} is too large for focus: about {tokens:,} tokens, {limit:,} at most. Read it by "
         "part.",
         path=visible(path),
         tokens=tokens,
-        limit=_MOST_TOKENS,
+        limit=most,
     )
 
 

@@ -45,10 +45,10 @@ class House:
 
 @contextmanager
 def house(
-    base: Path, *replies: list[Item], root: Path | None = None, **settings: Any
+    base: Path, *replies: list[Item], root: Path | None = None, model: Any = None, **settings: Any
 ) -> Iterator[House]:
     """Build a terminal on the project *root*, `base/project` unless it is said; again on the same
-    *base* is a new start."""
+    *base* is a new start. *model* takes the place of the scripted one."""
     root = root or base / "project"
     root.mkdir(exist_ok=True)
     project = Project(root, hidden=[base / "data"])
@@ -57,7 +57,7 @@ def house(
     stop = Stop()
     members: Sequence[Any] = families(project, data, store, stop, CHOICES)
     main = MainTerminal(
-        model=ScriptedModel(*replies),
+        model=model or ScriptedModel(*replies),
         families=members,
         store=store,
         project="project",

@@ -57,6 +57,9 @@ class ScriptedModel:
     def forget_profile(self) -> None:
         self.profile = ServerProfile()
 
+    def set_profile(self, profile: ServerProfile) -> None:
+        self.profile = profile
+
     def take_pictures_from(self, read_picture: ReadPicture) -> None:
         self.read_picture = read_picture
 

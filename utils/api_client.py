@@ -61,6 +61,8 @@ _MOST_LESSONS = 24
 _GLANCE_SECONDS = 0.05
 _UNREACHABLE_RETRIES = 2
 _REPLY_RETRIES = 3
+_LOADING_RETRIES = 8
+"""Tries for each of the settings' while a server loads its model: with five, some six minutes."""
 _FIRST_BACKOFF_SECONDS = 0.5
 _LONGEST_BACKOFF_SECONDS = 10.0
 
@@ -96,7 +98,8 @@ class ApiClient:
         api: Api | None = None,
     ) -> None:
         self.model = model
-        self._base_url = base_url.rstrip("/")
+        self._base_url = _without_endpoint(base_url)
+        self._address = self._base_url
         self._key = api_key.strip()
         self._api = api or ChatCompletions()
         self._writer = self._api.writer(
@@ -111,12 +114,16 @@ class ApiClient:
             "unreachable": min(_UNREACHABLE_RETRIES, retries),
             "reply": _REPLY_RETRIES,
             "server": retries,
+            "loading": _LOADING_RETRIES * retries,
         }
         self._host = urlsplit(base_url).netloc or base_url
         self._server = Server(self._host, self._key, self._api.account)
         self._profiles = profiles or ProfilesInMemory()
         self._lock = threading.Lock()
         self._endpoint: Endpoint | None = None
+        self.may_probe = True
+        """Whether the server may be looked at for what it says of the model."""
+        self._is_probing = False
 
     def warm(self) -> None:
         """Import the SDK and build its client: half a second, better spent before the first call.
@@ -178,6 +185,7 @@ class ApiClient:
             try:
                 reply = endpoint.ask(self.model, body, draft, stop)
                 yield from self._announced(reply)
+                self._look_once(endpoint)
                 yield draft.completion(spent + self._usage(draft, body))
                 return
             except Failed as failed:
@@ -206,11 +214,18 @@ class ApiClient:
         """Forget what was learnt of the server for the model of now: it is learnt again."""
         self._profiles.forget(self._base_url, self.model)
 
+    def set_profile(self, profile: ServerProfile) -> None:
+        """Keep what the person says of the server for the model of now."""
+        self._keep(profile)
+
     def _has_learnt(self, failed: Failed, body: Body) -> bool:
         """Take in what a refusal of *body* says of the server; return whether it teaches anything.
 
         DeepSeek's own API is known but for its pictures, and what else it refuses is refused.
         """
+        is_own = self._host == _DEEPSEEK_HOST
+        if failed.is_elsewhere:
+            return self._api.has_dialects and not is_own and self._looks_further()
         if failed.refusal is None:
             return False
         if body.picture_bytes:
@@ -218,10 +233,42 @@ class ApiClient:
             if profile is not None:
                 self._writer.profile = profile
                 return True
-        if self._host == _DEEPSEEK_HOST:
+        if is_own:
             return False
-        may_guess = not self._prices.knows(self.model)
+        may_guess = failed.error.kind != "context" and not self._prices.knows(self.model)
         return self._writer.mend(failed.refusal, may_guess=may_guess)
+
+    def _look_once(self, endpoint: Endpoint) -> None:
+        """Look, beside everything else, for what the server says of a model that is not known.
+
+        After a reply, for then the model is loaded. Once and for all, whatever comes of it. Of
+        Anthropic's API, whose list tells it, and of DeepSeek's own nothing has to be found out.
+        """
+        is_known = self._host == _DEEPSEEK_HOST or self._prices.knows(self.model)
+        is_known = is_known or not self._api.has_dialects
+        if self._is_probing or is_known or not self.may_probe or self.profile.probed:
+            return
+        self._is_probing = True
+        arguments = endpoint, self.model
+        threading.Thread(target=self._probe, args=arguments, name="probe", daemon=True).start()
+
+    def _probe(self, endpoint: Endpoint, model: str) -> None:
+        from utils.llm.probe import probe
+
+        is_plain = urlsplit(self._base_url).scheme == "http"
+        facts = probe(endpoint.look, model, is_plain=is_plain)
+        if not endpoint.is_closed:  # else it was broken off: another time
+            known = self._profiles.find(self._base_url, model)
+            self._profiles.keep(self._base_url, model, facts.added_to(known))
+        self._is_probing = False
+
+    def _looks_further(self) -> bool:
+        """Ask below `/v1` from now on, where most servers have this API; return if that is new."""
+        is_new = self._address == self._base_url and "/v" not in urlsplit(self._base_url).path
+        address, mark, query = self._base_url.partition("?")
+        self._address = f"{address.rstrip('/')}/v1{mark}{query}" if is_new else self._base_url
+        self._opened().move(self._address)
+        return is_new
 
     def _announced(self, reply: Iterator[Delta]) -> Iterator[Delta | Learnt]:
         """Keep what was learnt once a *reply* comes of it, and say it before that."""
@@ -240,7 +287,10 @@ class ApiClient:
         self._profiles.keep(self._base_url, self.model, ServerProfile(**news))
 
     def _fitting(self, failed: Failed, messages: Sequence[Wire]) -> Failed:
-        """Return the failure in words that fit: a first request is not to be made shorter."""
+        """Return the failure in words that fit: a first request is not to be made shorter.
+
+        The window that the refusal of a later one names is kept: the next has to fit into it.
+        """
         if failed.error.kind != "context" or self._host == _DEEPSEEK_HOST:
             return failed
         window = window_named(failed.refusal.text) if failed.refusal else 0
@@ -282,7 +332,7 @@ class ApiClient:
 
         return Endpoint(
             self._api,
-            self._base_url,
+            self._address,
             self._key,
             self._server,
             user_agent=self._user_agent,
@@ -305,6 +355,12 @@ class ApiClient:
             written_long=counted.written_long,
         )
         return replace(usage, cost_usd=cost)
+
+
+def _without_endpoint(url: str) -> str:
+    """Return *url* as a base, also where somebody gave the whole address of chat completions."""
+    address, mark, query = url.partition("?")
+    return address.rstrip("/").removesuffix("/chat/completions").rstrip("/") + mark + query
 
 
 def _taken_back(

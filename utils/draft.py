@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import secrets
 import string
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from utils.completion import Completion, Delta, RawCall, Usage
@@ -40,33 +42,30 @@ class _Call:
     id: str = ""
     name: str = ""
     pieces: list[str] = field(default_factory=list)
-    size: int = 0
-    """Characters of its arguments until now."""
 
     @property
     def is_whole(self) -> bool:
         """Whether its arguments are a whole object already, so that no more can come."""
         may_be = bool(self.pieces) and self.pieces[-1].rstrip().endswith("}")
-        return may_be and is_json("".join(self.pieces))
+        return may_be and is_json(self.arguments)
 
     def add_name(self, name: str) -> None:
         """Take in *name*: all of it, told once or with each piece, or the next part of it."""
-        is_next_part = bool(self.name) and not self.size and not name.startswith(self.name)
+        is_next_part = bool(self.name) and not self.pieces and not name.startswith(self.name)
         self.name = self.name + name if is_next_part else name or self.name
 
-    def add_arguments(self, arguments: str) -> None:
-        """Take in *arguments*: the next part of them, or all there is until now once more.
+    @property
+    def arguments(self) -> str:
+        """All of them: the pieces put together, or the last one where that holds the others.
 
-        No object goes on with its own beginning.
+        Some servers send with each piece all that came before it, or all of it once more.
         """
-        if self.size and len(arguments) >= self.size and arguments[:1] == "{":
-            told = "".join(self.pieces)
-            if arguments.startswith(told) and told.startswith("{"):
-                self.pieces.clear()
-                self.size = 0
-        if arguments:
-            self.pieces.append(arguments)
-            self.size += len(arguments)
+        text = "".join(self.pieces)
+        if len(self.pieces) < 2 or is_json(text):
+            return text
+        *others, last = self.pieces
+        grows = all(after.startswith(before) for before, after in pairwise(self.pieces))
+        return last if grows or "".join(others) == last else text
 
 
 class Draft:
@@ -95,8 +94,12 @@ class Draft:
 
     def add(self, data: bytes) -> None:
         """Take in one event. Raises `Failed` for a broken one, `ErrorInStream` for an error."""
-        if data == b"[DONE]":
+        if data.strip(b'"') == b"[DONE]":
             self.is_done = True
+            return
+        if b"\n" in data and not is_json(data.decode(errors="replace")):
+            for line in data.split(b"\n"):  # events without the blank line that parts them
+                self.add(line.strip())
             return
         try:
             self._add_event(read_json(data.decode()))
@@ -104,23 +107,27 @@ class Draft:
             raise broken_reply() from None
 
     def _add_event(self, event: dict[str, Any]) -> None:
-        if error := event.get("error"):
+        if error := event.get("error") or _bare_error(event):
             raise ErrorInStream(error)
         self.model = str(event.get("model") or self.model)
         if usage := event.get("usage"):
             self.usage = dict(usage)
         for choice in event.get("choices") or ():
-            self._add_delta(choice.get("delta") or choice.get("message") or {})
+            self._add_delta(
+                choice.get("delta") or choice.get("message") or {"content": choice.get("text")}
+            )
             self.finish_reason = choice.get("finish_reason") or self.finish_reason
 
     def _add_delta(self, delta: dict[str, Any]) -> None:
         if text := delta.get("content"):
-            if isinstance(text, list):
-                self._add_parts(text)
-            else:
+            if isinstance(text, str):
                 self._new_text += text
-        if thinking := delta.get("reasoning_content") or delta.get("reasoning"):
-            self._new_thinking += thinking
+            else:
+                self._add_parts(text if isinstance(text, list) else [text])
+        for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
+            if thinking := delta.get(name):  # some servers send one thought under two names
+                self._new_thinking += _words(thinking)
+                break
         pieces = delta.get("tool_calls") or ()
         for piece in [pieces] if isinstance(pieces, dict) else pieces:
             self._add_call(piece)
@@ -133,8 +140,7 @@ class Draft:
             if isinstance(part, str):
                 self._new_text += part
             elif thinking := part.get("thinking") or part.get("reasoning"):
-                inner = thinking if isinstance(thinking, list) else [{"text": thinking}]
-                self._new_thinking += "".join(one.get("text") or "" for one in inner)
+                self._new_thinking += _words(thinking)
             else:
                 self._new_text += part.get("text") or ""
 
@@ -148,7 +154,8 @@ class Draft:
         arguments = given[0] if given else ""
         if not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
-        call.add_arguments(arguments)
+        if arguments:
+            call.pieces.append(arguments)
         self._new_call_name = call.name
         self._new_call_characters += len(arguments)
 
@@ -216,7 +223,7 @@ class Draft:
             return True
         if self.finish_reason in _BROKEN or not (self.is_done or self.finish_reason):
             return False
-        return all(_is_object(mended("".join(call.pieces))) for call in self._calls)
+        return all(_is_object(mended(call.arguments)) for call in self._calls)
 
     def completion(self, usage: Usage) -> Completion:
         """Return the reply, closed before. Raises `Failed` if there is nothing in it to use."""
@@ -232,7 +239,7 @@ class Draft:
     def _whole_calls(self, is_cut: bool) -> list[RawCall]:
         calls = []
         for call in self._calls:
-            arguments = mended("".join(call.pieces))
+            arguments = mended(call.arguments)
             cuts = is_cut and (call is self._calls[-1] or not is_json(arguments))
             if not is_cut:
                 arguments = _as_meant(arguments)
@@ -280,6 +287,24 @@ def _is_object(arguments: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _words(value: Any) -> str:
+    """Return the text of a thought that may be an object, or a list of them."""
+    if isinstance(value, list):
+        return "".join(map(_words, value))
+    if isinstance(value, dict):
+        value = value.get("text") or value.get("content") or value.get("summary") or ""
+        return value if isinstance(value, str) else _words(value)
+    return value if isinstance(value, str) else ""
+
+
+def _bare_error(event: Mapping[str, Any]) -> Any:
+    """Return the error that *event* is itself, without a name for it, None if it is none."""
+    if "choices" in event:
+        return None
+    is_error = event.get("object") == "error" or isinstance(event.get("message"), str)
+    return event if is_error or event.get("detail") else None
 
 
 def with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:

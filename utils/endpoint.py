@@ -6,10 +6,11 @@ This loads the SDK, which takes half a second.
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPException
-from typing import cast
+from itertools import chain
+from typing import Any, cast
 
 import httpx2
 
@@ -20,7 +21,7 @@ from utils.llm.api import Api, ReplyDraft
 from utils.llm.server_profile import ServerProfile
 from utils.reply_limits import Beyond, ReplyLimits, Watch
 from utils.sse import EventReader
-from utils.strict_json import read_json
+from utils.strict_json import is_json, read_json
 from utils.waiting import Stop, Stopped
 
 CONNECT_SECONDS = 10.0
@@ -31,7 +32,8 @@ LIST_SECONDS = 5.0
 class Endpoint:
     """Sends requests to *base_url* with the SDK's client, several at once if need be.
 
-    A server that sends nothing for *idle_seconds* is given up. *server* tells what went wrong.
+    A server that sends nothing for *idle_seconds* is given
+    up. *server* tells what went wrong.
     """
 
     def __init__(
@@ -61,6 +63,14 @@ class Endpoint:
         """Close the connections that are kept open."""
         self._sdk.client.close()
 
+    @property
+    def is_closed(self) -> bool:
+        return bool(self._sdk.client.is_closed())
+
+    def move(self, base_url: str) -> None:
+        """Send what follows to *base_url*, which has the host and the query of the one before."""
+        self._sdk.client.base_url = base_url.partition("?")[0]
+
     def models(self) -> Mapping[str, ServerProfile | None]:
         """Return the models that the server lists, by name, with what it says of each.
 
@@ -78,6 +88,35 @@ class Endpoint:
             return {}
         except (httpx2.HTTPError, self._sdk.failed, ValueError, KeyError, TypeError):
             return {}  # no list that we know
+        finally:
+            timer.cancel()
+
+    def look(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Return the JSON at *path*, None where there is none in time.
+
+        A *path* that begins with "/" is one of the host, else one below the address.
+        """
+        stop = Stop()
+        use = Use(stop, Watch(self._limits))
+        timer = threading.Timer(LIST_SECONDS, stop.set)
+        timer.daemon = True
+        timer.start()
+        url = str(httpx2.URL(self._sdk.client.base_url).join(path))
+        try:
+            with stop.calling(use.cut), self._line.used_by(use):
+                if body is None:
+                    response = self._sdk.client.get(url, cast_to=httpx2.Response)
+                else:
+                    response = self._sdk.client.post(url, cast_to=httpx2.Response, body=dict(body))
+                return read_json(response.read())
+        except (Unreachable, Insecure, Stopped, Beyond, OSError, HTTPException):
+            return None
+        except (httpx2.HTTPError, self._sdk.failed, ValueError):
+            return None  # nothing that we know
+        except RuntimeError:
+            if not self.is_closed:
+                raise
+            return None
         finally:
             timer.cancel()
 
@@ -150,13 +189,13 @@ class Endpoint:
 
 def _read(response: httpx2.Response, draft: ReplyDraft, watch: Watch) -> Iterator[Delta]:
     """Feed *draft* and yield what there is to show, a piece for each read of the network."""
-    kind = response.headers.get("content-type", "")
-    if "json" in kind:  # a server that does not stream
-        draft.add(_whole(response, watch.limits.event_bytes))
-        draft.is_done = True  # it came whole
+    pieces = response.iter_bytes()
+    start = _start(pieces)
+    if start.lstrip().startswith((b"{", b"[")):  # a server that does not stream, whatever it says
+        _add_whole(draft, _whole(chain([start], pieces), watch.limits.event_bytes))
     else:
         events = EventReader(watch.limits.event_bytes)
-        for data in response.iter_bytes():
+        for data in chain([start], pieces):
             for event in events.feed(data):
                 draft.add(event)
             if delta := draft.take():
@@ -171,12 +210,32 @@ def _read(response: httpx2.Response, draft: ReplyDraft, watch: Watch) -> Iterato
         yield delta
 
 
-def _whole(response: httpx2.Response, most: int) -> bytes:
+def _start(pieces: Iterator[bytes]) -> bytes:
+    """Return the body as far as to its first byte that is no white space."""
+    start = b""
+    for piece in pieces:
+        start = piece if start.isspace() or not start else start + piece
+        if not start.isspace():
+            break
+    return start
+
+
+def _add_whole(draft: ReplyDraft, body: bytes) -> None:
+    """Feed *draft* a body that is no event stream: one JSON value, or one a line."""
+    if is_json(body.decode(errors="replace")):
+        draft.add(body)
+        draft.is_done = True  # it came whole
+        return
+    for line in filter(None, map(bytes.strip, body.splitlines())):
+        draft.add(line)
+
+
+def _whole(pieces: Iterable[bytes], most: int) -> bytes:
     """Return the body. Raises `Beyond` if it has more than *most* bytes."""
-    pieces, length = [], 0
-    for piece in response.iter_bytes():
-        pieces.append(piece)
+    known, length = [], 0
+    for piece in pieces:
+        known.append(piece)
         length += len(piece)
         if length > most:
             raise Beyond("size")
-    return b"".join(pieces)
+    return b"".join(known)

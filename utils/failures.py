@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from html import unescape
 from typing import Any, Literal
 
@@ -17,7 +19,7 @@ from utils.phrases import Phrase, phrase
 from utils.reply_limits import Measure, ReplyLimits
 from utils.strict_json import read_json
 
-Again = Literal["never", "unreachable", "reply", "server"]
+Again = Literal["never", "unreachable", "reply", "server", "loading"]
 """Whether asking again may help, and which patience it draws on."""
 
 _DAY_SECONDS = 86_400.0
@@ -39,9 +41,16 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u206
 _PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _TOO_LONG = re.compile(
     r"maximum context length|exceeds? .{0,30}context|context.{0,30}exceed|prompt is too long"
-    r"|larger than .{0,20}context|too many input tokens",
+    r"|larger than .{0,20}context|too many input tokens|context_length_exceeded"
+    r"|input (tokens?|is|length).{0,20}(too long|exceed)|input token count|longer than the m"
+    r"|maximum prompt length|reduce the length of the messages|context the overflows"
+    r"|prompt exceeds max|exceeded model token limit|reached context length|too many tokens"
+    r"|range of input length|tokens_limit_reached|decoder prompt",
     re.IGNORECASE,
 )
+_NO_PATH = r"^.{0,20}(page |route |resource |path |file |url )?not found\W*$|method not allowed"
+_NO_PATH += r"|unexpected endpoint|(cannot|invalid|unknown) .{0,10}(post|url|path|route)|no route"
+"""What says that there is nothing at an address, rather than no such model."""
 
 
 class Failed(Exception):
@@ -52,6 +61,8 @@ class Failed(Exception):
     """
 
     refusal: Refusal | None = None
+    is_elsewhere = False
+    """Whether there is nothing at the address that was asked."""
 
     def __init__(
         self, kind: ErrorKind, what: Phrase, again: Again = "never", *, after: float | None = None
@@ -102,8 +113,10 @@ class Server:
             case 413:
                 return _too_long()
         if status in _PASSING_STATUSES:
-            return self._busy(status, message, _seconds(headers))
+            return self._busy(status, message, _seconds(headers, message))
         if status < 400 or (status in (404, 405) and not message):
+            return self.no_api(status)
+        if status in (404, 405) and re.search(_NO_PATH, message, re.IGNORECASE):
             return self.no_api(status)
         what = phrase(
             "{host} did not accept the request (HTTP {status}): {message}",
@@ -121,27 +134,32 @@ class Server:
             setting=self._account.url_name,
             status=status,
         )
-        return Failed("request", what)
+        failed = Failed("request", what)
+        failed.is_elsewhere = True
+        return failed
 
     def broke_in(self, error: Any, *, model: str) -> Failed:
         """Return what an `error` object in the midst of a stream means."""
         message, kind = _message_in({"error": error})
+        status = _status_in(error, kind)
         if known := self._known(message, model):
-            return known
-        if status := _STATUS_OF_KIND.get(kind):
-            return self._refused(status, message, {})
-        if "authentication" in kind:
+            failed = known
+        elif kind in _STATUS_OF_KIND:
+            failed = self._refused(status, message, {})
+        elif "authentication" in kind or status == 401:
             return self._bad_key(401, message)
-        if kind == "invalid_request_error":
+        elif status in (400, 422):
             what = phrase(
                 "{host} broke the reply off: {message}",
                 host=self._host,
                 message=self._clean(message),
             )
             failed = Failed("request", what)
-            failed.refusal = Refusal.of(400, message)
-            return failed
-        return self._busy(None, message, None)
+        else:
+            failed = self._busy(None, message, _seconds({}, message))
+        if failed.error.kind in ("request", "server", "context"):
+            failed.refusal = Refusal.of(status, message)
+        return failed
 
     def unreachable(self, reason: str) -> Failed:
         what = phrase(
@@ -198,9 +216,7 @@ class Server:
             return _censored()
         if re.search(r"Insufficient Balance|credit balance is too low", message):
             return self._no_balance()
-        if re.search(
-            r"supported API model names|[Mm]odel.*(not exist|not found)|^model: ", message
-        ):
+        if _NO_MODEL.search(message):
             what = phrase(
                 "{host} does not serve the model {model}: {message}",
                 host=self._host,
@@ -272,7 +288,8 @@ class Server:
                 host=self._host,
                 message=self._clean(message) or f"HTTP {status}",
             )
-        return Failed("server", what, "server", after=after)
+        is_loading = status == 503 and re.search(r"\bload", message, re.IGNORECASE)
+        return Failed("server", what, "loading" if is_loading else "server", after=after)
 
     def _clean(self, text: str) -> str:
         """Return *text* fit to be shown: one line, not long, no control characters, no key."""
@@ -378,16 +395,33 @@ def _plain(body: str) -> str:
     return unescape(title[1]) if title else ""
 
 
-def _seconds(headers: Mapping[str, str]) -> float | None:
+def _status_in(error: Any, kind: str) -> int:
+    """Return the HTTP status that an *error* in a stream stands for, 500 where it does not say."""
+    if kind in _STATUS_OF_KIND:
+        return _STATUS_OF_KIND[kind]
+    for name in ("code", "status", "status_code"):
+        value = error.get(name) if isinstance(error, dict) else None
+        if isinstance(value, int | str) and re.fullmatch(r"[45]\d\d", str(value)):
+            return int(value)
+    return 400 if kind.lower() in ("invalid_request_error", "badrequesterror") else 500
+
+
+def _seconds(headers: Mapping[str, str], message: str = "") -> float | None:
     """Return how long a server wants us to wait, None if it does not say.
 
-    It says so by `retry-after`, whose form as a date is not understood, or by the moment at which
-    one of its limits that are used up (Anthropic's headers) is not so any more.
+    It says so by a header, by the moment at which one of its limits that are used up (Anthropic's
+    headers) is not so any more, or in the words of its *message*.
     """
-    try:
-        return max(0.0, float(headers.get("retry-after", "")))
-    except ValueError:
-        return max(_waits(headers), default=None)
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        with suppress(ValueError):
+            return max(0.0, float(headers.get(name, "")) * scale)
+    if date := headers.get("retry-after"):
+        with suppress(ValueError):  # neither seconds nor a date
+            return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    if waits := list(_waits(headers)):
+        return max(waits)
+    asked = re.search(r"(?:try again|retry) (?:in|after) ([\dhms. ]*\d(?:ms|s|m|h)?)", message)
+    return _spoken(asked[1]) if asked else None
 
 
 def _waits(headers: Mapping[str, str]) -> Iterator[float]:
@@ -398,3 +432,12 @@ def _waits(headers: Mapping[str, str]) -> Iterator[float]:
         with suppress(ValueError, TypeError):
             reset = datetime.fromisoformat(headers.get(f"{limit}-reset", ""))
             yield max(0.0, (reset - datetime.now(UTC)).total_seconds())
+
+
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "": 1.0}
+
+
+def _spoken(duration: str) -> float | None:
+    """Return the seconds of a *duration* such as "1m2.5s", "20ms" or "7"."""
+    parts = re.findall(r"(\d+(?:\.\d+)?) ?(ms|h|m|s|)", duration)
+    return sum(float(number) * _UNITS[unit] for number, unit in parts) if parts else None

@@ -15,7 +15,7 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from ssl import SSLCertVerificationError, SSLContext, SSLError
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -28,10 +28,10 @@ from utils.waiting import Stop, Stopped, Timeout, interruptible
 _PIECE = 65_536
 _LONGEST_LINE = 65_536  # bytes of what stands between two chunks
 _GRACE_SECONDS = 0.05
-_SENT_HEADERS = (
-    *("accept", "content-type", "user-agent"),
-    *("authorization", "x-api-key", "anthropic-version"),
-)
+_SECRET_HEADERS = ("authorization", "x-api-key", "api-key")
+_SENT_HEADERS = ("accept", "content-type", "user-agent", "anthropic-version", *_SECRET_HEADERS)
+_Origin = tuple[str, str, int | None]
+"""The scheme, the host and the port of an address."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -99,6 +99,9 @@ class Line(httpx2.BaseTransport):
 
     A reply must begin within *begin_seconds*: the limit of the socket, *idle_seconds*, is for each
     read of it, and a head can come byte by byte.
+
+    A server may send a request on to another one. That is not told the key, and nothing goes in
+    the open from an address that is encrypted: `Insecure`.
     """
 
     def __init__(
@@ -107,10 +110,12 @@ class Line(httpx2.BaseTransport):
         self._connect_seconds = connect_seconds
         self._timeout = Timeout(begin_seconds)
         self._idle_seconds = idle_seconds
-        self._proxy = _proxy_for(urlsplit(base_url))
+        self._origin = _origin(httpx2.URL(base_url))
+        self._proxies = {self._origin: _proxy_for(urlsplit(base_url))}
         self._here = threading.local()
         self._lock = threading.Lock()
-        self._kept: list[http.client.HTTPConnection] = []
+        self._kept: list[tuple[_Origin, http.client.HTTPConnection]] = []
+        self._is_closed = False
 
     @contextmanager
     def used_by(self, use: Use) -> Iterator[None]:
@@ -123,15 +128,19 @@ class Line(httpx2.BaseTransport):
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         use: Use = self._here.use
+        origin = _origin(request.url)
+        if self._origin[0] == "https" and origin[0] != "https":
+            raise Insecure(f"it sends on to {request.url.host} without encryption")
         connection, reply = self._exchange(request, use)
         headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in reply.getheaders()]
-        body = _Body(connection, reply, self._keep, use)
+        body = _Body(connection, reply, partial(self._keep, origin), use)
         return httpx2.Response(reply.status, headers=headers, stream=body)
 
     def close(self) -> None:
         with self._lock:
             kept, self._kept = self._kept, []
-        for connection in kept:
+            self._is_closed = True
+        for _, connection in kept:
             connection.close()
 
     def _exchange(
@@ -142,7 +151,7 @@ class Line(httpx2.BaseTransport):
         The server may close a kept connection at the very moment it is used again; then, and only
         then, the request is sent once more, over a new one.
         """
-        if kept := self._take_kept():
+        if kept := self._take_kept(_origin(request.url)):
             with suppress(ConnectionError, SSLError, http.client.BadStatusLine):
                 return kept, self._ask(kept, request, use)
         connection = self._connected(request.url, use)
@@ -155,10 +164,13 @@ class Line(httpx2.BaseTransport):
         use.holds(connection.sock)
         connection.sock.settimeout(self._idle_seconds)
         headers = {name: request.headers[name] for name in _SENT_HEADERS if name in request.headers}
+        if not self._may_know_key(request.url):
+            headers = {name: v for name, v in headers.items() if name not in _SECRET_HEADERS}
         target = request.url.raw_path.decode("ascii")
-        if self._proxy and request.url.scheme == "http":
+        proxy = self._proxy_to(request.url)
+        if proxy and request.url.scheme == "http":
             target = str(request.url)
-            headers |= _proxy_headers(self._proxy)
+            headers |= _proxy_headers(proxy)
         try:
             connection.request(request.method, target, request.read(), headers)
             with use.beginning(self._timeout):
@@ -167,19 +179,35 @@ class Line(httpx2.BaseTransport):
             connection.close()
             raise
 
-    def _take_kept(self) -> http.client.HTTPConnection | None:
+    def _may_know_key(self, url: httpx2.URL) -> bool:
+        """Return whether the key is for *url*: its own server, or the same one encrypted."""
+        scheme, host, port = self._origin
+        return _origin(url) in (self._origin, ("https", host, 443 if port == 80 else port))
+
+    def _proxy_to(self, url: httpx2.URL) -> SplitResult | None:
+        origin = _origin(url)
+        if origin not in self._proxies:
+            self._proxies[origin] = _proxy_for(urlsplit(str(url)))
+        return self._proxies[origin]
+
+    def _take_kept(self, origin: _Origin) -> http.client.HTTPConnection | None:
         while True:
             with self._lock:
-                if not self._kept:
+                kept = [one for one in self._kept if one[0] == origin]
+                if not kept:
                     return None
-                connection = self._kept.pop()
+                self._kept.remove(kept[-1])
+            _, connection = kept[-1]
             if not _is_readable(connection.sock):
                 return connection
             connection.close()  # the server closed it, or says what nobody asked
 
-    def _keep(self, connection: http.client.HTTPConnection) -> None:
+    def _keep(self, origin: _Origin, connection: http.client.HTTPConnection) -> None:
         with self._lock:
-            self._kept.append(connection)
+            if not self._is_closed:
+                self._kept.append((origin, connection))
+                return
+        connection.close()
 
     def _connected(self, url: httpx2.URL, use: Use) -> http.client.HTTPConnection:
         """Return a new connection. Looking a name up cannot be cut, so another thread does it."""
@@ -202,7 +230,7 @@ class Line(httpx2.BaseTransport):
         raise Stopped
 
     def _new_connection(self, url: httpx2.URL) -> http.client.HTTPConnection:
-        proxy = self._proxy
+        proxy = self._proxy_to(url)
         host, port = (proxy.hostname or "", proxy.port) if proxy else (url.host, url.port)
         seconds = self._connect_seconds
         if url.scheme == "http":
@@ -337,6 +365,11 @@ class _Chunks:
                 self._left = -1
             self._is_last = not self._left
             self.is_broken = self._left < 0
+
+
+def _origin(url: httpx2.URL) -> _Origin:
+    usual = {"http": 80, "https": 443}.get(url.scheme)
+    return url.scheme, url.host, url.port or usual
 
 
 def _proxy_for(url: SplitResult) -> SplitResult | None:

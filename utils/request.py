@@ -58,6 +58,8 @@ class RequestWriter:
         self._effort = effort
         self._tokens_per_byte = _TOKENS_PER_BYTE
         self._spelt = _Spelt()
+        self._sent: tuple[list[Wire], frozenset[int]] = [], frozenset()
+        """The messages of the last request, and how many those of its conversation had."""
         self.profile = ServerProfile()
         self.read_picture: ReadPicture = no_picture
 
@@ -75,6 +77,8 @@ class RequestWriter:
         head: dict[str, Any] = {"model": model}
         if tools:
             head["tools"] = [_plain(tool) for tool in tools] if profile.plain_schema else tools
+            if profile.tool_choice != "unsaid":
+                head["tool_choice"] = profile.tool_choice
         start = _json(head)[:-1] + b',"messages":['
         spelt = self._spelled(messages)
         body = start + spelt.text + b"],"
@@ -117,12 +121,17 @@ class RequestWriter:
         prompt_tokens += picture_tokens
         window = min(self._context_limit, self.profile.window or self._context_limit)
         largest = min(self._max_tokens, self.profile.max_output or self._max_tokens)
-        return min(largest, max(window - prompt_tokens, _LEAST_OUTPUT_TOKENS))
+        least = max(min(_LEAST_OUTPUT_TOKENS, window // 16), 1)
+        return min(largest, max(window - prompt_tokens, least))
 
     def _spelled(self, messages: Sequence[Wire]) -> _Spelt:
         """Spell *messages*, separated by commas; only what is behind the known ones is new work."""
         profile = self.profile
-        messages = arranged(messages, profile)
+        sent, ends = self._sent
+        if sent != list(messages[: len(sent)]):
+            ends = frozenset()
+        self._sent = list(messages), ends | {len(messages)}
+        messages = arranged(messages, profile, ends)
         before = self._spelt
         known = len(before.messages)
         if before.profile != profile or before.messages != messages[:known]:
@@ -140,7 +149,7 @@ class RequestWriter:
 
 
 def _parts(message: Wire) -> list[Wire]:
-    content = message["content"]
+    content = message.get("content")
     return content if isinstance(content, list) else []
 
 

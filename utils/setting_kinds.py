@@ -94,9 +94,13 @@ def hosts() -> Kind:
     return {"parse": parse, "allowed": phrase("host names such as example.org or .example.org")}
 
 
-def address(example: str) -> Kind:
+def address(example: str, *, may_ask: bool = False) -> Kind:
+    """Return the kind of an address; one that *may_ask* may have a query."""
+    query = r"(\?[^\s?#]*)?" if may_ask else ""
+
     def parse(value: object) -> str:
-        if not isinstance(value, str) or not re.fullmatch(r"https?://[^\s/?#]+[^\s?#]*", value):
+        pattern = rf"https?://[^\s/?#]+[^\s?#]*{query}"
+        if not isinstance(value, str) or not re.fullmatch(pattern, value):
             raise ValueError
         return value.rstrip("/")
 
@@ -156,7 +160,8 @@ def _provider(name: str, table: object) -> dict[str, str]:
         raise ValueError
     if table.get("api", "anthropic") not in ("anthropic", "chat-completions"):
         raise ValueError
-    url = address("")["parse"](table.get("base_url"))
+    may_ask = table.get("api") != "anthropic"
+    url = address("", may_ask=may_ask)["parse"](table.get("base_url"))
     return {**table, "base_url": url, "api_key": _stripped(table.get("api_key", ""))}
 
 

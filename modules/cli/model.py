@@ -63,6 +63,8 @@ def practice_model(make: Make, words: Words, stack: ExitStack) -> ApiClient:
     from modules.practice.server import serve
     from modules.practice.understanding import answer
 
-    return make(
+    client = make(
         stack.enter_context(serve(partial(answer, screen=words.language))), "practice", "practice"
     )
+    client.may_probe = False  # it is our own
+    return client

@@ -68,6 +68,9 @@ class Obedient:
     def forget_profile(self) -> None:
         """There is nothing that this model has learnt."""
 
+    def set_profile(self, profile: ServerProfile) -> None:
+        """There is nothing to say of this model."""
+
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
     ) -> Iterator[Delta | Retry | Completion]:

@@ -183,6 +183,27 @@ def test_the_models_that_can_be_had_are_listed() -> None:
     assert only(run(main, "/model")).card == TableCard(title, rows)
 
 
+def test_what_a_server_takes_can_be_said() -> None:
+    main = terminal()
+    assert only(run(main, "/model set window=8192 thinking=no call_ids=short")).ok
+    said = ServerProfile(window=8192, thinking=False, call_ids="short")
+    assert main.model.profile == said
+    for wrong, why in [
+        ("windw=1", "windw is none of thinking"),
+        ("window=many", "window cannot be 'many'"),
+        ("thinking=maybe", "thinking cannot be 'maybe'"),
+        ("window", "window is not FIELD=VALUE"),
+        ("changes=", "changes is none of"),
+        ("window=9 call_ids=long", "call_ids cannot be 'long'"),
+    ]:
+        answer = run(main, f"/model set {wrong}")
+        assert not only(answer).ok
+        assert why in title(answer)
+        assert main.model.profile == said
+    assert only(run(main, "/model set window= thinking= call_ids=")).ok
+    assert main.model.profile == ServerProfile()
+
+
 def test_a_model_that_the_server_does_not_list_is_refused_and_the_nearest_named() -> None:
     main = terminal()
     assert only(run(main, "/model whatever")).ok  # the server says nothing of its models

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from utils.llm.server_profile import ServerProfile
 from utils.request import RequestWriter
 
 Messages = list[dict[str, Any]]
@@ -64,3 +66,16 @@ def test_conversations_in_several_threads_stay_apart() -> None:
     finally:
         sys.setswitchinterval(before)
     assert not mixed
+
+
+def test_what_comes_after_a_request_without_a_reply_changes_nothing_that_was_sent() -> None:
+    writer = RequestWriter(max_tokens=1000, context_limit=100_000, effort="high")
+    writer.profile = ServerProfile(alternating=True)
+    talk = [{"role": "system", "content": "You."}, {"role": "user", "content": "Go."}]
+    bodies = []
+    for text in ("And?", "Now?", "Well?"):
+        bodies.append(writer.write("m", talk, [], think=False).partition(b"],")[0])
+        note = {"role": "system", "content": f"{text} news"}
+        talk = [*talk, note, {"role": "user", "content": text}]
+    for before, after in pairwise(bodies):
+        assert after.startswith(before)

@@ -30,6 +30,8 @@ _EXTRAS = Path(__file__).resolve().parents[2] / "requirements-extras.txt"
 class AnthropicMessages:
     """The API of that name, spoken through the package `anthropic`."""
 
+    has_dialects = False
+
     def __init__(self, account: Account) -> None:
         self.account = account
 
@@ -55,7 +57,7 @@ class AnthropicMessages:
             max_retries=0,
             open_telemetry=False,
             default_headers={"User-Agent": user_agent, **_older_key(base_url, key)},
-            http_client=httpx2.Client(transport=transport, timeout=None),
+            http_client=httpx2.Client(transport=transport, timeout=None, follow_redirects=True),
         )
         return Sdk(
             client,

@@ -84,9 +84,14 @@ class ReplyDraft(Protocol):
 
 
 class Api(Protocol):
-    """One provider's API."""
+    """One provider's API.
+
+    *has_dialects* says that servers of all kinds speak it, each in its way: their address may lack
+    `/v1`, and what they say of a model is looked for.
+    """
 
     account: Account
+    has_dialects: bool
 
     def writer(self, *, max_tokens: int, context_limit: int, effort: str) -> Writer:
         """Return what writes the requests of a conversation."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 from utils.completion import Usage
 from utils.llm.account import DEEPSEEK_ACCOUNT, Account
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 
 
 class ChatCompletions:
-    """The API of that name, spoken through the package `openai`."""
+    """The API of that name, spoken through the package `openai`.
+
+    A query in the address stands behind every path; one that names an `api-version`, as Azure's do,
+    has the key sent as `api-key` too.
+    """
+
+    has_dialects = True
 
     def __init__(self, account: Account = DEEPSEEK_ACCOUNT) -> None:
         self.account = account
@@ -33,12 +40,18 @@ class ChatCompletions:
         import httpx2
         import openai
 
+        address, _, query = base_url.partition("?")
+        said = dict(parse_qsl(query))
+        headers = {"User-Agent": user_agent}
+        if "api-version" in said:
+            headers["api-key"] = key
         client = openai.OpenAI(
-            base_url=base_url,
+            base_url=address,
             api_key=key or "none",
             max_retries=0,
-            default_headers={"User-Agent": user_agent},
-            http_client=httpx2.Client(transport=transport, timeout=None),
+            default_headers=headers,
+            default_query=said,
+            http_client=httpx2.Client(transport=transport, timeout=None, follow_redirects=True),
         )
         client.organization = client.project = None  # not this server's business
         return Sdk(

@@ -67,6 +67,10 @@ class ModelClient:
         """Forget what was learnt of the server for the model of now."""
         self._client().forget_profile()
 
+    def set_profile(self, profile: ServerProfile) -> None:
+        """Keep what the person says of the server for the model of now."""
+        self._client().set_profile(profile)
+
     def models(self, name: str = "") -> Sequence[str]:
         """Return the names that the server of the model *name* has; "": those of all servers.
 

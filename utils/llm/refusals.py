@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
-from utils.llm.server_profile import PLAIN, ServerProfile
+from utils.llm.server_profile import PLAIN, CallContent, ServerProfile
 from utils.phrases import Phrase, phrase
 from utils.strict_json import read_json
 
@@ -18,6 +18,12 @@ _LEAST_REPLY = 256
 _LONGEST_TEXT = 8192
 """Characters of a refusal that are read; some servers send the whole request back."""
 _MOST_DIGITS = 12
+_LISTED = re.compile(
+    r"[,;.]? ?(expected one of|(allowed|supported|valid|permitted|known) (fields|parameters|keys"
+    r"|properties|arguments|names)\b).*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What a server takes, named behind what it does not."""
 _TEMPLATE = re.compile(r"template|jinja|raise_exception|TemplateError", re.IGNORECASE)
 
 
@@ -35,12 +41,14 @@ class Refusal:
             text = words_in(read_json(body))
         except ValueError:
             text = body
-        return cls(status, text[:_LONGEST_TEXT])
+        return cls(status, _LISTED.sub("", text[:_LONGEST_TEXT]))
 
     @property
     def may_be_shape(self) -> bool:
         """Whether another shape of the same request may help."""
-        return self.status in (400, 422) or (self.status == 500 and self._names_a_shape)
+        return self.status in (400, 422) or (
+            self.status in (406, 415, 500, 501) and self._names_a_shape
+        )
 
     @property
     def _names_a_shape(self) -> bool:
@@ -80,17 +88,20 @@ class _Habit:
 
 
 def _window(profile: ServerProfile, text: str) -> ServerProfile:
-    """Take the window that *text* names, then ask for less and less output.
-
-    A prompt that fills the window alone teaches nothing.
-    """
+    """Take the window that *text* names, then ask for less and less output."""
     found = window_named(text)
-    if not found or _prompt_named(text) + _LEAST_REPLY > found:
+    if not found:
         return profile
     if not profile.window or found < profile.window:
         return replace(profile, window=found)
     output = min(profile.max_output or found, found) // 2
     return replace(profile, max_output=output) if output >= _LEAST_REPLY else profile
+
+
+def _is_full(text: str) -> bool:
+    """Return whether the prompt alone fills the window, by what *text* says of both."""
+    window = window_named(text)
+    return window > 0 and _prompt_named(text) + _LEAST_REPLY > window
 
 
 def _prompt_named(text: str) -> int:
@@ -101,6 +112,10 @@ def _prompt_named(text: str) -> int:
         r"request \(([\d,]+) tokens",
         r"prompt is too long: ([\d,]+)",
         r"resulted in ([\d,]+) tokens",
+        r"(?:contains?|input|prompt|length) \(?(?:at least )?([\d,]+)(?: input)? ?(?:tokens|\))",
+        r"input token count \(([\d,]+)",
+        r"keep the first ([\d,]+)",
+        r"([\d,]+) of text input",
     ):
         if found := re.search(pattern, text, re.IGNORECASE):
             return _number(found[1])
@@ -117,6 +132,15 @@ def window_named(text: str) -> int:
         r"max_model_len[^\d]{0,20}([\d,]+)",
         r"input tokens? .*?(?:limit|maximum)[^\d]{0,30}([\d,]{4,})",
         r"> ?([\d,]{4,}) maximum",
+        r"([\d,]{4,}) maximum context length",
+        r"maximum model length of ([\d,]+)",
+        r"maximum prompt length is ([\d,]+)",
+        r"configured limit of ([\d,]+)",
+        r"maximum number of tokens allowed \(([\d,]+)",
+        r"input length should be \[\d+, ?([\d,]+)",
+        r"model token limit: ([\d,]+)",
+        r"cannot exceed ([\d,]+)",
+        r"max size: ([\d,]+) tokens",
     ):
         if found := re.search(pattern, text, re.IGNORECASE):
             return _number(found[1])
@@ -130,7 +154,7 @@ def _number(digits: str) -> int:
 
 def _output(profile: ServerProfile, text: str) -> ServerProfile:
     """Take the largest output that *text* names, or one that is smaller than the last try."""
-    if re.search(r"max_tokens.*(not supported|unsupported|instead)", text) and (
+    if re.search(r"max_tokens.*(not supported|unsupported|instead|deprecated)", text) and (
         "max_completion_tokens" in text
     ):
         return replace(profile, output_limit="max_completion_tokens")
@@ -155,12 +179,16 @@ def _unknown(text: str, name: str) -> bool:
 
 def _largest_named(text: str) -> int:
     """Return the most tokens of output that *text* allows, 0 if it names none."""
+    if beyond := re.search(r"to ([\d,]+) \(exclusive\)", text):
+        return _number(beyond[1]) - 1
     for pattern in (
         r"at most ([\d,]+)",
         r"(?:less than or equal to|<=|no more than|not exceed|up to) ?`?([\d,]+)",
         r"\[ ?\d+ ?, ?([\d,]+) ?\]",
         r"between \d+ and ([\d,]+)",
         r"> ([\d,]+),? which is the maximum",
+        r"exceeds (?:the )?(?:limit|maximum)?(?: of )?([\d,]+)",
+        r"exceeds the maximum[^\d]{0,30} of ([\d,]+)",
         r"(?:maximum|limit|max)[^\d]{0,40}(?:is|of|:|=) ?([\d,]+)",
     ):
         if found := re.search(pattern, text, re.IGNORECASE):
@@ -178,12 +206,29 @@ def _system(profile: ServerProfile, text: str) -> ServerProfile:
 
 
 def _alternating(profile: ServerProfile, _: str) -> ServerProfile:
+    """Let roles alternate; where that was no help, neither tools nor the system have one there."""
+    if profile.alternating and not profile.tool_messages:
+        return replace(profile, system_messages="none")
+    if profile.alternating:
+        return replace(profile, tool_messages=False)
     system = "first" if profile.system_messages == "anywhere" else profile.system_messages
     return replace(profile, alternating=True, system_messages=system)
 
 
 def _call_content(profile: ServerProfile, _: str) -> ServerProfile:
-    return replace(profile, call_content="null")
+    """Take the next of what may stand beside calls without a text."""
+    known = get_args(CallContent)
+    tried = known.index(profile.call_content)
+    return replace(profile, call_content=known[min(tried + 1, len(known) - 1)])
+
+
+def _tool_choice(profile: ServerProfile, text: str) -> ServerProfile:
+    """Say what *text* wants of the choice of tools; nothing where that itself is refused."""
+    if profile.tool_choice != "unsaid":
+        return replace(profile, tool_choice="unsaid")
+    if re.search(r"requires --|enable-auto|tool-call-parser", text):
+        return replace(profile, tool_choice="none")
+    return replace(profile, tool_choice="auto")
 
 
 def _without(**changes: Any) -> Callable[[ServerProfile, str], ServerProfile]:
@@ -195,6 +240,11 @@ _HABITS: Sequence[_Habit] = (
         r"(maximum|available|model'?s?) (context|input)|context (length|window|size)|n_ctx"
         r"|prompt is too long|max_model_len",
         _window,
+    ),
+    _Habit(
+        r"auto.{0,4} tool choice requires|enable-auto-tool-choice"
+        r"|tool_choice.{0,40}(required|missing|must be)",
+        _tool_choice,
     ),
     _Habit(r"reasoning_content", _without(reasoning_content=False)),
     _Habit(
@@ -208,12 +258,22 @@ _HABITS: Sequence[_Habit] = (
         _without(thinking=False),
     ),
     _Habit(
-        r"max_tokens|max_completion_tokens|max_new_tokens|(output|completion) tokens",
+        r"max_tokens|max_completion_tokens|max_new_tokens|max.?output.?tokens|maximum output"
+        r"|(output|completion) tokens",
         _output,
     ),
     _Habit(
         r"\balternat(e|es|ing)\b.{0,40}\b(user|assistant|roles?)\b|roles? must alternate",
         _alternating,
+    ),
+    _Habit(
+        r"\btool\b.{0,12} roles?\b|roles?\W{1,4}tool\b.{0,40}(support|unknown|invalid|allowed)"
+        r"|(unknown|unsupported|invalid|unexpected|only support).{0,30}\brole\W{1,4}tool\b"
+        r"|only user.{0,20}assistant.{0,20}roles?"
+        r"|role.{0,40}should be.{0,20}user.{0,8}(or|and) .?assistant"
+        r"|tool_calls.{0,40}(extra|not permitted|unsupported|not supported|unknown|unexpected)"
+        r"|(extra|unsupported|unknown|unexpected).{0,40}\btool_calls",
+        _without(tool_messages=False),
     ),
     _Habit(
         r"\bsystem\b.{0,60}(messages?|prompts?|roles?|instruction)|roles?\b.{0,60}\bsystem\b",
@@ -238,8 +298,9 @@ _HABITS: Sequence[_Habit] = (
         _without(plain_schema=True),
     ),
     _Habit(
-        r"content.{0,60}(empty|blank|at least 1|min_length|must not be|non-?whitespace)"
-        r"|(empty|blank).{0,30}content",
+        r"content.{0,60}(empty|blank|at least 1|min_length|must not be|non-?whitespace|null\b"
+        r"|none\b|required|missing|valid string)"
+        r"|(empty|blank|null|missing).{0,30}content|must have a text",
         _call_content,
     ),
 )
@@ -249,11 +310,14 @@ def learnt(profile: ServerProfile, refusal: Refusal, *, may_guess: bool) -> Serv
     """Return the profile that *refusal* teaches, None if it teaches nothing new.
 
     One habit a refusal, each at most once: a profile only ever asks for less. A refusal that
-    names nothing of ours teaches the plainest shape, if one *may_guess*.
+    names nothing of ours teaches the plainest shape, if one *may_guess*; one of a prompt that
+    fills the window alone teaches nothing.
     """
     if not refusal.may_be_shape:
         return None
     named = [habit for habit in _HABITS if habit.asks(refusal.text)]
+    if named[:1] == [_HABITS[0]] and _is_full(refusal.text):
+        return None
     for habit in named:
         if (better := habit.change(profile, refusal.text)) != profile:
             return better

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, Literal, Protocol, get_args, get_type_hints
 
 OutputLimit = Literal["max_tokens", "max_completion_tokens", "none"]
 SystemMessages = Literal["anywhere", "first", "none"]
+CallContent = Literal["text", "null", "absent", "named"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +22,14 @@ class ServerProfile:
     and reply may have together; 0 is "not known". *system_messages* says where they may stand,
     *alternating* that roles must, *parallel_calls* whether one reply may hold several calls.
     *call_ids* is "short" where an id must be nine letters and digits, *call_content* what stands
-    beside calls that come without text. *plain_schema* leaves out of the tools' schemas what not
-    everybody understands. *pictures* is whether a message may hold parts that are pictures.
-    *thinks_by* and *rests_by* are how Claude is told to think and not to, "" where that is known of
-    the model without asking.
+    beside calls that come without text; "named" says what is called. *tool_messages* is whether
+    calls and their answers may be messages of their own; else they are told as text.
+    *tool_choice* is what is said of the choice of tools: "none" where a server reads no calls, so
+    that they come as text. *plain_schema* leaves out of the tools' schemas what not everybody
+    understands. *pictures* is whether a message may hold parts that are pictures. *thinks_by* and
+    *rests_by* are how Claude is told to think and not to, "" where that is known of the model
+    without asking. *probed* is whether the server was looked at for what it says of the model; that
+    is done once.
     """
 
     thinking: bool = True
@@ -39,11 +44,14 @@ class ServerProfile:
     alternating: bool = False
     parallel_calls: bool = True
     call_ids: Literal["any", "short"] = "any"
-    call_content: Literal["text", "null"] = "text"
+    call_content: CallContent = "text"
+    tool_messages: bool = True
+    tool_choice: Literal["unsaid", "auto", "none"] = "unsaid"
     plain_schema: bool = False
     thinks_by: Literal["", "adaptive", "enabled"] = ""
     rests_by: Literal["", "disabled", "between_tools", "effort"] = ""
     pictures: bool = False
+    probed: bool = False
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> ServerProfile:
@@ -61,6 +69,20 @@ class ServerProfile:
                 raise ValueError(f"{name} cannot be {value!r}")
         return cls(**table)
 
+    @classmethod
+    def value(cls, name: str, said: str) -> Any:
+        """Return the value of the field *name* that a person *said*. Raises `ValueError`.
+
+        Truth is "yes" or "no", as it is shown.
+        """
+        kind = _types().get(name)
+        value: Any = said
+        if kind is bool:
+            value = {"yes": True, "true": True, "no": False, "false": False}.get(said.lower(), said)
+        elif kind is int and said.isascii() and said.isdecimal():
+            value = int(said[:12])
+        return getattr(cls.of({name: value}), name)
+
     @property
     def changes(self) -> dict[str, Any]:
         """What differs from the defaults, by name: what `of` takes back."""
@@ -71,7 +93,7 @@ class ServerProfile:
     @property
     def summary(self) -> str:
         """What differs from the defaults, for people; "" where nothing does."""
-        return _summary(self.changes)
+        return _summary(replace(self, probed=False).changes)
 
     def news(self, before: ServerProfile) -> str:
         """What differs from the defaults and did not so *before*, for people."""

@@ -7,12 +7,13 @@ messages that go on, so that a provider's prefix cache goes on serving.
 from __future__ import annotations
 
 import hashlib
+import json
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from utils.completion import SIGNED, Wire
-from utils.llm.server_profile import ServerProfile
+from utils.llm.server_profile import CallContent, ServerProfile
 from utils.pictures import Picture, PictureGone, ReadPicture, blind_note, gone_note, no_picture
 
 _NOTE = "[Note from the system]\n"
@@ -28,12 +29,23 @@ _SHOWN = "[Pictures that the calls above read: {names}]"
 _LOOKING = "(looking at it)"
 """The reply before them, where roles must alternate."""
 
+_LATER = "is_later"
+"""Marks, while they are arranged, the messages that nothing sent before may be joined with."""
 
-def arranged(messages: Sequence[Wire], profile: ServerProfile) -> Sequence[Wire]:
+
+def arranged(
+    messages: Sequence[Wire], profile: ServerProfile, ends: Collection[int] = ()
+) -> Sequence[Wire]:
     """Return *messages* in the order and the roles that a server of *profile* takes.
 
-    They are not changed themselves. A system message that cannot be one is marked as a note.
+    They are not changed themselves. A system message that cannot be one is marked as a note. *ends*
+    are the lengths of earlier requests, of the beginning of *messages*: what comes after one is
+    not joined to what was sent in it.
     """
+    if profile.alternating and ends:
+        messages = [{**m, _LATER: True} if n in ends else m for n, m in enumerate(messages)]
+    if not profile.tool_messages:
+        messages = list(_as_text(messages))
     if not profile.parallel_calls:
         messages = list(_one_call_each(messages))
     if any("pictures" in message for message in messages):
@@ -65,8 +77,8 @@ def spelled(message: Wire, profile: ServerProfile, read_picture: ReadPicture = n
     calls = message.get("tool_calls")
     if calls and profile.call_ids == "short":
         message["tool_calls"] = [{**call, "id": _short(call["id"])} for call in calls]
-    if calls and profile.call_content == "null":
-        message["content"] = message["content"] or None
+    if calls and not message["content"]:
+        _set_content(message, profile.call_content)
     return message
 
 
@@ -152,6 +164,44 @@ def _joined(first: Any, second: Any) -> Any:
     return [*both[0], *both[1]]
 
 
+def _set_content(message: Wire, content: CallContent) -> None:
+    """Put what a server takes in the place of the text that a reply of calls has none of."""
+    match content:
+        case "null":
+            message["content"] = None
+        case "absent":
+            del message["content"]
+        case "named":
+            names = ", ".join(call["function"]["name"] for call in message["tool_calls"])
+            message["content"] = f"({names})"
+
+
+def _as_text(messages: Sequence[Wire]) -> Iterator[Wire]:
+    """Yield *messages* with each call in its reply's text, and each answer as the person's."""
+    names: dict[str, str] = {}
+    for message in messages:
+        if calls := message.get("tool_calls"):
+            names = {call["id"]: call["function"]["name"] for call in calls}
+            told = "\n".join(map(_call_as_text, calls))
+            text = f"{message['content']}\n{told}" if message["content"] else told
+            message = {name: value for name, value in message.items() if name != "tool_calls"}
+            yield {**message, "content": text}
+        elif message["role"] == "tool":
+            name = names.get(message["tool_call_id"], "tool")
+            kept = {key: value for key, value in message.items() if key != "tool_call_id"}
+            text = f"[Answer of {name}]\n{message['content']}"
+            yield {**kept, "role": "user", "content": text}
+        else:
+            yield message
+
+
+def _call_as_text(call: Wire) -> str:
+    """Return *call* in the form that most models are taught, and that is read as a call again."""
+    function = call["function"]
+    name = json.dumps(function["name"], ensure_ascii=False)
+    return f'<tool_call>\n{{"name": {name}, "arguments": {function["arguments"]}}}\n</tool_call>'
+
+
 def _short(call_id: str) -> str:
     """Return nine letters and digits that are always the same for *call_id*."""
     return hashlib.sha256(call_id.encode()).hexdigest()[:9]
@@ -186,15 +236,21 @@ def _system_first(messages: Sequence[Wire], profile: ServerProfile) -> list[Wire
 
 
 def _append(fitted: list[Wire], message: Wire, alternating: bool) -> None:
-    """Add one message behind those at the start, where roles must alternate by joining it."""
+    """Add one message behind those at the start, where roles must alternate by joining it.
+
+    Where it may not join what was sent already, a reply that never came stands between them.
+    """
+    if is_later := _LATER in message:
+        message = {name: value for name, value in message.items() if name != _LATER}
     is_note = message["role"] == "system"
     if is_note:
         message = {"role": "user", "content": f"{_NOTE}{message['content']}"}
     last = fitted[-1] if fitted else {"role": ""}
     if alternating and message["role"] == "user":
-        if last["role"] == "user" or (is_note and last["role"] == "tool"):
+        joins = last["role"] == "user" or (is_note and last["role"] == "tool")
+        if joins and not is_later:
             fitted[-1] = {**last, "content": _joined(last["content"], message["content"])}
             return
-        if last["role"] == "tool":  # the task was stopped before the model had the answer
+        if last["role"] in ("user", "tool"):  # the task was stopped before there was a reply
             fitted.append({"role": "assistant", "content": _STOPPED})
     fitted.append(message)

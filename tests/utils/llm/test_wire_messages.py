@@ -185,6 +185,23 @@ PROFILES = st.builds(
 )
 
 
+def test_what_was_sent_is_not_added_to_when_no_reply_came() -> None:
+    """A request failed after the answer, and again after the person's next words."""
+    profile = ServerProfile(alternating=True)
+    sent = [user("Go."), reply("", "a"), answer("a"), system("News."), user("And?"), user("Now?")]
+    ends = [3, 5]
+    for end in ends:
+        before = list(arranged(sent[:end], profile, [one for one in ends if one < end]))
+        assert list(arranged(sent, profile, ends))[: len(before)] == before
+    assert said(arranged(sent, profile, ends))[2:] == [
+        ("tool", "did a"),
+        ("assistant", "(stopped)"),
+        ("user", "[Note from the system]\nNews.\n\nAnd?"),
+        ("assistant", "(stopped)"),
+        ("user", "Now?"),
+    ]
+
+
 @st.composite
 def histories(draw: st.DrawFn) -> list[list[Message]]:
     """Steps of a conversation as they are sent: each list is what comes before the next request."""

@@ -55,6 +55,16 @@ def _loaded() -> None:
     ApiClient("http://127.0.0.1", "", model="none").warm()
 
 
+def read_request(connection: socket.socket) -> None:
+    """Read a whole request: who closes with some of it unread breaks the connection."""
+    length = 0
+    with connection.makefile("rb") as file:
+        while line := file.readline().strip().lower():
+            if line.startswith(b"content-length:"):
+                length = int(line.partition(b":")[2])
+        file.read(length)
+
+
 @contextmanager
 def pouring(pieces: Iterable[bytes], pause: float = 0.0) -> Iterator[str]:
     """A server that sends *pieces* to whoever connects, *pause* seconds apart, until that leaves.
@@ -65,7 +75,7 @@ def pouring(pieces: Iterable[bytes], pause: float = 0.0) -> Iterator[str]:
 
     def serve(connection: socket.socket) -> None:
         with connection, suppress(OSError):
-            connection.recv(1_000_000)
+            read_request(connection)
             for piece in itertools.chain(pieces):
                 connection.sendall(piece)
                 if over.wait(pause):

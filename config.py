@@ -1,7 +1,7 @@
 """The settings: frozen, typed, each with one place it may come from last.
 
 defaults < `config.toml` in the data folder < `.env` beside `main.py` < environment < command line.
-A bad value raises `Problem`, which names the setting, where it came from and what is allowed. No
+A bad value raises `UserError`, which names the setting, where it came from and what is allowed. No
 other module reads the environment; values are passed on.
 """
 
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from utils import setting_kinds as kinds
 from utils.bootstrap import STARTED_BY
-from utils.clean import visible
 from utils.dotenv import read_dotenv
-from utils.phrases import Phrase, Problem, Text, phrase
-from utils.prices import PriceList
+from utils.i18n import Phrase, Text, UserError, phrase
+from utils.llm.prices import PriceList
+from utils.text.clean import visible
 
 if TYPE_CHECKING:
     from utils.llm.provider import Provider
@@ -153,7 +153,7 @@ class Settings:
 
 def language() -> Language:
     """Return the screen language; of settings that cannot be read, ONEFOLD_LANG or the locale's."""
-    with suppress(Problem):
+    with suppress(UserError):
         return load().language
     said = os.environ.get("ONEFOLD_LANG")
     return "zh" if said == "zh" else "en" if said == "en" else locale_language(os.environ)
@@ -189,7 +189,7 @@ def _data_dir(named: str) -> Path:
         return Path(named).expanduser().absolute()
     except RuntimeError as error:  # "~somebody" whom the system does not know
         why = str(error).rstrip(".")
-        raise Problem(phrase("ONEFOLD_DATA_DIR cannot be used: {why}.", why=why)) from None
+        raise UserError(phrase("ONEFOLD_DATA_DIR cannot be used: {why}.", why=why)) from None
 
 
 def load(
@@ -200,7 +200,7 @@ def load(
 ) -> Settings:
     """Return the settings; *options* are those of the command line, None in it meaning unsaid.
 
-    Raises `Problem` for a bad value, an unknown name in `config.toml` or a file that cannot be
+    Raises `UserError` for a bad value, an unknown name in `config.toml` or a file that cannot be
     read.
     """
     variables = _variables(environment, dotenv)
@@ -256,7 +256,7 @@ def _variables(
 def _checked(name: str, value: Any, source: Text) -> Any:
     if name not in _FIELDS or name == "data_dir":
         near = get_close_matches(name, [n for n in _FIELDS if n != "data_dir"], n=1, cutoff=0.0)
-        raise Problem(
+        raise UserError(
             phrase(
                 "There is no setting {name} ({source}). Did you mean {near}?",
                 name=name,
@@ -270,7 +270,7 @@ def _checked(name: str, value: Any, source: Text) -> Any:
     except (ValueError, TypeError, OverflowError):
         shown = "…" if "key" in name or name == "providers" else repr(value)
         allowed = _FIELDS[name].metadata["allowed"]
-        raise Problem(
+        raise UserError(
             phrase(
                 "The setting {name} cannot be {value} ({source}). Allowed: {allowed}.",
                 name=name,
@@ -305,7 +305,7 @@ def _read_dotenv(path: Path) -> dict[str, str]:
         raise _unreadable(path, str(error)) from None
 
 
-def _unreadable(path: Path, why: str) -> Problem:
-    return Problem(
+def _unreadable(path: Path, why: str) -> UserError:
+    return UserError(
         phrase("{path} cannot be read: {why}. Mend or remove it.", path=str(path), why=why)
     )

@@ -11,7 +11,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the module `typing` itself is not imported yet: Ctrl-C comes first
-    from modules.words import Words
+    from modules.translator import Translator
 
 PACKAGES = ("click", "rich", "prompt_toolkit", "openai", "tavily", "pathspec", "flask_socketio")
 
@@ -38,17 +38,17 @@ def main() -> int:
 def start(argv: "list[str]") -> int:
     """Do what *argv* says, and say what stands in its way; return the exit code."""
     from config import language
-    from modules.words import Words
-    from utils.phrases import Problem, phrase
-    from utils.streams import OutputLost, complete, print_error
+    from modules.translator import Translator
+    from utils.i18n import UserError, phrase
+    from utils.system.streams import OutputLost, complete, print_error
 
     complete()
-    words = Words.of(language())
+    words = Translator.of(language())
     try:
         code = run_with_packages(argv, words)
         sys.stdout.flush()
         return code
-    except Problem as problem:
+    except UserError as problem:
         print_error(words.say(problem.what))
         return 2
     except OutputLost as lost:
@@ -58,17 +58,17 @@ def start(argv: "list[str]") -> int:
         return 1
 
 
-def run_with_packages(argv: "list[str]", words: "Words") -> int:
-    """Make sure of the packages, then run; return the exit code. Raises `Problem`."""
+def run_with_packages(argv: "list[str]", words: "Translator") -> int:
+    """Make sure of the packages, then run; return the exit code. Raises `UserError`."""
     from config import ROOT, VERSION
     from utils.bootstrap import ensure
-    from utils.streams import print_error
+    from utils.system.streams import print_error
 
     if argv == ["--version"]:
         sys.stdout.write(f"Onefold {VERSION}\n")
         return 0
     if argv == ["--help"]:
-        from modules.cli.option_table import help_text
+        from modules.cli.option_specs import help_text
 
         sys.stdout.write(f"{help_text(words)}\n")
         return 0

@@ -1,1 +1,22 @@
-"""The heart: turns, history, tools and commands, with no SDK, no socket and no colour."""
+"""The heart: turns, history, tools and commands, with no SDK, no socket and no colour.
+
+- conversation/   The conversation: its records, what of them is sent, and how it is kept.
+- loop/           The loop: one turn from the message to the last word, and who must be asked on the
+                  way.
+- cards           How a piece of work wishes to look. Each screen draws each card once.
+- commands        The slash commands of the terminal itself: text in, cards out, the same on both
+                  screens.
+- events          Everything that happens in a turn, in the order it happens.
+- feature         A family: one subject of the house, with all that it brings to a session in one
+                  class.
+- feature_set     The families of a session, asked as one about the calls of a turn.
+- main_terminal   The terminal: one conversation about one project folder.
+- observer        Watching a terminal at work, without a part in it.
+- redaction       Texts that must not be seen as they are, changed wherever they stand in a value.
+- session         The session that a terminal is in: begun, resumed, gone back in, left.
+- session_choice  Choosing among sessions by a number, where ids are shown to a person.
+- tool_aliases    Calls under the names of other agents' tools, understood where they can mean only
+                  one thing.
+- tools           Tools: how a method becomes something a model may call.
+- web_terminal    The terminal behind a browser: the same turns, numbered and streamed.
+"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from utils.phrases import Text
+from utils.i18n import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class SearchCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """A line of a folder tree; *size* in bytes, None for a folder."""
 
     path: str
@@ -89,7 +89,7 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class TreeCard:
     path: str
-    entries: tuple[Entry, ...]
+    entries: tuple[TreeEntry, ...]
     left_out: int = 0
     kind: Literal["tree"] = "tree"
 

@@ -9,19 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from core.approval import MODES, Approval, ApprovalMode
 from core.cards import Card, TableCard, TextCard
+from core.conversation.history import History
+from core.conversation.messages import Assistant, User
+from core.conversation.store import Store
 from core.events import CommandAnswered
-from core.family import Command, Family, command
-from core.history import History
-from core.messages import Assistant, User
+from core.feature import Command, Feature, command
+from core.loop.approval import MODES, Approval, ApprovalMode
+from core.loop.thinking import Mode
 from core.session_choice import SessionChoice, when
-from core.store import Store
-from core.thinking import Mode
 from core.tools import Risk, Toolbox, finish
-from utils.completion import Usage
-from utils.nearest import nearest
-from utils.phrases import Phrase, Problem, Text, phrase
+from utils.i18n import Phrase, Text, UserError, phrase
+from utils.llm.completion import Usage
+from utils.text.nearest import nearest
 
 Row = tuple[Text, ...]
 PARTS = {
@@ -39,7 +39,7 @@ _SAID_MODES: Mapping[ApprovalMode, Phrase] = {
 }
 
 
-BESIDE = frozenset(
+CONCURRENT_COMMANDS = frozenset(
     {
         *("/help", "/status", "/cost", "/tools", "/tree", "/history", "/sessions", "/search"),
         *("/focus", "/unfocus", "/note", "/memory", "/remember", "/forget", "/approve", "/diff"),
@@ -54,7 +54,7 @@ def has_to_wait(name: str) -> Phrase:
     return phrase("{command} has to wait: a task runs.", command=name)
 
 
-class Desk(Protocol):
+class CommandContext(Protocol):
     """What the commands need of the terminal."""
 
     model: Any
@@ -63,7 +63,7 @@ class Desk(Protocol):
     tools: Toolbox
     history: History
     store: Store
-    families: Sequence[Family]
+    families: Sequence[Feature]
     commands: Mapping[str, Command]
     project: str
     session: str
@@ -83,10 +83,10 @@ class Desk(Protocol):
     def compact(self) -> Phrase: ...
 
 
-class Commands(Family):
+class Commands(Feature):
     """What a person can ask of the terminal without a model."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: CommandContext) -> None:
         self._desk = desk
         self._choice = SessionChoice()
 
@@ -160,7 +160,7 @@ class Commands(Family):
     @command("/search TEXT", "Search all sessions of this project.")
     def search(self, rest: str) -> Card:
         if not rest:
-            raise Problem(phrase("Say what to search for: /search TEXT"))
+            raise UserError(phrase("Say what to search for: /search TEXT"))
         rows = tuple(
             (found.session, when(found.when), found.role, found.snippet)
             for found in self._desk.store.search(rest)
@@ -192,7 +192,7 @@ class Commands(Family):
     )
     def model(self, rest: str) -> Card:
         if rest and self._desk.is_practice:
-            raise Problem(
+            raise UserError(
                 phrase(
                     "There is only the practice model here. For a real one leave, and start "
                     "without --offline."
@@ -214,7 +214,7 @@ class Commands(Family):
         return TableCard(said, (*rows, *((name,) for name in names)))
 
     def _set_fields(self, said: Sequence[str]) -> None:
-        """Change the profile of the model's server, all of *said* or nothing. Raises `Problem`.
+        """Change the profile of the model's server, all of *said* or nothing. Raises `UserError`.
 
         An empty value puts a field back to the usual.
         """
@@ -231,21 +231,21 @@ class Commands(Family):
                 changed[name] = usual if is_usual else model.profile.value(name, value)
             except ValueError as error:
                 what = phrase("This cannot be said of a server: {why}.", why=str(error))
-                raise Problem(what) from None
+                raise UserError(what) from None
         model.set_profile(replace(model.profile, **changed))
         for name, value in changed.items():
             if getattr(model.profile, name) != value:
-                raise Problem(phrase("config.toml says {name}, and wins.", name=name))
+                raise UserError(phrase("config.toml says {name}, and wins.", name=name))
 
     def _served(self, name: str) -> str:
-        """Return *name*. Raises `Problem` where the server lists its models, and not that one."""
+        """Return *name*. Raises `UserError` where the server lists its models, and not that one."""
         names = self._desk.model.models(name)
         if names and name not in names:
             listed = ", ".join(names[:NAMED])
             problem = phrase(
                 "The server has no model {name}; it has {names}.", name=name, names=listed
             )
-            raise Problem(nearest(problem, name, names))
+            raise UserError(nearest(problem, name, names))
         return name
 
     @command("/approve [MODE]", "Show or change what you are asked about: guarded, ask, …")
@@ -344,12 +344,12 @@ _LONGEST = 100
 
 
 def _mode(name: str) -> ApprovalMode:
-    """Return the approval mode called *name*. Raises `Problem` that names them all."""
+    """Return the approval mode called *name*. Raises `UserError` that names them all."""
     for mode in MODES:
         if mode == name:
             return mode
     what = phrase("{mode} is no approval mode; use one of {modes}.", mode=name, modes=_MODES)
-    raise Problem(nearest(what, name, MODES))
+    raise UserError(nearest(what, name, MODES))
 
 
 def _of(used: int, limit: int) -> Phrase:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.cards import Card, Change
-from core.messages import AnswerState
-from utils.codec import to_plain
-from utils.completion import Usage
-from utils.phrases import Phrase
+from core.conversation.messages import AnswerState
+from utils.i18n import Phrase
+from utils.llm.completion import Usage
 from utils.pictures import Picture
+from utils.text.codec import to_plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,28 +9,28 @@ from datetime import date
 from difflib import get_close_matches
 from posixpath import normpath
 
-from core.approval import Approval, ApprovalMode
-from core.blinding import mapped
 from core.cards import Card, TextCard
-from core.commands import BESIDE, Commands, has_to_wait
-from core.context import news
+from core.commands import CONCURRENT_COMMANDS, Commands, has_to_wait
+from core.conversation.context_updates import news
+from core.conversation.context_window import ContextWindow
+from core.conversation.history import BROKEN_OFF, lost
+from core.conversation.messages import ToolCall, User, Wire
+from core.conversation.store import Store
+from core.conversation.transcript import ended
 from core.events import CommandAnswered, Event, TurnFinished, TurnStarted, Warned
-from core.family import Command, Family, Section, commands_of
-from core.history import BROKEN_OFF, lost
-from core.host import Turn
-from core.messages import ToolCall, User, Wire
+from core.feature import Command, Feature, Section, commands_of
+from core.loop.approval import Approval, ApprovalMode
+from core.loop.thinking import Mode
+from core.loop.turn_context import Turn
 from core.observer import Observer, observed
-from core.session_holder import NamedModel, SessionHolder
-from core.store import Store
-from core.thinking import Mode
+from core.redaction import mapped
+from core.session import NamedModel, SessionBase
 from core.tools import Outcome, Toolbox, ToolError
-from core.transcript import ended
-from core.window import Window
-from utils.clean import visible
-from utils.completion import Usage
-from utils.phrases import Phrase, Problem, phrase
+from utils.i18n import Phrase, UserError, phrase
+from utils.llm.completion import Usage
 from utils.pictures import Picture
-from utils.text import without_halves
+from utils.text.clean import visible
+from utils.text.lines import without_halves
 from utils.waiting import Stop
 
 TAKING_BACK = frozenset({"/undo", "/redo", "/rewind", "/compact"})
@@ -38,7 +38,7 @@ TAKING_BACK = frozenset({"/undo", "/redo", "/rewind", "/compact"})
 
 
 @dataclass(kw_only=True)
-class MainTerminal(SessionHolder):
+class MainTerminal(SessionBase):
     """Owns the message history, the state of the families and the settings of the session.
 
     `ask` is the one way in, for a task and for a slash command alike; what happens comes out as
@@ -46,7 +46,7 @@ class MainTerminal(SessionHolder):
     """
 
     model: NamedModel
-    families: Sequence[Family]
+    families: Sequence[Feature]
     store: Store
     project: str
     system_text: str
@@ -63,7 +63,7 @@ class MainTerminal(SessionHolder):
     digest_prompt: str = ""
     """What asks the model to sum a conversation up; without it nothing is summed up."""
     pictures_in: Callable[[str], Sequence[Picture]] = lambda _: ()
-    """Keeps the pictures that a line typed in a terminal names by their paths. Raises `Problem`."""
+    """Keeps the pictures that a typed line names by their paths. Raises `UserError`."""
     observer: Observer | None = None
     offers_sessions: bool = False
     """Whether `/resume` without an ID shows what there is; else it takes the newest."""
@@ -75,7 +75,7 @@ class MainTerminal(SessionHolder):
         self.approval = Approval(self.approval_mode, self.concern)
         self.hold_none()
         self.is_in_turn = False
-        self.window = Window(self)
+        self.window = ContextWindow(self)
         everyone = [Commands(self), *self.families]
         self.commands: Mapping[str, Command] = {
             command.name: command for family in everyone for command in commands_of(family)
@@ -101,7 +101,7 @@ class MainTerminal(SessionHolder):
         return observed(turn, self.observer) if self.observer else turn
 
     def _ask(self, line: str, given: Sequence[Picture] | None, queued: tuple[str, ...]) -> Turn:
-        from core.turn import run_turn  # a prompt is there sooner without it
+        from core.loop.turn import run_turn  # a prompt is there sooner without it
 
         pictures = tuple(self.pictures_in(line) if given is None else given)
         if line.startswith("/") and not pictures:
@@ -134,10 +134,10 @@ class MainTerminal(SessionHolder):
 
     def go_on(self) -> Turn:
         """Ask again what was asked when the session was left, and go on with its turn."""
-        from core.turn import Left, run_turn
+        from core.loop.turn import PausedTurn, run_turn
 
         self.stop.clear()
-        return self._watched(self._in_turn(run_turn(self, Left.of(self.history))))
+        return self._watched(self._in_turn(run_turn(self, PausedTurn.of(self.history))))
 
     def _in_turn(self, turn: Turn) -> Turn:
         self.is_in_turn = True
@@ -181,7 +181,7 @@ class MainTerminal(SessionHolder):
     def beside(self, line: str) -> CommandAnswered:
         """Run a slash command while a turn runs, from any thread; one that cannot says so."""
         name = line.split(maxsplit=1)[0]
-        if name in self.commands and name not in BESIDE:
+        if name in self.commands and name not in CONCURRENT_COMMANDS:
             return CommandAnswered(name, TextCard(has_to_wait(name)), ok=False)
         return self._run_command(line)
 
@@ -191,7 +191,7 @@ class MainTerminal(SessionHolder):
             if self.held and name in TAKING_BACK:
                 self._take_over()
             answer = work()
-        except (Problem, ToolError) as error:
+        except (UserError, ToolError) as error:
             answer = CommandAnswered(name, TextCard(error.what), ok=False)
         else:
             if not isinstance(answer, CommandAnswered):
@@ -214,7 +214,7 @@ class MainTerminal(SessionHolder):
             near=near[0],
         )
 
-    # --- what a turn needs (core.host.Host) ------------------------------------------------------
+    # --- what a turn needs (core.loop.turn_context.TurnContext) ---------------------------------
 
     def request(self) -> list[Wire]:
         """Return the messages of the next model call: each one a continuation of the last."""
@@ -298,5 +298,5 @@ class MainTerminal(SessionHolder):
         return self.window.make_room_again()
 
     def compact(self) -> Phrase:
-        """Sum up all turns but the last; say how that went. Raises `Problem`."""
+        """Sum up all turns but the last; say how that went. Raises `UserError`."""
         return self.window.compact()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from core.conversation.messages import Wire
 from core.events import ApprovalAsked, CommandAnswered, Event, Reply
-from core.host import Turn
-from core.messages import Wire
+from core.loop.turn_context import Turn
 
 
 class Observer(Protocol):

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterable
 
 from core.cards import TableCard
-from core.store import SessionInfo
-from utils.phrases import Problem, phrase
+from core.conversation.store import SessionInfo
+from utils.i18n import UserError, phrase
 
 OFFERED = 20
 """Sessions to choose from; `/sessions` and `/search` find older ones."""
@@ -22,11 +22,11 @@ class SessionChoice:
     def offer(self, sessions: Iterable[SessionInfo], here: str) -> TableCard:
         """Return *sessions* with a number each, but the one that is *here*.
 
-        Raises `Problem` when there is no other.
+        Raises `UserError` when there is no other.
         """
         found = [info for info in sessions if info.id != here][:OFFERED]
         if not found:
-            raise Problem(phrase("There is no other session in this project."))
+            raise UserError(phrase("There is no other session in this project."))
         self._ids = tuple(info.id for info in found)
         rows = tuple(
             (str(n), when(info.updated), phrase("turns: {n}", n=info.turns), info.title, info.id)
@@ -37,12 +37,12 @@ class SessionChoice:
     def id_of(self, said: str) -> str:
         """Return the id of the session that was offered as *said*; what is no number as it is.
 
-        Raises `Problem` for a number that was not offered.
+        Raises `UserError` for a number that was not offered.
         """
         if not (self._ids and said.isdecimal() and len(said) <= 2):
             return said
         if not 0 < int(said) <= len(self._ids):
-            raise Problem(phrase("Say a number from 1 to {last}: /resume 1", last=len(self._ids)))
+            raise UserError(phrase("Say a number from 1 to {last}: /resume 1", last=len(self._ids)))
         return self._ids[int(said) - 1]
 
 

@@ -18,10 +18,10 @@ from functools import cached_property
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from core.cards import Card, Change, TextCard
-from core.messages import ToolCall, Wire
-from utils.phrases import Phrase, Problem, Text, phrase
+from core.conversation.messages import ToolCall, Wire
+from utils.i18n import Phrase, Text, UserError, phrase
 from utils.pictures import Picture
-from utils.strict_json import read_json
+from utils.text.strict_json import read_json
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -176,11 +176,11 @@ class Toolbox:
         raise ToolError(f"There is no tool {name!r}. There are: {', '.join(self._tools)}.")
 
     def run(self, tool: Tool, arguments: Mapping[str, Any]) -> Running:
-        """Run *tool*; a `ToolError` or `Problem` becomes an outcome that the model can read."""
+        """Run *tool*; a `ToolError` or `UserError` becomes an outcome that the model can read."""
         try:
             result = tool.function(**arguments)
             return (yield from result) if isinstance(result, Generator) else result
-        except (ToolError, Problem) as error:
+        except (ToolError, UserError) as error:
             return failed(error.what)
 
 

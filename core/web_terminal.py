@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from core.cards import Change
-from core.deltas import Deltas, is_delta, length
+from core.conversation.deltas import Deltas, is_delta, length
+from core.conversation.event_log import EventLog, LogTruncated
+from core.conversation.messages import Context
+from core.conversation.transcript import Packet, Transcript
 from core.events import (
     ApprovalAsked,
     CommandAnswered,
@@ -22,18 +25,15 @@ from core.events import (
     TurnStarted,
     to_json,
 )
-from core.host import Turn
+from core.loop.approval_flow import agreed
+from core.loop.turn import drive
+from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
-from core.messages import Context
-from core.packet_log import Gone, PacketLog
-from core.questions import agreed
-from core.transcript import Packet, Transcript
-from core.turn import drive
-from utils.clean import visible
-from utils.phrases import Phrase
+from utils.i18n import Phrase
 from utils.pictures import Picture
+from utils.text.clean import visible
 
-__all__ = ["Busy", "Gone", "Leaving", "Packet", "WebTerminal"]
+__all__ = ["Busy", "LogTruncated", "Leaving", "Packet", "WebTerminal"]
 
 
 _BEARERS = (TurnStarted, CommandAnswered, TurnFinished)
@@ -66,7 +66,7 @@ class WebTerminal(MainTerminal):
     emit: Callable[[Packet], None]
     changed: Callable[[], None] = _nothing
     boot: str = field(default_factory=lambda: secrets.token_hex(8))
-    _log: PacketLog = field(default_factory=PacketLog)
+    _log: EventLog = field(default_factory=EventLog)
     _command: str = ""
     _transcript: Transcript = field(default_factory=Transcript)
     _running: threading.Lock = field(default_factory=threading.Lock)
@@ -139,7 +139,7 @@ class WebTerminal(MainTerminal):
         """Answer the question of *call_id*; return False when nobody (any longer) asks it.
 
         Of several answers to one question the first wins. Raises `ToolError` or `Problem` for one
-        that cannot be (`core.questions.agreed`); the question then stays.
+        that cannot be (`core.loop.approval_flow.agreed`); the question then stays.
         """
         with self._changed:
             if call_id not in self.asked or self._is_leaving:
@@ -191,7 +191,7 @@ class WebTerminal(MainTerminal):
     def since(self, number: int) -> list[Packet]:
         """Return the packets after *number*, oldest first.
 
-        Raises `Gone` when some of them are not kept any more, or *number* is yet to come.
+        Raises `LogTruncated` when some of them are not kept any more, or *number* is yet to come.
         """
         with self._changed:
             return self._log.since(number)

@@ -1,1 +1,51 @@
-"""What plugs into the heart, one subject a file."""
+"""What plugs into the heart, one feature a file; a feature of several files is a package.
+
+- checkpoints/     Undo for everything that happens to the folder, with or without git.
+- cli/             The terminal: options, the dialogue, and `-p` for one task.
+- files/           Files of the project: opened, read, told apart and listed, below one folder only.
+- import_history/  Bringing in a conversation that another program, or another Onefold, kept in a
+                   JSON file.
+- models/          The servers of models: those on this machine, and what is learnt of each.
+- pictures/        Pictures that a model may look at: from a message, or from a file of the project.
+- practice/        The practice model of `--offline`: no AI, a documented handful of requests, the
+                   real tools.
+- sandbox/         Programs of the model, run so that they cannot do more than they should.
+- secrets/         Secrets: found, replaced by names before anybody sees them, and put back where
+                   they work.
+- sessions/        The sessions of a project on disk.
+- storage/         SQLite and files for all that Onefold keeps, with every failure explained.
+- web/             The browser screen: pages, sockets and the API around the terminals of open
+                   sessions.
+- annotations      Notes on files: one for each, kept outside the project, staying with the file.
+- app_context      What all terminals on one project share: the folder, and where things are kept
+                   about it.
+- assembly         Puts together what the command line asks for: the model's client, the ground, the
+                   screens.
+- export           A session as a file to keep or to pass on: Markdown to read, JSON to work with.
+- file_manager     The model's tools for the files and folders of the project.
+- focus            Focus: up to three files whose current content the model always has.
+- fork             `/fork`: go on from an earlier turn in a session of its own, in a folder of its
+                   own if wished.
+- git_commit       Commits for the model: by git itself, outside the sandbox, so that nothing it
+                   would run runs.
+- history_tool     What was said and done earlier in this session, readable by the model like a
+                   file.
+- keep_json        The conversation as one JSON file after each turn, for other programs to read.
+- mass_deletion    A pause before a loss: a run that deleted much is shown to the person before
+                   anything goes on.
+- memory_manager   Long-term memory: what every session of a project should know, in a file people
+                   may edit.
+- note_book        The notes on files as values: how they are kept, go with a rename and are told to
+                   the model.
+- operations_log   The operations log: what was asked, called, answered, approved and changed, a
+                   JSON line each.
+- other_project    Beginning a session in another project folder, with what belongs to it.
+- outputs          Long results kept whole, so that a cut answer can be read on part by part.
+- prompts          The texts for the model, kept in `prompts/` and filled with `string.Template`.
+- search_engine    Web search and page reading through Tavily; the only place that knows its client.
+- terminal_ops     The tools that run programs, in the sandbox, and say what these did to the files.
+- text_search      The model's tool for finding text in the files of the project.
+- todos            The model's plan for a task, kept where the person sees it.
+- toolbox          The families of a session: the one list to add a new one to.
+- translator       The words on screen, in the language of the person.
+"""

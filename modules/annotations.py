@@ -11,24 +11,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from core.cards import Card, Change, TableCard, TextCard
-from core.family import Family, Section, command
+from core.feature import Feature, Section, command
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.fingerprints import Fingerprint, look, trace
+from modules.files.project import Project
 from modules.note_book import Book, Note, dumped, listed, moved, parsed, renamed
-from modules.project import Project
-from utils.clean import visible
-from utils.kept_file import KeptFile, Stamp
-from utils.phrases import Phrase, Problem, Text, phrase
+from utils.i18n import Phrase, Text, UserError, phrase
+from utils.system.shared_file import SharedFile, Stamp
+from utils.text.clean import visible
 
 _LONGEST = 2_000  # characters of one note
 
 
-class Annotations(Family):
+class Annotations(Feature):
     """The notes of *project* in the JSON file *path*, which other processes may change too."""
 
     def __init__(self, project: Project, path: Path) -> None:
         self._project = project
-        self._file = KeptFile(path)
+        self._file = SharedFile(path)
         self._read: tuple[Stamp | None, Book] = (None, Book())
         self._seen = 0.0
         self._others: dict[str, tuple[int, int]] = {}
@@ -125,7 +125,7 @@ class Annotations(Family):
         """Take the notes along with a rename at once; the rest shows in the files themselves."""
         renames = [change for change in changes if change.kind == "renamed"]
         if any(moved(path, c) != path for path in self._book().notes for c in renames):
-            with suppress(Problem):  # then `sync` finds the files
+            with suppress(UserError):  # then `sync` finds the files
                 self._change(lambda book: replace(book, notes=renamed(book.notes, renames)))
         self.sync()
 
@@ -139,7 +139,7 @@ class Annotations(Family):
         if self._is_disturbed(book) or any(map(self._is_back, book.lost, book.lost.values())):
             try:
                 self._change(self._followed)
-            except Problem:
+            except UserError:
                 return
         self._seen = time.time()
 
@@ -246,7 +246,7 @@ class Annotations(Family):
     def _book(self) -> Book:
         stamp = self._file.stamp()
         if stamp != self._read[0]:
-            with suppress(Problem):  # a file that cannot be read now; a change will say so
+            with suppress(UserError):  # a file that cannot be read now; a change will say so
                 self._read = (stamp, self._loaded())
         return self._read[1]
 

@@ -16,19 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from config import DEEPSEEK, ROOT, VERSION, Settings, load, unknown_names
-from modules.cli.options import Options, parse
-from modules.words import Words
-from utils.clean import visible
-from utils.own_command import own_command
-from utils.phrases import Phrase, Problem, phrase
-from utils.streams import print_error
+from modules.cli.args import Args, parse
+from modules.translator import Translator
+from utils.i18n import Phrase, UserError, phrase
+from utils.system.own_command import own_command
+from utils.system.streams import print_error
+from utils.text.clean import visible
 
 if TYPE_CHECKING:
     from core.main_terminal import MainTerminal
     from core.web_terminal import Packet, WebTerminal
-    from modules.cli.model import Make
-    from modules.cli.plain import PlainScreen
-    from modules.ground import Ground
+    from modules.app_context import AppContext
+    from modules.cli.model_access import Make
+    from modules.cli.print_mode import PlainScreen
     from modules.toolbox import Choices
     from utils.llm.provider import Provider
     from utils.llm.providers import ModelClient, Open
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 Terminal = TypeVar("Terminal", bound="MainTerminal")
 
 
-def run(argv: list[str], words: Words) -> int:
-    """Do what the command line *argv* says; return the exit code. Raises `Problem`."""
+def run(argv: list[str], words: Translator) -> int:
+    """Do what the command line *argv* says; return the exit code. Raises `UserError`."""
     options = parse(argv, words, version=VERSION)
     if isinstance(options, int):
         return options
@@ -53,37 +53,37 @@ def run(argv: list[str], words: Words) -> int:
             if not options.has_screen:
                 return 0
         if not options.has_screen:
-            from modules.cli.menu import choose
+            from modules.cli.start_menu import choose
 
             options = choose(options, words, load().data_dir / "answers.json")
         return run_as_said(options, words)
-    except Problem as problem:
+    except UserError as problem:
         if options.task is not None and options.output != "text":
             print_failure(options, words, problem)
         raise
 
 
-def follow_log(options: Options, words: Words) -> None:
-    """Show the operations log of the project until Ctrl-C. Raises `Problem`."""
-    from modules.cli.follow import follow
-    from modules.data_folder import DataFolder
-    from modules.ground import work_folder
+def follow_log(options: Args, words: Translator) -> None:
+    """Show the operations log of the project until Ctrl-C. Raises `UserError`."""
+    from modules.app_context import work_folder
+    from modules.cli.follow_log import follow
+    from modules.storage.data_folder import DataFolder
 
     folder = work_folder(options.project, ROOT, lambda what: print_error(words.say(what)))
     if not folder.is_dir():
-        raise Problem(
+        raise UserError(
             phrase("The project folder {path} does not exist.", path=visible(str(folder)))
         )
     follow(DataFolder.operations_of(DataFolder.place(load().data_dir, folder)), words)
 
 
-def with_imported(options: Options, words: Words) -> Options:
+def with_imported(options: Args, words: Translator) -> Args:
     """Make a session of the file that *options* name; return what goes on with it.
 
-    Its id is printed where nothing does. Raises `Problem`.
+    Its id is printed where nothing does. Raises `UserError`.
     """
-    from modules.import_history import import_history
-    from modules.secrets import Secrets
+    from modules.import_history.importer import import_history
+    from modules.secrets.redactor import Secrets
 
     settings = load({"model": options.model})
     ground = lay_ground(options, settings, words, is_quiet=options.has_screen)
@@ -109,33 +109,33 @@ def with_imported(options: Options, words: Words) -> Options:
     return replace(options, import_file=None, resume=done.session)
 
 
-def print_failure(options: Options, words: Words, problem: Problem) -> None:
+def print_failure(options: Args, words: Translator, problem: UserError) -> None:
     """Tell a program that reads our JSON what kept the task from being begun."""
     screen = plain_screen(options, words, named_folder(options))
     screen.fail(problem.what)
     screen.finish()
 
 
-def named_folder(options: Options) -> str:
+def named_folder(options: Args) -> str:
     """Return the folder that *options* want, as they say it where there can be none."""
-    from modules.ground import work_folder
+    from modules.app_context import work_folder
 
     try:
         return str(work_folder(options.project, ROOT, lambda _: None))
-    except Problem:
+    except UserError:
         return options.project or ""
 
 
-def plain_screen(options: Options, words: Words, project: str) -> PlainScreen:
-    from modules.cli.plain import PlainScreen
+def plain_screen(options: Args, words: Translator, project: str) -> PlainScreen:
+    from modules.cli.print_mode import PlainScreen
 
     opening = options.task or "" if options.resume is None else ""
     out, err = sys.stdout, sys.stderr
     return PlainScreen(options.output, out, err, words, project=project, opening=opening)
 
 
-def run_as_said(options: Options, words: Words) -> int:
-    """Do what *options* say; return the exit code. Raises `Problem`."""
+def run_as_said(options: Args, words: Translator) -> int:
+    """Do what *options* say; return the exit code. Raises `UserError`."""
     settings = load(
         {
             "mode": options.mode,
@@ -145,7 +145,7 @@ def run_as_said(options: Options, words: Words) -> int:
         }
     )
     if options.attach:
-        from modules.cli.attach import attach
+        from modules.cli.attach.client import attach
 
         return attach(settings.data_dir, options.port, words, session=options.resume)
     if options.web:
@@ -153,8 +153,8 @@ def run_as_said(options: Options, words: Words) -> int:
     return run_terminal(options, settings, words)
 
 
-def run_terminal(options: Options, settings: Settings, words: Words) -> int:
-    """Run a dialogue, or the one task of `-p`, and return the exit code. Raises `Problem`."""
+def run_terminal(options: Args, settings: Settings, words: Translator) -> int:
+    """Run a dialogue, or the one task of `-p`, and return the exit code. Raises `UserError`."""
     from core.main_terminal import MainTerminal
 
     with ExitStack() as stack:
@@ -172,11 +172,11 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
             if options.mode:
                 terminal.mode = options.mode
         if task is not None:
-            from modules.cli.task import run_task
+            from modules.cli.print_task import run_task
 
             screen = plain_screen(options, words, str(ground.project.root))
             return run_task(terminal, task, screen, ground.failures, options.task or "")
-        from modules.cli.dialogue import run_dialogue
+        from modules.cli.repl import run_dialogue
         from modules.toolbox import announcements
 
         return run_dialogue(
@@ -191,7 +191,7 @@ def run_terminal(options: Options, settings: Settings, words: Words) -> int:
 
 
 def pictures_named(terminal: MainTerminal, folder: Path, line: str) -> Sequence[Picture]:
-    """Keep the pictures that *line* names, and return them. Raises `Problem`."""
+    """Keep the pictures that *line* names, and return them. Raises `UserError`."""
     if "/" not in line and "@" not in line:
         return ()
     from modules.pictures.feature import Pictures
@@ -201,14 +201,14 @@ def pictures_named(terminal: MainTerminal, folder: Path, line: str) -> Sequence[
     return given_in(line, folder, kept[0]) if kept else ()
 
 
-def prepared_task(options: Options, model: ModelClient, words: Words) -> str | None:
+def prepared_task(options: Args, model: ModelClient, words: Translator) -> str | None:
     """Return the task of `-p` with what is piped in, the *model* being warmed up meanwhile.
 
-    None is for a dialogue, which warms it up behind its prompt. Raises `Problem`.
+    None is for a dialogue, which warms it up behind its prompt. Raises `UserError`.
     """
     if options.task is None:
         return None
-    from modules.cli.task import read_task
+    from modules.cli.print_task import read_task
 
     if not options.is_command:
         in_background(model.warm)
@@ -219,13 +219,13 @@ def in_background(work: Callable[[], None]) -> None:
     threading.Thread(target=work, name="warm", daemon=True).start()
 
 
-def run_web(options: Options, settings: Settings, words: Words) -> int:
-    """Serve the browser page until Ctrl-C; return the exit code. Raises `Problem`."""
+def run_web(options: Args, settings: Settings, words: Translator) -> int:
+    """Serve the browser page until Ctrl-C; return the exit code. Raises `UserError`."""
     from core.web_terminal import WebTerminal
-    from modules.web.place import Place
-    from modules.web.server import WebHouse, serve
+    from modules.web.server import ServerConfig, serve
+    from modules.web.servers.bind import BindAddress
 
-    place = Place.of(options.host, options.port, options.allow_remote, options.async_mode)
+    place = BindAddress.of(options.host, options.port, options.allow_remote, options.async_mode)
     with ExitStack() as stack:
         model, is_practice = model_for(options, settings, words, stack)
         in_background(model.warm)
@@ -236,7 +236,7 @@ def run_web(options: Options, settings: Settings, words: Words) -> int:
             make = partial(WebTerminal, emit=emit, model=model.another())
             return furnish(make, ground, settings, is_practice=is_practice)
 
-        house = WebHouse(
+        house = ServerConfig(
             project=ground.project,
             data=ground.data,
             store=ground.store,
@@ -252,13 +252,13 @@ def run_web(options: Options, settings: Settings, words: Words) -> int:
 
 
 def model_for(
-    options: Options, settings: Settings, words: Words, stack: ExitStack
+    options: Args, settings: Settings, words: Translator, stack: ExitStack
 ) -> tuple[ModelClient, bool]:
     """Return the client of the models, and whether that is the practice model.
 
-    Raises `Problem` when there is no key for what needs one, and nobody to ask.
+    Raises `UserError` when there is no key for what needs one, and nobody to ask.
     """
-    from modules.cli.model import Access, choose_model
+    from modules.cli.model_access import ModelAccess, choose_model
     from utils.llm.provider import split, usable
     from utils.llm.providers import ModelClient, no_key
 
@@ -268,7 +268,7 @@ def model_for(
     named, model = split(settings.model, providers)
     if named and not (named.is_ready or options.is_command or options.offline):
         raise no_key(named)
-    access = Access(
+    access = ModelAccess(
         url=url,
         key=settings.deepseek_api_key,
         model=model,
@@ -283,7 +283,7 @@ def model_for(
 
 def client_makers(settings: Settings) -> tuple[Make, Open]:
     """Return what makes a client of an address, and what makes one of a provider."""
-    from modules.server_profiles import ServerProfiles
+    from modules.models.server_profiles import ServerProfiles
     from utils.api_client import ApiClient
     from utils.llm.apis import api_of
 
@@ -310,14 +310,14 @@ def client_makers(settings: Settings) -> tuple[Make, Open]:
 
 
 def lay_ground(
-    options: Options, settings: Settings, words: Words, *, is_quiet: bool = False
-) -> Ground:
-    """Open the project and the data; `Problem` says why one of them cannot be used.
+    options: Args, settings: Settings, words: Translator, *, is_quiet: bool = False
+) -> AppContext:
+    """Open the project and the data; `UserError` says why one of them cannot be used.
 
     What is to be known about the project is told, unless *is_quiet*: then somebody else tells it.
     """
+    from modules.app_context import AppContext, work_folder
     from modules.files import encodings
-    from modules.ground import Ground, work_folder
 
     encodings.prefer(settings.encoding)
 
@@ -326,7 +326,9 @@ def lay_ground(
             print_error(words.say(what))
 
     folder = work_folder(options.project, ROOT, tell)
-    ground = Ground.of(folder, settings.data_dir, settings.keys, root=ROOT, loaded=settings.loaded)
+    ground = AppContext.of(
+        folder, settings.data_dir, settings.keys, root=ROOT, loaded=settings.loaded
+    )
     if said := ground.project.own.said():
         tell(said)
     if options.task is None:  # a single task says for itself what it could not keep
@@ -335,7 +337,7 @@ def lay_ground(
 
 
 def furnish(
-    make: Callable[..., Terminal], ground: Ground, settings: Settings, *, is_practice: bool
+    make: Callable[..., Terminal], ground: AppContext, settings: Settings, *, is_practice: bool
 ) -> Terminal:
     """Return the terminal that *make* makes of the tools and the settings."""
     from modules.prompts import prompt

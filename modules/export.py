@@ -8,19 +8,28 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, assert_never
 
-from core.blinding import mapped
 from core.cards import Card, Change, TextCard
+from core.conversation.history import mended
+from core.conversation.messages import (
+    Assistant,
+    Context,
+    Record,
+    StateRecord,
+    ToolCall,
+    ToolResult,
+    User,
+    Wire,
+)
+from core.conversation.store import SessionInfo, Store
 from core.events import CommandAnswered
-from core.family import Family, Talk, command
-from core.history import mended
-from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User, Wire
-from core.store import SessionInfo, Store
-from modules.files.staging import NamesIn
-from utils.codec import to_plain
-from utils.phrases import Problem, phrase
+from core.feature import Feature, SessionHandle, command
+from core.redaction import mapped
+from modules.files.git.staging import NamesIn
+from utils.i18n import UserError, phrase
+from utils.text.codec import to_plain
 
 
-class Export(Family):
+class Export(Feature):
     """The command `/export`: the session as it is on disk, into a file of the person's choice."""
 
     def __init__(
@@ -35,9 +44,9 @@ class Export(Family):
         self._folder = folder
         self._system = system
         self._session = ""
-        self._talk: Talk | None = None
+        self._talk: SessionHandle | None = None
 
-    def meet(self, talk: Talk) -> None:
+    def meet(self, talk: SessionHandle) -> None:
         self._talk = talk
 
     def enter(self, session: str) -> None:
@@ -46,9 +55,9 @@ class Export(Family):
     @command("/export FILE", "Write the session to a file: Markdown, or JSON if it ends in .json.")
     def export(self, rest: str) -> CommandAnswered:
         if not rest:
-            raise Problem(phrase("Say where to: /export talk.md, or /export talk.json"))
+            raise UserError(phrase("Say where to: /export talk.md, or /export talk.json"))
         if not self._session:
-            raise Problem(phrase("There is nothing to export yet."))
+            raise UserError(phrase("There is nothing to export yet."))
         records = [record for _, record in mended(self._store.load(self._session))]
         info = self._store.info(self._session)
         if self._talk:  # a secret may have become one only after it was said
@@ -57,7 +66,9 @@ class Export(Family):
             path = self._folder / Path(rest).expanduser()
         except RuntimeError as error:  # "~somebody" whom the system does not know
             why = str(error)
-            raise Problem(phrase("{path} cannot be written: {why}.", path=rest, why=why)) from None
+            raise UserError(
+                phrase("{path} cannot be written: {why}.", path=rest, why=why)
+            ) from None
         card = export(records, info, path, system=self._system)
         names = sorted(self._names_in(path.read_text(encoding="utf-8", errors="replace")))
         if names:  # they are not hidden in this project
@@ -77,11 +88,11 @@ class Export(Family):
 def export(records: Sequence[Record], info: SessionInfo, path: Path, *, system: str = "") -> Card:
     """Write the session to *path*: JSON if that ends in ".json", else Markdown.
 
-    *system* is the system text of the requests, for JSON. Raises `Problem` when the file exists or
-    cannot be written, or is to be a page; half a file is never left.
+    *system* is the system text of the requests, for JSON. Raises `UserError` when the file exists
+    or cannot be written, or is to be a page; half a file is never left.
     """
     if path.suffix.lower() in (".html", ".htm"):
-        raise Problem(phrase("A page is exported in the browser; here choose .md or .json."))
+        raise UserError(phrase("A page is exported in the browser; here choose .md or .json."))
     if path.suffix.lower() == ".json":
         plain = to_json(records, info, system=system)
         data = json.dumps(plain, ensure_ascii=False, indent=1) + "\n"
@@ -96,7 +107,7 @@ def export(records: Sequence[Record], info: SessionInfo, path: Path, *, system: 
 def to_json(records: Sequence[Record], info: SessionInfo, *, system: str = "") -> dict[str, Any]:
     """Return the session with every message as it goes over the wire, and all that was kept."""
     first: list[Wire] = [{"role": "system", "content": system}] if system else []
-    messages = [record.to_wire() for record in records if not isinstance(record, Shift)]
+    messages = [record.to_wire() for record in records if not isinstance(record, StateRecord)]
     return {
         "session": info.id,
         "title": info.title,
@@ -123,11 +134,11 @@ def _parts(records: Sequence[Record]) -> Iterator[str]:
                 yield "\n\n".join(["## You", *shown, record.text])
             case Assistant():
                 yield from _reply(record)
-            case ToolAnswer():
+            case ToolResult():
                 yield f"**{record.name}** {record.state}:\n\n{_fence(record.text)}"
             case Context():
                 yield _folded("Told to the model", _fence(record.text))
-            case Shift():
+            case StateRecord():
                 pass
             case _:
                 assert_never(record)
@@ -181,7 +192,7 @@ def _write(path: Path, data: bytes) -> None:
                 path.unlink(missing_ok=True)
                 raise
     except FileExistsError:
-        raise Problem(phrase("{path} exists already; choose another name.", path=name)) from None
+        raise UserError(phrase("{path} exists already; choose another name.", path=name)) from None
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         why = getattr(error, "strerror", None) or str(error)
-        raise Problem(phrase("{path} cannot be written: {why}.", path=name, why=why)) from None
+        raise UserError(phrase("{path} cannot be written: {why}.", path=name, why=why)) from None

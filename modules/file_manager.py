@@ -7,23 +7,23 @@ from stat import S_ISDIR
 from typing import Annotated, Any, Protocol
 
 from core.cards import Card, Change, DiffCard, Hit, SearchCard, TextCard
-from core.family import Family, Section
+from core.feature import Feature, Section
 from core.tools import Outcome, Risk, ToolError, tool
+from modules.files.editing.edit_operations import EditRequest as Asked
+from modules.files.editing.edit_operations import EditResult, Operation, check_whole, operate
+from modules.files.editing.read_state import ReadState
+from modules.files.editing.text_file import NotEncodable, NotExact, TextFile
 from modules.files.intent import Intents, exists_already
-from modules.files.listing import Listing
-from modules.files.operations import Change as Asked
-from modules.files.operations import Done, Operation, check_whole, operate
-from modules.files.reading import read_excerpt, read_part
-from modules.files.seen import Seen
-from modules.files.text_file import NotEncodable, NotExact, TextFile
+from modules.files.listing import FolderListing
+from modules.files.paging import read_excerpt, read_part
+from modules.files.project import Binary, Changed, Missing, Project
 from modules.pictures.formats import LARGEST
-from modules.project import Binary, Changed, Missing, Project
-from utils.clean import visible
-from utils.git_names import is_in_git
-from utils.globs import glob_filter
-from utils.nearest import nearest_paths
-from utils.phrases import Phrase, phrase
-from utils.text import Difference, counted, difference, lines_of
+from utils.i18n import Phrase, phrase
+from utils.text.clean import visible
+from utils.text.git_names import is_in_git
+from utils.text.globs import glob_filter
+from utils.text.lines import Difference, counted, difference, lines_of
+from utils.text.nearest import nearest_paths
 
 _MOST_FOUND = 200
 _CARD_LINES = 400
@@ -53,7 +53,7 @@ class ShownPictures(Protocol):
         """Return the answer for the file *path* of the bytes *data*, None if it is no picture."""
 
 
-class FileManager(Family):
+class FileManager(Feature):
     """Tools on files. A file is never overwritten in a version that the model has not seen."""
 
     def __init__(
@@ -70,7 +70,7 @@ class FileManager(Family):
         self._project = project
         self._outputs = outputs
         self._notes = notes or (lambda _: "")
-        self._seen = Seen()
+        self._seen = ReadState()
         self._intents = Intents(project, self._notes)
 
     def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:
@@ -86,7 +86,7 @@ class FileManager(Family):
         folder = self._project.meant(path)
         if depth < 1:
             raise ToolError(phrase("depth counts from 1."))
-        listing = Listing.of(self._project, folder, depth, self._notes)
+        listing = FolderListing.of(self._project, folder, depth, self._notes)
         count = counted(len(listing.visible_files), "file")
         head = f"{visible(folder) or '.'}/ ({count})"
         return Outcome("\n".join([head, *listing.lines]), listing.card(folder))
@@ -327,9 +327,9 @@ class FileManager(Family):
         self._seen.check_read(name, file)
         text = content.replace("\r\n", "\n")
         check_whole(text, file.text, is_shorter=text.count("\n") < file.text.count("\n"))
-        return self._changed(name, file, Done(text))
+        return self._changed(name, file, EditResult(text))
 
-    def _changed(self, name: str, file: TextFile, done: Done) -> Outcome:
+    def _changed(self, name: str, file: TextFile, done: EditResult) -> Outcome:
         """Write what was *done* in place of what *file* held and tell of the difference."""
         shown, text, note = visible(name), done.text, done.tolerated
         data = _encoded(file, text)

@@ -9,15 +9,15 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from core.cards import Card, Change, TableCard, TextCard
-from core.family import Family, Section, Talk, command
+from core.feature import Feature, Section, SessionHandle, command
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.fingerprints import Fingerprint, look, trace
-from modules.project import Project
-from utils.clean import visible
-from utils.codec import from_plain, to_plain
-from utils.phrases import Phrase, Text, phrase
-from utils.text import difference
-from utils.tokens import estimate
+from modules.files.project import Project
+from utils.i18n import Phrase, Text, phrase
+from utils.text.clean import visible
+from utils.text.codec import from_plain, to_plain
+from utils.text.lines import difference
+from utils.text.tokens import estimate
 
 _MOST_FILES = 3
 _MOST_GONE = 10
@@ -26,7 +26,7 @@ _LARGE_SHARE = 0.3  # of what the model can hold
 _LARGEST_SHARE = 0.5  # of it, for one file
 
 
-class Focus(Family):
+class Focus(Feature):
     """The files in focus, in the order they were put there; kept with the session.
 
     *context_limit* is how many tokens the model can hold.
@@ -35,7 +35,7 @@ class Focus(Family):
     def __init__(self, project: Project, *, context_limit: int = 128_000) -> None:
         self._project = project
         self._context_limit = context_limit
-        self._talk: Talk | None = None
+        self._talk: SessionHandle | None = None
         self._paths: list[str] = []
         self._files: dict[str, Fingerprint] = {}
         self._texts: dict[str, str] = {}
@@ -83,7 +83,7 @@ class Focus(Family):
     def paths(self) -> tuple[str, ...]:
         return tuple(self._paths)
 
-    def meet(self, talk: Talk) -> None:
+    def meet(self, talk: SessionHandle) -> None:
         self._talk = talk
 
     def _limit(self) -> int:

@@ -1,7 +1,7 @@
 """Commits for the model: by git itself, outside the sandbox, so that nothing it would run runs.
 
-What keeps git from that is in `modules.files.isolated_git`. What nobody means to publish (secrets,
-what tools fill) is left out and named.
+What keeps git from that is in `modules.files.git.isolated_git`. What nobody means to publish
+(secrets, what tools fill) is left out and named.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
-from core.approval import EachTime
 from core.cards import Card, TextCard
-from core.family import Family
+from core.feature import Feature
+from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Risk, ToolError, tool
-from modules.env_files import is_env_name
-from modules.files.selection import ALL
-from modules.files.staging import NamesIn, Secrets, Staging, names_of, staged
-from utils.clean import clean, visible
-from utils.phrases import Phrase, Text, phrase
-from utils.text import listed
+from modules.files.git.commit_selection import ALL
+from modules.files.git.staging import NamesIn, Secrets, Staging, names_of, staged
+from modules.secrets.env_files import is_env_name
+from utils.i18n import Phrase, Text, phrase
+from utils.text.clean import clean, visible
+from utils.text.lines import listed
 from utils.waiting import Stop
 
 
-class Folder(Protocol):
+class CommitFolder(Protocol):
     """The project, as far as it matters here."""
 
     root: Path
@@ -33,10 +33,12 @@ class Folder(Protocol):
     def meant(self, path: str) -> str: ...
 
 
-class GitCommit(Family):
+class GitCommit(Feature):
     """Commits what the model has made; *names_in* knows the secrets in a text."""
 
-    def __init__(self, project: Folder, stop: Stop, names_in: NamesIn = lambda _text: ()) -> None:
+    def __init__(
+        self, project: CommitFolder, stop: Stop, names_in: NamesIn = lambda _text: ()
+    ) -> None:
         self._project = project
         self._stop = stop
         self._names_in = names_in
@@ -76,7 +78,7 @@ class GitCommit(Family):
             return None
         if names := self._publishing(arguments.get("paths") or ()):
             what = phrase("It would publish the secrets in {names}.", names=", ".join(names))
-            return EachTime(what.template, what.values)
+            return AlwaysAskReason(what.template, what.values)
         return phrase("It writes to .git, which checkpoints do not hold.")
 
     def _publishing(self, paths: Sequence[str]) -> list[str]:

@@ -7,28 +7,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.blinding import mapped
-from core.family import Family, Talk
-from core.messages import Record, Shift, ToolAnswer
-from utils.files import write_atomically
-from utils.phrases import Phrase, phrase
+from core.conversation.messages import Record, StateRecord, ToolResult
+from core.feature import Feature, SessionHandle
+from core.redaction import mapped
+from utils.i18n import Phrase, phrase
+from utils.system.atomic_write import write_atomically
 
 
-class KeepJson(Family):
+class KeepJson(Feature):
     """Keeps the messages of the session, those of tools included, in the file *path*.
 
     They stand there whole, in the form of the chat-completions API, without what was taken back and
     without what nobody may see. Of several sessions the one whose turn ended last is there.
     """
 
-    _talk: Talk
+    _talk: SessionHandle
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._warnings: list[Phrase] = []
         self._has_failed = False
 
-    def meet(self, talk: Talk) -> None:
+    def meet(self, talk: SessionHandle) -> None:
         self._talk = talk
 
     def status(self) -> Sequence[tuple[Phrase, str]]:
@@ -59,7 +59,7 @@ class KeepJson(Family):
 def to_messages(records: Sequence[Record]) -> list[dict[str, Any]]:
     """Return *records* as messages; those of tools bear the name of their tool as well."""
     return [
-        record.to_wire() | ({"name": record.name} if isinstance(record, ToolAnswer) else {})
+        record.to_wire() | ({"name": record.name} if isinstance(record, ToolResult) else {})
         for record in records
-        if not isinstance(record, Shift)
+        if not isinstance(record, StateRecord)
     ]

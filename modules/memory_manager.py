@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from core.cards import Card, TableCard, TextCard
-from core.family import Family, Section, command
+from core.feature import Feature, Section, command
 from core.tools import Outcome, Risk, ToolError, tool
-from utils.kept_file import KeptFile, Stamp
-from utils.phrases import Phrase, Problem, Text, phrase
-from utils.tokens import estimate
+from utils.i18n import Phrase, Text, UserError, phrase
+from utils.system.shared_file import SharedFile, Stamp
+from utils.text.tokens import estimate
 
 _TOKENS = 2_000
 _HEADING = """# Memory
@@ -30,7 +30,7 @@ _ITEM = re.compile(r"(?:[-*+]|[0-9]+[.)])[ \t]+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class MemoryItem:
     """A list item; *start* and *end* are the lines it fills, counted from 0, *end* excluded."""
 
     id: str
@@ -39,11 +39,11 @@ class Item:
     end: int
 
 
-class Memory(Family):
+class Memory(Feature):
     """The memory of one project in the Markdown file *path*."""
 
     def __init__(self, path: Path) -> None:
-        self._file = KeptFile(path)
+        self._file = SharedFile(path)
         self._told: tuple[Stamp | None, str] = (None, "")
         self._seen: tuple[Stamp | None, list[str]] = (None, [])
 
@@ -83,7 +83,7 @@ class Memory(Family):
     def forget(self, rest: str) -> Card:
         if not rest:
             raise ToolError(phrase("Which one? /forget takes an ID that /memory shows."))
-        gone: list[Item] = []
+        gone: list[MemoryItem] = []
 
         def without(before: bytes) -> bytes:
             gone[:] = [_the_item(before, rest)]
@@ -102,7 +102,7 @@ class Memory(Family):
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         try:
             count = len(items_of(self._text()))
-        except Problem as problem:
+        except UserError as problem:
             return [(phrase("Memory"), problem.what)]
         path = str(self._file.path)
         return [(phrase("Memory"), phrase("{count} kept in {path}", count=count, path=path))]
@@ -111,7 +111,7 @@ class Memory(Family):
         """Return the items: a session keeps how they stood, without owning them."""
         stamp = self._file.stamp()
         if stamp != self._seen[0]:
-            with suppress(Problem):  # /memory and /status tell of it
+            with suppress(UserError):  # /memory and /status tell of it
                 self._seen = (stamp, [item.text for item in items_of(self._text())])
         return {"memory": self._seen[1]}
 
@@ -129,7 +129,7 @@ class Memory(Family):
                 said.append(phrase("remembered again: {text}", text=text))
         return said
 
-    def _add(self, text: str, category: str) -> Item:
+    def _add(self, text: str, category: str) -> MemoryItem:
         line = " ".join(text.split())
         if not line:
             raise ToolError(phrase("There is nothing to remember: the text is empty."))
@@ -146,7 +146,7 @@ class Memory(Family):
     def _for_the_model(self) -> str:
         try:
             text = _COMMENT.sub("", self._text()).encode("utf-8", "replace").decode()
-        except Problem:  # told by /memory and /status; the model can do nothing about it
+        except UserError:  # told by /memory and /status; the model can do nothing about it
             return ""
         text = text.strip().removeprefix("# Memory").strip()
         if not text:
@@ -154,20 +154,20 @@ class Memory(Family):
         return "Memory of earlier sessions, agreed with the person:\n" + _shortened(text)
 
 
-def items_of(text: str) -> list[Item]:
+def items_of(text: str) -> list[MemoryItem]:
     """Return the list items of the Markdown *text*, nested and continued lines with their item.
 
     An id is made from the item's words, so that it stays when other items come and go.
     """
     lines = text.splitlines(keepends=True)
     starts = [at for at, line in enumerate(lines) if _ITEM.match(line)]
-    items: list[Item] = []
+    items: list[MemoryItem] = []
     for start in starts:
         end = start + 1
         while end < len(lines) and _continues(lines[end]):
             end += 1
         words = " ".join(_ITEM.sub("", "".join(lines[start:end]), count=1).split())
-        items.append(Item(_free_id(words, {item.id for item in items}), words, start, end))
+        items.append(MemoryItem(_free_id(words, {item.id for item in items}), words, start, end))
     return items
 
 
@@ -184,7 +184,7 @@ def _free_id(words: str, taken: set[str]) -> str:
     return digest[:length]
 
 
-def _the_item(data: bytes, start: str) -> Item:
+def _the_item(data: bytes, start: str) -> MemoryItem:
     items = items_of("".join(_lines(data)))
     found = [item for item in items if item.id == start] or [
         item for item in items if item.id.startswith(start.lower())

@@ -10,9 +10,9 @@ from typing import Any
 
 from core.cards import Change
 from modules.files.fingerprints import Fingerprint
-from utils.clean import visible
-from utils.codec import from_plain, to_plain
-from utils.tokens import estimate
+from utils.text.clean import visible
+from utils.text.codec import from_plain, to_plain
+from utils.text.tokens import estimate
 
 _TOLD = 200  # characters of a note that the model is told unasked
 _TOKENS = 2_000

@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from core.blinding import mapped
 from core.cards import Change
+from core.conversation.messages import Assistant, ToolResult, Wire
 from core.events import (
     ApprovalAsked,
     CommandAnswered,
@@ -29,12 +29,12 @@ from core.events import (
     TurnStarted,
     Warned,
 )
-from core.family import Family, Talk
-from core.messages import Assistant, ToolAnswer, Wire
-from utils.codec import to_plain
-from utils.keys import without, without_keys
-from utils.phrases import Phrase, Text, phrase
-from utils.rotated_lines import append_line
+from core.feature import Feature, SessionHandle
+from core.redaction import mapped
+from utils.i18n import Phrase, Text, phrase
+from utils.system.rotated_lines import append_line
+from utils.text.codec import to_plain
+from utils.text.keys import without, without_keys
 
 LONGEST = 20_000
 """Characters of one text that are kept; the session has all of it."""
@@ -42,13 +42,13 @@ LONGEST = 20_000
 Fields = Mapping[str, Any]
 
 
-class OperationsLog(Family):
+class OperationsLog(Feature):
     """Writes to the file *path* if it *is_on*; each of *keys* is blotted out of what it writes.
 
     A disk that takes nothing stops no task: that is told once (`warnings`).
     """
 
-    _talk: Talk
+    _talk: SessionHandle
 
     def __init__(self, path: Path, keys: Iterable[str], *, is_on: bool) -> None:
         self._path = path
@@ -59,7 +59,7 @@ class OperationsLog(Family):
         self._has_failed = False
         self._warnings: list[Phrase] = []
 
-    def meet(self, talk: Talk) -> None:
+    def meet(self, talk: SessionHandle) -> None:
         if self._is_on:
             self._talk = talk
             talk.observer = self
@@ -123,7 +123,7 @@ class OperationsLog(Family):
 
     def _finished(self, event: ToolFinished) -> None:
         told = {"id": event.call_id, "name": event.name, "state": event.state}
-        text = self._newest(ToolAnswer).text
+        text = self._newest(ToolResult).text
         self._write("answer", told | {"seconds": round(event.seconds, 3), "text": text})
         self._changed(event.changes, {"id": event.call_id})
 

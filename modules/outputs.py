@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from core.tools import ToolError
-from utils.phrases import Problem, phrase
+from utils.i18n import UserError, phrase
 
 _ADDRESS = re.compile(r"@output/([1-9][0-9]{0,9})")
 _ROOM = 200_000_000
@@ -28,7 +28,7 @@ class Outputs:
         self._room = room
 
     def keep(self, text: str) -> str:
-        """Keep *text* and return its address, "@output/3". Raises `Problem` if it cannot."""
+        """Keep *text* and return its address, "@output/3". Raises `UserError` if it cannot."""
         text = self._blind(text)
         # Surrogates stand for bytes that were no UTF-8: they must come back as they were.
         data = text.encode("utf-8", "surrogatepass")
@@ -38,7 +38,7 @@ class Outputs:
             return f"@output/{self._write(data)}"
         except OSError as error:
             folder, why = str(self._folder), error.strerror or str(error)
-            raise Problem(
+            raise UserError(
                 phrase("{path} cannot be read or kept: {why}.", path=folder, why=why)
             ) from error
 
@@ -78,7 +78,7 @@ class Outputs:
     def _way_on(self, text: str, line: int) -> str:
         try:
             return f'read on: read_file path="{self.keep(text)}" start_line={line}'
-        except Problem:  # a full disk must not cost the part that is there
+        except UserError:  # a full disk must not cost the part that is there
             return "they could not be kept"
 
     def _write(self, data: bytes) -> int:

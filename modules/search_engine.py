@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from core.cards import Link, LinksCard
-from core.family import Family
+from core.feature import Feature
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.outputs import Outputs
-from utils.phrases import Phrase, Text, phrase
+from utils.i18n import Phrase, Text, phrase
 from utils.waiting import Stop, interruptible
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 _SNIPPET = 1_000  # characters of each result that the model is given
 
 
-class NoWebSearch(Family):
+class NoWebSearch(Feature):
     """What stands in for `WebSearch` without a key: no tool, only the way to have one."""
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         return [(phrase("Web search"), phrase("off: set TAVILY_API_KEY (a key from tavily.com)"))]
 
 
-class WebSearch(Family):
+class WebSearch(Feature):
     """Search and reading for a person who has a Tavily key.
 
     *key* must not be empty: without one the client would search in Tavily's keyless mode, unasked.

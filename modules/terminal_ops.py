@@ -8,16 +8,16 @@ from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
-from core.approval import EachTime
 from core.cards import Change, RunCard
-from core.family import Family
+from core.feature import Feature
+from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Risk, Running, ToolError, tool
 from modules.files.own_code import OwnCode
-from modules.package_index import network_of, pip_settings
-from modules.sandbox import Limits, Network, Program, Report, Result, Sandbox
-from modules.sandbox.effects import Effects, Snapshot, effects, look
-from utils.clean import clean, visible
-from utils.phrases import Phrase, Problem, Text, phrase
+from modules.sandbox.network.package_index import network_of, pip_settings
+from modules.sandbox.run.file_changes import FileChanges, FolderState, effects, look
+from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
+from utils.i18n import Phrase, Text, UserError, phrase
+from utils.text.clean import clean, visible
 from utils.waiting import Stop
 
 _SHORTEST, _DEFAULT, _LARGEST = 1, 60, 600  # seconds
@@ -27,7 +27,7 @@ _MOST_GUARDED = 200  # repositories inside the project
 _TOO_BIG_A_FILE = 128 + 25  # the exit code of a program ended by SIGXFSZ
 
 
-class Folder(Protocol):
+class RunFolder(Protocol):
     """The project, as far as it matters here."""
 
     root: Path
@@ -40,12 +40,12 @@ class Fitter(Protocol):
     def fit(self, text: str, limit: int = ...) -> str: ...
 
 
-class TerminalOps(Family):
+class TerminalOps(Feature):
     """Runs Python and shell commands of the model in the project folder."""
 
     def __init__(
         self,
-        project: Folder,
+        project: RunFolder,
         sandbox: Sandbox,
         stop: Stop,
         outputs: Fitter,
@@ -131,7 +131,7 @@ class TerminalOps(Family):
         )
         return Outcome("\n".join(told), card, ok=result.exit_code == 0, changes=done.changes)
 
-    def _guard(self, found: Snapshot | None) -> None:
+    def _guard(self, found: FolderState | None) -> None:
         """Keep the repositories inside the project, those that were there before we ran anything.
 
         Undo never holds what is in a `.git`; one that a program made itself is its own to change.
@@ -153,13 +153,13 @@ class TerminalOps(Family):
     ) -> Generator[str, None, Result]:
         try:
             return (yield from self._sandbox.run(program, limits, self._stop, network))
-        except Problem as problem:
+        except UserError as problem:
             raise ToolError(problem.what) from problem
 
     def _report(self) -> Report:
         try:
             return self._sandbox.report()
-        except Problem as problem:
+        except UserError as problem:
             raise ToolError(problem.what) from problem
 
     def needs_leave(self) -> Phrase | None:
@@ -188,7 +188,7 @@ class TerminalOps(Family):
                 "able to read {path}.",
                 path=visible(str(prefix)),
             )
-            return EachTime(what.template, what.values)
+            return AlwaysAskReason(what.template, what.values)
         if arguments.get("network"):
             hosts = ", ".join(self._network().names())
             return phrase(
@@ -282,7 +282,7 @@ def _why(result: Result) -> Phrase:
             return phrase("the system killed it")
 
 
-def _in_words(done: Effects) -> list[str]:
+def _in_words(done: FileChanges) -> list[str]:
     """Say for the model what the run did to the files."""
     if not done.are_known:
         return ["(the folder is too large to tell which files the run changed)"]

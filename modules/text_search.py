@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Annotated
 
 from core.cards import Hit, SearchCard
-from core.family import Family
+from core.feature import Feature
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files import encodings
-from modules.files.long_text import LONGEST
-from modules.files.search_worker import Found, Job
-from modules.project import Project
-from utils.child import Answer, TooSlow, ask_program
-from utils.clean import visible
-from utils.globs import glob_filter
-from utils.phrases import phrase
-from utils.programs import system_program
-from utils.text import counted
+from modules.files.editing.long_text import LONGEST
+from modules.files.project import Project
+from modules.files.search_worker import SearchJob, SearchResult
+from utils.i18n import phrase
+from utils.system.child import ChildResult, TooSlow, ask_program
+from utils.system.programs import system_program
+from utils.text.clean import visible
+from utils.text.globs import glob_filter
+from utils.text.lines import counted
 from utils.waiting import Stop, Stopped
 
 _SECONDS = 20.0  # of processor time
@@ -54,7 +54,7 @@ _RISKY = re.compile(r"\\[^dDwWsSbt.*+?()\[\]{}|^\\/\-]|\[\[|&&|--|~~|\|\||\{,|\(
 _META = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 
-class TextSearch(Family):
+class TextSearch(Feature):
     """Search in text files of any encoding that `TextFile` knows, with Python's expressions.
 
     ripgrep, where installed, only sorts out the files that cannot match; so the answers are the
@@ -83,7 +83,7 @@ class TextSearch(Family):
             raise ToolError(phrase("pattern must be one line of text, and not empty."))
         folder = self._project.meant(path)
         files = self._files(folder, glob)
-        job = Job(
+        job = SearchJob(
             root=str(self._project.root),
             hidden=self._project.hidden,
             files=files,
@@ -113,7 +113,7 @@ class TextSearch(Family):
         fits = glob_filter(glob)
         return [name for name in files if fits(name[start:])]
 
-    def _search(self, job: Job) -> Found:
+    def _search(self, job: SearchJob) -> SearchResult:
         try:
             return self._asked(replace(job, files=self._candidates(job)))
         except TooSlow:
@@ -128,14 +128,14 @@ class TextSearch(Family):
             )
         )
 
-    def _asked(self, job: Job) -> Found:
+    def _asked(self, job: SearchJob) -> SearchResult:
         command = [sys.executable, "-E", "-s", "-S", "-m", "modules.files.search_worker"]
         answer = self._ask(command, _HOUSE, json.dumps(asdict(job)).encode())
         if answer.code:
             raise RuntimeError(f"the search failed: {os.fsdecode(answer.errors)}")
-        return Found(**json.loads(answer.output))
+        return SearchResult(**json.loads(answer.output))
 
-    def _candidates(self, job: Job) -> Sequence[str]:
+    def _candidates(self, job: SearchJob) -> Sequence[str]:
         """Return those files of *job* that ripgrep cannot rule out; all where it has no say."""
         expression = _for_ripgrep(job)
         if self._rg is None or expression is None:
@@ -162,7 +162,7 @@ class TextSearch(Family):
             return False
         return stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST
 
-    def _ask(self, command: Sequence[str], folder: Path, given: bytes = b"") -> Answer:
+    def _ask(self, command: Sequence[str], folder: Path, given: bytes = b"") -> ChildResult:
         answer = ask_program(
             command,
             folder=folder,
@@ -182,7 +182,7 @@ def _libraries() -> str:
     return str(Path(found.origin).parents[1]) if found and found.origin else ""
 
 
-def _for_ripgrep(job: Job) -> str | None:
+def _for_ripgrep(job: SearchJob) -> str | None:
     """Return an expression that matches at least the lines that *job* wants; None if unsure."""
     if "\r" in job.pattern or not _is_utf8(job.pattern):
         return None
@@ -215,7 +215,7 @@ def _in_parts(files: Sequence[str]) -> Iterator[list[str]]:
         yield part
 
 
-def _told(found: Found, hits: Sequence[Hit], searched: int) -> str:
+def _told(found: SearchResult, hits: Sequence[Hit], searched: int) -> str:
     """Return the answer for the model: the hits by file, as 12│line."""
     skipped = f" Too large to search: {counted(found.skipped, 'file')}." if found.skipped else ""
     if not hits:

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any, Literal, TypedDict
 
 from core.cards import Todo, TodoCard
-from core.family import Family
+from core.feature import Feature
 from core.tools import Outcome, Risk, ToolError, tool
-from utils.clean import visible
-from utils.codec import from_plain, to_plain
-from utils.phrases import Phrase, Text, phrase
+from utils.i18n import Phrase, Text, phrase
+from utils.text.clean import visible
+from utils.text.codec import from_plain, to_plain
 
 
 class TodoItem(TypedDict):
@@ -22,7 +22,7 @@ NAMED = 3
 """Todos that are named at the end of a task."""
 
 
-class Todos(Family):
+class Todos(Feature):
     """One list for the session; every update replaces it whole."""
 
     def __init__(self) -> None:

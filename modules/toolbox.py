@@ -5,34 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.family import Family
-from core.store import Store
+from core.conversation.store import Store
+from core.feature import Feature
 from modules.annotations import Annotations
-from modules.beside import Beside
 from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.family import UndoFamily
-from modules.data_folder import DataFolder
+from modules.checkpoints.undo.undo_commands import UndoCommands
+from modules.checkpoints.undo.undo_state import StateUndo
 from modules.export import Export
 from modules.file_manager import FileManager
+from modules.files.project import Project
 from modules.focus import Focus
-from modules.forking import Forking
+from modules.fork import Forking
 from modules.git_commit import GitCommit
+from modules.history_tool import HistoryTool
 from modules.keep_json import KeepJson
-from modules.loss import Losses
+from modules.mass_deletion import MassDeletionGuard
 from modules.memory_manager import Memory
 from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
-from modules.past import Past
 from modules.pictures.feature import Pictures
-from modules.pictures.store import PictureStore
-from modules.project import Project
-from modules.sandbox import Alone, Sandbox
+from modules.pictures.picture_store import PictureStore
+from modules.sandbox.sandbox import Alone, Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
-from modules.secrets import Secrets
+from modules.secrets.redactor import Secrets
+from modules.storage.data_folder import DataFolder
 from modules.terminal_ops import TerminalOps
 from modules.text_search import TextSearch
 from modules.todos import Todos
-from utils.phrases import Phrase
+from utils.i18n import Phrase
 from utils.waiting import Stop
 
 
@@ -60,7 +60,7 @@ class Choices:
 
 def families(
     project: Project, data: DataFolder, store: Store, stop: Stop, choices: Choices
-) -> Sequence[Family]:
+) -> Sequence[Feature]:
     """Return every family of a session on *project*, in the order the model sees their tools."""
     secrets = Secrets(
         project.root, choices.known_secrets, data.shows_secrets, is_wanted=choices.hide_secrets
@@ -69,10 +69,10 @@ def families(
     notes = Annotations(project, data.notes)
     todos, focus = Todos(), Focus(project, context_limit=choices.context_limit)
     memory = Memory(data.memory)
-    beside = Beside({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
+    beside = StateUndo({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
     checkpoints = _checkpoints(project, data, choices)
-    undo = UndoFamily(project, checkpoints, beside)
-    past = Past()
+    undo = UndoCommands(project, checkpoints, beside)
+    past = HistoryTool()
     shown = PictureStore(data.pictures)
     pictures = Pictures(shown)
     return [
@@ -89,7 +89,7 @@ def families(
         undo,
         past,
         pictures,
-        Losses(undo, project.files),
+        MassDeletionGuard(undo, project.files),
         Forking(store, project.root, undo, data.all, shown),
         Export(store, project.root, choices.system_text, secrets.names_in),
         *([KeepJson(data.conversation)] if choices.keep_json else []),
@@ -99,7 +99,7 @@ def families(
     ]
 
 
-def announcements(families: Sequence[Family]) -> list[Phrase]:
+def announcements(families: Sequence[Feature]) -> list[Phrase]:
     """Return what the person should know from the start, a line each."""
     return [family.announcement() for family in families if isinstance(family, TerminalOps)]
 
@@ -147,7 +147,7 @@ def _terminal_ops(
     )
 
 
-def _search(outputs: Outputs, stop: Stop, choices: Choices) -> Family:
+def _search(outputs: Outputs, stop: Stop, choices: Choices) -> Feature:
     if not choices.search_key:
         return NoWebSearch()
     return WebSearch(choices.search_key, outputs, stop, base_url=choices.search_url)

@@ -30,7 +30,7 @@ def main() -> int:
         return 2
     from tests.needs import missing
     from utils.bootstrap import ensure
-    from utils.phrases import Phrase, Problem
+    from utils.i18n import Phrase, UserError
 
     def say(what: Phrase) -> None:
         sys.stderr.write(f"{what}\n")
@@ -44,7 +44,7 @@ def main() -> int:
             folder=".venv-dev",
             say=say,
         )
-    except Problem as problem:
+    except UserError as problem:
         say(problem.what)
         return 2
     packages = missing()

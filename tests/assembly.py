@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from core.main_terminal import MainTerminal
-from modules.data_folder import DataFolder
-from modules.project import Project
+from modules.files.project import Project
 from modules.sessions import Sessions
+from modules.storage.data_folder import DataFolder
 from modules.toolbox import Choices, families
 from tests.scripted import Item, ScriptedModel
 from utils.waiting import Stop

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from core.events import CommandAnswered
-from modules.checkpoints.family import UndoFamily
+from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.files import kernel
 from tests.assembly import House, house
 from tests.dying import kill_at
@@ -57,8 +57,8 @@ def state_of(here: House) -> State:
     )
 
 
-def undo_of(here: House) -> UndoFamily:
-    return next(one for one in here.main.families if isinstance(one, UndoFamily))
+def undo_of(here: House) -> UndoCommands:
+    return next(one for one in here.main.families if isinstance(one, UndoCommands))
 
 
 def answer(here: House, line: str) -> CommandAnswered:

@@ -68,7 +68,7 @@ def _judged(monkeypatch: pytest.MonkeyPatch, noted: Noted) -> Generator[None, No
 
     In this process as it is written, in those that a test starts by what they note.
     """
-    from utils.request import RequestWriter
+    from utils.llm.openai_api.request import RequestWriter
 
     write = RequestWriter.write
     refused: list[tuple[str, bytes]] = []

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from modules import database
+from modules.storage import database
 
 _CHANGES = frozenset(
     f"os.{name}"

@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from modules.data_folder import DataFolder
 from modules.files.writable import LEFT_BEHIND
 from modules.sessions import Sessions
+from modules.storage.data_folder import DataFolder
 from tests.simulator import Call, Say, Simulator, Step
 from tests.simulator.server import Received
 

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from typing import Any
 
+from core.conversation.messages import Record, Wire
+from core.conversation.store import SessionInfo, SessionMatch
 from core.events import ApprovalAsked, Event, Reply
-from core.family import Family
+from core.feature import Feature
+from core.loop.turn import drive
 from core.main_terminal import MainTerminal
-from core.messages import Record, Wire
-from core.store import Found, SessionInfo
-from core.turn import drive
-from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
+from utils.i18n import Phrase, Text, UserError, phrase
+from utils.llm.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
 from utils.llm.server_profile import ServerProfile
-from utils.phrases import Phrase, Problem, Text, phrase
 from utils.pictures import ReadPicture
 from utils.waiting import Stop, Stopped
 
@@ -126,15 +126,15 @@ class MemoryStore:
     def find(self, start: str) -> str:
         found = [session for session in self.records if session.startswith(start)]
         if not found:
-            raise Problem(phrase("There is no session {id}.", id=start))
+            raise UserError(phrase("There is no session {id}.", id=start))
         return found[-1]
 
-    def search(self, text: str, limit: int = 20) -> Sequence[Found]:
+    def search(self, text: str, limit: int = 20) -> Sequence[SessionMatch]:
         return []
 
 
 def terminal(
-    *replies: list[Item], families: Sequence[Family] = (), **settings: Any
+    *replies: list[Item], families: Sequence[Feature] = (), **settings: Any
 ) -> MainTerminal:
     """Return a terminal on a scripted model."""
     settings = {"store": MemoryStore(), "today": lambda: date(2026, 1, 2), **settings}

@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from core.conversation.history import mended
+from core.conversation.messages import Assistant, Record, StateRecord, ToolResult, User
 from core.events import CommandAnswered
-from core.history import mended
-from core.messages import Assistant, Record, Shift, ToolAnswer, User
-from modules.data_folder import DataFolder
 from modules.sessions import Sessions
+from modules.storage.data_folder import DataFolder
 from tests.assembly import House, house
 from tests.modules.checkpoints.folders import Look, look
 from tests.scripted import run
@@ -185,7 +185,9 @@ class Stage:
     def queued(self) -> list[int]:
         """Return the numbers of the tasks that are kept as waiting."""
         kept = [
-            one.value for _, one in self.records() if isinstance(one, Shift) and one.name == "queue"
+            one.value
+            for _, one in self.records()
+            if isinstance(one, StateRecord) and one.name == "queue"
         ]
         return [n for item in (kept[-1] if kept else []) for n in numbers_in(item["text"])]
 
@@ -205,7 +207,7 @@ class Stage:
         records = self.records()
         assert len(records) >= self._known, "records were lost"
         self._known = len(records)
-        answers = [one for _, one in records if isinstance(one, ToolAnswer)]
+        answers = [one for _, one in records if isinstance(one, ToolResult)]
         assert len({one.call_id for one in answers}) == len(answers), "answered twice"
         for one in answers:
             assert self._answers.setdefault(one.call_id, one.text) == one.text
@@ -229,7 +231,7 @@ class Stage:
             for call in one.calls
         }
         for _, one in self.records():
-            if isinstance(one, ToolAnswer) and one.state == "done" and one.name == "run_command":
+            if isinstance(one, ToolResult) and one.state == "done" and one.name == "run_command":
                 (number,) = re.findall(r"echo (\d+)", calls[one.call_id].arguments)
                 assert int(number) in ran, ("called done, and was not", number, ran)
 

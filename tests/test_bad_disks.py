@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from core.messages import User
-from modules.data_folder import DataFolder
+from core.conversation.messages import User
 from modules.sessions import Sessions
+from modules.storage.data_folder import DataFolder
 from tests.simulator import Call, Say, Simulator, Step
 
 Result = subprocess.CompletedProcess[str]

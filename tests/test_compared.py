@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from core.events import CommandAnswered, Event, Reply, ToolFinished
-from core.turn import drive
+from core.loop.turn import drive
 from tests.assembly import House, house
 from tests.modules.checkpoints.folders import look, make_tree
 from tests.modules.sandbox.house import settle

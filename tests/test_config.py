@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from config import Settings, language, load, locale_language, unknown_names
-from utils.phrases import Problem
+from utils.i18n import UserError
 
 
 def loaded(
@@ -66,7 +66,7 @@ def test_what_the_command_line_leaves_unsaid_changes_nothing(tmp_path: Path) -> 
 def test_a_bad_value_names_the_setting_its_source_and_what_is_allowed(
     tmp_path: Path, toml: str, environment: dict[str, Any], named: list[str]
 ) -> None:
-    with pytest.raises(Problem) as problem:
+    with pytest.raises(UserError) as problem:
         loaded(tmp_path, toml=toml, **environment)
     for word in named:
         assert word in str(problem.value)
@@ -77,7 +77,7 @@ def test_a_file_from_an_editor_on_windows_is_read(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_somebody_unknown_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match=r"ONEFOLD_DATA_DIR cannot be used: [^.]+\.$"):
+    with pytest.raises(UserError, match=r"ONEFOLD_DATA_DIR cannot be used: [^.]+\.$"):
         loaded(tmp_path, ONEFOLD_DATA_DIR="~nobody-of-this-name/data")
 
 
@@ -103,7 +103,7 @@ def test_prices_are_settings(tmp_path: Path) -> None:
 
 def test_a_key_is_never_shown(tmp_path: Path) -> None:
     assert "sk-secret" not in repr(loaded(tmp_path, DEEPSEEK_API_KEY="sk-secret"))
-    with pytest.raises(Problem) as problem:
+    with pytest.raises(UserError) as problem:
         loaded(tmp_path, toml='deepseek_api_key = ["sk-secret"]')
     assert "sk-secret" not in str(problem.value)
 
@@ -115,7 +115,7 @@ def test_dotenv_understands_quotes_comments_and_export(tmp_path: Path) -> None:
 
 
 def test_a_bad_line_of_dotenv_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match="line 2 is not NAME=VALUE"):
+    with pytest.raises(UserError, match="line 2 is not NAME=VALUE"):
         loaded(tmp_path, dotenv="A=1\nnonsense\n")
 
 

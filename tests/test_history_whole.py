@@ -12,16 +12,16 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.conversation.messages import Wire
 from core.events import ApprovalAsked, CommandAnswered, Event, Reply
-from core.messages import Wire
-from core.turn import drive
+from core.loop.turn import drive
 from tests.assembly import House, house
 from tests.campaign import examples
-from tests.core.test_turn import check_whole
+from tests.core.loop.test_turn import check_whole
 from tests.judge import verdict
 from tests.scripted import ScriptedModel
-from utils.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
-from utils.phrases import phrase
+from utils.i18n import phrase
+from utils.llm.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
 from utils.waiting import Stop, Stopped
 
 

@@ -26,7 +26,7 @@ class Finder:
         handler = signal.getsignal(signal.SIGINT)
         if threading.current_thread() is main and handler.__module__ not in BEFORE_AND_BEHIND:
             count += 1
-            is_last = name == "modules.cli.prompt"
+            is_last = name == "modules.cli.input.prompt"
             if is_last and not point:
                 say()
             if count == point or is_last:
@@ -37,7 +37,7 @@ def say():
     sys.stderr.flush()
 
 # Python's own handler, and that of a task, which is stopped in order.
-BEFORE_AND_BEHIND = ("_signal", "signal", "utils.interrupts")
+BEFORE_AND_BEHIND = ("_signal", "signal", "utils.system.interrupts")
 sys.meta_path.insert(0, Finder)
 if not point:
     atexit.register(say)

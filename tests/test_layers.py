@@ -23,8 +23,8 @@ AT_HOME = {
     "rich": ("modules/cli/",),
     "click": ("modules/cli/",),
     "prompt_toolkit": ("modules/cli/",),
-    "openai": ("utils/llm/chat_completions.py",),
-    "anthropic": ("utils/llm/anthropic.py",),
+    "openai": ("utils/llm/openai_api/chat_completions.py",),
+    "anthropic": ("utils/llm/anthropic_api/anthropic.py",),
     "httpx2": ("utils/",),
     "tavily": ("modules/search_engine.py",),
     "PIL": ("modules/pictures/worker.py",),
@@ -32,7 +32,7 @@ AT_HOME = {
     "asyncio": (),
 }
 """Where each of these may be imported, by the beginning of the path."""
-READS_THE_ENVIRONMENT = {"config.py", "utils/bootstrap.py", "modules/web/hub.py"}
+READS_THE_ENVIRONMENT = {"config.py", "utils/bootstrap.py", "modules/web/servers/event_loop.py"}
 """The bootstrap runs before there are settings; the hub tells eventlet something by it."""
 
 

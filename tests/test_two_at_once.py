@@ -16,22 +16,22 @@ from pathlib import Path
 
 import pytest
 
+from core.conversation.messages import User
 from core.events import CommandAnswered, Event, ToolFinished
-from core.messages import User
-from modules.checkpoints.work import Work
-from modules.cli.plain import PlainScreen
-from modules.words import Words
+from modules.checkpoints.store.project_lock import ProjectLock
+from modules.cli.print_mode import PlainScreen
+from modules.translator import Translator
 from tests.assembly import house
 from tests.scripted import call, in_thread, run, say
-from utils.phrases import Problem
-from utils.processes import is_running, started_at
+from utils.i18n import UserError
+from utils.system.process_identity import is_running, started_at
 
 ROOT = Path(__file__).parents[1]
 OTHER = """
 import sys
 from pathlib import Path
-from modules.checkpoints.work import Work
-from modules.data_folder import DataFolder
+from modules.checkpoints.store.project_lock import Work
+from modules.storage.data_folder import DataFolder
 from modules.sessions import Sessions
 data = DataFolder(Path(sys.argv[1]), Path(sys.argv[2]))
 work = Work(data.checkpoints / "work")
@@ -68,7 +68,7 @@ def test_a_session_that_another_runs_can_be_read(tmp_path: Path) -> None:
                 assert event.ok
                 if line == "/status":
                     assert f"process {pid}" in str(event.card).replace("'pid': ", "process ")
-            with pytest.raises(Problem, match=f"process {pid}"):
+            with pytest.raises(UserError, match=f"process {pid}"):
                 run(here.main, "go on")
             (refused,) = run(here.main, "/rewind 1")
             assert isinstance(refused, CommandAnswered)
@@ -99,7 +99,7 @@ def test_only_one_changes_the_folder_at_a_time(tmp_path: Path) -> None:
 
 def printed(events: list[Event]) -> tuple[int, str, str]:
     """Return how `-p` ends, what it prints, and the process that its complaint names."""
-    screen = PlainScreen("text", out := StringIO(), err := StringIO(), Words("en", {}))
+    screen = PlainScreen("text", out := StringIO(), err := StringIO(), Translator("en", {}))
     for event in events:
         screen.show(event)
     code = screen.finish()
@@ -108,12 +108,13 @@ def printed(events: list[Event]) -> tuple[int, str, str]:
 
 
 def test_the_folder_is_ours_until_the_last_session_here_is_done(tmp_path: Path) -> None:
-    one, two = Work(tmp_path / "work"), Work(tmp_path / "work")
+    one, two = ProjectLock(tmp_path / "work"), ProjectLock(tmp_path / "work")
     one.begin("one")
     two.begin("two")
     one.end()
-    begin = "import sys; from pathlib import Path; from modules.checkpoints.work import Work\n"
-    begin += "Work(Path(sys.argv[1])).begin('three')"
+    begin = "import sys; from pathlib import Path\n"
+    begin += "from modules.checkpoints.store.project_lock import ProjectLock\n"
+    begin += "ProjectLock(Path(sys.argv[1])).begin('three')"
     command = [sys.executable, "-c", begin, str(tmp_path / "work")]
     ask = partial(subprocess.run, command, cwd=ROOT, capture_output=True, text=True)
     assert f"process {os.getpid()}" in ask().stderr
@@ -129,7 +130,7 @@ def test_a_program_that_is_being_started_keeps_no_lock(tmp_path: Path) -> None:
             subprocess.run(["/bin/true"], check=True)
 
     starting = [in_thread(start_programs), in_thread(start_programs)]
-    work = Work(tmp_path / "work")
+    work = ProjectLock(tmp_path / "work")
     while any(thread.is_alive() for thread in starting):
         work.begin("one")
         time.sleep(0)  # so that the others come in
@@ -174,9 +175,9 @@ def test_two_threads_may_begin_a_session_together(tmp_path: Path) -> None:
 
 
 def test_nobody_begins_while_another_session_is_alone_in_the_folder(tmp_path: Path) -> None:
-    one, two = Work(tmp_path / "work"), Work(tmp_path / "work")
+    one, two = ProjectLock(tmp_path / "work"), ProjectLock(tmp_path / "work")
     with one.alone("one"):
-        with pytest.raises(Problem, match="Session one is at work"):
+        with pytest.raises(UserError, match="Session one is at work"):
             two.begin("two")
         one.begin("one")
     two.begin("two")

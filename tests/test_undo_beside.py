@@ -10,7 +10,7 @@ import pytest
 
 from core.cards import TableCard, TextCard
 from core.events import CommandAnswered, Reply
-from core.turn import drive
+from core.loop.turn import drive
 from tests.assembly import House, house
 from tests.scripted import call, run, say
 

@@ -13,12 +13,12 @@ import pytest
 from core.cards import TableCard, TextCard
 from core.events import CommandAnswered
 from modules.annotations import Annotations
-from modules.checkpoints import handover
-from modules.checkpoints.family import UndoFamily
+from modules.checkpoints.clone import clone_history
+from modules.checkpoints.undo.undo_commands import UndoCommands
 from tests.assembly import House, house
 from tests.modules.checkpoints.folders import look
 from tests.scripted import call, run, say
-from utils.phrases import Problem, phrase
+from utils.i18n import UserError, phrase
 
 
 def answer(here: House, line: str, *, ok: bool = True) -> CommandAnswered:
@@ -180,8 +180,8 @@ def test_a_fork_can_have_its_own_files(tmp_path: Path, turn: int) -> None:
         session = str(card.rows[1][1])
         assert look(twin) == was
         assert look(here.root).keys() == {".", "a.txt", "b.txt", "src", "src/link", "src/run"}
-    from modules.data_folder import DataFolder
     from modules.sessions import Sessions
+    from modules.storage.data_folder import DataFolder
 
     store = Sessions(DataFolder(tmp_path / "data", twin).sessions)
     said = [record.text for _, record in store.load(session) if record.kind == "user"]
@@ -190,7 +190,7 @@ def test_a_fork_can_have_its_own_files(tmp_path: Path, turn: int) -> None:
 
 
 def test_a_twin_whose_session_cannot_be_kept_is_not_left(tmp_path: Path) -> None:
-    from modules.data_folder import DataFolder
+    from modules.storage.data_folder import DataFolder
 
     with house(tmp_path, *SCRIPT) as here:
         run(here.main, "do one")
@@ -205,13 +205,13 @@ def test_a_twin_whose_undo_cannot_be_kept_is_not_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
-        raise Problem(phrase("The disk is full."))
+        raise UserError(phrase("The disk is full."))
 
     with house(tmp_path, *SCRIPT) as here:
         run(here.main, "do one")
         kept = list(here.data.path.parent.iterdir())
         with monkeypatch.context() as patched:
-            patched.setattr(handover, "_copy_contents", full)
+            patched.setattr(clone_history, "_copy_contents", full)
             answer(here, "/fork --with-files", ok=False)
         assert list(here.data.path.parent.iterdir()) == kept
         card = answer(here, "/fork --with-files").card
@@ -304,7 +304,7 @@ def test_what_was_undone_before_other_calls_is_no_change_and_does_not_come_back(
         run(here.main, "do one")
         run(here.main, "do two")
         answer(here, "/undo turn 1")
-        undo = next(f for f in here.main.families if isinstance(f, UndoFamily))
+        undo = next(f for f in here.main.families if isinstance(f, UndoCommands))
         view = undo.view()
         assert view is not None
         assert [one.change.path for one in undo.review.changes(view)] == ["b.txt"]

@@ -9,14 +9,14 @@ from string import Formatter
 import pytest
 
 from config import locale_language
-from modules.words import CATALOGUES, Words
+from modules.translator import CATALOGUES, Translator
 from tests.assembly import house
-from utils.phrases import Phrase, phrase
+from utils.i18n import Phrase, phrase
 
 ROOT = Path(__file__).parent.parent
 CHINESE: dict[str, str] = json.loads((CATALOGUES / "zh.json").read_text(encoding="utf-8"))
 HOUSE = ("core", "modules", "utils")
-MAKERS = {"utils/phrases.py", "core/family.py"}
+MAKERS = {"utils/i18n.py", "core/feature.py"}
 """Where `phrase` is defined, and where it is fed the help of `command`."""
 
 
@@ -100,7 +100,7 @@ def test_the_locale_says_which_language(environment: dict[str, str], language: s
 
 
 def test_a_phrase_is_said_in_the_language_of_the_reader() -> None:
-    words = Words("zh", {"{n} files": "{n} 个文件"})
+    words = Translator("zh", {"{n} files": "{n} 个文件"})
     assert words.say(phrase("{n} files", n=3)) == "3 个文件"
     assert words.say(phrase("not translated")) == "not translated"
     assert words.say("as it is") == "as it is"

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from utils.completion import (
+from utils.llm.api import Api, ReplyDraft
+from utils.llm.completion import (
     Completion,
     Delta,
     ErrorKind,
@@ -25,19 +26,18 @@ from utils.completion import (
     Usage,
     Wire,
 )
-from utils.failures import Again, Failed, Server, unfit_key, window_too_small
-from utils.llm.api import Api, ReplyDraft
-from utils.llm.chat_completions import ChatCompletions
+from utils.llm.errors import Again, Failed, Server, unfit_key, window_too_small
+from utils.llm.openai_api.chat_completions import ChatCompletions
+from utils.llm.openai_api.request import Body
+from utils.llm.prices import PriceList
 from utils.llm.refusals import told, window_named, without_pictures
+from utils.llm.reply_limits import ReplyLimits
 from utils.llm.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
 from utils.pictures import ReadPicture
-from utils.prices import PriceList
-from utils.reply_limits import ReplyLimits
-from utils.request import Body
 from utils.waiting import Stop, Stopped
 
 if TYPE_CHECKING:
-    from utils.endpoint import Endpoint
+    from utils.llm.endpoint import Endpoint
 
 __all__ = [
     "ApiClient",
@@ -328,7 +328,7 @@ class ApiClient:
 
     def _open(self) -> Endpoint:
         with _without_collection():  # an eighth faster: what the import makes all stays
-            from utils.endpoint import Endpoint
+            from utils.llm.endpoint import Endpoint
 
         return Endpoint(
             self._api,

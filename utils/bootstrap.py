@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
-from utils.phrases import Phrase, Problem, phrase
+from utils.i18n import Phrase, UserError, phrase
 
 STARTED_BY = "ONEFOLD_STARTED_BY"
 """The variable that says what the Python loads that made way for this one."""
@@ -25,7 +25,7 @@ def ensure(root: str, *, packages: Sequence[str], requirements: str, folder: str
     """Return when this interpreter can import *packages*; else go on in one that can.
 
     That one is *root*/*folder*, made or brought up to date from the pinned file *requirements*
-    first, and this process becomes it. ``ONEFOLD_BOOTSTRAP=0`` turns this off. Raises `Problem`
+    first, and this process becomes it. ``ONEFOLD_BOOTSTRAP=0`` turns this off. Raises `UserError`
     that says what to install when it cannot be made.
     """
     if os.environ.get("ONEFOLD_BOOTSTRAP") == "0":
@@ -71,7 +71,7 @@ def _read(path: str) -> str:
 
 
 def _check_place(root: str, requirements: str) -> None:
-    """Raise `Problem` where nothing can be made in *root*."""
+    """Raise `UserError` where nothing can be made in *root*."""
     if not os.access(root, os.W_OK):
         what = phrase(
             "Nothing can be written to {folder}. Copy it to a place of your own and start it "
@@ -79,7 +79,7 @@ def _check_place(root: str, requirements: str) -> None:
             folder=root,
             requirements=requirements,
         )
-        raise Problem(what)
+        raise UserError(what)
 
 
 def _install(command: list[str]) -> str:
@@ -114,7 +114,7 @@ def _make(home: str, python: str) -> None:
     )
     if made.returncode:
         shutil.rmtree(home, ignore_errors=True)
-        raise Problem(
+        raise UserError(
             phrase(
                 "Python cannot make environments here. Install python3-venv (Debian, Ubuntu: "
                 "apt install python3-venv) and start again."
@@ -126,7 +126,7 @@ def _fill(python: str, requirements: str, say: Say) -> None:
     said = _install([python, "-m", "pip", "install", *_PIP, "-r", requirements])
     if said:
         sys.stderr.write(said)
-        raise Problem(
+        raise UserError(
             phrase(
                 "The packages could not be installed (see above). Check the network and start "
                 "again, or install {requirements} yourself and set ONEFOLD_BOOTSTRAP=0.",

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from weakref import WeakMethod
 
-from utils.keys import without, without_keys
-from utils.phrases import Phrase, phrase
+from utils.i18n import Phrase, phrase
+from utils.text.keys import without, without_keys
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
-from utils.text import size_in_words
+from utils.text.lines import size_in_words
 
 LONGEST_SIDE = 1568
 """Pixels of the longer side of what a model is sent: the servers scale down what is larger."""

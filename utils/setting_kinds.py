@@ -11,8 +11,8 @@ import codecs
 import re
 from typing import Any
 
-from utils.phrases import phrase
-from utils.prices import PriceList
+from utils.i18n import phrase
+from utils.llm.prices import PriceList
 
 Kind = dict[str, Any]
 

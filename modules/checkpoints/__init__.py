@@ -1,1 +1,10 @@
-"""Undo for everything that happens to the folder, with or without git."""
+"""Undo for everything that happens to the folder, with or without git.
+
+- clone/       A copy of the project with its undo, for a fork in a folder of its own.
+- restore/     Bringing the folder from one state to another, whole or not at all.
+- review/      The review of changes: by file and by hunk, whose they are, what was accepted.
+- snapshot/    Snapshots: looking at the folder, and what differs between two looks.
+- store/       The store: contents by their digest, the index of snapshots, locks and repair.
+- undo/        Undo and redo: what each call did, and taking it back in any order.
+- checkpoints  Snapshots of the project folder, what differs between them, and going back.
+"""

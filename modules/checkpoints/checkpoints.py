@@ -11,26 +11,26 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.cards import Change
-from modules.checkpoints.carry import Carrier
-from modules.checkpoints.collect import collect
-from modules.checkpoints.entries import BY_DESIGN, Entry
-from modules.checkpoints.ledger import JournalEntry, Ledger, Seen, Snapshot
-from modules.checkpoints.limits import Limits
-from modules.checkpoints.operations import Operation, Part
-from modules.checkpoints.plan import plan_undo
-from modules.checkpoints.rescue import CUT_SHORT
-from modules.checkpoints.results import Finished, Undone
-from modules.checkpoints.scan import Scan
-from modules.checkpoints.steps import Left, Plan
-from modules.checkpoints.trees import Comparison, Digests, lookup, walk
-from modules.checkpoints.twin import Twin
-from modules.checkpoints.vault import Damaged, Vault
-from modules.checkpoints.work import Work
+from modules.checkpoints.clone.clone import ProjectClone
+from modules.checkpoints.restore.apply import PlanApplier
+from modules.checkpoints.restore.operations import Plan, Skipped
+from modules.checkpoints.restore.plan import plan_undo
+from modules.checkpoints.snapshot.diff import Digests, TreeDiff, lookup, walk
+from modules.checkpoints.snapshot.entries import BY_DESIGN, Entry
+from modules.checkpoints.snapshot.scanner import Scanner
+from modules.checkpoints.store.gc import collect
+from modules.checkpoints.store.index import CheckpointIndex, JournalEntry, SeenState, Snapshot
+from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
+from modules.checkpoints.store.project_lock import ProjectLock
+from modules.checkpoints.store.quotas import Quotas
+from modules.checkpoints.store.store_recovery import CUT_SHORT
+from modules.checkpoints.undo.journal import OperationPart, UndoOperation
+from modules.checkpoints.undo.undo_results import Finished, Undone
 from modules.files.own_code import OwnCode
-from utils.phrases import Phrase, Problem, phrase
+from utils.i18n import Phrase, UserError, phrase
 
 
-class CutShort(Problem):
+class CutShort(UserError):
     """What is left of an operation cannot be done any more; what was done of it stays."""
 
 
@@ -45,7 +45,7 @@ class Checkpoints:
     as the store itself is, and so is what is in *own*, by its name.
 
     The folder is held open: what is later put in its place is not touched. Threads and processes
-    may share a store; they wait for each other. Everything raises `Problem` when the store cannot
+    may share a store; they wait for each other. Everything raises `UserError` when the store cannot
     be used.
     """
 
@@ -62,13 +62,13 @@ class Checkpoints:
     ) -> None:
         if file_cap <= 0 or total_cap <= 0 or keep_days <= 0:
             raise ValueError(f"limits must be above zero: {file_cap!r} {total_cap!r} {keep_days!r}")
-        self.vault = Vault(store)
+        self.vault = ObjectStore(store)
         self._path = root
         self._digests = Digests()
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self.work = Work(store / "work")
-        self.ledger = Ledger(self.vault.database)
-        self._limits = Limits(file_cap, total_cap, store)
+        self.work = ProjectLock(store / "work")
+        self.ledger = CheckpointIndex(self.vault.database)
+        self._limits = Quotas(file_cap, total_cap, store)
         self._keep_days = keep_days
         ours = [path.stat() for path in (store, *protected) if path.exists()]
         self._ours = frozenset((status.st_dev, status.st_ino) for status in ours)
@@ -94,7 +94,7 @@ class Checkpoints:
                 self._catch_up()
                 began = time.time_ns()
                 root, refused = self._look()
-                snapshot = self._noted(root, Seen(began, rescues), refused)
+                snapshot = self._noted(root, SeenState(began, rescues), refused)
                 if self.vault.database.rescues == rescues:
                     break
             self._last, self._checked_ns = snapshot, began
@@ -104,7 +104,7 @@ class Checkpoints:
     def begin_call(self, session: str, turn: int, call_id: str) -> Snapshot:
         """Take a snapshot and note that a call begins with it; what it holds can be trusted.
 
-        Raises `Problem` where the disk has no room for that.
+        Raises `UserError` where the disk has no room for that.
         """
         with self.vault.alone():
             while True:
@@ -136,7 +136,7 @@ class Checkpoints:
     def content(self, snapshot: int, path: str) -> bytes | None:
         """Return the content of a file, the target of a link; None if there was none or no room.
 
-        Raises `Damaged` when the store does not have what it should have.
+        Raises `DamagedObject` when the store does not have what it should have.
         """
         entry = lookup(self.vault, self.root_of(snapshot), path)
         if entry is None or entry.is_folder or entry.is_pipe or entry.why:
@@ -154,7 +154,7 @@ class Checkpoints:
         try:
             entry = lookup(self.vault, root, path)
             return entry is None or not any(e.why for _, e in walk(self.vault, entry))
-        except Damaged:
+        except DamagedObject:
             return False
 
     def undo(self, before: int, after: int) -> Undone:
@@ -163,18 +163,18 @@ class Checkpoints:
         What the person changed since is merged or kept; see `plan`. The folder's present state is
         held first, so that undoing (`Undone.before`, `Undone.after`) restores it.
         """
-        return self.run(Operation(parts=(Part(before, after),))).results[0]
+        return self.run(UndoOperation(parts=(OperationPart(before, after),))).results[0]
 
     def rewind(self, to: int) -> Undone:
         """Bring the folder back to a snapshot, whoever changed it since; that is held first."""
-        return self.run(Operation(parts=(Part(to),))).results[0]
+        return self.run(UndoOperation(parts=(OperationPart(to),))).results[0]
 
-    def run(self, operation: Operation, roots: tuple[Entry, Entry] | None = None) -> Finished:
+    def run(self, operation: UndoOperation, roots: tuple[Entry, Entry] | None = None) -> Finished:
         """Do all parts of *operation*, each written down in one go with what it did.
 
         *roots* say what the one part that there is takes back, if it is no two snapshots. After a
-        kill `finish` does the rest. Raises `Problem`, before anything is done where a snapshot that
-        is needed is not kept; `CutShort` where one was lost in the midst.
+        kill `finish` does the rest. Raises `UserError`, before anything is done where a snapshot
+        that is needed is not kept; `CutShort` where one was lost in the midst.
         """
         with self.vault.alone():
             self.finish()
@@ -196,7 +196,7 @@ class Checkpoints:
         """Return what an operation did to the files, as far as that is still known."""
         results = []
         for before, after in entry.operation.spans:
-            with suppress(Problem):  # no longer kept
+            with suppress(UserError):  # no longer kept
                 results.append(Undone(tuple(self.diff(before, after)), (), (), before, after))
         return Finished(entry.number, entry.operation, results)
 
@@ -206,7 +206,7 @@ class Checkpoints:
         number = entry.number
         if entry.plan is not None:
             self._probe(entry.plan)
-            Carrier(self.vault, self._root, number).clean(entry.plan)
+            PlanApplier(self.vault, self._root, number).clean(entry.plan)
             before = self.ledger.snapshot(entry.before)
             number, operation, undone = self._carry_out(
                 number, before, entry.plan, operation, is_resumed=True
@@ -221,7 +221,7 @@ class Checkpoints:
     def _go_on(
         self,
         number: int,
-        operation: Operation,
+        operation: UndoOperation,
         results: list[Undone],
         roots: tuple[Entry, Entry] | None = None,
     ) -> Finished:
@@ -232,31 +232,31 @@ class Checkpoints:
         while operation.parts:
             try:
                 planner = self._planner(operation.parts[0], roots)
-            except Problem:  # a snapshot went with a damaged store
+            except UserError:  # a snapshot went with a damaged store
                 self.ledger.close_journal(number)
                 raise CutShort(CUT_SHORT) from None
             number, operation, undone = self._go(planner, operation, number)
             results.append(undone)
         return Finished(number, operation, results)
 
-    def twin(self, snapshot: int, target: Path) -> list[Left]:
+    def twin(self, snapshot: int, target: Path) -> list[Skipped]:
         """Make the new folder *target* as the project was; return what could not be copied.
 
         Shares the disk space of what did not change since, where the file system can. Raises
-        `Problem`. Half a twin never has that name: it is made under one beside it.
+        `UserError`. Half a twin never has that name: it is made under one beside it.
         """
         unfinished = target.with_name(f".{target.name}.unfinished")
-        twin = Twin(self.vault, self._root, self._path, unfinished)
+        twin = ProjectClone(self.vault, self._root, self._path, unfinished)
         with self.vault.alone():
             shutil.rmtree(unfinished, ignore_errors=True)  # what a kill left
             try:
                 unfinished.mkdir(mode=0o700)
                 twin.fill(self.root_of(snapshot))
                 unfinished.rename(target)
-            except (OSError, Damaged) as error:
+            except (OSError, DamagedObject) as error:
                 shutil.rmtree(unfinished, ignore_errors=True)
                 path, why = str(target), str(error)
-                raise Problem(
+                raise UserError(
                     phrase("The twin folder {path} cannot be made: {why}.", path=path, why=why)
                 ) from error
         return twin.left
@@ -265,7 +265,7 @@ class Checkpoints:
         """Return a digest of names, modes and contents as last looked at, "" before that."""
         if self._last is None:
             return ""
-        with suppress(Damaged), self.vault.alone():
+        with suppress(DamagedObject), self.vault.alone():
             return self._digests.of(self.vault, self._last.root)
         return self._last.root.content
 
@@ -279,7 +279,7 @@ class Checkpoints:
         return self.vault.size
 
     def _planner(
-        self, part: Part, roots: tuple[Entry, Entry] | None = None
+        self, part: OperationPart, roots: tuple[Entry, Entry] | None = None
     ) -> Callable[[Entry], Plan]:
         """Return what works out the plan of *part* for the root of the folder as it is."""
         before, after = roots or (self.root_of(part.before), None)
@@ -288,8 +288,8 @@ class Checkpoints:
         return lambda now: plan_undo(self.vault, before, after or now, now, self._own)
 
     def _go(
-        self, planned: Callable[[Entry], Plan], operation: Operation, number: int
-    ) -> tuple[int, Operation, Undone]:
+        self, planned: Callable[[Entry], Plan], operation: UndoOperation, number: int
+    ) -> tuple[int, UndoOperation, Undone]:
         """Carry out what is *planned* for the folder as it is, which is held first.
 
         All that is needed of the database is read before anything is changed: what is overwritten
@@ -315,12 +315,12 @@ class Checkpoints:
         number: int,
         before: Snapshot,
         plan: Plan,
-        operation: Operation,
+        operation: UndoOperation,
         *,
         is_resumed: bool = False,
-    ) -> tuple[int, Operation, Undone]:
+    ) -> tuple[int, UndoOperation, Undone]:
         """Do *plan*, write down all at once what it did; return what is left of *operation*."""
-        carrier = Carrier(self.vault, self._root, number)
+        carrier = PlanApplier(self.vault, self._root, number)
         carrier.move(plan.moves)
         carrier.carry(plan.steps, self.take().root if plan.moves or is_resumed else before.root)
         after = self.take()
@@ -348,11 +348,11 @@ class Checkpoints:
     def _look(self) -> tuple[Entry, list[tuple[str, str]]]:
         known = self._last.root if self._last else None
         times, ours = self._checked_ns, self._ours
-        scan = Scan(self.vault, self._root, self._limits, known, times, ours, self._own)
+        scan = Scanner(self.vault, self._root, self._limits, known, times, ours, self._own)
         root = scan.run()
         return root, sorted(pair for pair in scan.not_held if pair[1] not in BY_DESIGN)
 
-    def _noted(self, root: Entry, seen: Seen, refused: list[tuple[str, str]]) -> Snapshot:
+    def _noted(self, root: Entry, seen: SeenState, refused: list[tuple[str, str]]) -> Snapshot:
         if self._last is not None and root == self._last.root:
             return self.ledger.seen_again(self._last, seen)
         return self.ledger.add_snapshot(root, seen, refused)
@@ -366,9 +366,9 @@ class Checkpoints:
             self._last = self.ledger.latest()
             self._checked_ns = self._last.checked_ns if self._last else 0
 
-    def _compared(self, before: int, after: int) -> Comparison:
-        return Comparison(self.vault).compare(self.root_of(before), self.root_of(after))
+    def _compared(self, before: int, after: int) -> TreeDiff:
+        return TreeDiff(self.vault).compare(self.root_of(before), self.root_of(after))
 
     def root_of(self, snapshot: int) -> Entry:
-        """Return the root of a snapshot. Raises `Problem` when it was collected."""
+        """Return the root of a snapshot. Raises `UserError` when it was collected."""
         return self.ledger.snapshot(snapshot).root

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Self
 
 from modules.files import kernel
-from utils.git_names import is_git_name
+from utils.text.git_names import is_git_name
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -51,7 +51,7 @@ class Changed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class DirectoryItem:
     """One name in a folder; *size* in bytes, *modified* in nanoseconds since the epoch."""
 
     name: str
@@ -149,7 +149,7 @@ class Beneath:
         with self.held(self._walk(path, writing=writing)) as folder:
             yield folder
 
-    def scan(self, path: str) -> list[Item]:
+    def scan(self, path: str) -> list[DirectoryItem]:
         """Return what is in the folder *path*, hidden folders left out, by name."""
         with self.folder(path) as folder, os.scandir(folder) as entries:
             items = []
@@ -159,7 +159,7 @@ class Beneath:
                     found = entry.stat(follow_symlinks=False)
                     if identity_of(found) not in hidden:
                         size, modified = found.st_size, found.st_mtime_ns
-                        items.append(Item(entry.name, found.st_mode, size, modified))
+                        items.append(DirectoryItem(entry.name, found.st_mode, size, modified))
         return sorted(items, key=lambda item: item.name)
 
     def names(self, path: str) -> list[tuple[str, bool]]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from core.tools import ToolError
-from modules.project import Project
+from modules.files.project import Project
 
 Stat = os.stat_result
 

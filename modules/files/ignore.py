@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from modules.files.containment import Beneath, Guarded, Item, Linked, Outside, Special
-from modules.files.repository import ask_git, work_tree
-from utils.globs import decided
+from modules.files.containment import Beneath, DirectoryItem, Guarded, Linked, Outside, Special
+from modules.files.git.repository import ask_git, work_tree
+from utils.text.globs import decided
 
 _GIT_SECONDS = 10.0
 _LARGEST_RULES = 1_000_000  # bytes of one .gitignore
@@ -196,7 +196,7 @@ def _is_ignored(path: str, is_folder: bool, rules: Sequence[_Rules]) -> bool:
 
 
 def _with_own(
-    beneath: Beneath, folder: str, items: Sequence[Item], rules: Sequence[_Rules]
+    beneath: Beneath, folder: str, items: Sequence[DirectoryItem], rules: Sequence[_Rules]
 ) -> Sequence[_Rules]:
     """Return *rules* and those of the .gitignore in *folder*; git does not follow a link there."""
     if not any(item.name == ".gitignore" and item.is_file for item in items):

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from core.cards import Card, DiffCard, TextCard
-from core.questions import spelled
+from core.loop.approval_flow import spelled
 from core.tools import ToolError
-from modules.files.listing import Listing
-from modules.files.operations import Change, check_whole, operate
-from modules.files.text_file import NotText, TextFile
-from modules.project import Project
-from utils.clean import visible
-from utils.phrases import Phrase, Text, phrase
-from utils.text import difference
+from modules.files.editing.edit_operations import EditRequest, check_whole, operate
+from modules.files.editing.text_file import NotText, TextFile
+from modules.files.listing import FolderListing
+from modules.files.project import Project
+from utils.i18n import Phrase, Text, phrase
+from utils.text.clean import visible
+from utils.text.lines import difference
 
 _MOST_LINES = 4_000
 """Lines of a difference that a question shows: nobody should say yes to what they cannot see."""
@@ -60,7 +60,7 @@ class Intents:
     def _modify_file(self, path: str, **asked: Any) -> Card:
         name = self._project.meant(path)
         before = self._project.read_text(name).text
-        done = operate(before, Change(**asked), name)
+        done = operate(before, EditRequest(**asked), name)
         return _diff(visible(name), before, done.text, done.tolerated or "")
 
     def _rename_file(self, path: str, new_path: str) -> Card:
@@ -80,7 +80,7 @@ class Intents:
 
     def _delete_folder(self, path: str, recursive: bool = False) -> Card:  # noqa: ARG002
         name = self._project.meant(path)
-        return Listing.of(self._project, name, _DEPTH, self._notes).card(name)
+        return FolderListing.of(self._project, name, _DEPTH, self._notes).card(name)
 
 
 def exists_already(path: str) -> Phrase:

@@ -7,18 +7,18 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from core.cards import Entry, TreeCard
+from core.cards import TreeCard, TreeEntry
 from core.tools import ToolError
-from modules.project import Item, Project
-from utils.clean import visible
-from utils.text import counted, size_in_words
+from modules.files.project import DirectoryItem, Project
+from utils.text.clean import visible
+from utils.text.lines import counted, size_in_words
 
 _MOST_LINES = 400
 _MOST_IN_A_FOLDER = 100
 
 
 @dataclass
-class Listing:
+class FolderListing:
     """A tree in the making: *lines* for the model, *entries* for people."""
 
     project: Project
@@ -27,11 +27,13 @@ class Listing:
     visible_files: frozenset[str]
     counts: Counter[str]
     lines: list[str] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[TreeEntry] = field(default_factory=list)
     left_out: int = 0
 
     @classmethod
-    def of(cls, project: Project, path: str, depth: int, notes: Callable[[str], str]) -> Listing:
+    def of(
+        cls, project: Project, path: str, depth: int, notes: Callable[[str], str]
+    ) -> FolderListing:
         """Return the tree of the folder *path*, *depth* levels deep."""
         files = project.files(path)
         listing = cls(project, notes, depth, frozenset(files), _counts(files))
@@ -68,16 +70,16 @@ class Listing:
         if ignored:
             self._say(f"… {ignored} ignored files", level)
 
-    def _add(self, item: Item, path: str, level: int) -> None:
+    def _add(self, item: DirectoryItem, path: str, level: int) -> None:
         name = visible(item.name)
         note = self.notes(path)
         if not item.is_folder:
-            self.entries.append(Entry(visible(path), level, item.size, note))
+            self.entries.append(TreeEntry(visible(path), level, item.size, note))
             self._say(f"{name}  {_what(item)}{f'  # {note}' if note else ''}", level)
             return
         count = self.counts[path]
         if count:
-            self.entries.append(Entry(visible(path), level, None, note))
+            self.entries.append(TreeEntry(visible(path), level, None, note))
         if count and level < self.depth:
             self._say(f"{name}/", level)
             self._add_folder(path, level + 1)
@@ -118,7 +120,7 @@ def _counts(files: list[str]) -> Counter[str]:
     return counts
 
 
-def _what(item: Item) -> str:
+def _what(item: DirectoryItem) -> str:
     if item.is_file:
         return size_in_words(item.size)
     return "(link)" if stat.S_ISLNK(item.mode) else "(device, pipe or socket)"

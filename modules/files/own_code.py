@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from utils.clean import visible
-from utils.phrases import Phrase, Problem, phrase
+from utils.i18n import Phrase, UserError, phrase
+from utils.text.clean import visible
 
 SHIPPED = frozenset({
     *(".ci", ".env", ".git", ".venv", ".venv-dev", "config.py", "core", "data", "docs", "main.py"),
@@ -44,7 +44,7 @@ class OwnCode:
     def of(cls, project: Path, root: Path, data: Path, named: Iterable[str] = ()) -> Self:
         """Look for it in *project*; *root* is the checkout, *named* is what else is loaded.
 
-        Raises `Problem` for a project that is or lies in what is loaded.
+        Raises `UserError` for a project that is or lies in what is loaded.
         """
         tracer = _Tracer()
         place = os.path.realpath(project)
@@ -135,8 +135,8 @@ def _copy_in_place(path: Path, found: os.stat_result) -> None:
         copy.unlink(missing_ok=True)
 
 
-def _refused(project: str, loaded: str) -> Problem:
-    return Problem(
+def _refused(project: str, loaded: str) -> UserError:
+    return UserError(
         phrase(
             "{path} cannot be the project: Onefold itself is loaded from {loaded}, and never "
             "changes what it is loaded from. Choose another folder, open another copy of it, or "

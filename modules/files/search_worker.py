@@ -1,9 +1,9 @@
 """The search itself, in a process of its own: an evil regular expression can be killed there.
 
-Started by modules.text_search as `python -m modules.files.search_worker`: one `Job` as JSON on
-standard input, one `Found` as JSON on standard output. It ends with what it found by then when it
-has used its seconds of processor time; the signal breaks even into an expression. Imports nothing
-but the standard library, leaves, and chardet for a text that nothing else fits.
+Started by modules.text_search as `python -m modules.files.search_worker`: one `SearchJob` as JSON
+on standard input, one `SearchResult` as JSON on standard output. It ends with what it found by then
+when it has used its seconds of processor time; the signal breaks even into an expression. Imports
+nothing but the standard library, leaves, and chardet for a text that nothing else fits.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pathlib import Path
 
 from modules.files import encodings
 from modules.files.containment import Beneath, Changed, Guarded, Outside, Special
-from modules.files.long_text import LongText, OnlyWhole
-from modules.files.text_file import NotText, TextFile
+from modules.files.editing.long_text import LongText, OnlyWhole
+from modules.files.editing.text_file import NotText, TextFile
 
 _AROUND = 150
 _OPENING = 8_192
@@ -35,7 +35,7 @@ Finder = Callable[[str], Iterator[Match]]
 
 
 @dataclass(frozen=True)
-class Job:
+class SearchJob:
     """What to search; *files* in the order of the answer, files above *largest* bytes skipped.
 
     What is much is searched line by line. *seconds* of processor time may be used. *encoding* is
@@ -56,7 +56,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """*hits* are (path, line, text), the first of all *total* matching lines in *files* files.
 
     *skipped* counts files that were too large, *left* those that there was no time for, the one in
@@ -91,7 +91,7 @@ class Clock:
             raise OutOfTime
 
 
-def search(beneath: Beneath, job: Job, clock: Clock) -> Found:
+def search(beneath: Beneath, job: SearchJob, clock: Clock) -> SearchResult:
     """Return the lines of the files of *job* that match, whatever encoding they are in.
 
     When *clock* strikes it is those found by then.
@@ -99,7 +99,7 @@ def search(beneath: Beneath, job: Job, clock: Clock) -> Found:
     try:
         find = _finder(job)
     except (re.error, OverflowError, RecursionError) as error:
-        return Found((), error=str(error))
+        return SearchResult((), error=str(error))
     hits: list[tuple[str, int, str]] = []
     total = files = skipped = done = 0
     try:
@@ -118,7 +118,7 @@ def search(beneath: Beneath, job: Job, clock: Clock) -> Found:
         clock.is_running = False
     except OutOfTime:
         clock.is_running = False
-    return Found(hits, total, files, skipped, len(job.files) - done)
+    return SearchResult(hits, total, files, skipped, len(job.files) - done)
 
 
 class _TooLarge(Exception):
@@ -163,7 +163,7 @@ def _may_be_text(opening: bytes) -> bool:
     return not zeros or zeros * 5 >= len(opening) or opening[:2] in (b"\xff\xfe", b"\xfe\xff")
 
 
-def _finder(job: Job) -> Finder:
+def _finder(job: SearchJob) -> Finder:
     if job.regex or job.ignore_case:
         pattern = job.pattern if job.regex else re.escape(job.pattern)
         compiled = re.compile(pattern, re.IGNORECASE if job.ignore_case else 0)
@@ -203,7 +203,7 @@ def _shown(line: str, start: int) -> str:
 
 
 def main() -> None:
-    job = Job(**json.load(sys.stdin))
+    job = SearchJob(**json.load(sys.stdin))
     root = Path(job.root)
     beneath = Beneath(root, hidden=[root / folder for folder in job.hidden])
     encodings.prefer(job.encoding)

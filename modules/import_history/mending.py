@@ -10,14 +10,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.history import INCIDENT, Numbered
-from core.messages import Assistant, Context, Shift, ToolAnswer, ToolCall, User
-from core.reply import tool_call
-from modules.import_history.entries import Answer, Call, Entry, Note, Repair, Reply, Said
+from core.conversation.history import INCIDENT, TurnRecord
+from core.conversation.messages import Assistant, Context, StateRecord, ToolCall, ToolResult, User
+from core.loop.response import tool_call
 from modules.import_history.matching import match
-from modules.import_history.reading import Reading
-from utils.completion import RawCall
-from utils.text import without_halves
+from modules.import_history.message_reader import MessageReader
+from modules.import_history.old_messages import (
+    Entry,
+    Note,
+    OldAnswer,
+    OldCall,
+    OldReply,
+    Repair,
+    Said,
+)
+from utils.llm.completion import RawCall
+from utils.text.lines import without_halves
 
 BEGINNING = "(The beginning of this conversation is missing.)"
 UNANSWERED = "No answer of this call was kept in the conversation that was brought in."
@@ -27,7 +35,7 @@ UNANSWERED = "No answer of this call was kept in the conversation that was broug
 class Mended:
     """The records, and for each repair the numbers of the messages that needed it, from 1."""
 
-    records: Sequence[Numbered]
+    records: Sequence[TurnRecord]
     repairs: Mapping[Repair, Sequence[int]]
 
 
@@ -38,36 +46,36 @@ def mend(messages: Sequence[Any]) -> Mended:
     def note(repair: Repair, number: int) -> None:
         repairs.setdefault(repair, []).append(number)
 
-    entries = list(Reading(note).entries(messages))
+    entries = list(MessageReader(note).entries(messages))
     orphans = match(entries, note)
     records = _with_turns(_recorded(entries, orphans, note), note)
     if repairs:
         lost = len(repairs.get(Repair.UNANSWERED, ()))
         rest = sum(map(len, repairs.values())) - lost
-        incident = Shift(INCIDENT, {"lost": lost, "mended": rest})
+        incident = StateRecord(INCIDENT, {"lost": lost, "mended": rest})
         records.append((records[-1][0] if records else 0, incident))
     return Mended(records, repairs)
 
 
 def _recorded(
     entries: Sequence[Entry], orphans: set[int], note: Note
-) -> Iterator[User | Assistant | Context | ToolAnswer]:
+) -> Iterator[User | Assistant | Context | ToolResult]:
     """Yield the records of *entries*, the answers right behind their replies."""
     taken: set[str] = set()
     for entry in entries:
         match entry:
             case Said(record=record):
                 yield record
-            case Answer(number=number, name=name, text=text) if number in orphans:
+            case OldAnswer(number=number, name=name, text=text) if number in orphans:
                 yield Context(f"Result of an earlier call{f' of {name}' if name else ''}: {text}")
-            case Reply():
+            case OldReply():
                 whole = [(call, _whole(call, taken, note)) for call in entry.calls]
                 yield Assistant(entry.text, entry.thinking, tuple(one for _, one in whole))
                 for call, one in whole:
                     yield _answered(call, one, note)
 
 
-def _whole(call: Call, taken: set[str], note: Note) -> ToolCall:
+def _whole(call: OldCall, taken: set[str], note: Note) -> ToolCall:
     """Return *call* with an id that none in *taken* is equal to, and a name that can be sent."""
     name = call.raw.name or (call.answer.name if call.answer else "")
     call_id = call.id
@@ -83,19 +91,19 @@ def _whole(call: Call, taken: set[str], note: Note) -> ToolCall:
     return whole
 
 
-def _answered(call: Call, whole: ToolCall, note: Note) -> ToolAnswer:
+def _answered(call: OldCall, whole: ToolCall, note: Note) -> ToolResult:
     if call.answer is None:
         note(Repair.UNANSWERED, call.number)
-        return ToolAnswer(whole.id, whole.name, UNANSWERED, "failed")
-    return ToolAnswer(whole.id, whole.name, call.answer.text)
+        return ToolResult(whole.id, whole.name, UNANSWERED, "failed")
+    return ToolResult(whole.id, whole.name, call.answer.text)
 
 
 def _with_turns(
-    records: Iterator[User | Assistant | Context | ToolAnswer],
+    records: Iterator[User | Assistant | Context | ToolResult],
     note: Note,
-) -> list[Numbered]:
+) -> list[TurnRecord]:
     """Number *records* by turns; notes right before a message of the person belong to its turn."""
-    numbered: list[Numbered] = []
+    numbered: list[TurnRecord] = []
     waiting: list[Context] = []
     turn = 0
     for record in records:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.history import standing
-from core.messages import Record, Shift, User
-from utils.codec import from_plain
-from utils.phrases import Problem, phrase
+from core.conversation.history import standing
+from core.conversation.messages import Record, StateRecord, User
+from utils.i18n import UserError, phrase
+from utils.text.codec import from_plain
 
 LARGEST = 100_000_000
 """Bytes of a file that is read: it takes about ten times as many in memory."""
@@ -21,7 +21,7 @@ _PLACES = ("messages", "conversation", "conversation_history", "history")
 def read_messages(path: Path) -> Sequence[Any]:
     """Return the messages in the file *path*, as they stand there.
 
-    Raises `Problem` when there is no conversation to be read from it.
+    Raises `UserError` when there is no conversation to be read from it.
     """
     messages = _messages_in(_parsed(path, _decoded(path, _read(path))))
     if messages is None:
@@ -29,8 +29,8 @@ def read_messages(path: Path) -> Sequence[Any]:
     return messages
 
 
-def no_conversation(path: Path) -> Problem:
-    return Problem(
+def no_conversation(path: Path) -> UserError:
+    return UserError(
         phrase(
             "There is no conversation in {path}: a list of messages with a “role” is needed.",
             path=str(path),
@@ -42,9 +42,9 @@ def _read(path: Path) -> bytes:
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            raise Problem(phrase("{path} is no file.", path=str(path)))
+            raise UserError(phrase("{path} is no file.", path=str(path)))
         if found.st_size > LARGEST:
-            raise Problem(
+            raise UserError(
                 phrase(
                     "{path} is too large to be brought in: {size} MB; at most {most} MB can be.",
                     path=str(path),
@@ -55,7 +55,7 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         why = getattr(error, "strerror", None) or str(error)
-        raise Problem(phrase("{path} cannot be read: {why}.", path=str(path), why=why)) from None
+        raise UserError(phrase("{path} cannot be read: {why}.", path=str(path), why=why)) from None
 
 
 def _decoded(path: Path, data: bytes) -> str:
@@ -66,7 +66,7 @@ def _decoded(path: Path, data: bytes) -> str:
             return data.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise Problem(phrase("{path} is no text.", path=str(path)))
+    raise UserError(phrase("{path} is no text.", path=str(path)))
 
 
 def _parsed(path: Path, text: str) -> Any:
@@ -79,7 +79,7 @@ def _parsed(path: Path, text: str) -> Any:
         raise _no_json(path, error, text) from None
     except (ValueError, RecursionError) as error:  # a number of too many digits; too deep
         why = str(error)
-        raise Problem(phrase("{path} is no JSON: {why}.", path=str(path), why=why)) from None
+        raise UserError(phrase("{path} is no JSON: {why}.", path=str(path), why=why)) from None
 
 
 def _lines(text: str) -> list[Any] | None:
@@ -93,17 +93,17 @@ def _lines(text: str) -> list[Any] | None:
         return None
 
 
-def _no_json(path: Path, error: json.JSONDecodeError, text: str) -> Problem:
+def _no_json(path: Path, error: json.JSONDecodeError, text: str) -> UserError:
     is_at_end = error.msg.startswith("Unterminated") or not text[error.pos :].strip()
     if is_at_end and text.lstrip().startswith(("[", "{")):
-        return Problem(
+        return UserError(
             phrase(
                 "{path} breaks off in line {line}: the end of it is missing.",
                 path=str(path),
                 line=error.lineno,
             )
         )
-    return Problem(
+    return UserError(
         phrase(
             "{path} is no JSON: {why} in line {line}, column {column}.",
             path=str(path),
@@ -138,6 +138,6 @@ def _exported(value: dict[str, Any]) -> Sequence[Any] | None:
             turn += isinstance(record, User)
             numbered.append((turn, record))
         kept = [record for _, record in standing(numbered)]
-        return [record.to_wire() for record in kept if not isinstance(record, Shift)]
+        return [record.to_wire() for record in kept if not isinstance(record, StateRecord)]
     except (ValueError, TypeError, AttributeError):  # of another version, or edited
         return None

@@ -5,29 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.cards import TextCard
-from core.family import Family, Talk
+from core.feature import Feature, SessionHandle
 from core.tools import Outcome, ToolError
 from modules.pictures.formats import format_of
-from modules.pictures.store import PictureStore
-from utils.clean import visible
-from utils.phrases import Problem, phrase
+from modules.pictures.picture_store import PictureStore
+from utils.i18n import UserError, phrase
 from utils.pictures import Picture
+from utils.text.clean import visible
 
 if TYPE_CHECKING:
     from modules.pictures.intake import Taken
 
 
-class Pictures(Family):
+class Pictures(Feature):
     """What *store* keeps for the session that this is of."""
 
     def __init__(self, store: PictureStore) -> None:
         self._store = store
         self._session = ""
-        self._talk: Talk | None = None
+        self._talk: SessionHandle | None = None
         self._waiting: dict[str, tuple[Picture, bytes]] = {}
         """Given with the message that is to begin a session."""
 
-    def meet(self, talk: Talk) -> None:
+    def meet(self, talk: SessionHandle) -> None:
         self._talk = talk
         talk.model.take_pictures_from(self.read)
 
@@ -44,7 +44,7 @@ class Pictures(Family):
     def keep(self, data: bytes, name: str) -> Picture:
         """Take *data*, the content of a file called *name*, in; keep it with the session.
 
-        Where there is none yet, it is kept when one begins. Raises `Problem`.
+        Where there is none yet, it is kept when one begins. Raises `UserError`.
         """
         from modules.pictures.intake import take_in  # most sessions have no picture
 
@@ -75,7 +75,7 @@ class Pictures(Family):
             return None
         try:
             picture = self.keep(data, path)
-        except Problem as problem:
+        except UserError as problem:
             raise ToolError(problem.what) from None
         card = TextCard(phrase("Read {path}", path=picture.name), picture.measures)
         told = f"{picture.name} is a picture: {picture.measures}."

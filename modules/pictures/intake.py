@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from modules.pictures.formats import LARGEST, NAMES, format_of
-from utils.child import TooSlow, ask_program
-from utils.phrases import Phrase, Problem, phrase
+from utils.i18n import Phrase, UserError, phrase
 from utils.pictures import Picture
-from utils.text import size_in_words
+from utils.system.child import TooSlow, ask_program
+from utils.text.lines import size_in_words
 
 _SECONDS = 30.0
 _HOUSE = Path(__file__).parents[2]
@@ -48,15 +48,15 @@ class Taken:
 def take_in(data: bytes, name: str) -> Taken:
     """Return the picture that *data* is; *name* is what to call it in a failure.
 
-    It is decoded in a process that can open nothing and has 1 GB at most. Raises `Problem`.
+    It is decoded in a process that can open nothing and has 1 GB at most. Raises `UserError`.
     """
     kind = format_of(data)
     if kind is None:
-        raise Problem(
+        raise UserError(
             phrase("{name} is no picture that can be used: PNG, JPEG, WebP or GIF.", name=name)
         )
     if len(data) > LARGEST:
-        raise Problem(too_large(name, len(data)))
+        raise UserError(too_large(name, len(data)))
     libraries = _libraries()
     command = [sys.executable, "-E", "-s", "-S", "-m", "modules.pictures.worker", libraries, kind]
     try:
@@ -68,13 +68,13 @@ def take_in(data: bytes, name: str) -> Taken:
             given=data,
         )
     except TooSlow:
-        raise Problem(_damaged(name)) from None
+        raise UserError(_damaged(name)) from None
     head, _, spelt = answer.output.partition(b"\n")
     if answer.code or not head:
-        raise Problem(_damaged(name))
+        raise UserError(_damaged(name))
     told: dict[str, Any] = json.loads(head)
     if "error" in told:
-        raise Problem(_refused(name, told))
+        raise UserError(_refused(name, told))
     return Taken(told["width"], told["height"], NAMES[kind], len(data), told["media_type"], spelt)
 
 
@@ -105,8 +105,8 @@ def _damaged(name: str) -> Phrase:
 
 
 def _libraries() -> str:
-    """Return the folder that Pillow is in, which is not imported here. Raises `Problem`."""
+    """Return the folder that Pillow is in, which is not imported here. Raises `UserError`."""
     found = find_spec("PIL")
     if found is None or not found.origin:
-        raise Problem(phrase("Pictures need Pillow, which is not installed: pip install pillow."))
+        raise UserError(phrase("Pictures need Pillow, which is not installed: pip install pillow."))
     return str(Path(found.origin).parents[1])

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from modules.pictures.feature import Pictures
 from modules.pictures.formats import LARGEST, SUFFIXES, format_of
-from utils.phrases import Problem, phrase
+from utils.i18n import UserError, phrase
 from utils.pictures import Picture
 
 MOST = 20
@@ -43,10 +43,10 @@ def named_in(text: str, folder: Path) -> Iterator[Path]:
 
 
 def given_in(text: str, folder: Path, pictures: Pictures) -> Sequence[Picture]:
-    """Keep the pictures that *text* names, and return them. Raises `Problem` for one too many."""
+    """Keep the pictures that *text* names, and return them. Raises `UserError` for one too many."""
     found = [path for path in named_in(text, folder) if _begins_as_one(path)]
     if len(found) > MOST:
-        raise Problem(phrase("A message takes {most} pictures at most.", most=MOST))
+        raise UserError(phrase("A message takes {most} pictures at most.", most=MOST))
     return [pictures.keep(_content(path), _name(path, folder)) for path in found]
 
 
@@ -89,4 +89,4 @@ def _content(path: Path) -> bytes:
     except OSError as error:
         why = error.strerror or str(error)
         what = phrase("{path} cannot be read: {why}.", path=str(path), why=why)
-        raise Problem(what) from None
+        raise UserError(what) from None

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from modules.practice.examples import what_it_understands
-from modules.practice.jobs import JOBS
-from modules.practice.reply import PracticeCall, PracticeReply
-from modules.practice.requests import Request, language_of, understand
-from modules.practice.steps import Answer, NotDone, NotOffered, Steps
-from modules.practice.summing_up import digest, is_wanted
-from modules.practice.talk import Done, Talk
+from modules.practice.jobs.job_table import JOBS
+from modules.practice.jobs.steps import NotDone, NotOffered, StepAnswer, Steps
+from modules.practice.jobs.summing_up import digest, is_wanted
+from modules.practice.language.examples import what_it_understands
+from modules.practice.language.requests import Request, language_of, understand
+from modules.practice.parsed_request import DoneCall, ParsedRequest
+from modules.practice.practice_reply import PracticeCall, PracticeReply
 from modules.practice.voice import Language, Voice, code
 
 MOST_STEPS = 12
@@ -34,7 +34,7 @@ def answer(request: dict[str, Any], screen: Language = "en") -> PracticeReply:
     """
     if is_wanted(request["messages"]):
         return PracticeReply(digest(request["messages"]))
-    talk = Talk.of(request["messages"])
+    talk = ParsedRequest.of(request["messages"])
     requests = understand(talk.message, talk.file)
     offered = {tool["function"]["name"] for tool in request.get("tools") or ()}
     language = requests[0].language if requests else language_of(talk.message)
@@ -46,7 +46,7 @@ def answer(request: dict[str, Any], screen: Language = "en") -> PracticeReply:
     return PracticeReply(reply.text, _thought(requests, say), reply.calls)
 
 
-def _next_step(steps: Steps, talk: Talk, offered: Collection[str]) -> PracticeReply:
+def _next_step(steps: Steps, talk: ParsedRequest, offered: Collection[str]) -> PracticeReply:
     """Go through *steps* as far as the tools have answered; return the first reply after that."""
     done = iter(talk.done)
     try:
@@ -65,7 +65,7 @@ def _next_step(steps: Steps, talk: Talk, offered: Collection[str]) -> PracticeRe
     raise AssertionError("a job that was ended went on")
 
 
-def _answer_to(call: PracticeCall, done: Iterator[Done]) -> Answer | None:
+def _answer_to(call: PracticeCall, done: Iterator[DoneCall]) -> StepAnswer | None:
     """Return the answer to *call*; *done* is used up to there."""
     return next((item.answer for item in done if item.call == call), None)
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from modules.database import Database
-from utils.phrases import Problem, phrase
-from utils.processes import is_running, started_at
+from modules.storage.database import Database
+from utils.i18n import UserError, phrase
+from utils.system.process_identity import is_running, started_at
 
 
 def claim(database: Database, session: str) -> None:
-    """Note that this process runs *session*. Raises `Problem` that names another that does."""
+    """Note that this process runs *session*. Raises `UserError` that names another that does."""
     me = os.getpid()
     with database.writing() as connection:
         row = connection.execute(
             "SELECT pid, started FROM runner WHERE session = ?", (session,)
         ).fetchone()
         if row and row[0] != me and _is_owner(*row):
-            raise Problem(
+            raise UserError(
                 phrase(
                     "Session {session} is open in another Onefold (process {pid}). Close it "
                     "there, or start a new one.",
@@ -38,7 +38,7 @@ def _is_owner(pid: object, started: object) -> bool:
 
 def release(database: Database, session: str) -> None:
     """Take back this process's claim. Where that cannot be written, the claim ends with us."""
-    with suppress(Problem), database.writing() as connection:
+    with suppress(UserError), database.writing() as connection:
         connection.execute(
             "DELETE FROM runner WHERE session = ? AND pid = ?", (session, os.getpid())
         )

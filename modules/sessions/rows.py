@@ -8,10 +8,10 @@ from collections.abc import Container
 from itertools import count
 from typing import TYPE_CHECKING
 
-from core.messages import Assistant, Context, Record, Shift, ToolAnswer, User
-from core.store import SessionInfo
-from utils.codec import from_plain, to_plain
-from utils.phrases import Problem, phrase
+from core.conversation.messages import Assistant, Context, Record, StateRecord, ToolResult, User
+from core.conversation.store import SessionInfo
+from utils.i18n import UserError, phrase
+from utils.text.codec import from_plain, to_plain
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -69,7 +69,7 @@ def loaded(data: str, session: str) -> Record:
     try:
         record: Record = from_plain(Record, json.loads(data))
     except (ValueError, TypeError) as error:
-        raise Problem(
+        raise UserError(
             phrase(
                 "Session {session} holds something that this Onefold cannot read: {why}. A newer "
                 "one may have written it.",
@@ -83,7 +83,7 @@ def loaded(data: str, session: str) -> Record:
 def words(record: Record) -> str:
     """Return what a search may find of *record*."""
     match record:
-        case User() | Assistant() | ToolAnswer():
+        case User() | Assistant() | ToolResult():
             return flat(record.text)
         case _:
             return ""
@@ -95,14 +95,14 @@ def flat(text: str) -> str:
 
 
 _ACTS = frozenset({"ended", "given_back", "queue", "rewound"})
-"""The names of the `Shift`s that somebody brings about by working in a session."""
+"""The names of the `StateRecord`s that somebody brings about by working in a session."""
 _NUMBERED = re.compile(r" \(\d{1,6}\)$")
 
 
 def is_activity(record: Record) -> bool:
     """Return whether *record* tells of work in a session, and not only of what was found there."""
     match record:
-        case Shift(name):
+        case StateRecord(name):
             return name in _ACTS
         case _:
             return not isinstance(record, Context)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from modules.database import Migration
+from modules.storage.database import Migration
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

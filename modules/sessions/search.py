@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from core.store import Found
-from modules.database import Damaged, Database
+from core.conversation.store import SessionMatch
 from modules.sessions.rows import flat
-from modules.sqlite_errors import damaged
+from modules.storage.database import DamagedDatabase, Database
+from modules.storage.sqlite_errors import damaged
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -29,7 +29,7 @@ WHERE {} ORDER BY said.id DESC LIMIT ?
 _LONGEST_QUERY = 1000  # characters; SQLite refuses LIKE patterns above 50,000 bytes
 
 
-class Search:
+class SessionSearch:
     """Searches what was said in all sessions of *database*."""
 
     def __init__(self, database: Database) -> None:
@@ -40,7 +40,7 @@ class Search:
         """Search without the index from now on: it is broken."""
         self._has_index = False
 
-    def find(self, text: str, limit: int) -> Sequence[Found]:
+    def find(self, text: str, limit: int) -> Sequence[SessionMatch]:
         wanted = flat(text)[:_LONGEST_QUERY]
         if not wanted:
             return ()
@@ -54,7 +54,7 @@ class Search:
         with self._database.reading() as connection:
             rows = connection.execute(_FOUND.format(where), (*values, limit)).fetchall()
         return [
-            Found(session, _text(title), turn, role, _snippet(_text(body), wanted), when)
+            SessionMatch(session, _text(title), turn, role, _snippet(_text(body), wanted), when)
             for session, title, turn, role, body, when in rows
         ]
 
@@ -112,14 +112,14 @@ def forget_newest(connection: Connection) -> None:
 
 
 def _backlog(connection: Connection) -> tuple[int, int]:
-    """Return the newest thing said and the newest in the index, 0 for none. Raises `Damaged`."""
+    """Return the newest thing said and the newest indexed, 0 for none. Raises `DamagedDatabase`."""
     match connection.execute(
         "SELECT coalesce(max(id), 0) FROM said UNION ALL SELECT upto FROM indexed"
     ).fetchall():
         case [(int(newest),), (int(upto),)]:
             return newest, upto
         case _:  # SQLite takes any number of rows, and texts as well, for right
-            raise Damaged(damaged("indexed"))
+            raise DamagedDatabase(damaged("indexed"))
 
 
 def literal(text: str) -> str:

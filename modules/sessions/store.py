@@ -10,13 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.history import ASKED
-from core.messages import Record, User
-from core.store import Found, SessionInfo, Store
-from modules.database import Damaged
-from modules.renewal import RenewableDatabase, rescued
+from core.conversation.history import ASKED
+from core.conversation.messages import Record, User
+from core.conversation.store import SessionInfo, SessionMatch, Store
 from modules.sessions.claims import claim, release
-from modules.sessions.rescue import rescue
+from modules.sessions.recovery import rescue
 from modules.sessions.rows import (
     count_turns,
     flat,
@@ -29,9 +27,11 @@ from modules.sessions.rows import (
     title,
 )
 from modules.sessions.schema import MIGRATIONS, SCHEMA
-from modules.sessions.search import Search, forget, forget_newest, literal
-from utils.nearest import nearest
-from utils.phrases import Phrase, Problem, Text, phrase
+from modules.sessions.search import SessionSearch, forget, forget_newest, literal
+from modules.storage.database import DamagedDatabase
+from modules.storage.sqlite_recovery import RenewableDatabase, rescued
+from utils.i18n import Phrase, Text, UserError, phrase
+from utils.text.nearest import nearest
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -48,7 +48,7 @@ _IN_USE = (
 class Sessions(Store):
     """The sessions kept in the SQLite file *path*, which is made when something is first kept.
 
-    Safe to use from several threads and processes. Every method raises `Problem` when the file
+    Safe to use from several threads and processes. Every method raises `UserError` when the file
     cannot be used; where it can only be read, those that change something do. *patience* is how
     many seconds to wait for another process that writes.
     """
@@ -57,7 +57,7 @@ class Sessions(Store):
         self._database = RenewableDatabase(path, SCHEMA, migrations=MIGRATIONS, patience=patience)
         self._lock = threading.Lock()
         self._unwritten: dict[str, SessionInfo] = {}
-        self._search = Search(self._database)
+        self._search = SessionSearch(self._database)
         self._warnings: list[Phrase] = []
 
     def warnings(self) -> Sequence[Phrase]:
@@ -119,7 +119,7 @@ class Sessions(Store):
     def fork(self, session: str, turn: int) -> str:
         """Begin a session with what *session* holds up to the end of *turn*; return its id.
 
-        Its title has a number behind it. Raises `Problem` when there is no such session.
+        Its title has a number behind it. Raises `UserError` when there is no such session.
         """
         origin = self.info(session)
         copy = self.create(model=origin.model, parent=session)
@@ -157,7 +157,7 @@ class Sessions(Store):
 
     @rescued
     def load(self, session: str) -> list[tuple[int, Record]]:
-        """Return (turn, record) in order. Raises `Problem` when there is no such session."""
+        """Return (turn, record) in order. Raises `UserError` when there is no such session."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "SELECT turn, data FROM event WHERE session = ? ORDER BY seq", (session,)
@@ -202,12 +202,12 @@ class Sessions(Store):
 
     @rescued
     def info(self, session: str) -> SessionInfo:
-        """Return what is known of *session*. Raises `Problem` when there is no such session."""
+        """Return what is known of *session*. Raises `UserError` when there is no such session."""
         if session in self._unwritten:
             return self._unwritten[session]
         if found := self._infos("id = ?", session):
             return found[0]
-        raise Problem(_unknown(session))
+        raise UserError(_unknown(session))
 
     def _names(self) -> list[str]:
         """Return the ids of the newest sessions, and their ends: either names one."""
@@ -218,7 +218,7 @@ class Sessions(Store):
     def find(self, start: str) -> str:
         """Return the one session whose id begins with *start* ("" is the newest).
 
-        The end of an id, after its last dash, will do as well. Raises `Problem` that says what
+        The end of an id, after its last dash, will do as well. Raises `UserError` that says what
         there is when none or several fit.
         """
         if not start:
@@ -234,22 +234,22 @@ class Sessions(Store):
             f"%-{like}",
         )
         if not found:
-            raise Problem(nearest(_unknown(start), start, self._names()))
+            raise UserError(nearest(_unknown(start), start, self._names()))
         if len(found) > 1:
             names = ", ".join(info.id for info in found)
-            raise Problem(
+            raise UserError(
                 phrase("Several sessions fit {start!r}: {names}.", start=start, names=names)
             )
         return found[0].id
 
-    def search(self, text: str, limit: int = 20) -> Sequence[Found]:
+    def search(self, text: str, limit: int = 20) -> Sequence[SessionMatch]:
         """Return messages that contain *text*, newest first, in any script and of any length.
 
         *text* is taken literally, upper and lower case alike.
         """
         try:
             return self._search.find(text, limit)
-        except Damaged:
+        except DamagedDatabase:
             if not self._rescue():
                 self._search.give_up_index()  # it alone is broken
             return self._search.find(text, limit)
@@ -258,7 +258,7 @@ class Sessions(Store):
     def claim(self, session: str) -> None:
         """Note that this process runs *session*; one that is gone is taken over from.
 
-        Raises `Problem` that names the process when another one runs it.
+        Raises `UserError` that names the process when another one runs it.
         """
         claim(self._database, session)
 
@@ -276,7 +276,7 @@ class Sessions(Store):
             ).rowcount
         self._unwritten.pop(session, None)
         if not done:
-            raise Problem(_unknown(session))
+            raise UserError(_unknown(session))
 
     def _write_session(self, connection: Connection, session: str) -> None:
         if info := self._unwritten.get(session):
@@ -285,7 +285,7 @@ class Sessions(Store):
     def _newest(self) -> str:
         if found := self.sessions(limit=1):
             return found[0].id
-        raise Problem(phrase("There is no session of this folder yet."))
+        raise UserError(phrase("There is no session of this folder yet."))
 
     def _infos(self, condition: str, *values: object) -> list[SessionInfo]:
         columns = "id, title, model, created, updated, turns, parent, archived"

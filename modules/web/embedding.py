@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from modules.web.file_names import media_type
-from modules.web.files import Files
-from modules.web.refusal import Refused
+from modules.web.files.content import FileContents
+from modules.web.files.file_names import media_type
+from modules.web.http.errors import ApiError
 from utils.pictures import PictureGone, ReadPicture
 
 LARGEST = 1_000_000
@@ -25,7 +25,7 @@ _SHOWN = re.compile(
 )
 
 
-def embedded(events: Iterable[dict[str, Any]], files: Files) -> dict[str, str]:
+def embedded(events: Iterable[dict[str, Any]], files: FileContents) -> dict[str, str]:
     """Return what the replies in *events* show of *files*: `data:` addresses by path.
 
     What is no picture, cannot be read, is too large or one too many is left out. May block.
@@ -39,7 +39,7 @@ def embedded(events: Iterable[dict[str, Any]], files: Files) -> dict[str, str]:
             continue
         try:
             _, data = files.content(path, min(LARGEST, max(0, room)))
-        except Refused:
+        except ApiError:
             continue
         room -= len(data)
         found[path] = f"data:{kind};base64,{b64encode(data).decode('ascii')}"

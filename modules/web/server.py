@@ -18,42 +18,42 @@ from flask_socketio import SocketIO
 from core.cards import Change
 from core.web_terminal import Packet, WebTerminal
 from modules.annotations import Annotations
-from modules.data_folder import DataFolder
-from modules.pictures.store import PictureStore
-from modules.project import Project
-from modules.secrets import Secrets
+from modules.files.project import Project
+from modules.pictures.picture_store import PictureStore
+from modules.secrets.redactor import Secrets
 from modules.sessions import Sessions
-from modules.web import carriers, servers
-from modules.web.access import LINK_SECONDS, Access, announced, server_file
-from modules.web.app import make_app, replay_page
-from modules.web.changes_desk import ChangesDesk
-from modules.web.desk import SessionDesk
-from modules.web.file_desk import FileDesk
-from modules.web.files import Files
-from modules.web.guard import Guard
-from modules.web.house_desk import About, HouseDesk
-from modules.web.listing import Listing
-from modules.web.outlet import Outlet
-from modules.web.pictures_desk import PicturesDesk
-from modules.web.place import Place
-from modules.web.rooms import Rooms
-from modules.web.routes import Route, routes_of
-from modules.web.seat import Opener
-from modules.web.sessions_desk import TURNS, SessionsDesk
-from modules.web.sockets import Sockets, say_bye
-from modules.web.telling import Kind
-from modules.web.veil import Veil
-from modules.web.watch import Watch
-from modules.web.workspace import Workspace
-from modules.words import Words
-from utils.codec import to_plain
-from utils.interrupts import stopping
+from modules.storage.data_folder import DataFolder
+from modules.translator import Translator
+from modules.web.api.changes_api import ChangesApi
+from modules.web.api.files_api import FilesApi
+from modules.web.api.pictures_api import PicturesApi
+from modules.web.api.server_api import About, ServerApi
+from modules.web.api.session_api import SessionApi
+from modules.web.api.sessions_api import TURNS, SessionsApi
+from modules.web.files.content import FileContents
+from modules.web.files.tree_listing import TreeListing
+from modules.web.files.watcher import FolderWatcher
+from modules.web.http.app import make_app, replay_page
+from modules.web.http.auth import LINK_SECONDS, Authenticator, announced, server_file
+from modules.web.http.routes import Route, routes_of
+from modules.web.http.security import SecurityMiddleware
+from modules.web.servers import http_servers, websocket_limits
+from modules.web.servers.bind import BindAddress
+from modules.web.sessions.event_bus import EventBus
+from modules.web.sessions.notifier import Kind
+from modules.web.sessions.page_redaction import PageRedactor
+from modules.web.sessions.session_registry import SessionRegistry
+from modules.web.sessions.session_runner import Opener
+from modules.web.socketio.handlers import Sockets, say_bye
+from modules.web.socketio.rooms import Rooms
+from utils.i18n import Text, phrase
 from utils.logger import FailureLog
-from utils.phrases import Text, phrase
+from utils.system.interrupts import stopping
+from utils.text.codec import to_plain
 
 
 @dataclass(frozen=True, kw_only=True)
-class WebHouse:
+class ServerConfig:
     """What is served: sessions of one project, each on a terminal of *open_terminal*.
 
     *store* is the one that all those terminals use; *start* the session that is shown first, "" for
@@ -78,21 +78,21 @@ class WebServer:
     Raises `Problem` when the address cannot be had.
     """
 
-    def __init__(self, place: Place, house: WebHouse) -> None:
+    def __init__(self, place: BindAddress, house: ServerConfig) -> None:
         self._house = house
         self._listening = place.listen()
         self.port: int = self._listening.getsockname()[1]
         self.url = place.url(self.port)
-        self.access = Access(self.port)
-        self._hub, self._server = servers.make(
+        self.access = Authenticator(self.port)
+        self._hub, self._server = http_servers.make(
             place.async_mode, self._listening, self._house.log.keep
         )
-        self._outlet = Outlet(self._hub)
+        self._outlet = EventBus(self._hub)
         notes = Annotations(house.project, house.data.notes)
-        self._listing = Listing(house.project, notes, self._list_again, house.log.keep)
+        self._listing = TreeListing(house.project, notes, self._list_again, house.log.keep)
         self._first = house.open_terminal(lambda _: None)
-        self._veil = Veil(_secrets_of(self._first))
-        self.workspace = Workspace(
+        self._veil = PageRedactor(_secrets_of(self._first))
+        self.workspace = SessionRegistry(
             house.store,
             house.open_terminal,
             self._tell,
@@ -101,15 +101,15 @@ class WebServer:
             is_watched=self._is_watched,
             pictures=PictureStore(house.data.pictures),
         )
-        self._watch = Watch(house.project, self._listing, self._tell)
-        self._files = Files(
+        self._watch = FolderWatcher(house.project, self._listing, self._tell)
+        self._files = FileContents(
             house.project, notes, self._changed_by_hand, self._veil, self._listing.stamps
         )
         self._make(place)
 
-    def _make(self, place: Place) -> None:
+    def _make(self, place: BindAddress) -> None:
         house, outlet = self._house, self._outlet
-        desk = SessionDesk(self.workspace, outlet)
+        desk = SessionApi(self.workspace, outlet)
         self.app = make_app(
             self._routes(desk),
             self._hub,
@@ -124,20 +124,20 @@ class WebServer:
             self.app,
             async_mode=place.async_mode,
             client_manager=Rooms(),
-            max_http_buffer_size=carriers.LARGEST,
-            ping_interval=carriers.PING_SECONDS,
-            ping_timeout=carriers.PING_SECONDS,
+            max_http_buffer_size=websocket_limits.LARGEST,
+            ping_interval=websocket_limits.PING_SECONDS,
+            ping_timeout=websocket_limits.PING_SECONDS,
             serve_client=False,
             manage_session=False,
             logger=_silent(),
             engineio_logger=_silent(),
         )
-        carriers.install(self._socketio.server.eio, place.async_mode)
+        websocket_limits.install(self._socketio.server.eio, place.async_mode)
         sockets = Sockets(self._socketio, self._hub, desk, self._watch, self._house.log.keep)
         outlet.connect(self._socketio.emit, sockets.drop_slow)
-        self._guarded = Guard(self.app, self.access, place.hosts(self.port))
+        self._guarded = SecurityMiddleware(self.app, self.access, place.hosts(self.port))
 
-    def _routes(self, desk: SessionDesk) -> list[Route]:
+    def _routes(self, desk: SessionApi) -> list[Route]:
         house = self._house
         about = About(
             version=house.version,
@@ -150,15 +150,15 @@ class WebServer:
             port=self.port,
         )
         commands = self._first.commands
-        sessions = SessionsDesk(
+        sessions = SessionsApi(
             self.workspace,
             lambda *told: replay_page(self.app, self._files)(*told),
             self._veil,
         )
-        files = FileDesk(self._files, self._listing, self.workspace, self._veil)
-        server = HouseDesk(about, self.access, self.workspace, lambda: list(commands.values()))
-        changes = ChangesDesk(house.project, self.workspace, self._listing.stamps)
-        pictures = PicturesDesk(self.workspace)
+        files = FilesApi(self._files, self._listing, self.workspace, self._veil)
+        server = ServerApi(about, self.access, self.workspace, lambda: list(commands.values()))
+        changes = ChangesApi(house.project, self.workspace, self._listing.stamps)
+        pictures = PicturesApi(self.workspace)
         return routes_of(server, sessions, desk, pictures, changes, files)
 
     def run(self) -> None:
@@ -167,7 +167,7 @@ class WebServer:
         try:
             self._server.run(self._guarded)
         finally:
-            carriers.end(self._socketio.server.eio)
+            websocket_limits.end(self._socketio.server.eio)
             self._outlet.close()
             self._server.close()
             self._watch.close()
@@ -222,7 +222,7 @@ def _silent() -> logging.Logger:
     return log
 
 
-def serve(place: Place, house: WebHouse, words: Words, data_dir: Path) -> int:
+def serve(place: BindAddress, house: ServerConfig, words: Translator, data_dir: Path) -> int:
     """Serve *house* until Ctrl-C; print how to get in. Raises `Problem` when that cannot begin.
 
     *data_dir* gets the file that tells the person's own programs how to reach the server.

@@ -20,7 +20,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from modules.web.hub import AsyncMode
+from modules.web.servers.event_loop import AsyncMode
 from tests.bench.houses import (
     MODES,
     ROOT,

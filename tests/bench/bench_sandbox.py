@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from modules.sandbox import Limits, Program, Sandbox
-from modules.sandbox.bubblewrap import CLEAN, PLACES
+from modules.sandbox.backends.bubblewrap import CLEAN, PLACES
+from modules.sandbox.sandbox import Limits, Program, Sandbox
 from utils.waiting import Stop
 
 ROUNDS = 30

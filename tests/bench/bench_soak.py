@@ -18,11 +18,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from core.conversation.messages import Wire
 from core.events import TurnFinished
-from core.messages import Wire
 from tests.assembly import House, house
 from tests.scripted import ScriptedModel, run
-from utils.completion import Completion, Delta, RawCall, Usage
+from utils.llm.completion import Completion, Delta, RawCall, Usage
 from utils.waiting import Stop
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from tests.simulator import Call, Say, Simulator, Step
 from tests.simulator.cache import rendered
-from utils.tokens import estimate
+from utils.text.tokens import estimate
 
 ROOT = Path(__file__).parents[2]
 RUNS = 5

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import websocket
 
-from modules.web.hub import AsyncMode
+from modules.web.servers.event_loop import AsyncMode
 from tests.bench.houses import MODES, ROOT, RUNS, House, fill_flat, fill_spread, house, row
 
 PAGES = 50

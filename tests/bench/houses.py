@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from modules.web.hub import AsyncMode
+from modules.web.servers.event_loop import AsyncMode
 
 ROOT = Path(__file__).parents[2]
 MODES: tuple[AsyncMode, ...] = ("eventlet", "threading")

@@ -17,17 +17,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from core.messages import Wire
+from core.conversation.messages import Wire
 from core.web_terminal import WebTerminal
-from modules.data_folder import DataFolder
-from modules.project import Project
+from modules.files.project import Project
 from modules.sessions import Sessions
+from modules.storage.data_folder import DataFolder
 from modules.toolbox import Choices, families
-from modules.web.hub import AsyncMode
-from modules.web.place import Place
-from modules.web.server import WebHouse, WebServer
+from modules.web.server import ServerConfig, WebServer
+from modules.web.servers.bind import BindAddress
+from modules.web.servers.event_loop import AsyncMode
 from tests.scripted import USED, calls, say
-from utils.completion import Completion, Delta, Retry
+from utils.llm.completion import Completion, Delta, Retry
 from utils.llm.server_profile import ServerProfile
 from utils.logger import FailureLog
 from utils.pictures import ReadPicture
@@ -124,7 +124,7 @@ def make_server(mode: AsyncMode, folder: Path) -> WebServer:
             stop=stop,
         )
 
-    house = WebHouse(
+    house = ServerConfig(
         project=project,
         data=data,
         store=store,
@@ -135,7 +135,7 @@ def make_server(mode: AsyncMode, folder: Path) -> WebServer:
         is_practice=False,
         log=FailureLog(data.log),
     )
-    return WebServer(Place(port=0, async_mode=mode), house)
+    return WebServer(BindAddress(port=0, async_mode=mode), house)
 
 
 def main(mode: AsyncMode, folder: str) -> None:

@@ -8,11 +8,11 @@ import pytest
 from core.cards import TableCard, TextCard
 from core.events import CommandAnswered, Event
 from tests.assembly import house
-from tests.core.test_turn import Box
+from tests.core.loop.test_turn import Box
 from tests.scripted import calls, run, say, terminal
-from utils.completion import Completion, Usage
+from utils.i18n import phrase
+from utils.llm.completion import Completion, Usage
 from utils.llm.server_profile import ServerProfile
-from utils.phrases import phrase
 
 
 def only(events: list[Event]) -> CommandAnswered:

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from core.conversation.history import LOST, NOT_RUN
+from core.conversation.messages import ToolResult
+from core.conversation.transcript import Transcript
 from core.events import (
     ApprovalAsked,
     Event,
@@ -17,13 +20,10 @@ from core.events import (
     TurnFinished,
     to_json,
 )
-from core.history import LOST, NOT_RUN
+from core.loop.turn import drive
 from core.main_terminal import MainTerminal
-from core.messages import ToolAnswer
-from core.transcript import Transcript
-from core.turn import drive
 from core.web_terminal import Leaving
-from tests.core.test_turn import Box, check_whole, requests, talk_of
+from tests.core.loop.test_turn import Box, check_whole, requests, talk_of
 from tests.core.test_web_terminal import Browser, web
 from tests.scripted import Item, MemoryStore, call, calls, in_thread, run, say, terminal
 
@@ -102,7 +102,7 @@ def test_what_was_run_before_it_is_not_run_again_and_what_is_behind_it_is() -> N
     events = go_on(main, Reply(yes=False, reason="keep it"))
     assert [e.call_id for e in events if isinstance(e, ToolStarted)] == ["b", "c"]
     assert box.ran == ["look y 1"]
-    answers = [r.text for r in talk_of(main) if isinstance(r, ToolAnswer)]
+    answers = [r.text for r in talk_of(main) if isinstance(r, ToolResult)]
     assert answers == ["saw x", "The person said no: keep it", "saw y"]
     check_whole(requests(main)[0])
 
@@ -127,9 +127,9 @@ def test_somebody_who_says_something_else_gets_it_done_and_nothing_ran() -> None
     main, box = again(store, say("I see"))
     run(main, "leave it")
     assert box.ran == []
-    answers = [r.text for r in talk_of(main) if isinstance(r, ToolAnswer)]
+    answers = [r.text for r in talk_of(main) if isinstance(r, ToolResult)]
     assert answers == ["saw x", NOT_RUN, NOT_RUN]
-    assert {turn for turn, r in main.history.records if isinstance(r, ToolAnswer)} == {1}
+    assert {turn for turn, r in main.history.records if isinstance(r, ToolResult)} == {1}
     assert main.history.incidents == []
     assert not main.is_asking
     check_whole(requests(main)[0])

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from core.events import Reply
-from core.web_terminal import Busy, Gone, Packet, WebTerminal
-from tests.core.test_turn import Box
+from core.web_terminal import Busy, LogTruncated, Packet, WebTerminal
+from tests.core.loop.test_turn import Box
 from tests.scripted import (
     USED,
     Item,
@@ -86,11 +86,11 @@ def test_since_gives_what_was_missed() -> None:
 
 def test_since_says_when_it_cannot() -> None:
     page = web(Browser(), *[say(str(n)) for n in range(600)])
-    with pytest.raises(Gone):
+    with pytest.raises(LogTruncated):
         page.since(1)
     for n in range(600):
         page.handle(str(n))
-    with pytest.raises(Gone):
+    with pytest.raises(LogTruncated):
         page.since(1)
     assert len(page.since(page.head - 5)) == 5
 

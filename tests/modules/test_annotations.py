@@ -16,9 +16,9 @@ import pytest
 from core.cards import Change, TableCard, TextCard
 from core.tools import ToolError
 from modules.annotations import Annotations
-from modules.project import Project
-from utils.kept_file import KeptFile
-from utils.phrases import Problem
+from modules.files.project import Project
+from utils.i18n import UserError
+from utils.system.shared_file import SharedFile
 
 CODE = "".join(f"line {number}\n" for number in range(20))
 
@@ -289,14 +289,16 @@ def test_a_pipe_in_place_of_the_notes_is_refused(project: Project, path: Path) -
     os.mkfifo(path)
     notes = Annotations(project, path)
     assert notes.note("a.py") == ""
-    with pytest.raises(Problem, match=r"notes\.json cannot be read or kept: it is no regular file"):
+    with pytest.raises(
+        UserError, match=r"notes\.json cannot be read or kept: it is no regular file"
+    ):
         notes.annotate_file("a.py", "one")
 
 
 def test_a_note_that_cannot_be_kept_is_said(project: Project, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     notes = Annotations(project, tmp_path / "file" / "notes.json")
-    with pytest.raises(Problem, match="cannot be read or kept"):
+    with pytest.raises(UserError, match="cannot be read or kept"):
         notes.annotate_file("a.py", "one")
     assert told(notes) == {}
 
@@ -310,7 +312,7 @@ def test_a_full_disk_leaves_a_note_to_be_moved_later(
     notes.annotate_file("a.py", "one")
     (root / "a.py").rename(root / "c.py")
     with monkeypatch.context() as patch:
-        patch.setattr(KeptFile, "_replaced", full)
+        patch.setattr(SharedFile, "_replaced", full)
         assert told(notes) == {"a.py": "one"}
         notes.follow([Change("renamed", "a.py", "c.py")])
     assert told(notes) == {"c.py": "one"}

@@ -8,23 +8,31 @@ from pathlib import Path
 import pytest
 
 from core.cards import Change
+from core.conversation.messages import (
+    Assistant,
+    Context,
+    Record,
+    StateRecord,
+    ToolCall,
+    ToolResult,
+    User,
+)
+from core.conversation.store import SessionInfo
 from core.events import CommandAnswered
-from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User
-from core.store import SessionInfo
 from modules.export import export, to_json, to_markdown
 from tests.assembly import house
 from tests.scripted import call, run, say
-from utils.codec import from_plain
-from utils.phrases import Problem
+from utils.i18n import UserError
 from utils.pictures import Picture
+from utils.text.codec import from_plain
 
 INFO = SessionInfo("20261121-101530-7f3a", "修好它", "deepseek-flash", 1.0, 2.0, 1)
 RECORDS: list[Record] = [
     User("修好它"),
     Context("Notes on files:\n- a: b", {"notes": "x"}),
     Assistant("", "Let me </details> think", (ToolCall("1", "read_file", '{"path":"文"}'),), 3.2),
-    ToolAnswer("1", "read_file", "```python\nx = 1\n```"),
-    Shift("focus", ["a"]),
+    ToolResult("1", "read_file", "```python\nx = 1\n```"),
+    StateRecord("focus", ["a"]),
     Assistant("Done: **x**."),
 ]
 
@@ -47,7 +55,7 @@ def test_the_transcript_shows_everything_in_order() -> None:
 
 def test_the_json_holds_the_wire_history_and_every_record() -> None:
     plain = json.loads(json.dumps(to_json(RECORDS, INFO, system="You are.")))
-    wire = [record.to_wire() for record in RECORDS if not isinstance(record, Shift)]
+    wire = [record.to_wire() for record in RECORDS if not isinstance(record, StateRecord)]
     assert plain["messages"] == [{"role": "system", "content": "You are."}, *wire]
     assert [from_plain(Record, record) for record in plain["records"]] == RECORDS
     assert (plain["session"], plain["model"]) == (INFO.id, "deepseek-flash")
@@ -59,7 +67,7 @@ def test_the_name_decides_the_form(tmp_path: Path) -> None:
     export(RECORDS, INFO, tmp_path / "a.JSON")
     assert (tmp_path / "a.md").read_text().startswith("# 修好它")
     assert json.loads((tmp_path / "a.JSON").read_text())["title"] == "修好它"
-    with pytest.raises(Problem, match="in the browser"):
+    with pytest.raises(UserError, match="in the browser"):
         export(RECORDS, INFO, tmp_path / "a.html")
     assert not (tmp_path / "a.html").exists()
     (tmp_path / "x").mkdir()
@@ -77,15 +85,15 @@ def test_text_that_is_no_utf8_is_exported_too(tmp_path: Path) -> None:
 
 def test_no_file_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("mine")
-    with pytest.raises(Problem, match="exists already"):
+    with pytest.raises(UserError, match="exists already"):
         export(RECORDS, INFO, tmp_path / "a.md")
     assert (tmp_path / "a.md").read_text() == "mine"
 
 
 def test_a_file_that_cannot_be_written_is_said_and_none_is_left(tmp_path: Path) -> None:
-    with pytest.raises(Problem, match="cannot be written: No such file or directory"):
+    with pytest.raises(UserError, match="cannot be written: No such file or directory"):
         export(RECORDS, INFO, tmp_path / "none" / "a.md")
-    with pytest.raises(Problem, match="exists already|Is a directory"):
+    with pytest.raises(UserError, match="exists already|Is a directory"):
         export(RECORDS, INFO, tmp_path)
 
 

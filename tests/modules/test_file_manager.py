@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from core.cards import Change, DiffCard, Entry, Hit, SearchCard, TextCard, TreeCard
+from core.cards import Change, DiffCard, Hit, SearchCard, TextCard, TreeCard, TreeEntry
 from core.tools import Outcome, Tool, Toolbox, ToolError
 from modules.file_manager import FileManager
-from modules.project import Item, Project
-from utils.phrases import Phrase, Problem, phrase
-from utils.text import counted
+from modules.files.project import DirectoryItem, Project
+from utils.i18n import Phrase, UserError, phrase
+from utils.text.lines import counted
 
 
 @pytest.fixture
@@ -207,12 +207,12 @@ def test_the_tree_leaves_out_what_is_ignored(project: Project, root: Path) -> No
         TreeCard(
             ".",
             (
-                Entry("src", 1, None),
-                Entry("src/deep", 2, None),
-                Entry("src/a.py", 2, 5),
-                Entry(".gitignore", 1, 6),
-                Entry("README.md", 1, 5, "read me"),
-                Entry("to", 1, 3),
+                TreeEntry("src", 1, None),
+                TreeEntry("src/deep", 2, None),
+                TreeEntry("src/a.py", 2, 5),
+                TreeEntry(".gitignore", 1, 6),
+                TreeEntry("README.md", 1, 5, "read me"),
+                TreeEntry("to", 1, 3),
             ),
         ),
     )
@@ -228,7 +228,7 @@ def test_a_folder_that_cannot_be_read_is_named_and_the_rest_listed(
     (root / "a.txt").write_text("a")
     scan = project.entries
 
-    def entries(path: str) -> Sequence[Item]:
+    def entries(path: str) -> Sequence[DirectoryItem]:
         if path == "shut":
             raise ToolError(phrase("The system does not permit that for {path}.", path=path))
         return scan(path)
@@ -868,7 +868,7 @@ def test_a_bad_project_folder_is_told_in_a_sentence(
 ) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "up").symlink_to("/")
-    with pytest.raises(Problem, match=sentence):
+    with pytest.raises(UserError, match=sentence):
         Project(tmp_path / path)
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from core.cards import Change, TableCard, TextCard
 from core.tools import ToolError
+from modules.files.project import Project
 from modules.focus import Focus
-from modules.project import Project
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from core.approval import EachTime
 from core.cards import TextCard
 from core.events import ApprovalAsked, ToolFinished
+from core.loop.approval import AlwaysAskReason
 from core.tools import ToolError
+from modules.files.project import Project
 from modules.git_commit import GitCommit
-from modules.project import Project
-from modules.secrets import Secrets
+from modules.secrets.redactor import Secrets
 from tests.assembly import house
 from tests.scripted import call, run, say
 from utils.waiting import Stop
@@ -288,8 +288,12 @@ def test_what_holds_a_secret_is_committed_where_it_is_named_and_asked_about_each
 ) -> None:
     tool = commit_of(leaky)
     for path in ("app.py", ".env"):
-        assert isinstance(tool.concern("git_commit", {"message": "m", "paths": [path]}), EachTime)
-    assert not isinstance(tool.concern("git_commit", {"message": "m", "paths": ["."]}), EachTime)
+        assert isinstance(
+            tool.concern("git_commit", {"message": "m", "paths": [path]}), AlwaysAskReason
+        )
+    assert not isinstance(
+        tool.concern("git_commit", {"message": "m", "paths": ["."]}), AlwaysAskReason
+    )
     assert "It publishes secrets: app.py (API_KEY)" in tool.git_commit("m", ["app.py"]).text
     (leaky / "app.py").write_text(f"key = {KEY!r}  # as before\n")
     assert "secrets" not in tool.git_commit("m", ["app.py"]).text
@@ -425,4 +429,4 @@ def test_a_secret_named_with_the_projects_own_name_in_front_is_asked_about(root:
     (root / "b.txt").write_text("hunter2hunter2")
     made = GitCommit(Project(root), Stop(), lambda text: ["KEY"] if "hunter2" in text else [])
     why = made.concern("git_commit", {"message": "x", "paths": ["project/b.txt"]})
-    assert isinstance(why, EachTime)
+    assert isinstance(why, AlwaysAskReason)

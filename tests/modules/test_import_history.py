@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from core.messages import ToolCall, User
-from modules.import_history import Imported, import_history
-from modules.import_history.entries import Repair
+from core.conversation.messages import ToolCall, User
+from modules.import_history.importer import Imported, import_history
 from modules.import_history.mending import BEGINNING, UNANSWERED, mend
+from modules.import_history.old_messages import Repair
 from modules.import_history.source import LARGEST
 from modules.sessions import Sessions
 from tests.assembly import house
-from tests.core.test_turn import check_whole
+from tests.core.loop.test_turn import check_whole
 from tests.judge import verdict
 from tests.scripted import run, say
-from utils.phrases import Problem
+from utils.i18n import UserError
 
 Wire = dict[str, Any]
 
@@ -221,7 +221,7 @@ def test_every_shape_is_read(tmp_path: Path, shape: Callable[[Any], str | bytes]
 def test_what_is_no_conversation_is_told_and_leaves_nothing(
     tmp_path: Path, content: str | bytes, told: str
 ) -> None:
-    with pytest.raises(Problem, match=told):
+    with pytest.raises(UserError, match=told):
         brought_in(tmp_path, content)
     store = Sessions(tmp_path / "sessions.sqlite")
     assert store.sessions() == []
@@ -239,7 +239,7 @@ def test_a_file_that_is_missing_no_file_or_huge_is_told(tmp_path: Path) -> None:
         (huge, "too large to be brought in: 100 MB; at most 100 MB"),
         (Path("nul\0"), "cannot be read"),
     ]:
-        with pytest.raises(Problem, match=told):
+        with pytest.raises(UserError, match=told):
             import_history(path, store, model="m", blind=str)
     store.close()
 

@@ -11,11 +11,11 @@ import pytest
 
 import tests.assembly
 from core.events import Event, TurnFinished, Warned
-from core.turn import drive
-from modules.import_history import import_history
+from core.loop.turn import drive
+from modules.import_history.importer import import_history
 from tests.assembly import CHOICES, House, house
 from tests.scripted import call, run, say
-from utils.codec import to_plain
+from utils.text.codec import to_plain
 
 
 @pytest.fixture(autouse=True)

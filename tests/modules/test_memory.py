@@ -10,8 +10,8 @@ import pytest
 from core.cards import TableCard, TextCard
 from core.tools import Tool, ToolError
 from modules.memory_manager import Memory, items_of
-from utils.kept_file import KeptFile
-from utils.phrases import Problem, phrase
+from utils.i18n import UserError, phrase
+from utils.system.shared_file import SharedFile
 
 
 @pytest.fixture
@@ -101,14 +101,14 @@ def test_a_hand_edit_between_reading_and_writing_is_not_lost(
     memory: Memory, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.remember_this("mine")
-    replaced = KeptFile._replaced
+    replaced = SharedFile._replaced
 
-    def slow(self: KeptFile, before: bytes, after: bytes) -> bool:
+    def slow(self: SharedFile, before: bytes, after: bytes) -> bool:
         if b"theirs" not in path.read_bytes():
             path.write_bytes(path.read_bytes() + b"- theirs\n")
         return replaced(self, before, after)
 
-    monkeypatch.setattr(KeptFile, "_replaced", slow)
+    monkeypatch.setattr(SharedFile, "_replaced", slow)
     memory.remember_this("also mine")
     assert [item.text for item in items_of(path.read_text())] == ["mine", "theirs", "also mine"]
 
@@ -145,7 +145,7 @@ def test_a_link_to_the_file_stays_a_link(memory: Memory, path: Path, tmp_path: P
 def test_a_memory_that_cannot_be_kept_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     memory = Memory(tmp_path / "file" / "MEMORY.md")
-    with pytest.raises(Problem, match="cannot be read or kept"):
+    with pytest.raises(UserError, match="cannot be read or kept"):
         memory.remember_this("x")
     assert told(memory) == ""
 

@@ -12,12 +12,12 @@ import pytest
 import tests.assembly
 from core.events import Reply, TurnFinished, Warned
 from modules import operations_log
-from modules.cli.follow import readable
-from modules.words import Words
+from modules.cli.follow_log import readable
+from modules.translator import Translator
 from tests.assembly import CHOICES, House, house
 from tests.scripted import call, run, say
-from utils.codec import to_plain
-from utils.phrases import phrase
+from utils.i18n import phrase
+from utils.text.codec import to_plain
 
 Line = dict[str, Any]
 
@@ -67,7 +67,7 @@ def test_remarks_and_what_is_left_to_do_are_told(tmp_path: Path) -> None:
     with house(tmp_path, *script) as here:
         run(here.main, "go")
         told = lines(here)
-        shown = [readable(json.dumps(line).encode(), Words.of("en")) for line in told]
+        shown = [readable(json.dumps(line).encode(), Translator.of("en")) for line in told]
     (remark,) = [line["what"] for line in told if line["kind"] == "info"]
     assert remark == "The model wrote its call of list_files as text."
     assert told[-1]["still_open"] == "Still to do: Look"
@@ -142,7 +142,7 @@ def test_the_status_says_where_it_is_or_that_it_is_off(
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_line_can_be_read_by_a_person(tmp_path: Path, language: Any) -> None:
-    words = Words.of(language)
+    words = Translator.of(language)
     script = [
         call("create_file", path="a.txt", content="\x1b[2Jhi\nthere"),
         call("rename_file", path="a.txt", new_path="b.txt"),

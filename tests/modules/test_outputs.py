@@ -10,7 +10,7 @@ import pytest
 
 from core.tools import ToolError
 from modules.outputs import Outputs
-from utils.phrases import Problem
+from utils.i18n import UserError
 
 
 def test_a_kept_text_comes_back_after_a_restart(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_one_long_line_is_cut_all_the_same(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(Problem, match="cannot be read or kept: Not a directory"):
+    with pytest.raises(UserError, match="cannot be read or kept: Not a directory"):
         Outputs(tmp_path / "file" / "o").keep("x")
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from modules.practice.reply import PracticeCall, PracticeReply
-from modules.practice.server import serve
+from modules.practice.practice_reply import PracticeCall, PracticeReply
+from modules.practice.practice_server import serve
 from tests.judge import verdict
 from tests.utils.wire import READ_FILE, USER, ask, client_of
 

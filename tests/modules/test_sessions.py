@@ -23,11 +23,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.cards import TextCard
-from core.messages import Assistant, Context, Record, Shift, ToolAnswer, ToolCall, User
-from modules.sessions import Sessions, rescue
+from core.conversation.messages import (
+    Assistant,
+    Context,
+    Record,
+    StateRecord,
+    ToolCall,
+    ToolResult,
+    User,
+)
+from modules.sessions import Sessions, recovery
 from modules.sessions import search as module
 from tests.campaign import examples
-from utils.phrases import Problem, phrase
+from utils.i18n import UserError, phrase
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,9 +62,9 @@ def said(store: Sessions, *texts: str) -> str:
 RECORDS: list[Record] = [
     User("请修好 parser\0 \udce9"),
     Assistant("ok", "hmm", (ToolCall("1", "read_file", '{"path": "a"}'),), 1.5),
-    ToolAnswer("1", "read_file", "x = 1", "failed", TextCard(phrase("Read {path}", path="a"), "b")),
+    ToolResult("1", "read_file", "x = 1", "failed", TextCard(phrase("Read {path}", path="a"), "b")),
     Context("Notes", {"notes": "a: b", "memory": None}),
-    Shift("focus", ["a.py"]),
+    StateRecord("focus", ["a.py"]),
 ]
 
 
@@ -88,7 +96,7 @@ def test_the_list_is_newest_first_with_title_and_turns(store: Sessions) -> None:
     first = said(store, "  fix the\nparser " + "x" * 80, "and now the tests")
     second = said(store, "second")
     silent = store.create(model="m")
-    store.append(silent, 0, Shift("focus", []))
+    store.append(silent, 0, StateRecord("focus", []))
     listed = store.sessions()
     assert [info.id for info in listed] == [second, first]
     assert listed[1].title == "fix the parser " + "x" * 44 + "…"
@@ -100,14 +108,14 @@ def test_the_list_is_newest_first_with_title_and_turns(store: Sessions) -> None:
 def test_what_is_found_on_opening_a_session_is_no_work_in_it(store: Sessions) -> None:
     first, second = said(store, "one"), said(store, "two")
     for record in (
-        Shift("mode", "think"),
-        Shift("incident", {}),
+        StateRecord("mode", "think"),
+        StateRecord("incident", {}),
         Context("news"),
-        Shift("notes", {}),
+        StateRecord("notes", {}),
     ):
         store.append(first, 1, record)
     assert [info.id for info in store.sessions()] == [second, first]
-    store.append(first, 1, Shift("rewound", {"to": 1, "key": 1}))
+    store.append(first, 1, StateRecord("rewound", {"to": 1, "key": 1}))
     assert [info.id for info in store.sessions()] == [first, second]
 
 
@@ -119,7 +127,7 @@ def test_it_is_kept_how_long_a_turn_took(store: Sessions, monkeypatch: pytest.Mo
         store.append(session, 1, Context("news"))
         store.append(session, 1, User("hi"))
         store.append(session, 1, Assistant("hello"))
-        store.append(session, 1, Shift("mode", "fast"))
+        store.append(session, 1, StateRecord("mode", "fast"))
         store.append(session, 2, User("and"))
     assert store.seconds(session) == {1: 2.5, 2: 0.0}
 
@@ -133,12 +141,12 @@ def test_the_time_of_a_question_is_none_of_the_turns(
         patch.setattr(time, "time", lambda: next(clock))
         store.append(session, 1, User("hi"))
         store.append(session, 1, Assistant("", calls=(ToolCall("c1", "git_commit", "{}"),)))
-        store.append(session, 1, Shift("asked", "c1"))
-        store.append(session, 1, Shift("asked", "c1"))  # again, after a restart
-        store.append(session, 1, Shift("asked", ""))
+        store.append(session, 1, StateRecord("asked", "c1"))
+        store.append(session, 1, StateRecord("asked", "c1"))  # again, after a restart
+        store.append(session, 1, StateRecord("asked", ""))
         store.append(session, 1, Assistant("done"))
         store.append(session, 2, User("and"))
-        store.append(session, 2, Shift("asked", "c2"))  # and not answered yet
+        store.append(session, 2, StateRecord("asked", "c2"))  # and not answered yet
     assert store.seconds(session) == {1: 93.0 - 88.0, 2: 0.0}
 
 
@@ -156,17 +164,17 @@ def test_a_session_is_found_by_the_start_or_the_end_of_its_id(store: Sessions) -
     assert store.find("") == second
     assert store.find(first) == first
     assert store.find(first[-4:]) == first
-    with pytest.raises(Problem, match=f"Several sessions.*{second}, {first}"):
+    with pytest.raises(UserError, match=f"Several sessions.*{second}, {first}"):
         store.find(first[:8])
     for wrong in ("zzz", "%", "_", "\\"):
-        with pytest.raises(Problem, match="There is no session"):
+        with pytest.raises(UserError, match="There is no session"):
             store.find(wrong)
 
 
 def test_no_session_at_all_is_said(store: Sessions) -> None:
-    with pytest.raises(Problem, match="no session of this folder yet"):
+    with pytest.raises(UserError, match="no session of this folder yet"):
         store.find("")
-    with pytest.raises(Problem, match="There is no session"):
+    with pytest.raises(UserError, match="There is no session"):
         store.load("20200101")
 
 
@@ -210,7 +218,7 @@ def test_a_search_looks_at_what_people_model_and_tools_said(searched: Sessions) 
     records: list[Record] = [
         User("needle 1"),
         Assistant("needle 2", thinking="needle in the mind"),
-        ToolAnswer("1", "t", "x" * 500 + " needle 3 " + "y" * 500),
+        ToolResult("1", "t", "x" * 500 + " needle 3 " + "y" * 500),
         Context("needle 4"),
     ]
     for record in records:
@@ -244,7 +252,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from typing import Any
-from core.messages import User
+from core.conversation.messages import User
 from modules.sessions import Sessions, rescue
 store = Sessions(Path(sys.argv[1]), patience=60)  # on a slow disk the other has it for long
 session = store.create(model="m")
@@ -311,7 +319,7 @@ def test_a_rescue_that_was_killed_is_done_again(
     sessions = [said(store, f"{n} " + "x" * 3000) for n in range(5)]
     store.close()
     broken_inside(path)
-    put_back, count = rescue._put_back, iter(range(9))
+    put_back, count = recovery._put_back, iter(range(9))
 
     def killed(*arguments: Any) -> int:
         if next(count) == 3:
@@ -319,7 +327,7 @@ def test_a_rescue_that_was_killed_is_done_again(
         return put_back(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(rescue, "_put_back", killed)
+        patch.setattr(recovery, "_put_back", killed)
         with pytest.raises(KeyboardInterrupt):
             store.load(sessions[0])
     store.close()
@@ -352,7 +360,7 @@ def test_what_a_database_damaged_inside_still_holds_is_saved(path: Path, store: 
     assert store.load(other)[0] == (1, User("short"))
     saved = store.load(session)
     incident = saved[-1][1]
-    assert isinstance(incident, Shift)
+    assert isinstance(incident, StateRecord)
     assert incident.name == "incident"
     assert len(saved) - 1 + incident.value["lost"] == 40
     assert len(saved) > 30
@@ -411,7 +419,7 @@ def test_whatever_happened_to_the_file_it_opens_and_goes_on(data: st.DataObject)
         store = Sessions(path, patience=0.3)
         try:
             for info in store.sessions():
-                with suppress(Problem):
+                with suppress(UserError):
                     store.load(info.id)
             store.search("word")
             session = store.create(model="m")
@@ -421,7 +429,7 @@ def test_whatever_happened_to_the_file_it_opens_and_goes_on(data: st.DataObject)
             assert store.load(session) == [(1, User("after all"))]
             assert [hit.session for hit in store.search("after all")] == [session]
             assert store.find("") == session
-        except Problem as problem:  # a version number that was hit, for one
+        except UserError as problem:  # a version number that was hit, for one
             if "newer Onefold" not in str(problem):
                 raise
         finally:
@@ -463,7 +471,7 @@ def test_a_file_held_by_another_program_is_said_to_be(path: Path, store: Session
     session = said(store, "one")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(Problem, match="held by another program"):
+    with pytest.raises(UserError, match="held by another program"):
         store.append(session, 2, User("two"))
     other.execute("ROLLBACK")
     other.close()
@@ -476,7 +484,7 @@ def test_a_full_disk_loses_nothing_that_was_kept(store: Sessions) -> None:
     with store._database.reading() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count={pages}")
-    with pytest.raises(Problem, match="disk is full"):
+    with pytest.raises(UserError, match="disk is full"):
         store.append(session, 2, User("x" * 100_000))
     assert store.load(session) == [(1, User("one"))]
     with store._database.reading() as connection:
@@ -488,9 +496,9 @@ def test_a_full_disk_loses_nothing_that_was_kept(store: Sessions) -> None:
 def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     store = Sessions(tmp_path / "file" / "sessions.sqlite")
-    with pytest.raises(Problem, match="cannot be used.*ONEFOLD_DATA_DIR"):
+    with pytest.raises(UserError, match="cannot be used.*ONEFOLD_DATA_DIR"):
         said(store, "hello")
-    with pytest.raises(Problem, match="cannot be used"):
+    with pytest.raises(UserError, match="cannot be used"):
         said(Sessions(Path("/proc/nowhere/sessions.sqlite")), "hello")
 
 
@@ -498,7 +506,7 @@ def test_a_read_only_database_is_said(store: Sessions) -> None:
     session = said(store, "one")
     with store._database.reading() as connection:
         connection.execute("PRAGMA query_only=1")
-    with pytest.raises(Problem, match="cannot be used: attempt to write a readonly database"):
+    with pytest.raises(UserError, match="cannot be used: attempt to write a readonly database"):
         store.append(session, 2, User("two"))
 
 
@@ -507,7 +515,7 @@ def test_a_newer_database_is_left_alone(path: Path, store: Sessions) -> None:
     with store._database.writing() as connection:
         connection.execute("PRAGMA user_version=99")
     store.close()
-    with pytest.raises(Problem, match="newer Onefold"):
+    with pytest.raises(UserError, match="newer Onefold"):
         store.sessions()
 
 
@@ -515,7 +523,7 @@ def test_a_record_of_a_newer_onefold_is_said(store: Sessions) -> None:
     session = said(store, "one")
     with store._database.writing() as connection:
         connection.execute('UPDATE event SET data = \'{"kind": "hologram"}\'')
-    with pytest.raises(Problem, match="cannot read"):
+    with pytest.raises(UserError, match="cannot read"):
         store.load(session)
 
 
@@ -533,7 +541,7 @@ def test_a_session_runs_in_one_onefold_at_a_time(store: Sessions, path: Path) ->
     )
     assert other.stdout
     other.stdout.readline()
-    with pytest.raises(Problem, match=rf"open in another Onefold \(process {other.pid}\)"):
+    with pytest.raises(UserError, match=rf"open in another Onefold \(process {other.pid}\)"):
         store.claim(session)
     other.kill()
     other.communicate()
@@ -603,7 +611,7 @@ def test_a_session_can_be_named_put_away_and_forgotten(tmp_path: Path) -> None:
     assert [found.session for found in store.search("pelican")] == [kept]
     store.append(kept, 2, User("a pelican again"))
     assert len(store.search("pelican")) == 2
-    with pytest.raises(Problem):
+    with pytest.raises(UserError):
         store.rename(gone, "x")
 
 
@@ -677,8 +685,8 @@ def test_an_older_file_can_be_read_where_nothing_can_be_written(path: Path) -> N
 
 def test_a_session_in_which_only_a_line_waits_is_there(store: Sessions) -> None:
     session = store.create(model="m")
-    store.append(session, 0, Shift("queue", [{"id": "m1", "text": "first"}]))
+    store.append(session, 0, StateRecord("queue", [{"id": "m1", "text": "first"}]))
     assert [info.id for info in store.sessions()] == [session]
     assert store.find("") == session
-    store.append(session, 0, Shift("queue", []))
+    store.append(session, 0, StateRecord("queue", []))
     assert store.sessions() == []

@@ -11,7 +11,7 @@ from core.cards import Change, RunCard
 from core.tools import Outcome, Running, Tool, ToolError
 from modules.files.own_code import OwnCode
 from modules.outputs import Outputs
-from modules.sandbox import selftest
+from modules.sandbox.backends import selftest
 from modules.terminal_ops import TerminalOps
 from tests.modules.sandbox.house import House, lived_in
 from tests.modules.sandbox.test_sandbox import installation

@@ -16,10 +16,10 @@ import pytest
 from core.cards import Hit, SearchCard
 from core.tools import Outcome, ToolError
 from modules import text_search
-from modules.project import Project
+from modules.files.project import Project
 from modules.text_search import TextSearch
-from utils.child import Answer
-from utils.programs import system_program
+from utils.system.child import ChildResult
+from utils.system.programs import system_program
 from utils.waiting import Stop, Stopped
 
 FILES = {
@@ -208,7 +208,7 @@ def test_waiting_is_no_searching(project: Project, root: Path) -> None:
     search = TextSearch(project, seconds=0.5)
     ask = search._ask
 
-    def slow(command: Sequence[str], folder: Path, given: bytes = b"") -> Answer:
+    def slow(command: Sequence[str], folder: Path, given: bytes = b"") -> ChildResult:
         waiting = f"sleep 0.8; exec {shlex.join(command)}"
         return ask(["/bin/sh", "-c", waiting], folder, given)
 

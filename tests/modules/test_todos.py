@@ -7,10 +7,10 @@ import json
 import pytest
 
 from core.cards import Todo, TodoCard
-from core.messages import ToolCall
+from core.conversation.messages import ToolCall
 from core.tools import Tool, ToolError
 from modules.todos import TodoItem, Todos
-from modules.words import Words
+from modules.translator import Translator
 
 
 def test_an_update_replaces_the_list_and_is_shown() -> None:
@@ -66,4 +66,4 @@ def test_done_is_a_status_and_what_is_left_is_named_at_the_end() -> None:
     left = todos.still_open()
     assert left is not None
     assert str(left) == "Still to do: a; b; c; and 2 more"
-    assert Words.of("zh").say(left) == "尚未完成：a；b；c；另有 2 项"
+    assert Translator.of("zh").say(left) == "尚未完成：a；b；c；另有 2 项"

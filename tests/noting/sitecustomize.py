@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
-WRITER = "utils.request"
+WRITER = "utils.llm.openai_api.request"
 
 
 class Finder:

@@ -12,12 +12,12 @@ from typing import Any
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from core.web_terminal import WebTerminal
-from modules.data_folder import DataFolder
-from modules.project import Project
+from modules.files.project import Project
 from modules.sessions import Sessions
+from modules.storage.data_folder import DataFolder
 from modules.toolbox import Choices, families
-from modules.web.place import Place
-from modules.web.server import WebHouse, WebServer
+from modules.web.server import ServerConfig, WebServer
+from modules.web.servers.bind import BindAddress
 from tests.scripted import ScriptedModel
 from utils.logger import FailureLog
 from utils.waiting import Stop
@@ -115,7 +115,7 @@ def stage(tmp: Path, browser: Browser) -> Iterator[Stage]:
             stop=stop,
         )
 
-    house = WebHouse(
+    house = ServerConfig(
         project=project,
         data=data,
         store=store,
@@ -126,7 +126,7 @@ def stage(tmp: Path, browser: Browser) -> Iterator[Stage]:
         is_practice=False,
         log=FailureLog(data.log),
     )
-    server = WebServer(Place(port=0, async_mode="threading"), house)
+    server = WebServer(BindAddress(port=0, async_mode="threading"), house)
     thread = threading.Thread(target=server.run, name="server")
     thread.start()
     try:

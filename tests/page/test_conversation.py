@@ -14,8 +14,8 @@ from tests.page.held import Held
 from tests.page.stage import Gate, Stage, message, replies, send
 from tests.scripted import USED, call, say
 from tests.tavily_double import TavilyDouble
-from utils.completion import Completion, Delta, ModelError
-from utils.phrases import phrase
+from utils.i18n import phrase
+from utils.llm.completion import Completion, Delta, ModelError
 
 HOSTILE = """<img src=x onerror="document.title='pwned'"> <script>document.title='pwned'</script>
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.page.held import Held
 from tests.page.stage import KEY, Gate, Stage, message, replies, send
 from tests.scripted import USED, say
-from utils.completion import Completion, Delta
+from utils.llm.completion import Completion, Delta
 
 
 def test_a_file_that_is_opened_by_its_name_is_gone_on_with(house: Stage) -> None:

@@ -6,8 +6,8 @@ from playwright.sync_api import Page, expect
 
 from tests.page.stage import Gate, Stage, replies, send
 from tests.scripted import USED, call, say
-from utils.completion import Completion, Delta, Retry
-from utils.phrases import phrase
+from utils.i18n import phrase
+from utils.llm.completion import Completion, Delta, Retry
 
 
 def named(page: Page, word: str) -> list[str]:

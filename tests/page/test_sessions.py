@@ -6,15 +6,15 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from core.messages import Assistant, User
-from modules.data_folder import DataFolder
+from core.conversation.messages import Assistant, User
 from modules.sessions import Sessions
+from modules.storage.data_folder import DataFolder
 from tests.modules.web.test_held import run_elsewhere
 from tests.page.held import Held, Line, drawn
 from tests.page.stage import KEY, Gate, Stage, message, replies, send
 from tests.page.test_races import new_session, talked
 from tests.scripted import USED, call, say
-from utils.completion import Completion, Delta
+from utils.llm.completion import Completion, Delta
 
 ALL_SENT = "() => !Object.keys(sessionStorage).some((name) => name.includes('unsent'))"
 

@@ -20,9 +20,9 @@ from tests.simulator import (
     Think,
 )
 from tests.utils.wire import READ_FILE, USER, ask, client_of, hear
-from utils import line
 from utils.api_client import ApiClient, Delta, ModelError, RawCall
-from utils.prices import Price, PriceList
+from utils.llm import transport
+from utils.llm.prices import Price, PriceList
 from utils.waiting import Stop
 
 CALL = Call("read_file", path="a 世界.txt")
@@ -219,7 +219,7 @@ def test_an_unknown_or_empty_tool_name_passes() -> None:
 
 
 def test_connections_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line, "_GRACE_SECONDS", 120.0)  # the simulator may be slow
+    monkeypatch.setattr(transport, "_GRACE_SECONDS", 120.0)  # the simulator may be slow
     with Simulator([Say("Hi.")] * 5) as server, client_of(server) as client:
         for _ in range(5):
             ask(client)

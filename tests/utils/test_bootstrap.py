@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from utils.bootstrap import ensure
-from utils.phrases import Phrase, Problem
+from utils.i18n import Phrase, UserError
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys
 sys.path.insert(0, {house!r})
 from utils.bootstrap import ensure
-from utils.phrases import Problem
+from utils.i18n import Problem
 try:
     ensure({root!r}, packages=["onefold_probe"], requirements="requirements.txt", folder=".venv",
            say=lambda what: print(what, file=sys.stderr))
@@ -107,7 +107,7 @@ def test_a_place_that_cannot_be_written_to_is_said_at_once(
 ) -> None:
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     told: list[Phrase] = []
-    with pytest.raises(Problem, match=f"Nothing can be written to {root}"):
+    with pytest.raises(UserError, match=f"Nothing can be written to {root}"):
         ensure(
             str(root),
             packages=["onefold_probe"],

@@ -24,7 +24,7 @@ from tests.simulator import (
     errors,
 )
 from tests.utils.wire import USER, Hasty, ask, client_of, hear
-from utils.completion import ModelError, Retry
+from utils.llm.completion import ModelError, Retry
 from utils.waiting import Stop, Stopped
 
 KEY = "sk-0123456789abcdef"

@@ -15,8 +15,9 @@ import pytest
 from tests.simulator import KeepAlive, Say, Simulator, Stall, Step, Think
 from tests.simulator.server import wait_for
 from tests.utils.wire import USER, ask, client_of
-from utils import line, waiting
+from utils import waiting
 from utils.api_client import ApiClient, Delta, ModelError
+from utils.llm import transport
 from utils.waiting import Stop, Stopped
 
 PATIENCE_SECONDS = 120.0
@@ -112,7 +113,7 @@ def test_while_a_name_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_as_soon_as_there_is_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """The thread that made it may still be at its end when the request is under way."""
     stop, is_ours, has_ended = Stop(), threading.Event(), threading.Event()
-    hand_over, hold = waiting.interruptible, line.Use.holds
+    hand_over, hold = waiting.interruptible, transport.Exchange.holds
 
     def slowly(make: Callable[[], Iterator[Any]], *args: Any, **options: Any) -> Iterator[Any]:
         def made() -> Iterator[Any]:
@@ -126,14 +127,14 @@ def test_as_soon_as_there_is_a_connection(monkeypatch: pytest.MonkeyPatch) -> No
 
         return hand_over(made, *args, **options)
 
-    def stop_now(use: line.Use, connected: socket.socket) -> None:
+    def stop_now(use: transport.Exchange, connected: socket.socket) -> None:
         hold(use, connected)
         stop.set()
         is_ours.set()
         assert has_ended.wait(PATIENCE_SECONDS)
 
-    monkeypatch.setattr(line, "interruptible", slowly)
-    monkeypatch.setattr(line.Use, "holds", stop_now)
+    monkeypatch.setattr(transport, "interruptible", slowly)
+    monkeypatch.setattr(transport.Exchange, "holds", stop_now)
     with Simulator() as server, client_of(server) as client, pytest.raises(Stopped):
         ask(client, stop=stop)
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.reply import tool_call
+from core.loop.response import tool_call
 from tests.simulator import Cut, Raw, Step
 from tests.utils.wire import Heard, hear
-from utils.lenient_json import read_lenient, whole_object
-from utils.think_tag import ThinkTag
+from utils.llm.calls.lenient_json import read_lenient, whole_object
+from utils.llm.calls.think_tag import ThinkTag
 
 ARGUMENTS = '{"path": "a", "content": "x\\n"}'
 Delta = dict[str, Any]

@@ -20,7 +20,7 @@ from tests.judge import options
 from tests.simulator import Call, Cut, Raw, Simulator, markup
 from tests.simulator.server import wait_for
 from tests.utils.wire import READ_FILE, USER, ask, client_of
-from utils.completion import Completion
+from utils.llm.completion import Completion
 
 CALLS = (
     Call("read_file", path='a "quoted"\n世界 <b>.txt', start_line=3, end_line=None),

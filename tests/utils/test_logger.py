@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from utils.failures import Server
+from utils.llm.errors import Server
 from utils.logger import FailureLog
 
 

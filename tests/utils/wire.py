@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.simulator import Simulator, Step
 from utils.api_client import ApiClient, Completion, Delta, Learnt, Retry
-from utils.completion import StreamItem
+from utils.llm.completion import StreamItem
 from utils.waiting import Stop
 
 USER = {"role": "user", "content": "Please."}

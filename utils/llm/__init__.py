@@ -1,7 +1,27 @@
-"""How the model's client fits itself to a server.
+"""The model's client: servers, providers and their APIs, errors and prices.
 
-`server_profile`: what a server takes; `refusals`: what a refusal says of that; `wire_messages`:
-the messages in the form that it takes; `text_calls`: calls that a model wrote as text, in the forms
-of `text_call_syntax` and `text_call_values`; `call_context`: what the words around them make of
-them; `call_guard`: what of them a screen may show while they stream.
+- anthropic_api/  Anthropic's Messages API.
+- calls/          Calls that come otherwise than as calls: as text, as markup, in JSON that is a
+                  little wrong.
+- openai_api/     The chat-completions API: requests out, a stream of events back.
+- account         A person's account at a provider of models: what their failures have to name.
+- api             What a provider's API has to give: everything that differs between one wire and
+                  another.
+- apis            Which API a provider speaks; the only place that knows all of them.
+- completion      What a model's reply is made of, as the rest of the house sees it.
+- endpoint        A model's server: a request's bytes out, its reply in pieces back.
+- errors          What can go wrong between us and the model's server, told to people in one
+                  sentence.
+- prices          What a model call costs.
+- probe           What a server says of a model unasked: its window, its longest reply, whether it
+                  sees.
+- provider        A provider of models: a server, the key for it and the API it speaks.
+- providers       Several providers of models behind one client: a model's name says whose it is.
+- refusals        Reading refusals: which part of a request a server does not take.
+- reply_limits    Limits of one reply of a server, beyond which it is broken off, and the watch over
+                  them.
+- server_profile  The profile of a server: what it takes for one model. And where profiles are kept.
+- sse             Server-sent events: bytes as the network brings them to the data of whole events.
+- transport       The line to the model's server: HTTP/1.1 that a `Stop` cuts at once, at whatever
+                  it waits for.
 """

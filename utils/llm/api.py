@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from utils.completion import Completion, Delta, Usage, Wire
 from utils.llm.account import Account
+from utils.llm.completion import Completion, Delta, Usage, Wire
+from utils.llm.openai_api.request import Body
 from utils.llm.refusals import Refusal
 from utils.llm.server_profile import ServerProfile
 from utils.pictures import ReadPicture
-from utils.request import Body
 
 
 @dataclass(frozen=True, slots=True)

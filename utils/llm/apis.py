@@ -12,11 +12,11 @@ def api_of(provider: Provider) -> Api:
     """Return the API of *provider*; what is only of one is loaded only for it."""
     match provider.api:
         case "anthropic":
-            from utils.llm.anthropic import AnthropicMessages
+            from utils.llm.anthropic_api.anthropic import AnthropicMessages
 
             return AnthropicMessages(provider.account)
         case "chat-completions":
-            from utils.llm.chat_completions import ChatCompletions
+            from utils.llm.openai_api.chat_completions import ChatCompletions
 
             return ChatCompletions(provider.account)
         case other:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from utils.api_client import ApiClient
-from utils.completion import ModelError, StreamItem, Wire
+from utils.i18n import phrase
+from utils.llm.completion import ModelError, StreamItem, Wire
 from utils.llm.provider import Provider, split
 from utils.llm.server_profile import ServerProfile
-from utils.phrases import phrase
 from utils.pictures import ReadPicture, no_picture
 from utils.waiting import Stop
 

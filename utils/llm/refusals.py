@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
+from utils.i18n import Phrase, phrase
 from utils.llm.server_profile import PLAIN, CallContent, ServerProfile
-from utils.phrases import Phrase, phrase
-from utils.strict_json import read_json
+from utils.text.strict_json import read_json
 
 _USUAL_LARGEST = 8192
 """Tokens of output that most servers allow, where one refuses more and does not say how many."""

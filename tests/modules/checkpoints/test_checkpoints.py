@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from core.cards import Change
-from modules.checkpoints import beneath, scan
 from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.limits import Limits
-from modules.checkpoints.steps import Conflict
+from modules.checkpoints.restore.operations import Conflict
+from modules.checkpoints.snapshot import dirfd, scanner
+from modules.checkpoints.store.quotas import Quotas
 from modules.files.kernel import Undecided
 from tests.campaign import seeded
 from tests.modules.checkpoints.folders import Vandal, checkpoints, look, make_tree
-from utils.phrases import Problem
+from utils.i18n import UserError
 
 HOUSE = Path(__file__).parents[3]
 
@@ -239,7 +239,7 @@ def test_a_folder_where_a_file_is_to_return(root: Path, points: Checkpoints) -> 
 def test_a_file_replaced_while_we_undo_is_put_back(
     root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from modules.checkpoints import placing
+    from modules.checkpoints.restore import atomic_file
     from modules.files import kernel
 
     write(root / "f", "one")
@@ -253,7 +253,7 @@ def test_a_file_replaced_while_we_undo_is_put_back(
             write(root / "f", "person, just now")
         return real(handle, name, other)
 
-    monkeypatch.setattr(placing, "exchange", racing)
+    monkeypatch.setattr(atomic_file, "exchange", racing)
     result = points.undo(before.id, after.id)
     assert (root / "f").read_text() == "person, just now"
     assert left_paths(result) == ["f"]
@@ -412,15 +412,15 @@ def test_sockets_and_devices_are_named_and_left_alone(
 def test_unreadable_things_are_named(
     root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from modules.checkpoints import beneath
+    from modules.checkpoints.snapshot import dirfd
 
     def refusing(handle: int, name: str) -> int:
         raise PermissionError(13, "Permission denied", name)
 
     write(root / "f", "x")
     write(root / "d" / "g", "x")
-    monkeypatch.setattr(beneath, "open_file", refusing)
-    monkeypatch.setattr(beneath, "open_inner", refusing)
+    monkeypatch.setattr(dirfd, "open_file", refusing)
+    monkeypatch.setattr(dirfd, "open_inner", refusing)
     taken = points.take()
     assert [(path, str(why)) for path, why in taken.not_held] == [
         ("d", "cannot be read"),
@@ -464,7 +464,7 @@ def test_folders_much_deeper_than_we_hold_open_come_back(
         raise Undecided
 
     if not has_openat2:
-        monkeypatch.setattr(beneath, "openat2", missing)
+        monkeypatch.setattr(dirfd, "openat2", missing)
     deep(root, 1100)
     before = points.take()
     assert before.refused == ()
@@ -490,7 +490,7 @@ def test_a_deep_tree_is_undone_with_few_openings_for_each_folder(
         opened.append(arguments[0])
         return real(*arguments, **named)
 
-    monkeypatch.setattr(beneath, "openat2", missing)
+    monkeypatch.setattr(dirfd, "openat2", missing)
     before = points.take()
     deep(root, levels)
     after = points.take()
@@ -507,7 +507,7 @@ def test_a_folder_that_took_the_place_of_one_we_came_through_is_entered_anew(roo
     names = [str(number) for number in range(40)]
     (root / "/".join(names)).mkdir(parents=True)
     handle = os.open(root, os.O_RDONLY)
-    walker = beneath.Walker(handle)
+    walker = dirfd.Walker(handle)
     walker.to("/".join(names))
     inner = root / "/".join(names[:38])
     inner.rename(root / "away")
@@ -525,7 +525,7 @@ def test_a_folder_that_took_the_place_of_one_we_came_through_is_entered_anew(roo
 def test_folders_without_end_are_held_as_far_as_that_goes(
     root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan, "_LEVELS", 300)
+    monkeypatch.setattr(scanner, "_LEVELS", 300)
     deep(root, 400)
     ((path, why),) = points.take().not_held
     assert path.count("/") == 300
@@ -589,19 +589,19 @@ def test_a_write_within_the_clocks_tick_is_seen(root: Path, points: Checkpoints)
 def test_settled_files_are_not_read_again(
     root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from modules.checkpoints import beneath
+    from modules.checkpoints.snapshot import dirfd
 
     make_tree(root, 100)
     time.sleep(0.1)
     points.take()
     read: list[str] = []
-    real = beneath.open_file
+    real = dirfd.open_file
 
     def noting(handle: int, name: str) -> tuple[int, os.stat_result]:
         read.append(name)
         return real(handle, name)
 
-    monkeypatch.setattr(beneath, "open_file", noting)
+    monkeypatch.setattr(dirfd, "open_file", noting)
     write(root / "src" / "new", "x")
     before = points.take().id
     assert read == ["new"]
@@ -613,10 +613,10 @@ def test_settled_files_are_not_read_again(
 def test_a_file_that_is_written_to_all_the_time_is_held(
     root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from modules.checkpoints import beneath
+    from modules.checkpoints.snapshot import dirfd
 
     write(root / "log", "x")
-    real = beneath.open_file
+    real = dirfd.open_file
 
     def growing(handle: int, name: str) -> tuple[int, os.stat_result]:
         with (root / "log").open("a") as file:
@@ -626,7 +626,7 @@ def test_a_file_that_is_written_to_all_the_time_is_held(
             file.write("z")
         return opened
 
-    monkeypatch.setattr(beneath, "open_file", growing)
+    monkeypatch.setattr(dirfd, "open_file", growing)
     taken = points.take()
     content = points.content(taken.id, "log")
     assert content is not None
@@ -785,9 +785,9 @@ def test_without_room_for_a_checkpoint_no_call_begins(
     root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(root / "f", "one")
-    monkeypatch.setattr(Limits, "_disk", lambda _: (10**9, 10_000))
+    monkeypatch.setattr(Quotas, "_disk", lambda _: (10**9, 10_000))
     with pytest.raises(
-        Problem, match=r"The disk is full.*Make room there, or set ONEFOLD_DATA_DIR"
+        UserError, match=r"The disk is full.*Make room there, or set ONEFOLD_DATA_DIR"
     ):
         points.begin_call("s1", 1, "a")
     assert points.ledger.calls("s1") == []
@@ -803,7 +803,7 @@ def test_what_a_call_made_and_no_disk_holds_stays_and_the_rest_is_undone(
     (root / "f").unlink()
     write(root / "large", "x" * 3_000_000)
     write(root / "small", "one")  # held already, under the other name
-    monkeypatch.setattr(Limits, "_disk", lambda _: (10**9, 2_000_000))
+    monkeypatch.setattr(Quotas, "_disk", lambda _: (10**9, 2_000_000))
     after = points.take()
     assert after.refused == (("large", "room"),)
     result = points.undo(before.id, after.id)

@@ -12,18 +12,18 @@ import pytest
 
 from core.cards import TableCard, TextCard
 from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.family import UndoFamily
-from modules.checkpoints.work import Work
-from modules.project import Project
+from modules.checkpoints.store.project_lock import ProjectLock
+from modules.checkpoints.undo.undo_commands import UndoCommands
+from modules.files.project import Project
 from tests.modules.checkpoints.test_undo_family import call, family, project, root, rows
-from utils.phrases import Problem, phrase
+from utils.i18n import UserError, phrase
 
 __all__ = ["project", "root"]
 LINES = "".join(f"{number}\n" for number in range(1, 31))
 
 
 @pytest.fixture
-def undo(project: Project, root: Path, tmp_path: Path) -> Iterator[UndoFamily]:
+def undo(project: Project, root: Path, tmp_path: Path) -> Iterator[UndoCommands]:
     (root / "f").write_text(LINES)
     for made in family(project, tmp_path):
         call(made, 1, "a", root / "f", text(three="three"))
@@ -42,7 +42,7 @@ def title(card: object) -> str:
     return str(card.title)
 
 
-def test_a_call_goes_though_others_came_later(root: Path, undo: UndoFamily) -> None:
+def test_a_call_goes_though_others_came_later(root: Path, undo: UndoCommands) -> None:
     card = undo.undo("call 1").card
     assert title(card) == "Took back call 1 (turn 1); /redo brings it again"
     assert (root / "f").read_text() == text(twenty="twenty")
@@ -52,7 +52,7 @@ def test_a_call_goes_though_others_came_later(root: Path, undo: UndoFamily) -> N
     assert (root / "f").read_text() == text(three="three", twenty="twenty")
 
 
-def test_a_turn_goes_though_others_came_later(root: Path, undo: UndoFamily) -> None:
+def test_a_turn_goes_though_others_came_later(root: Path, undo: UndoCommands) -> None:
     undo.undo("turn 2")
     assert (root / "f").read_text() == text(three="three")
     undo.undo("turn 1")
@@ -65,7 +65,7 @@ def test_a_turn_goes_though_others_came_later(root: Path, undo: UndoFamily) -> N
 
 
 def test_a_call_of_a_turn_that_was_undone_can_come_again_alone(
-    root: Path, undo: UndoFamily
+    root: Path, undo: UndoCommands
 ) -> None:
     undo.undo("turn 3")
     undo.undo("turn 1")
@@ -78,7 +78,7 @@ def test_a_call_of_a_turn_that_was_undone_can_come_again_alone(
     assert [bool(one.is_undone) for one in undo.calls()] == [False, False, False, True]
 
 
-def test_a_conflict_keeps_both(root: Path, undo: UndoFamily) -> None:
+def test_a_conflict_keeps_both(root: Path, undo: UndoCommands) -> None:
     (root / "f").write_text(text(three="mine", twenty="twenty"))
     assert rows(undo.undo("call 1").card) == [
         ["both kept", "f", "as you have it; the earlier one is f.undo-conflict"]
@@ -88,7 +88,7 @@ def test_a_conflict_keeps_both(root: Path, undo: UndoFamily) -> None:
     assert not (root / "f.undo-conflict").exists()
 
 
-def test_the_numbers_are_listed(undo: UndoFamily) -> None:
+def test_the_numbers_are_listed(undo: UndoCommands) -> None:
     undo.undo("call 2")
     assert rows(undo.undo("list").card) == [
         ["1", "1", "f", ""],
@@ -109,27 +109,27 @@ def test_the_numbers_are_listed(undo: UndoFamily) -> None:
         ("all", "/undo turn 3"),
     ],
 )
-def test_what_is_not_there_is_said(undo: UndoFamily, rest: str, why: str) -> None:
-    with pytest.raises(Problem, match=why):
+def test_what_is_not_there_is_said(undo: UndoCommands, rest: str, why: str) -> None:
+    with pytest.raises(UserError, match=why):
         undo.undo(rest)
 
 
-def test_nothing_is_undone_or_redone_twice(undo: UndoFamily) -> None:
-    with pytest.raises(Problem, match="not taken back"):
+def test_nothing_is_undone_or_redone_twice(undo: UndoCommands) -> None:
+    with pytest.raises(UserError, match="not taken back"):
         undo.redo("call 1")
     undo.undo("call 1")
-    with pytest.raises(Problem, match="/redo call 1 brings it again"):
+    with pytest.raises(UserError, match="/redo call 1 brings it again"):
         undo.undo("call 1")
     undo.undo("turn 1")
-    with pytest.raises(Problem, match="/redo turn 1 brings it again"):
+    with pytest.raises(UserError, match="/redo turn 1 brings it again"):
         undo.undo("turn 1")
     undo.undo("")
     undo.undo("")
-    with pytest.raises(Problem, match="/redo brings it again"):
+    with pytest.raises(UserError, match="/redo brings it again"):
         undo.undo("")
 
 
-def test_the_model_hears_of_each_until_it_knows(undo: UndoFamily) -> None:
+def test_the_model_hears_of_each_until_it_knows(undo: UndoCommands) -> None:
     undo.undo("call 3")
     undo.redo("call 3")
     (section,) = undo.context()
@@ -141,7 +141,7 @@ def test_the_model_hears_of_each_until_it_knows(undo: UndoFamily) -> None:
 
 
 def test_numbers_stay_through_restart_fork_and_collection(
-    project: Project, tmp_path: Path, undo: UndoFamily
+    project: Project, tmp_path: Path, undo: UndoCommands
 ) -> None:
     undo.forked("s1", "s2", 2)
     for again in family(project, tmp_path):
@@ -150,7 +150,7 @@ def test_numbers_stay_through_restart_fork_and_collection(
 
 
 def test_a_store_of_before_gets_its_numbers(
-    project: Project, tmp_path: Path, undo: UndoFamily
+    project: Project, tmp_path: Path, undo: UndoCommands
 ) -> None:
     undo.forked("s1", "s2", 1)
     undo._checkpoints.vault.database.close()
@@ -170,13 +170,13 @@ def test_a_store_of_before_gets_its_numbers(
 
 
 def test_nothing_is_taken_back_while_another_session_works(
-    root: Path, undo: UndoFamily, tmp_path: Path
+    root: Path, undo: UndoCommands, tmp_path: Path
 ) -> None:
-    other = Work(tmp_path / "store" / "work")
+    other = ProjectLock(tmp_path / "store" / "work")
     undo.rest()
     other.begin("s2")
     for command in (undo.undo, undo.redo, undo.rewind):
-        with pytest.raises(Problem, match="Session s2 is at work"):
+        with pytest.raises(UserError, match="Session s2 is at work"):
             command("")
     other.end()
     undo.undo("")
@@ -198,14 +198,14 @@ def test_what_was_too_large_names_the_limit_and_the_setting(
         ]
 
 
-def test_what_is_there_as_it_was_says_so(root: Path, undo: UndoFamily) -> None:
+def test_what_is_there_as_it_was_says_so(root: Path, undo: UndoCommands) -> None:
     (root / "f").write_text(LINES)
     undo.undo("call 3")
     assert rows(undo.undo("call 1").card) == [["nothing was left to take back"]]
 
 
 def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
-    undo: UndoFamily, project: Project, monkeypatch: pytest.MonkeyPatch
+    undo: UndoCommands, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def one_call(name: str) -> None:
         undo.before(name, 7)
@@ -219,12 +219,12 @@ def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
 
     def full(self: Checkpoints, *values: Any) -> Any:
         if not next(tries):
-            raise Problem(phrase("The disk is full."))
+            raise UserError(phrase("The disk is full."))
         return go(self, *values)
 
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoints, "_go", full)
-        with pytest.raises(Problem, match="disk is full"):
+        with pytest.raises(UserError, match="disk is full"):
             undo.undo("turn 7")
     assert [one.is_undone for one in undo.calls() if one.turn == 7] == [False, True]
     assert "cut short is done" in str(undo.undo("turn 7").card)
@@ -235,7 +235,7 @@ def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
     assert (project.root / "late").exists()
 
 
-def test_the_same_text_written_again_needs_no_second_copy(undo: UndoFamily, root: Path) -> None:
+def test_the_same_text_written_again_needs_no_second_copy(undo: UndoCommands, root: Path) -> None:
     undo.before("gone", 4)
     (root / "f").unlink()
     undo.after("gone", 4)

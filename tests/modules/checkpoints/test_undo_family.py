@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from core.cards import Change, DiffCard, TableCard, TextCard
-from modules.checkpoints import placing, scan
 from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.family import UndoFamily
-from modules.project import Project
+from modules.checkpoints.restore import atomic_file
+from modules.checkpoints.snapshot import scanner
+from modules.checkpoints.undo.undo_commands import UndoCommands
+from modules.files.project import Project
 from tests.modules.checkpoints.folders import look
-from utils.phrases import Problem, phrase
+from utils.i18n import UserError, phrase
 
 
 @pytest.fixture
@@ -33,21 +34,21 @@ def project(root: Path) -> Iterator[Project]:
 
 
 @pytest.fixture
-def undo(project: Project, tmp_path: Path) -> Iterator[UndoFamily]:
+def undo(project: Project, tmp_path: Path) -> Iterator[UndoCommands]:
     yield from family(project, tmp_path)
 
 
-def family(project: Project, tmp_path: Path, file_cap: int = 1000) -> Iterator[UndoFamily]:
+def family(project: Project, tmp_path: Path, file_cap: int = 1000) -> Iterator[UndoCommands]:
     points = Checkpoints(
         project.root, tmp_path / "store", file_cap=file_cap, total_cap=10**9, keep_days=7
     )
-    made = UndoFamily(project, points)
+    made = UndoCommands(project, points)
     made.enter("s1")
     yield made
     points.close()
 
 
-def call(undo: UndoFamily, turn: int, call_id: str, path: Path, text: str) -> None:
+def call(undo: UndoCommands, turn: int, call_id: str, path: Path, text: str) -> None:
     undo.before(call_id, turn)
     path.write_text(text)
     undo.after(call_id, turn)
@@ -58,7 +59,7 @@ def rows(card: object) -> list[list[str]]:
     return [[str(cell) for cell in row] for row in card.rows]
 
 
-def test_undo_goes_back_turn_by_turn(root: Path, undo: UndoFamily) -> None:
+def test_undo_goes_back_turn_by_turn(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     call(undo, 2, "b", root / "f", "two\n")
     call(undo, 2, "c", root / "g", "two\n")
@@ -66,11 +67,11 @@ def test_undo_goes_back_turn_by_turn(root: Path, undo: UndoFamily) -> None:
     assert (root / "f").read_text() == "one\n"
     undo.undo("turn")
     assert (root / "f").read_text() == "zero\n"
-    with pytest.raises(Problem, match="nothing to undo"):
+    with pytest.raises(UserError, match="nothing to undo"):
         undo.undo("")
 
 
-def test_undo_of_one_call(root: Path, undo: UndoFamily) -> None:
+def test_undo_of_one_call(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     call(undo, 1, "b", root / "g", "one\n")
     undo.undo("call")
@@ -78,19 +79,19 @@ def test_undo_of_one_call(root: Path, undo: UndoFamily) -> None:
     assert not (root / "g").exists()
 
 
-def test_redo_takes_back_the_undo_and_undo_can_go_on(root: Path, undo: UndoFamily) -> None:
+def test_redo_takes_back_the_undo_and_undo_can_go_on(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     now = look(root)
     undo.undo("")
     undo.redo("")
     assert look(root) == now
-    with pytest.raises(Problem, match="no undo"):
+    with pytest.raises(UserError, match="no undo"):
         undo.redo("")
     undo.undo("")
     assert (root / "f").read_text() == "zero\n"
 
 
-def test_what_the_person_did_between_two_calls_stays(root: Path, undo: UndoFamily) -> None:
+def test_what_the_person_did_between_two_calls_stays(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "g", "one\n")
     (root / "mine").write_text("mine")
     call(undo, 1, "b", root / "h", "one\n")
@@ -98,7 +99,7 @@ def test_what_the_person_did_between_two_calls_stays(root: Path, undo: UndoFamil
     assert sorted(path.name for path in root.iterdir()) == ["f", "mine"]
 
 
-def test_rewind_restores_the_state_before_a_turn(root: Path, undo: UndoFamily) -> None:
+def test_rewind_restores_the_state_before_a_turn(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     was = look(root)
     call(undo, 2, "b", root / "f", "two\n")
@@ -112,7 +113,7 @@ def test_rewind_restores_the_state_before_a_turn(root: Path, undo: UndoFamily) -
     assert (root / "mine").read_text() == "mine"
 
 
-def test_diff_shows_one_file_or_lists_many(root: Path, undo: UndoFamily) -> None:
+def test_diff_shows_one_file_or_lists_many(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     card = undo.diff("")
     assert isinstance(card, DiffCard)
@@ -121,11 +122,11 @@ def test_diff_shows_one_file_or_lists_many(root: Path, undo: UndoFamily) -> None
     assert rows(undo.diff("")) == [["modified", "f", "+1 −1"], ["created", "g", "+1 −0"]]
     assert isinstance(undo.diff("2"), DiffCard)
     assert isinstance(undo.diff("1 f"), DiffCard)
-    with pytest.raises(Problem, match="has not changed"):
+    with pytest.raises(UserError, match="has not changed"):
         undo.diff("2 f")
 
 
-def test_diff_says_once_where_a_file_came_from(root: Path, undo: UndoFamily) -> None:
+def test_diff_says_once_where_a_file_came_from(root: Path, undo: UndoCommands) -> None:
     undo.before("a", 1)
     (root / "f").rename(root / "h")
     (root / "g").write_text("two\n")
@@ -133,7 +134,7 @@ def test_diff_says_once_where_a_file_came_from(root: Path, undo: UndoFamily) -> 
     assert rows(undo.diff("")) == [["renamed", "f → h", ""], ["created", "g", "+1 −0"]]
 
 
-def test_diff_says_when_nothing_has_changed(root: Path, undo: UndoFamily) -> None:
+def test_diff_says_when_nothing_has_changed(root: Path, undo: UndoCommands) -> None:
     nothing = TextCard(phrase("Nothing has changed {since}.", since=phrase("in this session")))
     assert undo.diff("") == nothing
     call(undo, 1, "a", root / "f", "one\n")
@@ -141,15 +142,15 @@ def test_diff_says_when_nothing_has_changed(root: Path, undo: UndoFamily) -> Non
     assert undo.diff("") == nothing
 
 
-def test_a_call_that_changed_nothing_leaves_no_trace(root: Path, undo: UndoFamily) -> None:
+def test_a_call_that_changed_nothing_leaves_no_trace(root: Path, undo: UndoCommands) -> None:
     undo.before("a", 1)
     undo.after("a", 1)
     assert undo.changes_of("a") == ()
-    with pytest.raises(Problem, match="nothing to undo"):
+    with pytest.raises(UserError, match="nothing to undo"):
         undo.undo("")
 
 
-def test_a_calls_changes_are_known_whatever_made_them(root: Path, undo: UndoFamily) -> None:
+def test_a_calls_changes_are_known_whatever_made_them(root: Path, undo: UndoCommands) -> None:
     undo.before("a", 1)
     (root / "f").rename(root / "g")
     undo.after("a", 1)
@@ -170,14 +171,14 @@ def test_another_start_and_a_call_cut_short_can_be_undone(
         assert (root / "f").read_text() == "zero\n"
 
 
-def test_sessions_do_not_undo_each_other(root: Path, undo: UndoFamily) -> None:
+def test_sessions_do_not_undo_each_other(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     undo.enter("s2")
-    with pytest.raises(Problem, match="nothing to undo"):
+    with pytest.raises(UserError, match="nothing to undo"):
         undo.undo("")
 
 
-def test_what_cannot_be_held_is_said_once_and_asked_about(root: Path, undo: UndoFamily) -> None:
+def test_what_cannot_be_held_is_said_once_and_asked_about(root: Path, undo: UndoCommands) -> None:
     (root / "big").write_text("x" * 2000)
     call(undo, 1, "a", root / "f", "one\n")
     (warning,) = undo.warnings()
@@ -190,7 +191,7 @@ def test_what_cannot_be_held_is_said_once_and_asked_about(root: Path, undo: Undo
     assert undo.concern("delete_folder", {"path": "."}) is None
 
 
-def test_each_command_says_what_it_did_to_files(root: Path, undo: UndoFamily) -> None:
+def test_each_command_says_what_it_did_to_files(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "g", "one\n")
     gone, back = (Change("deleted", "g"),), (Change("created", "g"),)
     assert undo.undo("").changes == gone
@@ -199,7 +200,7 @@ def test_each_command_says_what_it_did_to_files(root: Path, undo: UndoFamily) ->
     assert undo.redo("").changes == back
 
 
-def test_conflicts_and_what_was_left_are_shown(root: Path, undo: UndoFamily) -> None:
+def test_conflicts_and_what_was_left_are_shown(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     call(undo, 1, "b", root / "g", "one\n")
     (root / "f").write_text("mine\n")
@@ -223,7 +224,7 @@ def test_what_a_killed_write_left_behind_is_removed(
 
 
 def test_an_undo_that_had_no_room_can_be_tried_again(
-    root: Path, undo: UndoFamily, monkeypatch: pytest.MonkeyPatch
+    root: Path, undo: UndoCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     was = look(root)
     undo.before("a", 1)
@@ -236,7 +237,7 @@ def test_an_undo_that_had_no_room_can_be_tried_again(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
-        patched.setattr(placing, "_write", full)
+        patched.setattr(atomic_file, "_write", full)
         card = undo.undo("").card
         assert ["not brought back", "f", f"the system says: {os.strerror(errno.ENOSPC)}"] in rows(
             card
@@ -252,7 +253,7 @@ def test_an_undo_that_had_no_room_can_be_tried_again(
 
 @pytest.mark.parametrize("line", ["rewind", "undo"])
 def test_one_of_which_a_state_is_lost_in_the_midst_says_so(
-    root: Path, undo: UndoFamily, monkeypatch: pytest.MonkeyPatch, line: str
+    root: Path, undo: UndoCommands, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     """A damaged store may lose it after all was looked at, before it is done."""
     call(undo, 1, "a", root / "f", "one\n")
@@ -261,12 +262,12 @@ def test_one_of_which_a_state_is_lost_in_the_midst_says_so(
     def lost(self: Checkpoints, *arguments: Any) -> Any:
         seen.append(arguments)
         if len(seen) > 1:
-            raise Problem(phrase("This state of the folder is no longer kept."))
+            raise UserError(phrase("This state of the folder is no longer kept."))
         return real(self, *arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoints, "_planner", lost)
-        with pytest.raises(Problem, match="stays as far as it got"):
+        with pytest.raises(UserError, match="stays as far as it got"):
             getattr(undo, line)("1" if line == "rewind" else "")
     assert (root / "f").read_text() == "one\n"
     undo.undo("")
@@ -276,7 +277,7 @@ def test_one_of_which_a_state_is_lost_in_the_midst_says_so(
 def test_a_command_is_asked_about_where_folders_are_too_deep_to_be_held(
     root: Path, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scan, "_LEVELS", 150)
+    monkeypatch.setattr(scanner, "_LEVELS", 150)
     made = family(project, tmp_path)
     undo = next(made)
     assert undo.concern("run_command", {"command": "rm -r *"}) is None

@@ -6,12 +6,12 @@ from io import StringIO
 from rich.console import Console
 
 from core.events import Event
-from modules.cli.look import THEME
-from modules.cli.screen import CliScreen
-from modules.words import Words
-from utils.phrases import Phrase
+from modules.cli.render.screen import CliScreen
+from modules.cli.render.theme import THEME
+from modules.translator import Translator
+from utils.i18n import Phrase
 
-ENGLISH = Words("en", {})
+ENGLISH = Translator("en", {})
 
 
 @dataclass

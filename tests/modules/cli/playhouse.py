@@ -17,7 +17,6 @@ from core.cards import (
     Card,
     Change,
     DiffCard,
-    Entry,
     Hit,
     Link,
     LinksCard,
@@ -28,17 +27,18 @@ from core.cards import (
     Todo,
     TodoCard,
     TreeCard,
+    TreeEntry,
 )
+from core.conversation.messages import Wire
 from core.events import CommandAnswered
-from core.family import Family, command
-from core.messages import Wire
+from core.feature import Feature, command
 from core.tools import Outcome, Risk, Running, ToolError, tool
-from modules.cli.dialogue import run_dialogue
-from modules.words import Words
+from modules.cli.repl import run_dialogue
+from modules.translator import Translator
 from tests.scripted import Item, ScriptedModel, call, calls, say, terminal
-from utils.completion import Completion, Delta, Retry
+from utils.i18n import phrase
+from utils.llm.completion import Completion, Delta, Retry
 from utils.logger import FailureLog
-from utils.phrases import phrase
 from utils.waiting import Stop, Stopped
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x1b[1;1Hgone\x1b[31mred\r\x9b2Jback\u202e"
@@ -112,7 +112,7 @@ def spoken(text: str, seconds: float, *, thinking: str = "") -> list[Item]:
     return [*items, Completion(text, thinking, (), say(text)[-1].usage)]  # type: ignore[union-attr]
 
 
-class Props(Family):
+class Props(Feature):
     """Tools that only look as if."""
 
     def __init__(self, stop: Stop) -> None:
@@ -125,9 +125,9 @@ class Props(Family):
     @tool(Risk.READ)
     def list_files(self, path: str = ".") -> Outcome:
         entries = (
-            Entry("src", 0, None),
-            Entry("src/报告.md", 1, 12_345),
-            Entry("src/a\x1b[2J", 1, 7),
+            TreeEntry("src", 0, None),
+            TreeEntry("src/报告.md", 1, 12_345),
+            TreeEntry("src/a\x1b[2J", 1, 7),
         )
         return Outcome("tree", TreeCard("", entries, 3))
 
@@ -254,7 +254,7 @@ def main(folder: Path, language: Any, count: int) -> int:
     files = ["src/报告 final.md", "src/a.py", *(f"deep/folder/file{n}.txt" for n in range(count))]
     house = terminal(families=[Props(stop)], stop=stop, files=lambda: files, is_practice=True)
     house.model = PlayModel(folder)
-    words = Words.of(language)
+    words = Translator.of(language)
     return run_dialogue(
         house, words, history_file=folder / "typed", failures=FailureLog(folder / "log")
     )

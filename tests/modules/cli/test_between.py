@@ -89,7 +89,7 @@ HELD = """
 import os, signal, sys, time
 from pathlib import Path
 from modules.cli import dialogue, keyboard
-from modules.cli.screen import CliScreen
+from modules.cli.render.screen import CliScreen
 from tests.modules.cli.playhouse import main
 
 folder = Path({folder!r})

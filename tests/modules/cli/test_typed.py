@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from modules.cli.typed_before import typed_before
+from modules.cli.input.input_history import typed_before
 
 
 def test_typed_secrets_are_not_kept_on_disk(tmp_path: Path) -> None:

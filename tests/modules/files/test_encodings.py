@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from modules.files import encodings
-from modules.files.text_file import NotText, TextFile
+from modules.files.editing.text_file import NotText, TextFile
 
 TEXTS = {
     "gbk": [

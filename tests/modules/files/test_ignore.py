@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from modules.files import ignore, isolated_git
+from modules.files import ignore
 from modules.files.containment import Beneath
+from modules.files.git import isolated_git
 from modules.files.ignore import GENERATED_FOLDERS, visible_files
-from utils.programs import system_program
+from utils.system.programs import system_program
 
 TREES = 150
 

@@ -11,10 +11,10 @@ import pytest
 from core.tools import ToolError
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.files.own_code import SHIPPED, OwnCode, part_from_links
-from modules.project import Project
+from modules.files.project import Project
 from tests.modules.checkpoints.folders import look
 from tests.modules.checkpoints.test_checkpoints import write
-from utils.phrases import Problem
+from utils.i18n import UserError
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,7 +23,12 @@ ROOT = Path(__file__).parents[3]
 def code(tmp_path: Path) -> Path:
     """A project with Onefold's checkout in it."""
     place = tmp_path / "code"
-    for path in ("onefold/main.py", "onefold/core/turn.py", "onefold/data/config.toml", "other/a"):
+    for path in (
+        "onefold/main.py",
+        "onefold/core/loop/turn.py",
+        "onefold/data/config.toml",
+        "other/a",
+    ):
         (place / path).parent.mkdir(parents=True, exist_ok=True)
         (place / path).write_text("as it was\n")
     return place
@@ -103,7 +108,7 @@ def test_the_repository_of_a_worktree_is_ours(code: Path) -> None:
 def test_no_project_is_or_lies_in_what_is_loaded(code: Path, inner: str) -> None:
     project = code / "onefold" / inner
     project.mkdir(parents=True, exist_ok=True)
-    with pytest.raises(Problem, match="cannot be the project: Onefold itself is loaded from"):
+    with pytest.raises(UserError, match="cannot be the project: Onefold itself is loaded from"):
         OwnCode.of(project, code / "onefold", code / "data")
 
 
@@ -120,7 +125,7 @@ def test_a_folder_of_pythonpath_is_no_project_but_one_in_it_may_be(
     code: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path, str(code)])
-    with pytest.raises(Problem):
+    with pytest.raises(UserError):
         own(code)
     assert OwnCode.of(code / "other", ROOT, ROOT / "data") == OwnCode()
 
@@ -128,7 +133,7 @@ def test_a_folder_of_pythonpath_is_no_project_but_one_in_it_may_be(
 def test_a_package_of_our_python_is_no_project(tmp_path: Path) -> None:
     package = tmp_path / "site-packages" / "click"
     package.mkdir(parents=True)
-    with pytest.raises(Problem):
+    with pytest.raises(UserError):
         OwnCode.of(package, ROOT, ROOT / "data", [str(package.parent)])
 
 
@@ -154,7 +159,7 @@ ACTS: dict[str, Act] = {
     "create": lambda one: one.write_bytes("onefold/click.py", b"evil"),
     "create deep": lambda one: one.write_bytes("onefold/a/b/c.py", b"evil", make_folders=True),
     "make a folder": lambda one: one.make_folder("onefold/__pycache__"),
-    "delete": lambda one: one.delete_file("onefold/core/turn.py"),
+    "delete": lambda one: one.delete_file("onefold/core/loop/turn.py"),
     "delete a folder": lambda one: one.delete_folder("onefold/core", recursive=True),
     "delete all": lambda one: one.delete_folder("onefold", recursive=True),
     "rename within": lambda one: one.rename("onefold/main.py", "onefold/old.py"),
@@ -215,7 +220,7 @@ def test_undo_and_rewind_leave_what_is_ours_alone(code: Path, tmp_path: Path) ->
     old = points(code, tmp_path / "store", OwnCode())
     before = old.take().id
     write(code / "onefold/main.py", "then")
-    (code / "onefold/core/turn.py").unlink()
+    (code / "onefold/core/loop/turn.py").unlink()
     (code / "onefold/new.py").touch()
     write(code / "other/a", "then")
     after = old.take().id

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from core.cards import TextCard
+from core.conversation.messages import ToolResult, User
+from core.loop.turn import drive
 from core.main_terminal import MainTerminal
-from core.messages import ToolAnswer, User
-from core.turn import drive
 from modules.pictures.feature import Pictures
-from modules.pictures.store import PictureStore
+from modules.pictures.picture_store import PictureStore
 from tests.assembly import House, house
 from tests.drawings import drawn
 from tests.scripted import call, say
@@ -32,7 +32,7 @@ def test_a_picture_that_is_read_is_referred_to_and_kept_by_content(tmp_path: Pat
     with house(tmp_path, call("read_file", path="a.txt"), say("Red.")) as here:
         (here.root / "a.txt").write_bytes(drawn(size=(40, 20)))  # its name says nothing
         play(here.main, "Look.")
-        (answer,) = [r for _, r in here.main.history.log if isinstance(r, ToolAnswer)]
+        (answer,) = [r for _, r in here.main.history.log if isinstance(r, ToolResult)]
         (picture,) = answer.pictures
         assert (picture.name, picture.format, picture.width, picture.height) == (
             "a.txt",
@@ -57,7 +57,7 @@ def test_a_damaged_picture_and_another_file_are_explained(tmp_path: Path) -> Non
         (here.root / "cut.png").write_bytes(drawn()[:40])
         (here.root / "x.bin").write_bytes(b"\0\1\2" * 50)
         play(here.main, "Look.")
-        texts = [r.text for _, r in here.main.history.log if isinstance(r, ToolAnswer)]
+        texts = [r.text for _, r in here.main.history.log if isinstance(r, ToolResult)]
         assert "cut.png cannot be read as a picture: it is damaged or cut off." in texts[0]
         assert "is not text but" in texts[1]
 

@@ -13,7 +13,7 @@ from PIL import Image
 from modules.pictures.formats import LARGEST, format_of
 from modules.pictures.intake import take_in
 from tests.drawings import drawn, noise, opened, saved
-from utils.phrases import Problem
+from utils.i18n import UserError
 from utils.pictures import LONGEST_SIDE, Picture, scaled
 
 
@@ -104,7 +104,7 @@ def test_of_an_animation_the_first_frame_is_taken() -> None:
 def test_a_picture_that_is_cut_off_is_refused(kind: str) -> None:
     data = saved(noise((200, 100)), kind)
     for end in (16, len(data) // 3, len(data) - 40):
-        with pytest.raises(Problem, match="damaged or cut off"):
+        with pytest.raises(UserError, match="damaged or cut off"):
             take_in(data[:end], "x")
 
 
@@ -115,7 +115,7 @@ def test_noise_behind_a_beginning_is_refused() -> None:
             changed = data[:position] + b"\xff\x00\xfe\x7f" * 8 + data[position + 32 :]
             try:
                 taken = take_in(changed, "x")
-            except Problem:
+            except UserError:
                 continue
             assert opened(taken.data).size == scaled(taken.width, taken.height)
 
@@ -134,18 +134,18 @@ def _claiming(width: int, height: int) -> bytes:
 
 def test_a_bomb_of_pixels_is_refused_unseen() -> None:
     for size in ((30_000, 20_000), (2**31 - 1, 1), (100_000, 100_000)):
-        with pytest.raises(Problem, match="too many pixels"):
+        with pytest.raises(UserError, match="too many pixels"):
             take_in(_claiming(*size), "x")
 
 
 def test_other_formats_are_refused_whatever_they_are_called() -> None:
     for data in (drawn("BMP"), drawn("TIFF"), b"<svg/>", b"", b"%!PS-Adobe\n", drawn("ICO")):
-        with pytest.raises(Problem, match="no picture that can be used"):
+        with pytest.raises(UserError, match="no picture that can be used"):
             take_in(data, "x.png")
 
 
 def test_a_file_that_is_too_large_is_refused_unread() -> None:
-    with pytest.raises(Problem, match=r"too large for a picture \(30 MB\)"):
+    with pytest.raises(UserError, match=r"too large for a picture \(30 MB\)"):
         take_in(drawn() + bytes(LARGEST), "x")
 
 

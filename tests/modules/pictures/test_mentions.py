@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from core.messages import User
-from core.turn import drive
+from core.conversation.messages import User
+from core.loop.turn import drive
 from modules.assembly import pictures_named
 from modules.pictures.mentions import MOST, named_in
 from tests.assembly import house
 from tests.drawings import drawn
 from tests.scripted import say
-from utils.phrases import Problem
+from utils.i18n import UserError
 
 
 @pytest.fixture
@@ -69,5 +69,5 @@ def test_too_many_pictures_are_refused_before_anything_is_sent(tmp_path: Path) -
         for number in range(MOST + 1):
             (here.root / f"{number}.png").write_bytes(drawn(size=(1, 1)))
         line = " ".join(f"@{number}.png" for number in range(MOST + 1))
-        with pytest.raises(Problem, match="20 pictures at most"):
+        with pytest.raises(UserError, match="20 pictures at most"):
             pictures_named(here.main, here.root, line)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from modules.practice.jobs import JOBS
-from modules.practice.reply import PracticeCall, PracticeReply
+from modules.practice.jobs.job_table import JOBS
+from modules.practice.practice_reply import PracticeCall, PracticeReply
 from modules.practice.understanding import answer
 from modules.practice.voice import Language
 

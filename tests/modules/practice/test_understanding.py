@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from core.cards import TextCard
-from core.questions import told_of_change
+from core.loop.approval_flow import told_of_change
 from core.tools import Outcome
-from modules.practice.reply import PracticeCall
+from modules.practice.practice_reply import PracticeCall
 from modules.practice.understanding import MOST_STEPS
 from tests.modules.practice.play import TOOLS, Play, answering
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from modules.sandbox import spare
+from modules.sandbox.run import prewarmed
 from tests.modules.sandbox.house import House, lived_in
 
 
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
-    monkeypatch.setattr(spare, "_STARTING", 300.0)  # a slow machine gets its spare all the same
+    monkeypatch.setattr(prewarmed, "_STARTING", 300.0)  # a slow machine gets its spare all the same
     with lived_in(tmp_path) as made:
         yield made

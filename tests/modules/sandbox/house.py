@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from modules.files.own_code import OwnCode
-from modules.sandbox import Limits, Program, Result, Sandbox
+from modules.sandbox.sandbox import Limits, Program, Result, Sandbox
 from utils.waiting import Stop
 
 ROOT = Path(__file__).parents[3]

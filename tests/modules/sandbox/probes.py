@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from modules.sandbox import selftest
-from modules.sandbox.bubblewrap import PLACES
+from modules.sandbox.backends import selftest
+from modules.sandbox.backends.bubblewrap import PLACES
 from tests.modules.sandbox.house import SECRET, House, lived_in
 
 _TRY = """

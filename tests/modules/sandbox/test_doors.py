@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from modules.sandbox import Limits, Program, selftest
-from modules.sandbox.masks import Masks
-from modules.sandbox.nodes import Nodes
-from modules.sandbox.sockets import sockets_in
+from modules.sandbox.backends import selftest
+from modules.sandbox.filesystem.devices import DeviceNodes
+from modules.sandbox.filesystem.replaced_files import ReplacedFiles
+from modules.sandbox.filesystem.unix_sockets import sockets_in
+from modules.sandbox.sandbox import Limits, Program
 from tests.modules.sandbox.house import House, finish
-from utils.phrases import Problem
+from utils.i18n import UserError
 
 pytestmark = pytest.mark.as_root
 
@@ -104,7 +105,7 @@ def test_a_python_that_cannot_be_started_says_so(house: House) -> None:
     (environment / "bin").mkdir(parents=True)
     (environment / "pyvenv.cfg").touch()
     (environment / "bin" / "python3").write_text("#!/nowhere\n")
-    with pytest.raises(Problem, match=r"could not be started: .*/\.venv/bin/python3: "):
+    with pytest.raises(UserError, match=r"could not be started: .*/\.venv/bin/python3: "):
         house.python("pass")
     (environment / "pyvenv.cfg").unlink()
     assert house.python("'works'").output == "'works'\n"
@@ -142,7 +143,7 @@ def test_devices_are_made_anew_when_they_are_spoilt_and_go_with_us(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left = tmp_path / "onefold-nodes-1-0-left"
     left.mkdir()
-    nodes = Nodes(tmp_path / "nowhere")
+    nodes = DeviceNodes(tmp_path / "nowhere")
     made = nodes.ready()
     assert len(made) == (6 if os.getuid() == 0 else 0)  # a user cannot harm the machine's
     assert left.exists() == (not made)
@@ -158,7 +159,7 @@ def test_devices_are_made_anew_when_they_are_spoilt_and_go_with_us(
 
 
 def test_what_stands_in_for_secrets_is_removed_when_nobody_needs_it(tmp_path: Path) -> None:
-    masks = Masks(tmp_path)
+    masks = ReplacedFiles(tmp_path)
     old, used = masks.showing("old"), masks.showing("used")
     for place in (old, used):
         os.utime(place, (0, 0))
@@ -196,7 +197,7 @@ def test_landlock_counts_only_the_programs_own_processes(
 ) -> None:
     """The limit of the kernel counts all of the user's, so it has to be that much higher."""
     monkeypatch.setattr(selftest, "PLACES", ())
-    monkeypatch.setattr("modules.sandbox.limits._processes_of_user", lambda: 1_000)
+    monkeypatch.setattr("modules.sandbox.limits.rlimits._processes_of_user", lambda: 1_000)
     result = house.bash("ulimit -u", Limits(processes=50))
     assert result.output == "1050\n"
     assert os.getuid() == 0 or result.exit_code == 0

@@ -10,9 +10,9 @@ from functools import partial
 import pytest
 
 from modules import sandbox as sandbox_module
-from modules.sandbox import Network, Program
-from modules.sandbox import proxy as proxy_module
-from modules.sandbox.proxy import Proxy, is_public
+from modules.sandbox.network import proxy as proxy_module
+from modules.sandbox.network.proxy import Proxy, is_public
+from modules.sandbox.sandbox import Network, Program
 from tests.modules.sandbox.house import QUICK, House
 from utils.waiting import Stop
 

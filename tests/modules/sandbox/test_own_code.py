@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from modules.files.own_code import OwnCode
-from modules.sandbox import Program, Sandbox, selftest
+from modules.sandbox.backends import selftest
+from modules.sandbox.sandbox import Program, Sandbox
 from tests.modules.checkpoints.folders import look
 from tests.modules.sandbox.house import House, finish, settle
 
@@ -45,7 +46,13 @@ ATTEMPTS = (
 @pytest.fixture
 def root(house: House) -> Path:
     """The project, with Onefold two folders deep in it, and a link that leads there."""
-    for path in ("code/onefold/main.py", "code/onefold/core/turn.py", "code/a", "other/a", "b"):
+    for path in (
+        "code/onefold/main.py",
+        "code/onefold/core/loop/turn.py",
+        "code/a",
+        "other/a",
+        "b",
+    ):
         (house.project / path).parent.mkdir(parents=True, exist_ok=True)
         (house.project / path).write_text("as it was\n")
     (house.project / "code/onefold/.venv/lib").mkdir(parents=True)

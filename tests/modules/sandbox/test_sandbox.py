@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from modules.sandbox import Limits, Program, Report, Sandbox, selftest
-from modules.sandbox.scratch import remove_scratch
-from modules.sandbox.terms import MEBIBYTE
+from modules.sandbox.backends import selftest
+from modules.sandbox.filesystem.folder_removal import remove_scratch
+from modules.sandbox.sandbox import Limits, Program, Report, Sandbox
+from modules.sandbox.types import MEBIBYTE
 from tests.modules.sandbox.house import SECRET, House, children_of, finish, is_alive, until
-from utils.phrases import Problem
+from utils.i18n import UserError
 from utils.waiting import Stop
 
 DAEMON = """
@@ -194,7 +195,7 @@ class TestTheEnd:
         program.chmod(0o755)
         agent = (
             "import sys; from pathlib import Path\n"
-            "from modules.sandbox import selftest\n"
+            "from modules.sandbox.sandbox import selftest\n"
             "from tests.modules.sandbox.house import *\n"
             "selftest.PLACES = (Path(sys.argv[3]),)\n"
             "sandbox = Sandbox(Path(sys.argv[2]), cache_folder=Path(sys.argv[1]))\n"
@@ -223,7 +224,7 @@ class TestLimits:
     def test_the_tree_is_seen_where_the_kernel_lists_no_children(
         self, house: House, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("modules.sandbox.watchdog._HAS_CHILDREN", False)
+        monkeypatch.setattr("modules.sandbox.limits.watchdog._HAS_CHILDREN", False)
         code = "import os, time\nfor n in range(40):\n    if not os.fork(): time.sleep(9)\n"
         code += "time.sleep(9)"
         assert house.python(code, Limits(processes=20)).why in ("processes", "exited")
@@ -293,7 +294,7 @@ class TestTheProject:
 
     def test_home_itself_is_refused(self, house: House) -> None:
         for folder in (house.home, house.home.parent):
-            with pytest.raises(Problem, match="home"):
+            with pytest.raises(UserError, match="home"):
                 house.bash("true", project=folder)
 
     @pytest.mark.parametrize("tier", ["A", "C"])
@@ -313,11 +314,11 @@ class TestTheProject:
 
     def test_the_system_is_refused(self, house: House) -> None:
         for folder in ("/", "/usr", "/etc/ssl", "/tmp", "/dev/shm", "/dev"):
-            with pytest.raises(Problem):
+            with pytest.raises(UserError):
                 house.bash("true", project=Path(folder))
 
     def test_a_missing_folder_is_said(self, house: House) -> None:
-        with pytest.raises(Problem, match="missing"):
+        with pytest.raises(UserError, match="missing"):
             house.bash("true", project=house.home / "no")
 
     def test_our_data_inside_the_project_is_hidden(self, house: House) -> None:
@@ -370,7 +371,7 @@ class TestTheProject:
 
     def test_a_linked_git_is_refused(self, house: House) -> None:
         (house.plain / ".git").symlink_to(house.project / ".git")
-        with pytest.raises(Problem, match="symbolic link"):
+        with pytest.raises(UserError, match="symbolic link"):
             house.bash("true", project=house.plain)
 
     def test_git_works_in_a_worktree_and_cannot_be_changed(self, house: House) -> None:
@@ -487,7 +488,7 @@ class TestTheTier:
         report = house.sandbox().report()
         assert (report.tier, report.is_allowed) == ("D", False)
         assert "bubblewrap" in str(report.advice)
-        with pytest.raises(Problem, match="allow_unsandboxed"):
+        with pytest.raises(UserError, match="allow_unsandboxed"):
             house.bash("touch ran")
         assert not (house.project / "ran").exists()
 
@@ -697,7 +698,7 @@ class TestTheTier:
         sandbox = house.sandbox()
         assert sandbox.report().tier == "A"
         flag.touch()
-        with pytest.raises(Problem, match="did not start, and nothing was run: bwrap: Can't"):
+        with pytest.raises(UserError, match="did not start, and nothing was run: bwrap: Can't"):
             finish(sandbox, Program("bash", "touch ran"))
         assert not (house.project / "ran").exists()
         assert sandbox.report().tier == "A"

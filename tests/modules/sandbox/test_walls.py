@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from modules.sandbox import selftest
+from modules.sandbox.backends import selftest
 from tests.modules.sandbox.house import House
 from tests.modules.sandbox.probes import KNOWN_OF_LANDLOCK, neighbours, successes
 

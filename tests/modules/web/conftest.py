@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from modules.web.hub import AsyncMode, load_eventlet
+from modules.web.servers.event_loop import AsyncMode, load_eventlet
 from tests.modules.web.serving import Served, serving
 
 load_eventlet()

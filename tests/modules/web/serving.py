@@ -17,16 +17,16 @@ from typing import Any
 import engineio
 import socketio
 
-from core.family import Family
+from core.feature import Feature
 from core.web_terminal import Packet, WebTerminal
-from modules.data_folder import DataFolder
+from modules.files.project import Project
 from modules.focus import Focus
-from modules.project import Project
 from modules.sessions import Sessions
-from modules.web.hub import AsyncMode
-from modules.web.place import Place
-from modules.web.server import WebHouse, WebServer
-from tests.core.test_turn import Box
+from modules.storage.data_folder import DataFolder
+from modules.web.server import ServerConfig, WebServer
+from modules.web.servers.bind import BindAddress
+from modules.web.servers.event_loop import AsyncMode
+from tests.core.loop.test_turn import Box
 from tests.scripted import Item, ScriptedModel
 from utils.logger import FailureLog
 
@@ -193,7 +193,7 @@ def serving(
     tmp: Path,
     *replies: list[Item],
     port: int = 0,
-    more: Callable[[Project, DataFolder], Sequence[Family]] = lambda *_: (),
+    more: Callable[[Project, DataFolder], Sequence[Feature]] = lambda *_: (),
     **settings: Any,
 ) -> Iterator[Served]:
     """Serve a project in *tmp*, with the data folder beside it; *more* makes families for it."""
@@ -215,7 +215,7 @@ def serving(
             **settings,
         )
 
-    house = WebHouse(
+    house = ServerConfig(
         project=project,
         data=data,
         store=store,
@@ -232,7 +232,7 @@ def serving(
 
     def run() -> None:
         try:
-            made.append(WebServer(Place(port=port, async_mode=mode), house))
+            made.append(WebServer(BindAddress(port=port, async_mode=mode), house))
             ready.set()
             made[0].run()
         except BaseException as error:  # told by the assertion below

@@ -16,24 +16,24 @@ from unittest.mock import Mock
 
 import pytest
 
+from core.conversation.messages import Record, StateRecord
 from core.main_terminal import MainTerminal
-from core.messages import Record, Shift
-from modules.cli.attach import Twin, attach
-from modules.cli.attached_line import AttachedLine
-from modules.cli.keyboard import TypedAhead
-from modules.cli.link import Link, Packet
-from modules.cli.listening import Listener
-from modules.web.access import announced, server_file
-from modules.web.hub import AsyncMode
-from modules.words import Words
+from modules.cli.attach.attached_prompt import AttachedPrompt
+from modules.cli.attach.client import AttachClient, attach
+from modules.cli.attach.http import Packet, ServerLink
+from modules.cli.attach.listener import EventListener
+from modules.cli.input.keyboard import TypedAhead
+from modules.translator import Translator
+from modules.web.http.auth import announced, server_file
+from modules.web.servers.event_loop import AsyncMode
 from tests.modules.cli.terminal import CHECKOUT, PYTHON, Terminal
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
 from tests.modules.sandbox.house import until
 from tests.modules.web.serving import PATIENCE, Served
 from tests.modules.web.test_serve import started
 from tests.scripted import call, say
-from utils.completion import Delta
-from utils.phrases import Problem, phrase
+from utils.i18n import UserError, phrase
+from utils.llm.completion import Delta
 
 Serve = Callable[..., AbstractContextManager[Served]]
 
@@ -55,7 +55,7 @@ def test_the_terminal_and_the_page_see_the_same_session(
             page.call("send", session=session, cmd="c1", text="from the page")
             page.wait_for("state", running=False)
             type_in("from the terminal\n/status\n")
-            assert attach(served.data, server.port, Words.of("en"), session=session) == 0
+            assert attach(served.data, server.port, Translator.of("en"), session=session) == 0
             assert page.wait_for("TurnStarted", text="from the terminal")
             assert page.wait_for("CommandAnswered")["command"] == "/status"
     shown = capsys.readouterr().out
@@ -66,8 +66,8 @@ def test_the_terminal_and_the_page_see_the_same_session(
 def test_without_a_server_it_says_what_to_do(
     served: Served, type_in: Callable[[str], None]
 ) -> None:
-    with pytest.raises(Problem, match="No Onefold serves on port 1"):
-        attach(served.data, 1, Words.of("en"))
+    with pytest.raises(UserError, match="No Onefold serves on port 1"):
+        attach(served.data, 1, Translator.of("en"))
 
 
 def join(terminal: Terminal, served: Served) -> None:
@@ -78,8 +78,8 @@ def join(terminal: Terminal, served: Served) -> None:
 def attach_to(terminal: Terminal, data: Path, port: int, first: str = "pass") -> None:
     """Attach *terminal* to the last session there, once the Python in *first* is done."""
     script = (
-        f"{first}; from pathlib import Path; from modules.cli.attach import attach; "
-        "from modules.words import Words; "
+        f"{first}; from pathlib import Path; from modules.cli.attach.client import attach; "
+        "from modules.translator import Words; "
         f"attach(Path('{data}'), {port}, Words.of('en'))"
     )
     program = f'cd {CHECKOUT} && {PYTHON} -c "{script}"; cat'
@@ -212,8 +212,8 @@ def test_what_waits_stays_queued_when_what_comes_in_its_place_is_refused(
     keep = MainTerminal.record
 
     def refuses(self: MainTerminal, record: Record) -> None:
-        if isinstance(record, Shift) and "do that now" in str(record.value):
-            raise Problem(phrase("The disk is full."))
+        if isinstance(record, StateRecord) and "do that now" in str(record.value):
+            raise UserError(phrase("The disk is full."))
         keep(self, record)
 
     held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *say("done")]
@@ -362,10 +362,11 @@ def test_enter_sends_the_line_while_the_prompt_gives_way_to_what_is_told(
     port, options = free_port(tmp_path, "threading", monkeypatch)
     door = tmp_path / "door"
     held = (
-        "import os, time; from modules.cli.attach import Twin; tell = Twin._tell_connection; "
+        "import os, time; from modules.cli.attach.client import AttachClient; "
+        "tell = AttachClient._tell_connection; "
         "held = lambda twin: (tell(twin), [time.sleep(0.02) for _ in iter("
         f"lambda: twin._line.draft > '' and not os.path.exists('{door}'), False)]); "
-        "Twin._tell_connection = held"
+        "AttachClient._tell_connection = held"
     )
     with started(tmp_path, *options):
         attach_and_work(terminal, tmp_path / "data", port, held)
@@ -385,8 +386,9 @@ def test_what_a_new_server_did_before_it_was_listened_to_is_shown(
     port, options = free_port(tmp_path, "threading", monkeypatch)
     door = tmp_path / "door"
     held = (
-        "import os, time; from modules.cli.listening import Listener; follow = Listener._follow; "
-        "Listener._follow = lambda one: ([time.sleep(0.02) for _ in iter("
+        "import os, time; from modules.cli.attach.listener import EventListener; "
+        "follow = EventListener._follow; "
+        "EventListener._follow = lambda one: ([time.sleep(0.02) for _ in iter("
         f"lambda: one._boot > '' and not os.path.exists('{door}'), False)], follow(one))"
     )
     with started(tmp_path, *options):
@@ -426,7 +428,7 @@ def test_a_turn_that_is_over_at_once_is_shown_all_the_same(
         page.attach(session)
         file = server_file(served.data, server.port)
         with announced(file, server.url, server.access.token, served.project):
-            twin = Twin(Link(file, server.port), session, Words.of("en"))
+            twin = AttachClient(ServerLink(file, server.port), session, Translator.of("en"))
 
             def idle() -> Iterator[str]:
                 """Type nothing until the twin has heard of a whole turn, then leave."""
@@ -550,7 +552,7 @@ def test_the_attached_terminal_ends_with_its_session(served: Served, terminal: T
 def test_a_line_that_is_just_done_need_not_give_way() -> None:
     """What happens is told by another thread, at any moment."""
     link = Mock(ask=lambda *_: {"commands": [], "project": ""})
-    line = AttachedLine(link, Words.of("en"), TypedAhead(), lambda: STATE)
+    line = AttachedPrompt(link, Translator.of("en"), TypedAhead(), lambda: STATE)
     loop = asyncio.new_event_loop()
     loop.close()
     session = Mock(app=Mock(loop=loop, is_running=True))
@@ -574,8 +576,8 @@ def test_who_comes_back_hears_that_the_session_was_deleted_meanwhile(served: Ser
     server = served.server
     file = server_file(served.data, server.port)
     with announced(file, server.url, server.access.token, served.project):
-        link = Link(file, server.port)
-        listener = Listener(link, "gone", tell=lambda *_: None, tell_lost=lambda _: None)
+        link = ServerLink(file, server.port)
+        listener = EventListener(link, "gone", tell=lambda *_: None, tell_lost=lambda _: None)
         assert listener.heard.get(timeout=PATIENCE) == ("deleted", {})
         listener.close()
 
@@ -585,7 +587,7 @@ def test_who_leaves_listens_no_more(served: Served, type_in: Callable[[str], Non
     file = server_file(served.data, server.port)
     with announced(file, server.url, server.access.token, served.project):
         type_in("/new\n/status\n")
-        assert attach(served.data, server.port, Words.of("en")) == 0
+        assert attach(served.data, server.port, Translator.of("en")) == 0
     after = set(threading.enumerate()) - before
     for thread in after:
         if thread.name == "events":

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from core.family import Family
+from core.feature import Feature
 from modules.annotations import Annotations
 from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.family import UndoFamily
-from modules.data_folder import DataFolder
+from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.file_manager import FileManager
+from modules.files.project import Project
+from modules.history_tool import HistoryTool
 from modules.outputs import Outputs
-from modules.past import Past
-from modules.project import Project
-from modules.web.access import announced, server_file
+from modules.storage.data_folder import DataFolder
+from modules.web.http.auth import announced, server_file
 from tests.modules.cli.terminal import CHECKOUT, PYTHON, Terminal
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
 from tests.modules.web.serving import PATIENCE, Answer, Page, Served
@@ -32,13 +32,13 @@ OLD = "".join(f"line {number}\n" for number in range(1, 41))
 NEW = OLD.replace("line 3\n", "three\n").replace("line 38\n", "38\n")
 
 
-def families(project: Project, data: DataFolder) -> Sequence[Family]:
+def families(project: Project, data: DataFolder) -> Sequence[Feature]:
     points = Checkpoints(
         project.root, data.checkpoints, file_cap=100_000, total_cap=10**8, keep_days=7
     )
-    notes, past = Annotations(project, data.notes), Past()
+    notes, past = Annotations(project, data.notes), HistoryTool()
     files = FileManager(project, Outputs(data.outputs), notes.note, past.read)
-    return [UndoFamily(project, points), files, notes, past]
+    return [UndoCommands(project, points), files, notes, past]
 
 
 class Talk:
@@ -282,7 +282,7 @@ def test_a_message_sent_while_something_is_taken_back_waits_for_that(serve: Serv
         (points,) = [
             family._checkpoints
             for family in served.server.workspace.open(talk.session).terminal.families
-            if isinstance(family, UndoFamily)
+            if isinstance(family, UndoCommands)
         ]
         undoing = threading.Thread(target=talk.ask, args=("POST", "/undo", {}))
         with points.vault.alone():
@@ -344,8 +344,8 @@ def test_the_attached_terminal_shows_what_the_page_takes_back(
     server = talk.served.server
     file = server_file(talk.served.data, server.port)
     script = (
-        "from pathlib import Path; from modules.cli.attach import attach; "
-        "from modules.words import Words; "
+        "from pathlib import Path; from modules.cli.attach.client import attach; "
+        "from modules.translator import Words; "
         f"attach(Path('{talk.served.data}'), {server.port}, Words.of('en'))"
     )
     with announced(file, server.url, server.access.token, talk.served.project):

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import websocket
 
-import core.deltas
-import core.packet_log
+import core.conversation.deltas
+import core.conversation.event_log
 from core.web_terminal import Packet
 from tests.modules.sandbox.house import until
 from tests.modules.web.serving import PATIENCE, Page, Served
@@ -83,8 +83,8 @@ class Picture:
 def test_three_thousand_events_survive_a_connection_that_breaks(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
-    monkeypatch.setattr(core.packet_log, "KEPT", kept)
-    monkeypatch.setattr(core.deltas, "FRAME", 0.0)
+    monkeypatch.setattr(core.conversation.event_log, "KEPT", kept)
+    monkeypatch.setattr(core.conversation.deltas, "FRAME", 0.0)
     is_there, goes_on = threading.Semaphore(0), threading.Semaphore(0)
 
     def at_end(_: Stop) -> None:
@@ -118,8 +118,8 @@ def test_three_thousand_events_survive_a_connection_that_breaks(
 def test_a_client_that_does_not_read_is_dropped(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("modules.web.sockets.BEHIND", 20)
-    monkeypatch.setattr(core.deltas, "FRAME", 0.0)
+    monkeypatch.setattr("modules.web.socketio.handlers.BEHIND", 20)
+    monkeypatch.setattr(core.conversation.deltas, "FRAME", 0.0)
     has_come = threading.Semaphore(9)
     reply: list[Any] = []
     for _ in range(150):  # more than what two sockets hold on their way

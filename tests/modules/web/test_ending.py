@@ -16,8 +16,14 @@ from typing import Any
 import pytest
 import websocket
 
-from modules.web import carriers, green, place, threaded, unauthenticated
-from modules.web.strict import MOST_CONNECTIONS
+from modules.web.servers import (
+    bind,
+    eventlet_server,
+    threading_server,
+    unauthenticated,
+    websocket_limits,
+)
+from modules.web.servers.http_limits import MOST_CONNECTIONS
 from tests.modules.sandbox.house import until
 from tests.modules.web.serving import PATIENCE, Served
 from tests.scripted import USED
@@ -104,7 +110,7 @@ def test_a_request_that_does_not_come_is_not_waited_for(
         events = raw(served, f"GET /events?session={session} HTTP/1.1", "\r\n")
         assert events.recv(100_000).startswith(b"HTTP/1.1 200 ")
         with monkeypatch.context() as short:
-            for module in (green, threaded):
+            for module in (eventlet_server, threading_server):
                 short.setattr(module, "HEAD_SECONDS", 0.5)
             slow = [raw(served, "GET / HTTP/1.1", "X-Half: "), raw(served, "GET / HT")]
             slow += [socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)]
@@ -121,8 +127,8 @@ def test_a_request_that_does_not_come_is_not_waited_for(
 def test_more_connections_than_can_be_served_wait(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(green, "MOST_CONNECTIONS", 3)
-    monkeypatch.setattr(threaded, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(eventlet_server, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(threading_server, "MOST_CONNECTIONS", 3)
     with serve() as served:
         idle = [
             socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)
@@ -138,7 +144,7 @@ def test_more_connections_than_can_be_served_wait(
 def test_strangers_who_send_half_a_request_keep_nobody_out(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (green, threaded):
+    for module in (eventlet_server, threading_server):
         monkeypatch.setattr(module, "HEAD_SECONDS", 10 * PATIENCE)
     with serve() as served, ExitStack() as stack:
         session = served.new_session()
@@ -226,7 +232,7 @@ def test_a_client_that_was_given_up_is_told_so(served: Served) -> None:
 def test_a_socket_that_never_answers_is_ended(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(carriers, "PING_SECONDS", 1)
+    monkeypatch.setattr(websocket_limits, "PING_SECONDS", 1)
     with serve() as served:
         line = "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1"
         key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="
@@ -238,7 +244,7 @@ def test_a_socket_that_never_answers_is_ended(
 def test_a_program_that_does_not_read_is_let_go(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(place, "SILENCE", 1)
+    monkeypatch.setattr(bind, "SILENCE", 1)
     much = [*[Delta("x" * 60_000)] * 200, Completion("x" * 12_000_000, "", (), USED)]
     with serve(much) as served, socket.socket() as lazy:
         session = served.new_session()
@@ -255,7 +261,7 @@ def test_a_program_that_does_not_read_is_let_go(
 def test_no_client_makes_room_for_more_than_there_may_be(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("modules.web.sockets.MOST_CLIENTS", 1)
+    monkeypatch.setattr("modules.web.socketio.handlers.MOST_CLIENTS", 1)
     with served.page() as page:
         page.client.emit("disconnect", {})  # which is no event of a client's
         more = websocket.create_connection(

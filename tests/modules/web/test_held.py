@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from core.messages import Assistant, User
-from modules.data_folder import DataFolder
+from core.conversation.messages import Assistant, User
 from modules.sessions import Sessions
+from modules.storage.data_folder import DataFolder
 from tests.modules.web.serving import PATIENCE, Served
 from tests.scripted import say
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 OWNER = """
 import sys
 from pathlib import Path
-from core.messages import Assistant, User
+from core.conversation.messages import Assistant, User
 from modules.sessions import Sessions
 store, session = Sessions(Path(sys.argv[1])), sys.argv[2]
 store.claim(session)

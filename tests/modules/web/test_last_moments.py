@@ -8,19 +8,19 @@ from contextlib import AbstractContextManager
 
 import pytest
 
-from core.family import Family
+from core.feature import Feature
 from core.web_terminal import WebTerminal
-from modules.web.refusal import Refused
-from modules.web.telling import Telling
+from modules.web.http.errors import ApiError
+from modules.web.sessions.notifier import Notifier
 from tests.modules.web.serving import PATIENCE, Served
 from tests.modules.web.test_sessions_live import held
 from tests.scripted import call, say
-from utils.completion import Delta
+from utils.llm.completion import Delta
 
 Serve = Callable[..., AbstractContextManager[Served]]
 
 
-class Tired(Family):
+class Tired(Feature):
     """Rests after a turn until it is woken."""
 
     def __init__(self) -> None:
@@ -52,9 +52,9 @@ def test_a_turn_that_ends_while_it_is_stopped_leaves_the_stop_to_no_other(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second, has_begun = threading.Event(), threading.Event(), threading.Event()
-    tell = Telling.state
+    tell = Notifier.state
 
-    def told_late(telling: Telling) -> None:
+    def told_late(telling: Notifier) -> None:
         """Let the first turn end by itself, and the next begin, while its stop is told of."""
         if threading.current_thread() is hurried:
             first.set()
@@ -70,7 +70,7 @@ def test_a_turn_that_ends_while_it_is_stopped_leaves_the_stop_to_no_other(
         page.call("send", session=session, cmd="c2", text="two")
         (seat,) = served.server.workspace.open_seats
         hurried = threading.Thread(target=seat.rearrange, args=("now", "c2", 0))
-        monkeypatch.setattr(Telling, "state", told_late)
+        monkeypatch.setattr(Notifier, "state", told_late)
         hurried.start()
         assert page.wait_for("TurnStarted", text="two")
         has_begun.set()
@@ -141,7 +141,7 @@ def test_a_message_to_a_session_that_is_closed_at_that_moment_is_refused(serve: 
         workspace = served.server.workspace
         seat = workspace.open(session)
         workspace.close()
-        with pytest.raises(Refused, match="closed"):
+        with pytest.raises(ApiError, match="closed"):
             seat.send("c1", "one")
         assert [row["id"] for row in workspace.rows(archived=False, limit=9)] == []
         assert page.attach(session)["state"]["queue"] == []

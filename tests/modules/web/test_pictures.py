@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import quote
 
-from core.family import Family
-from modules.data_folder import DataFolder
+from core.feature import Feature
+from modules.files.project import Project
 from modules.pictures.feature import Pictures
-from modules.pictures.store import PictureStore
-from modules.project import Project
+from modules.pictures.picture_store import PictureStore
+from modules.storage.data_folder import DataFolder
 from tests.drawings import drawn
 from tests.modules.web.serving import Answer, Served
 from tests.scripted import say
@@ -21,7 +21,7 @@ from utils.waiting import Stop
 Serve = Callable[..., AbstractContextManager[Served]]
 
 
-def more(_: Project, data: DataFolder) -> list[Family]:
+def more(_: Project, data: DataFolder) -> list[Feature]:
     return [Pictures(PictureStore(data.pictures))]
 
 

@@ -15,10 +15,10 @@ from urllib.request import HTTPErrorProcessor, build_opener
 
 import pytest
 
-from core.messages import User
-from modules.data_folder import DataFolder
+from core.conversation.messages import User
 from modules.sessions import Sessions
-from modules.web.hub import AsyncMode
+from modules.storage.data_folder import DataFolder
+from modules.web.servers.event_loop import AsyncMode
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 120.0

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from core.family import Family
+from core.feature import Feature
 from core.web_terminal import Packet
-from modules.data_folder import DataFolder
-from modules.project import Project
-from modules.secrets import Secrets
-from modules.web import veil
+from modules.files.project import Project
+from modules.secrets.redactor import Secrets
+from modules.storage.data_folder import DataFolder
+from modules.web.sessions import page_redaction
 from tests.modules.web.serving import PATIENCE, Served
 from tests.scripted import call, say
-from utils.completion import Delta
+from utils.llm.completion import Delta
 from utils.waiting import Stop
 
 Serve = Callable[..., AbstractContextManager[Served]]
@@ -306,14 +306,14 @@ def test_a_server_restart_keeps_how_long_a_turn_took(serve: Serve) -> None:
 SECRET = "correct-horse-battery-staple"
 
 
-def secrets(project: Project, data: DataFolder) -> list[Family]:
+def secrets(project: Project, data: DataFolder) -> list[Feature]:
     return [Secrets(project.root, {}, data.shows_secrets)]
 
 
 def test_what_becomes_a_secret_later_shows_nowhere_any_more(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(veil, "EVERY", 0.0)
+    monkeypatch.setattr(page_redaction, "EVERY", 0.0)
     with serve(say(f"You said {SECRET}."), more=secrets) as served:
         session = served.new_session()
         path = f"/api/sessions/{session}"

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from core.conversation.messages import Assistant
 from core.events import Retrying, TurnFinished
-from core.messages import Assistant
 from tests.assembly import House, house
 from tests.utils.llm.habit_server import (
     ANSWER,
@@ -35,7 +35,7 @@ from tests.utils.llm.habit_server import (
     whole,
 )
 from utils.api_client import ApiClient
-from utils.prices import PriceList
+from utils.llm.prices import PriceList
 
 KEY = "sk-0123456789abcdef"
 HALF = len(ARGUMENTS) // 2

@@ -9,11 +9,11 @@ import pytest
 
 from tests.simulator import ErrorFrame, Refuse, Say, Simulator, Step
 from tests.utils.wire import USER, ask, client_of
-from utils.codec import to_plain
-from utils.completion import ModelError
+from utils.llm.completion import ModelError
+from utils.llm.prices import PriceList
 from utils.llm.server_profile import ProfilesInMemory, ServerProfile
 from utils.pictures import Picture
-from utils.prices import PriceList
+from utils.text.codec import to_plain
 
 FINE = Say("Fine.")
 UNPRICED = PriceList({})

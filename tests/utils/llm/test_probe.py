@@ -13,9 +13,9 @@ from tests.utils.llm.habit_server import Answer, Asked, Habit, HabitServer, habi
 from tests.utils.llm.test_habits import client_at
 from tests.utils.wire import ask, client_of
 from utils.llm.account import ANTHROPIC_ACCOUNT
-from utils.llm.anthropic import AnthropicMessages
+from utils.llm.anthropic_api.anthropic import AnthropicMessages
+from utils.llm.prices import PriceList
 from utils.llm.server_profile import ProfilesInMemory, ServerProfile
-from utils.prices import PriceList
 
 MODEL = "deepseek-flash"
 

@@ -12,11 +12,11 @@ from tests.anthropic_simulator import AnthropicSimulator, reply, text
 from tests.simulator import Say, Simulator
 from tests.utils.wire import USER, Hasty, gather
 from utils.api_client import ApiClient, ModelError
+from utils.i18n import UserError
 from utils.llm.account import ANTHROPIC_ACCOUNT
 from utils.llm.apis import api_of
 from utils.llm.provider import Provider, split, usable
 from utils.llm.providers import ModelClient
-from utils.phrases import Problem
 
 CLAUDE = Provider(
     name="anthropic",
@@ -130,6 +130,6 @@ def test_the_settings_name_providers_and_keep_their_keys_secret(tmp_path: Any) -
 def test_a_bad_provider_is_refused_without_showing_its_key(tmp_path: Any, line: str) -> None:
     (tmp_path / "config.toml").write_text(f'[providers.mine]\napi_key = "sk-mine-123456"\n{line}\n')
     environment = {"ONEFOLD_DATA_DIR": str(tmp_path)}
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(UserError) as caught:
         load(environment=environment, dotenv=tmp_path / ".env")
     assert "sk-mine-123456" not in str(caught.value)

@@ -1,0 +1,144 @@
+"""The conversation as data: what was said, what was called, what came back.
+
+A session is a list of `Record`s in the order they happened. Most go to the model (`to_wire`);
+a `StateRecord` does not, it only remembers what changed on our side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from core.cards import Card
+from utils.llm.completion import SIGNED, Usage
+from utils.pictures import Picture
+from utils.text.codec import to_plain
+
+Wire = dict[str, Any]
+"""One message in the JSON form of the chat-completions API.
+
+Where pictures belong to it, "pictures" tells of them beside its text, without their bytes; each
+wire puts them where its servers take them (for this one `utils.llm.openai_api.wire_messages`).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's request to run one tool; *arguments* is a JSON object as text.
+
+    When the model wrote something else, *arguments* is `{}` (what goes back over the wire must be
+    whole) and *broken* keeps what it wrote.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    broken: str = ""
+
+    def to_wire(self) -> Wire:
+        function = {"name": self.name, "arguments": self.arguments}
+        return {"id": self.id, "type": "function", "function": function}
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """What the person typed, to the letter, and the *pictures* that they gave with it.
+
+    *queued* are the ids under which it waited, if it did. They are kept with it, in one: what is
+    said waits no longer, whenever we are killed.
+    """
+
+    text: str
+    pictures: tuple[Picture, ...] = ()
+    kind: Literal["user"] = "user"
+    queued: tuple[str, ...] = field(default=(), compare=False)
+
+    def to_wire(self) -> Wire:
+        return _with_pictures({"role": "user", "content": self.text}, self.pictures)
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """One reply of the model; *seconds* is how long it thought before anything else came.
+
+    *usage* is None when the reply was stopped before the model told it. *signed* is what the
+    provider that made it wants back with it: it is for that one only.
+    """
+
+    text: str = ""
+    thinking: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    seconds: float = 0.0
+    usage: Usage | None = None
+    signed: dict[str, Any] | None = None
+    kind: Literal["assistant"] = "assistant"
+
+    def to_wire(self) -> Wire:
+        # Every assistant message bears reasoning_content, be it empty: the API insists on it when
+        # thinking is on and ignores it when off, and so the bytes never change between the modes.
+        wire: Wire = {"role": "assistant", "content": self.text}
+        wire["reasoning_content"] = self.thinking
+        if self.calls:
+            wire["tool_calls"] = [call.to_wire() for call in self.calls]
+        if self.signed:
+            wire[SIGNED] = self.signed
+        return wire
+
+
+AnswerState = Literal["done", "failed", "refused", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """The text a tool gave the model in answer to the call *call_id*, and its card for people.
+
+    *revised* is what the person had it run with in the place of the call's own arguments;
+    *pictures* are what the call showed.
+    """
+
+    call_id: str
+    name: str
+    text: str
+    state: AnswerState = "done"
+    card: Card | None = None
+    seconds: float = 0.0
+    revised: dict[str, Any] | None = None
+    pictures: tuple[Picture, ...] = ()
+    kind: Literal["tool"] = "tool"
+
+    def to_wire(self) -> Wire:
+        wire = {"role": "tool", "tool_call_id": self.call_id, "content": self.text}
+        return _with_pictures(wire, self.pictures)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the model must know beside the talk, told when it changed and never edited after.
+
+    *sections* maps each changed section to its whole new text, or to None when it is gone; *text*
+    is what the model reads.
+    """
+
+    text: str
+    sections: dict[str, str | None] = field(default_factory=dict)
+    kind: Literal["context"] = "context"
+
+    def to_wire(self) -> Wire:
+        return {"role": "system", "content": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class StateRecord:
+    """A change of our own state (focus, todos, …): *name*'s new *value*, any JSON."""
+
+    name: str
+    value: Any
+    kind: Literal["shift"] = "shift"
+
+
+def _with_pictures(wire: Wire, pictures: tuple[Picture, ...]) -> Wire:
+    return {**wire, "pictures": to_plain(pictures)} if pictures else wire
+
+
+Message = User | Assistant | ToolResult | Context
+Record = Message | StateRecord

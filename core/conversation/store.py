@@ -1,0 +1,85 @@
+"""What the heart wants of a place that keeps sessions; `modules.sessions` is the one on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.conversation.messages import Record
+from utils.i18n import Phrase, Text
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A line of the session list; times are seconds since the epoch.
+
+    *updated* is when somebody last worked in it; opening it is no work.
+    """
+
+    id: str
+    title: str
+    model: str
+    created: float
+    updated: float
+    turns: int
+    parent: str = ""
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMatch:
+    """A message that a search over all sessions of the project found."""
+
+    session: str
+    title: str
+    turn: int
+    role: str
+    snippet: str
+    when: float
+
+
+class Store(Protocol):
+    """Sessions of one project. A record is durable when `append` returns."""
+
+    def create(self, *, model: str, parent: str = "") -> str:
+        """Begin a session and return its id."""
+
+    def append(self, session: str, turn: int, record: Record) -> None:
+        """Add *record* to the end of *session*. The first `User` record also names it."""
+
+    def fork(self, session: str, turn: int) -> str:
+        """Begin a session with what *session* holds up to the end of *turn*; return its id."""
+
+    def load(self, session: str) -> list[tuple[int, Record]]:
+        """Return (turn, record) in order. Raises `Problem` when there is no such session."""
+
+    def seconds(self, session: str) -> Mapping[int, float]:
+        """Return how long each turn of *session* took, as far as it was kept."""
+
+    def claim(self, session: str) -> None:
+        """Take *session* for this process. Raises `Problem` when another one is running it."""
+
+    def release(self, session: str) -> None:
+        """Give *session* free for others."""
+
+    def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:
+        """Return the newest sessions first, those with nothing said in them left out."""
+
+    def info(self, session: str) -> SessionInfo:
+        """Return the line of *session* in the list. Raises `Problem` when there is none."""
+
+    def find(self, start: str) -> str:
+        """Return the one session whose id begins with *start* ("" is the newest).
+
+        Raises `Problem` that says what there is when none or several do.
+        """
+
+    def warnings(self) -> Sequence[Phrase]:
+        """Return what the person should see and was not told yet: damage, and what was saved."""
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        """Return rows for `/status`."""
+
+    def search(self, text: str, limit: int = 20) -> Sequence[SessionMatch]:
+        """Return messages that contain *text*, newest first, in any script and of any length."""

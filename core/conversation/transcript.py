@@ -1,0 +1,210 @@
+"""A session as the fewest events that lead to its picture, for screens that come late."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.cards import TextCard
+from core.conversation.history import LOST, TurnRecord
+from core.conversation.messages import (
+    Assistant,
+    Context,
+    Record,
+    StateRecord,
+    ToolCall,
+    ToolResult,
+    User,
+)
+from core.events import (
+    Event,
+    StepFinished,
+    StepStarted,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingFinished,
+    ThoughtKept,
+    ToolFinished,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+    Why,
+    to_json,
+)
+from core.loop.thinking import conclusion_in
+from utils.i18n import Phrase
+from utils.llm.completion import Usage
+from utils.text.codec import from_plain, to_plain
+
+Packet = dict[str, Any]
+"""An event as a JSON object."""
+
+ENDED = "ended"
+"""The `StateRecord` that keeps how a turn ended, where that was not with the model's last word."""
+
+LIVE_OUTPUT = 200_000
+"""Characters kept of the output of a call that still runs."""
+
+
+def ended(turn: int, event: TurnFinished) -> StateRecord:
+    """Return the record of how *turn* ended."""
+    why = {"turn": turn, "why": event.why, "seconds": event.seconds}
+    return StateRecord(ENDED, {**why, "detail": to_plain(event.detail)})
+
+
+class Transcript:
+    """The events of a session, folded as they come: applied in order to an empty picture, they
+    lead to the same one as all events that ever were. Not safe to use from several threads."""
+
+    def __init__(
+        self,
+        records: Sequence[TurnRecord] = (),
+        seconds: Mapping[int, float] | None = None,
+        *,
+        is_open: bool = False,
+    ) -> None:
+        """Begin with what `retold` makes of these."""
+        self._turns: list[tuple[int, list[Packet]]] = [(0, [])]
+        for event in retold(records, seconds, is_open=is_open):
+            self.add(to_json(event))
+
+    def add(self, packet: Mapping[str, Any]) -> None:
+        """Fold in the next event; its number is left out."""
+        event = {name: value for name, value in packet.items() if name != "seq"}
+        if event["type"] == "TurnStarted":
+            self._turns.append((event["turn"], []))
+        events = self._turns[-1][1]
+        if events and events[-1]["type"] == "CallDrafted":
+            events.pop()
+        match event["type"]:
+            case "ThinkingDelta" | "TextDelta" | "ToolOutput" if events and _goes_on(events, event):
+                events[-1]["text"] += event["text"]
+                if event["type"] == "ToolOutput" and len(events[-1]["text"]) > 2 * LIVE_OUTPUT:
+                    events[-1]["text"] = events[-1]["text"][-LIVE_OUTPUT:]
+                return
+            case "Retrying":
+                _forget_reply(events)
+            case "ToolStarted" if event.get("is_revised"):
+                _forget(events, "ToolStarted", event["call_id"])
+                _forget_work(events, event["call_id"])
+            case "ApprovalAsked":
+                _forget(events, "ApprovalAsked", event["call_id"])
+            case "ToolFinished":
+                _forget_work(events, event["call_id"])
+            case "StepStarted" | "TurnFinished":
+                # A question about the task itself comes after its call is over.
+                events[:] = [one for one in events if one["type"] != "ApprovalAsked"]
+        events.append(event)
+
+    def tail(self, turns: int, before: int | None = None) -> tuple[int, list[Packet]]:
+        """Return the number of the first turn of the last *turns*, and their events.
+
+        With *before* only turns below that number count. What stands before all turns comes with
+        the first of them; its number is 1 then.
+        """
+        known = [turn for turn in self._turns if before is None or turn[0] < before]
+        chosen = known[-turns:]
+        if chosen[:1] == known[1:2]:
+            chosen = known
+        first = max(chosen[0][0], 1) if chosen else 1
+        return first, [dict(event) for _, events in chosen for event in events]
+
+
+def _goes_on(events: list[Packet], event: Packet) -> bool:
+    last = events[-1]
+    return last["type"] == event["type"] and last.get("call_id") == event.get("call_id")
+
+
+def _forget_reply(events: list[Packet]) -> None:
+    """Drop what came since the step began: it no longer counts."""
+    while events and events[-1]["type"] not in ("StepStarted", "TurnStarted"):
+        events.pop()
+
+
+def _forget_work(events: list[Packet], call_id: str) -> None:
+    """Drop the live output and the question of a call that is over."""
+    _forget(events, "ToolOutput", call_id)
+    _forget(events, "ApprovalAsked", call_id)
+
+
+def _forget(events: list[Packet], kind: str, call_id: str) -> None:
+    events[:] = [one for one in events if one["type"] != kind or one["call_id"] != call_id]
+
+
+@dataclass
+class _Turn:
+    """A kept turn while it is told again."""
+
+    number: int
+    steps: int = 0
+    usage: Usage = field(default_factory=Usage)
+    calls: dict[str, ToolCall] = field(default_factory=dict)
+    why: Why = "interrupted"
+    detail: Phrase | None = None
+    seconds: float = 0.0
+
+    def tell(self, record: Record) -> Iterator[Event]:
+        match record:
+            case Assistant():
+                yield from self._reply(record)
+            case ToolResult(state=state, text=text):
+                yield from self._work(record)
+                self.why = "stopped" if state == "stopped" and text != LOST else "interrupted"
+            case Context(text) if kept := conclusion_in(text):
+                yield ThoughtKept(kept)
+            case StateRecord(name, value) if name == ENDED and value.get("turn") == self.number:
+                self.why, self.seconds = value["why"], value["seconds"]
+                self.detail = value["detail"] and from_plain(Phrase, value["detail"])
+
+    def _reply(self, reply: Assistant) -> Iterator[Event]:
+        self.steps += 1
+        yield StepStarted(self.steps, bool(reply.thinking))
+        if reply.thinking:
+            yield ThinkingDelta(reply.thinking)
+            yield ThinkingFinished(reply.seconds)
+        if reply.text:
+            yield TextDelta(reply.text)
+        yield StepFinished(self.steps, reply.usage or Usage())
+        self.usage += reply.usage or Usage()
+        self.calls = {call.id: call for call in reply.calls}
+        self.why = "interrupted" if reply.calls else "done"
+
+    def _work(self, answer: ToolResult) -> Iterator[Event]:
+        call = self.calls.get(answer.call_id)
+        arguments = answer.revised
+        if arguments is None:
+            arguments = json.loads(call.arguments) if call else {}
+        is_revised = answer.revised is not None
+        yield ToolStarted(answer.call_id, answer.name, arguments, is_revised)
+        card = answer.card or TextCard(answer.name, answer.text[:2_000])
+        yield ToolFinished(answer.call_id, answer.name, answer.state, card, answer.seconds)
+
+    def end(self) -> TurnFinished:
+        return TurnFinished(self.why, self.detail, self.usage, self.seconds)
+
+
+def retold(
+    records: Iterable[TurnRecord],
+    seconds: Mapping[int, float] | None = None,
+    *,
+    is_open: bool = False,
+) -> Iterator[Event]:
+    """Yield the events that kept *records* tell of, each turn with its end.
+
+    *seconds* is how long turns took whose records do not tell it. The last turn has no end if it
+    *is_open* and goes on from here.
+    """
+    took = seconds or {}
+    turn: _Turn | None = None
+    for number, record in records:
+        if isinstance(record, User):
+            if turn:
+                yield turn.end()
+            turn = _Turn(number, seconds=took.get(number, 0.0))
+            yield TurnStarted(record.text, number, record.pictures)
+        elif turn:
+            yield from turn.tell(record)
+    if turn and not is_open:
+        yield turn.end()

@@ -1,0 +1,209 @@
+"""A family: one subject of the house, with all that it brings to a session in one class.
+
+A family may have tools (`@tool` methods), slash commands (`@command` methods), things the model
+should always know (`context`), rows of `/status`, and state that is kept with the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from core.cards import Card, Change
+from utils.i18n import Phrase, Text, phrase
+
+if TYPE_CHECKING:
+    from core.conversation.history import History
+    from core.observer import Observer
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class SessionHandle(Protocol):
+    """The conversation that families are part of, as far as they may touch it."""
+
+    session: str
+    history: History
+    model: Any
+    observer: Observer | None
+
+    def rewind(self, turn: int, key: int) -> None:
+        """Take back *turn* and all after it, with the state of the families; see `History`.
+
+        Done again with the same *key*, after a kill, it does only the rest.
+        """
+
+    def give_back(self, key: int) -> bool:
+        """Take back the rewinding *key*; return whether there was one. As `rewind` after a kill."""
+
+    def save_state(self) -> None:
+        """Keep what changed of the state of the families; it is durable on return."""
+
+    def resume(self, start: str = "") -> str:
+        """Go on with another session."""
+
+    def fork(self, turn: int) -> str:
+        """Begin a session with all up to the end of *turn*; return its id."""
+
+    def blind(self, text: str) -> str:
+        """Return *text* without what nobody may see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of what the model should know now. *name* is its stable key; *text* what is true.
+
+    An empty *text* means that there is nothing to know. *changed* may give a shorter text for a
+    model that has been told *text* before in another version.
+    """
+
+    name: str
+    text: str
+    changed: Callable[[str], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PostRunConfirmation:
+    """What the person should decide about a call that is over: *card* shows what it did.
+
+    *put_back* takes all of it back; it raises `Problem` if that is not possible.
+    """
+
+    why: Phrase
+    card: Card
+    put_back: Callable[[], None]
+
+
+class Feature:
+    """What a family may bring beside its tools and commands; by default nothing."""
+
+    def context(self) -> Iterable[Section]:
+        """Return what the model should know now; asked before every model call: be quick."""
+        return ()
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        """Return rows for `/status`."""
+        return ()
+
+    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:  # noqa: ARG002
+        """Return why this call needs the person's leave even in guarded mode, or None."""
+        return None
+
+    def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:  # noqa: ARG002
+        """Return what this call would do, None where it is plain from the arguments.
+
+        Raises `ToolError` where it cannot be done; then nobody is asked whether it may.
+        """
+        return None
+
+    def blind(self, text: str) -> str:
+        """Return *text* with names in the place of what nobody may see; see `core.redaction`."""
+        return text
+
+    def unsure(self, text: str) -> int:  # noqa: ARG002
+        """Return how many characters at the end may begin something that nobody may see."""
+        return 0
+
+    def reveal(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return *arguments* with what nobody may see in the place of its names."""
+        return arguments
+
+    def enter(self, session: str) -> None:
+        """Be told that *session* is the one from now on, "" being one that is yet to begin."""
+
+    def meet(self, talk: SessionHandle) -> None:
+        """Be told once which conversation it is part of."""
+
+    def forked(self, session: str, copy: str, turn: int) -> None:
+        """Be told that *copy* was made of *session* up to the end of *turn*."""
+
+    def prepare(self) -> None:
+        """Be told that a turn is about to begin, before it has a number."""
+
+    def before(self, call_id: str, turn: int) -> None:
+        """Be told that a call that may change the folder is about to run.
+
+        Raises `Problem` when it must not.
+        """
+
+    def after(self, call_id: str, turn: int) -> None:
+        """Be told that such a call is over, however it ended."""
+
+    def finish(self) -> None:
+        """Be told that the turn came to its end, which nobody has seen yet."""
+
+    def rest(self) -> None:
+        """Be told that the turn is over, however it ended."""
+
+    def close(self) -> None:
+        """Let go of what is held open; nothing is asked of it after that."""
+
+    def warnings(self) -> Sequence[Phrase]:
+        """Return what the person should see and was not told yet."""
+        return ()
+
+    def doubt(self, call_id: str) -> PostRunConfirmation | None:  # noqa: ARG002
+        """Return what is to be decided about a call that is over before anything goes on."""
+        return None
+
+    def follow(self, changes: Sequence[Change]) -> None:
+        """Take note of what a call did to the files."""
+
+    def state(self) -> dict[str, Any]:
+        """Return what belongs to the session, by name, as JSON values."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back *state*; names that are missing mean the initial state."""
+
+    def go_back(self, state: dict[str, Any]) -> None:
+        """Be told that the conversation went to another moment, when its state was *state*."""
+        self.restore(state)
+
+    def standing(self) -> str:
+        """Return a short text that is another when something was brought about, "" for nothing.
+
+        Asked after every call: be quick.
+        """
+        return ""
+
+    def recap(self) -> str:
+        """Return what the model must not forget when older turns are left out, "" for nothing."""
+        return ""
+
+    def still_open(self) -> Phrase | None:
+        """Return what the person should know is left to do when a turn ends."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A slash command: *usage* as "/note PATH TEXT", *help* one sentence.
+
+    *run* takes the rest of the line and returns a `Card`, or a `CommandAnswered` where the screen
+    has something to do as well. Raises `Problem` or `ToolError` for a mistake of the person.
+    """
+
+    name: str
+    usage: str
+    help: Phrase
+    run: Callable[[str], Any]
+
+
+def command(usage: str, help: str) -> Callable[[Method], Method]:  # noqa: A002 - the plain word
+    """Mark a method as the slash command *usage*; it takes the rest of the line, stripped."""
+
+    def mark(method: Method) -> Method:
+        method.__command__ = (usage, phrase(help))  # type: ignore[attr-defined]
+        return method
+
+    return mark
+
+
+def commands_of(family: object) -> Iterable[Command]:
+    """Return the commands of *family* in the order they are written."""
+    for name, value in vars(type(family)).items():
+        if marked := getattr(value, "__command__", None):
+            usage, help_ = marked
+            yield Command(usage.split()[0], usage, help_, getattr(family, name))

@@ -1,0 +1,15 @@
+"""The loop: one turn from the message to the last word, and who must be asked on the way.
+
+- approval        Which calls need the person's leave.
+- approval_flow   The question before a call: what it shows, what may be answered, what the model
+                  reads of it.
+- loop_detection  Does the task get anywhere? A small memory of what was called, to break loops.
+- response        One reply of the model: streamed, put together, and recorded.
+- thinking        Think-once: which step thinks, and how what it concluded reaches the steps that do
+                  not.
+- tool_calls      Running the calls of a reply: leave, the tool itself, what came of it, and one
+                  answer each.
+- turn            One turn: from a person's message to the model's last word.
+- turn_context    What a turn needs of the house around it: a model to ask, and a terminal to live
+                  in.
+"""

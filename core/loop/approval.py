@@ -1,0 +1,144 @@
+"""Which calls need the person's leave.
+
+`Risk` says what a tool may do at worst; the mode says what the person wants to be asked about; a
+family's `concern` says what cannot be undone or confined right now. None of them makes anything
+possible or impossible: that is the sandbox's part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from core.tools import Risk, Tool
+from utils.i18n import Phrase, phrase
+from utils.text.git_names import is_in_git
+
+ApprovalMode = Literal["guarded", "ask", "read-only", "all"]
+MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
+_STRICTNESS: tuple[ApprovalMode, ...] = ("all", "guarded", "ask", "read-only")
+Concern = Callable[[str, Mapping[str, Any]], Phrase | None]
+SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
+"""What makes a command more than its words; a pattern never reaches past one."""
+_LAST_STAR = re.compile(r"( \\*)\*\Z")
+_WITH_NETWORK, _IN_GIT = "+network", "+git"
+
+
+def stricter(one: ApprovalMode, other: object) -> ApprovalMode:
+    """Return the mode of the two that allows less; what is no mode counts as none."""
+    return max(one, other, key=_STRICTNESS.index) if other in _STRICTNESS else one
+
+
+class AlwaysAskReason(Phrase):
+    """A reason to ask that no pattern answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The verdict on one call; *pattern* is what an "always" would cover."""
+
+    verdict: Literal["allow", "ask", "refuse"]
+    why: Phrase = Phrase("")
+    pattern: str = ""
+
+
+class Approval:
+    """The policy of one session: a mode, and the patterns that were allowed for good."""
+
+    def __init__(self, mode: ApprovalMode, concern: Concern) -> None:
+        self.mode = mode
+        self._concern = concern
+        self.patterns: list[str] = []
+
+    def always(self, pattern: str) -> None:
+        """Allow from now on what matches *pattern* (see `subject` and `covers`)."""
+        if pattern not in self.patterns:
+            self.patterns.append(pattern)
+
+    def judge(
+        self, tool: Tool, arguments: Mapping[str, Any], *, was_asked: bool = False
+    ) -> Decision:
+        """Return whether this call may run, must be asked about, or is refused.
+
+        It is asked about again if it *was_asked* about and there was no answer.
+        """
+        if tool.risk is Risk.READ or tool.touches_nothing:
+            return Decision("allow")
+        if self.mode == "read-only" and tool.risk is not Risk.NETWORK:
+            return Decision("refuse", phrase("This session is read-only."))
+        why = self._reason(tool, arguments)
+        if why is None and was_asked:
+            why = phrase("You were asked about it before Onefold ended.")
+        name = subject(tool.name, arguments)
+        if isinstance(why, AlwaysAskReason):
+            return Decision("ask", why)
+        if why is None or any(covers(pattern, name) for pattern in self.patterns):
+            return Decision("allow")
+        return Decision("ask", why, pattern_for(tool.name, arguments))
+
+    def _reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+        """Return why to ask, or None when the mode lets the call pass."""
+        if self.mode == "all":
+            return None
+        always: Phrase | None = getattr(tool.function, "__always_ask__", None)
+        if reason := always or self._concern(tool.name, arguments):
+            return reason
+        if tool.risk is Risk.NETWORK:
+            return phrase("It sends something to the network.")
+        if self.mode == "ask":
+            return phrase("You asked to be asked before every change and every run.")
+        return None
+
+
+def subject(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return the call as the one line that patterns are held against.
+
+    With the network, or in git's own folder, it is another one: leave to run is not leave to
+    reach out, nor is leave to write leave to change what git obeys.
+    """
+    paths = [str(arguments[name]) for name in ("path", "new_path") if name in arguments]
+    if any(map(is_in_git, paths)):
+        return " ".join([f"{name}{_IN_GIT}", *paths])
+    name = f"{name}{_WITH_NETWORK}" if arguments.get("network") else name
+    return f"{name} {next(iter(arguments.values()), '')}".rstrip()
+
+
+def pattern_for(name: str, arguments: Mapping[str, Any]) -> str:
+    """Return the widest pattern that a plain "always" to this call should cover.
+
+    A command without shell operators is covered by its first two words; any other command, what
+    deletes and what changes git's own files, only to the letter; of other tools, every call.
+    """
+    line = subject(name, arguments)
+    own_name = line.partition(" ")[0]
+    if own_name.endswith(_IN_GIT) or name.startswith("delete_"):
+        return _to_the_letter(line)
+    if name != "run_command":
+        return f"{own_name} *"
+    command = str(arguments.get("command", ""))
+    if SHELL_OPERATORS & set(command):
+        return _to_the_letter(line)
+    return f"{own_name} {' '.join(command.split()[:2])} *"
+
+
+def _to_the_letter(line: str) -> str:
+    """Return the pattern that covers *line* alone."""
+    return _LAST_STAR.sub(r"\1\\*", line)
+
+
+def covers(pattern: str, line: str) -> bool:
+    """Return whether *pattern* covers the call *line*.
+
+    A pattern that ends in " *" covers what begins with the words before it; for a command only
+    when nothing in it could run a second one. Any other covers the one call that it spells, a star
+    at its end with a backslash before it.
+    """
+    if not pattern.endswith(" *"):
+        return pattern == _to_the_letter(line)
+    start = pattern.removesuffix(" *")
+    name, _, command = line.partition(" ")
+    if name.removesuffix(_WITH_NETWORK) == "run_command" and SHELL_OPERATORS & set(command):
+        return start == name
+    return line == start or line.startswith(f"{start} ")

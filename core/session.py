@@ -1,0 +1,235 @@
+"""The session that a terminal is in: begun, resumed, gone back in, left."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, Protocol
+
+from core.conversation.history import History, TurnRecord
+from core.conversation.messages import Record, StateRecord
+from core.conversation.store import Store
+from core.feature_set import FeatureSet
+from core.loop.approval import Approval, stricter
+from core.loop.thinking import Mode
+from core.loop.turn_context import Model
+from core.redaction import mapped
+from utils.i18n import Phrase, UserError, phrase
+from utils.llm.server_profile import ServerProfile
+from utils.pictures import ReadPicture
+
+
+class NamedModel(Model, Protocol):
+    """A model that can be told apart, and changed by name between two calls."""
+
+    model: str
+
+    @property
+    def profile(self) -> ServerProfile:
+        """What is known of the server for the model of now."""
+
+    def forget_profile(self) -> None:
+        """Forget what was learnt of it."""
+
+    def set_profile(self, profile: ServerProfile) -> None:
+        """Keep what the person says of it."""
+
+    def take_pictures_from(self, read_picture: ReadPicture) -> None:
+        """Have *read_picture* give the pictures that messages refer to."""
+
+    def models(self, name: str = "") -> Sequence[str]:
+        """Return the names that the server of the model *name* has, none where it does not say.
+
+        Without a *name* those of all servers are returned.
+        """
+
+
+class SessionBase(FeatureSet):
+    """Holds one session of the *store*, and what of the terminal's settings belongs to it."""
+
+    store: Store
+    session: str
+    held: Phrase | None
+    model: NamedModel
+    mode: Mode
+    approval: Approval
+    reads_along: bool
+    _is_closed = False
+
+    def hold_none(self) -> None:
+        """Begin in no session; the settings of now are those of every new one."""
+        self.history = History(self._keep)
+        self.held = None
+        self._creating = threading.RLock()
+        self._defaults = self._settings()
+
+    def new(self) -> None:
+        """Begin an empty session in the mode of this one; the first thing said makes it."""
+        settings = self._settings()
+        self._leave()
+        self._restore(settings)
+
+    def take_settings_of(self, other: SessionBase) -> None:
+        """Have the mode, the model and the approval of *other*, as `new` does with its own."""
+        self.mode, self.model.model = other.mode, other.model.model
+        self.approval.mode = other.approval.mode
+
+    def resume(self, start: str = "") -> str:
+        """Go on with the one session whose id begins with *start* ("": the newest); return its id.
+
+        Raises `UserError` when there is none, or when somebody else is running it.
+        """
+        session = self.store.find(start)
+        if session == self.session:
+            return session
+        held = self._claim(session)
+        with ExitStack() as failing:
+            if not held:
+                failing.callback(self.store.release, session)
+            records = self.store.load(session)
+            failing.pop_all()
+        self._leave()
+        self.held = held
+        self._enter(session)
+        self._read(records)
+        return session
+
+    def _claim(self, session: str) -> Phrase | None:
+        """Take *session* for us; return who has it where it may only be read."""
+        self.store.info(session)
+        try:
+            self.store.claim(session)
+        except UserError as problem:
+            if not self.reads_along:
+                raise
+            return problem.what
+        return None
+
+    def _take_over(self) -> None:
+        """Make the session ours, if it was only read so far. Raises `UserError` while held."""
+        if self.held:
+            session = self.session
+            self.store.claim(session)
+            self._leave()
+            self.resume(session)
+        if self.held:  # somebody was faster
+            raise UserError(self.held)
+
+    def look_again(self) -> None:
+        """Read anew a session that is only read; it is ours from then on if nobody runs it now."""
+        if not self.held:
+            return
+        self.held = self._claim(self.session)
+        records = self.store.load(self.session)
+        self.history = History(self._keep)
+        self._read(records)
+
+    def _read(self, records: Iterable[TurnRecord]) -> None:
+        self.history.replay((turn, mapped(record, self.blind)) for turn, record in records)
+        self._restore(self.history.state)
+
+    def rewind(self, turn: int, key: int) -> None:
+        """Take back *turn* and all after it: the talk, and the families' state with it.
+
+        Done again after a kill, it does only the rest.
+        """
+        if not self.history.was_rewound(key):
+            self.history.rewind(turn, key)
+        self._go_back()
+
+    def give_back(self, key: int) -> bool:
+        """Take back the rewinding *key*; return whether there was one. As `rewind` after a kill."""
+        if not self.history.was_rewound(key):
+            return False
+        self.history.give_back(key)
+        self._go_back()
+        return True
+
+    def _go_back(self) -> None:
+        for family in self.families:
+            family.go_back(dict(self.history.state))
+
+    def fork(self, turn: int) -> str:
+        """Begin a session with all up to the end of *turn*; return its id."""
+        copy = self.store.fork(self.session, turn)
+        for family in self.families:
+            family.forked(self.session, copy, turn)
+        return copy
+
+    def _leave(self) -> None:
+        if self.session:
+            self.store.release(self.session)
+            self._enter("")
+        self.held = None
+        self.history = History(self._keep)
+
+    def close(self) -> None:
+        """Give the session free for others and let go of everything; all is on disk.
+
+        What is still said later, or still runs, raises `UserError`.
+        """
+        self._is_closed = True
+        self._leave()
+        for family in self.families:
+            family.close()
+
+    def _enter(self, session: str) -> None:
+        self.session = session
+        for family in self.families:
+            family.enter(session)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"mode": self.mode, "model": self.model.model, "approval": self.approval.mode}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what *state* says; it is allowed no more than was allowed so far."""
+        self.mode = state.get("mode", self._defaults["mode"])
+        self.model.model = state.get("model", self._defaults["model"])
+        self.approval.mode = stricter(self.approval.mode, state.get("approval"))
+        self.approval.patterns.clear()
+        for family in self.families:
+            family.restore(dict(state))
+
+    def save_state(self) -> None:
+        """Keep what changed of the session's own state, once there is a session."""
+        if not self.session:
+            return
+        state = self._settings()
+        for family in self.families:
+            state |= family.state()
+        usual = dict(self._defaults)
+        # What was said for now is kept: the session goes on as it was begun.
+        if usual["mode"] != "fast":
+            del usual["mode"]
+        if usual["approval"] in ("ask", "read-only"):  # who allowed more did it for this start
+            del usual["approval"]
+        for name, value in state.items():
+            if self.history.state.get(name, usual.get(name)) != value:
+                self.record(StateRecord(name, value))
+
+    def _begin(self) -> None:
+        """See to it that there is a session, and that it knows how things stood before the turn."""
+        self._create()
+        for family in self.families:
+            family.prepare()
+        self.save_state()
+
+    def _create(self) -> None:
+        if self._is_closed:  # it would go on in a session of its own, which nobody has asked for
+            raise UserError(phrase("The session was closed at this moment. Try again."))
+        with self._creating:  # a line that waits may be kept while the first turn begins
+            if not self.session:
+                session = self.store.create(model=self.model.model)
+                self.store.claim(session)
+                self._enter(session)
+
+    def _keep(self, turn: int, record: Record) -> None:
+        if self.held:
+            return  # what is only looked at is not written to
+        self._create()
+        self.store.append(self.session, turn, record)
+
+    def record(self, record: Record) -> None:
+        """Keep *record* without what nobody may see; it is durable on return."""
+        self.history.append(mapped(record, self.blind))

@@ -1,0 +1,184 @@
+"""What a snapshot remembers of a folder: one `Entry` for every file, link and folder in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from typing import NamedTuple
+from zlib import crc32
+
+from utils.i18n import Phrase, phrase
+
+Entries = dict[str, "Entry"]
+"""The entries of one folder by name, or of several folders by path."""
+
+_LONG_FOLDER = 400  # entries; longer ones are kept in parts, so that one change rewrites one part
+
+
+class Entry(NamedTuple):
+    """A file, link or folder as it was; *mode* is the whole `st_mode`, *size* in bytes.
+
+    *content* is the SHA-256 of a file, the target of a link, the digest of a folder's entries. It
+    is empty where *why* (a key of `REASONS`) says why the content is not held. *links* counts the
+    names of a file. Folders have no size and no ctime here: neither tells what is in them.
+    *extras* are its owner and attributes; see `extras`.
+    """
+
+    mode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    device: int
+    content: str = ""
+    why: str = ""
+    links: int = 1
+    extras: str = ""
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether its entries are known; a folder that is not held is not one of these."""
+        return stat.S_ISDIR(self.mode) and not self.why
+
+    @property
+    def is_file(self) -> bool:
+        return stat.S_ISREG(self.mode) and not self.why
+
+    @property
+    def is_link(self) -> bool:
+        return stat.S_ISLNK(self.mode)
+
+    @property
+    def is_pipe(self) -> bool:
+        return stat.S_ISFIFO(self.mode)
+
+    @property
+    def plain(self) -> tuple[object, ...]:
+        """What is kept of it: what `Entry` takes again, without extras where there are none."""
+        return self if self.extras else self[:-1]
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        return self.device, self.inode
+
+
+REASONS: dict[str, Phrase] = {
+    "large": phrase("larger than what checkpoints hold of one file"),
+    "full": phrase("the space for checkpoints is used up"),
+    "room": phrase("there was no room on the disk to hold it"),
+    "unreadable": phrase("cannot be read"),
+    "unsteady": phrase("kept changing while it was read"),
+    "special": phrase("a socket or device"),
+    "deep": phrase("nested too deep"),
+    "git": phrase("git's own data is never touched"),
+    "ours": phrase("Onefold itself and its data are never touched"),
+}
+
+BY_DESIGN = frozenset({"git", "ours"})
+"""Reasons that nobody needs to be warned of."""
+
+
+def same(one: Entry | None, other: Entry | None) -> bool:
+    """Return whether nothing that an undo would restore differs between the two."""
+    if one is None or other is None:
+        return one is other
+    return alike(one, other) and one.mtime_ns == other.mtime_ns
+
+
+def alike(one: Entry | None, other: Entry | None) -> bool:
+    """Return whether the two look the same to a person; times do not count."""
+    if one is None or other is None:
+        return one is other
+    is_kept = one.mode == other.mode and one.extras == other.extras
+    return is_kept and same_content(one, other)
+
+
+def same_content(one: Entry, other: Entry) -> bool:
+    """Return whether both have the same kind and content; folders count as equal here.
+
+    Content that is not held is the same when it is the same file that was not written since.
+    """
+    if stat.S_IFMT(one.mode) != stat.S_IFMT(other.mode):
+        return False
+    if one.why or other.why:
+        same_bytes = one.size == other.size and one.mtime_ns == other.mtime_ns
+        return one.identity == other.identity and same_bytes
+    return one.is_folder or one.content == other.content
+
+
+def is_folder(entry: Entry | None) -> bool:
+    """Return whether it is a folder, be what is in it known or not."""
+    return entry is not None and stat.S_ISDIR(entry.mode)
+
+
+def is_relinked(one: Entry, other: Entry) -> bool:
+    """Return whether two files, alike for the rest, may be names of different files."""
+    return one.is_file and one.identity != other.identity and max(one.links, other.links) > 1
+
+
+def entry_of(status: os.stat_result, *, content: str = "", why: str = "") -> Entry:
+    return Entry(*stamp_of(status), content, why, status.st_nlink)
+
+
+def folder_entry_of(status: os.stat_result) -> Entry:
+    return Entry(status.st_mode, 0, status.st_mtime_ns, 0, status.st_ino, status.st_dev)
+
+
+def stamp_of(status: os.stat_result) -> tuple[int, int, int, int, int, int]:
+    return (
+        status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
+        status.st_ino, status.st_dev,
+    )  # fmt: skip
+
+
+def join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+def parent_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def encode(entries: Entries) -> list[bytes]:
+    """Return the bytes to keep for a folder: its whole list last, and before it any parts.
+
+    Each is stored under its `digest`; equal folders have equal bytes.
+    """
+    names = sorted(entries)
+    if len(names) <= _LONG_FOLDER:
+        return [_dump([[name, *entries[name].plain] for name in names])]
+    parts = [_dump([[name, *entries[name].plain] for name in part]) for part in _parts(names)]
+    return [*parts, _dump({"parts": [digest(part) for part in parts]})]
+
+
+def decode(data: bytes, load: Callable[[str], bytes]) -> Entries:
+    """Return the entries that `encode` wrote; *load* gives the bytes of a part by its digest."""
+    plain = json.loads(data)
+    if isinstance(plain, dict):
+        rows = [row for part in plain["parts"] for row in json.loads(load(part))]
+    else:
+        rows = plain
+    return {row[0]: Entry(*row[1:]) for row in rows}
+
+
+def digest(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def _dump(plain: object) -> bytes:
+    return json.dumps(plain, separators=(",", ":")).encode()
+
+
+def _parts(names: list[str]) -> Iterator[list[str]]:
+    """Cut *names* where the names themselves say so, so that a new name moves no other cut."""
+    part: list[str] = []
+    for name in names:
+        part.append(name)
+        if crc32(name.encode(errors="surrogateescape")) % 128 == 0:
+            yield part
+            part = []
+    if part:
+        yield part

@@ -1,0 +1,360 @@
+"""The book of snapshots, of undos under way, and of what each call and each undo did."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from modules.checkpoints.restore.operations import Plan
+from modules.checkpoints.snapshot.entries import REASONS, Entry
+from modules.checkpoints.store.store_recovery import (
+    CUT_SHORT,
+    StoreDatabase,
+    are_spans,
+    is_list,
+    is_root,
+)
+from modules.checkpoints.undo.journal import OperationPart, Span, UndoOperation
+from modules.storage.sqlite_recovery import rescued
+from utils.i18n import Phrase, UserError, phrase
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+_REFRESH = 3600.0  # seconds after which a snapshot that is seen again is marked as in use
+
+_CALLS = "SELECT id, turn, call_id, before, after, visible, is_undone, number FROM call NOT INDEXED"
+"""Without the index, which may be broken where the rows are not; they are few."""
+
+_STANDS = "UPDATE call SET is_undone=0 WHERE id=?"
+_JOURNAL = "INSERT OR REPLACE INTO journal(id, before, plan, operation) VALUES (?, ?, ?, ?)"
+
+_REFUSED = 2
+"""In the place of "is it redone": what the person refused is not to be brought again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The state of the folder when it was looked at; *created* in seconds since the epoch."""
+
+    id: int
+    created: float
+    root: Entry
+    checked_ns: int
+    refused: tuple[tuple[str, str], ...]
+
+    @property
+    def not_held(self) -> list[tuple[str, Phrase]]:
+        """The paths whose content this snapshot could not keep, and why."""
+        return [(path, REASONS[why]) for path, why in self.refused]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenState:
+    """A look at the folder: when it began, and the store's count of rescues then.
+
+    It vouches only for what is in the file of that count.
+    """
+
+    began_ns: int
+    rescues: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """What a call did: *after* is None when it never ended; *visible* counts its changes.
+
+    *number* is its place among the calls of the session that changed anything, from 1.
+    """
+
+    id: int
+    turn: int
+    call_id: str
+    before: int
+    after: int | None
+    visible: int
+    is_undone: int
+    number: int
+
+    @property
+    def can_be_seen(self) -> bool:
+        """Whether it is over and did anything."""
+        return self.after is not None and self.visible > 0
+
+
+@dataclass(frozen=True, slots=True)
+class UndoRecord:
+    """An undo or rewind: the calls it took back, and the snapshots around each part of it."""
+
+    id: int
+    calls: tuple[int, ...]
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """An undo under way: the snapshot *before* it, and its *plan*, None where that is done."""
+
+    number: int
+    before: int
+    plan: Plan | None
+    operation: UndoOperation
+
+
+class CheckpointIndex:
+    """Rows of the store's database, as values."""
+
+    def __init__(self, database: StoreDatabase) -> None:
+        self._database = database
+
+    def _rescue(self) -> bool:
+        return self._database.rescue()
+
+    def latest(self) -> Snapshot | None:
+        rows = self._rows(
+            "SELECT id, created, root, checked_ns, not_held FROM snapshot"
+            " ORDER BY used DESC, id DESC LIMIT 10"
+        )
+        return next(filter(None, map(_snapshot, rows)), None)
+
+    def snapshot(self, number: int) -> Snapshot:
+        """Return the snapshot *number*. Raises `UserError` when it was collected, or is damaged."""
+        rows = self._rows(
+            "SELECT id, created, root, checked_ns, not_held FROM snapshot WHERE id=?", number
+        )
+        if not rows:
+            raise UserError(phrase("The checkpoint {number} is no longer kept.", number=number))
+        if (snapshot := _snapshot(rows[0])) is None:
+            raise UserError(phrase("The checkpoint {number} is damaged.", number=number))
+        return snapshot
+
+    @rescued
+    def add_snapshot(
+        self, root: Entry, seen: SeenState, refused: Sequence[tuple[str, str]]
+    ) -> Snapshot:
+        """Keep the snapshot, or find the one that is equal to it."""
+        is_same_file = self._database.rescues == seen.rescues
+        checked_ns = seen.began_ns if is_same_file else 0
+        now = time.time()
+        values = json.dumps(root.plain), now, now, checked_ns, json.dumps(refused)
+        with self._database.writing() as connection:
+            connection.execute(
+                "INSERT INTO snapshot(root, created, used, checked_ns, not_held)"
+                " VALUES (?, ?, ?, ?, ?) ON CONFLICT(root) DO UPDATE SET used=excluded.used,"
+                " checked_ns=excluded.checked_ns, not_held=excluded.not_held",
+                values,
+            )
+            number, created = connection.execute(
+                "SELECT id, created FROM snapshot WHERE root=?", values[:1]
+            ).fetchone()
+        return Snapshot(number, created, root, checked_ns, tuple(refused))
+
+    def seen_again(self, snapshot: Snapshot, seen: SeenState) -> Snapshot:
+        """Return *snapshot* as seen now; written down once in a while, for the collection."""
+        if seen.began_ns - snapshot.checked_ns > _REFRESH * 1e9:
+            return self.add_snapshot(snapshot.root, seen, snapshot.refused)
+        return snapshot
+
+    def collections(self) -> int:
+        """Return how often unused contents were removed from the store."""
+        rows = self._rows("SELECT times FROM collected")
+        return rows[0][0] if rows and isinstance(rows[0][0], int) else -1
+
+    def open_journal(
+        self, before: int, plan: Plan, operation: UndoOperation | None = None, number: int = 0
+    ) -> int:
+        """Note what is to be done to the folder, which is *before*; return the entry's number.
+
+        *number* is that of the entry which this one takes the place of, 0 for none.
+        """
+        text = (operation or UndoOperation()).encode()
+        return self._write(_JOURNAL, number or None, before, plan.encode(), text)
+
+    def close_journal(self, number: int) -> None:
+        self._write("DELETE FROM journal WHERE id=?", number)
+
+    def unfinished(self) -> JournalEntry | None:
+        """Return the undo that was cut short before it was done with the files."""
+        return next((one for one in self._journal() if one.plan or one.operation.parts), None)
+
+    def pending(self, session: str) -> list[JournalEntry]:
+        """Return the undos of *session* that are done with the files, but not with the rest."""
+        found = [one for one in self._journal() if not one.plan and not one.operation.parts]
+        return [one for one in found if one.operation.session == session]
+
+    def _journal(self) -> Iterator[JournalEntry]:
+        for row in self._rows("SELECT id, before, plan, operation FROM journal ORDER BY id"):
+            try:
+                yield _journal_entry(*row)
+            except (zlib.error, ValueError, TypeError, LookupError, AttributeError):
+                self.close_journal(row[0])
+                self._database.tell(CUT_SHORT)
+
+    @rescued
+    def write_down(
+        self, number: int, operation: UndoOperation, span: Span | None, *, is_refused: bool = False
+    ) -> tuple[int, UndoOperation]:
+        """Note, all at once, that the first part of *operation* is done, as *span*, and its end.
+
+        Without *span* it has no part in files. *number* is its entry in the journal, 0 for none.
+        Returns the number of the entry that stays while anything is to be done, and what that is.
+        """
+        part = operation.parts[0] if operation.parts else OperationPart(0)
+        done = operation
+        if span is not None:
+            done = operation.after_part(span, is_refused=is_refused)
+        with self._database.writing() as connection:
+            done = _recorded(connection, done, part, is_refused=is_refused)
+            if done.is_open:
+                values = number or None, span[1] if span else 0, b"", done.encode()
+                number = connection.execute(_JOURNAL, values).lastrowid or number
+            else:
+                connection.execute("DELETE FROM journal WHERE id=?", (number,))
+        return number, done
+
+    def begin_call(self, session: str, turn: int, call_id: str, before: int) -> int:
+        return self._write(
+            "INSERT INTO call(session, turn, call_id, before, number) VALUES (?, ?, ?, ?,"
+            " (SELECT COALESCE(MAX(number), 0) + 1 FROM call NOT INDEXED WHERE session=?))",
+            session, turn, call_id, before, session,
+        )  # fmt: skip
+
+    def end_call(self, number: int, after: int, visible: int) -> None:
+        self._write("UPDATE call SET after=?, visible=? WHERE id=?", after, visible, number)
+
+    def drop_call(self, number: int) -> None:
+        self._write("DELETE FROM call WHERE id=?", number)
+
+    def call(self, session: str, call_id: str) -> CallRecord | None:
+        """Return the newest call of that id."""
+        rows = self._rows(
+            _CALLS + " WHERE session=? AND call_id=? ORDER BY id DESC LIMIT 1",
+            session,
+            call_id,
+        )
+        return CallRecord(*rows[0]) if rows and _is_call(rows[0]) else None
+
+    def calls(self, session: str) -> list[CallRecord]:
+        rows = self._rows(_CALLS + " WHERE session=? ORDER BY id", session)
+        return [CallRecord(*row) for row in rows if _is_call(row)]
+
+    def copy_calls(self, session: str, copy: str, turn: int) -> None:
+        """Let *copy*, a fork, know the calls of *session* up to the end of *turn*."""
+        self._write(
+            "INSERT INTO call(session, turn, call_id, before, after, visible, is_undone, number)"
+            " SELECT ?, turn, call_id, before, after, visible, is_undone, number FROM call"
+            " WHERE session=? AND turn<=? AND after IS NOT NULL ORDER BY id",
+            copy, session, turn,
+        )  # fmt: skip
+        self._write(
+            "INSERT OR REPLACE INTO accepted SELECT ?, base, root FROM accepted WHERE session=?",
+            copy, session,
+        )  # fmt: skip
+
+    def last_undo(self, session: str) -> UndoRecord | None:
+        """Return the newest undo that was not itself taken back, None when there is none."""
+        return next(self.undos(session), None)
+
+    def undos(self, session: str) -> Iterator[UndoRecord]:
+        """Yield the undos that were not themselves taken back, the newest first."""
+        rows = self._rows(
+            "SELECT id, calls, spans FROM undo WHERE session=? AND NOT is_redone ORDER BY id DESC",
+            session,
+        )
+        for number, calls, spans in rows:
+            if not (is_list(calls) and are_spans(spans)):
+                continue
+            pairs = tuple((before, after) for before, after in json.loads(spans))
+            yield UndoRecord(number, tuple(json.loads(calls)), pairs)
+
+    def accepted(self, session: str) -> tuple[Entry, Entry] | None:
+        """Return the root that the person began with, and the one with what they accepted."""
+        rows = self._rows("SELECT base, root FROM accepted WHERE session=?", session)
+        if not rows or not all(map(is_root, rows[0])):
+            return None
+        return _entry(rows[0][0]), _entry(rows[0][1])
+
+    def accept(self, session: str, base: Entry, root: Entry) -> None:
+        self._write(
+            "INSERT OR REPLACE INTO accepted VALUES (?, ?, ?)",
+            session, json.dumps(base.plain), json.dumps(root.plain),
+        )  # fmt: skip
+
+    def forget_accepted(self, session: str) -> None:
+        self._write("DELETE FROM accepted WHERE session=?", session)
+
+    @rescued
+    def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._database.reading() as connection:
+            return connection.execute(statement, values).fetchall()
+
+    @rescued
+    def _write(self, statement: str, *values: object) -> int:
+        with self._database.writing() as connection:
+            return connection.execute(statement, values).lastrowid or 0
+
+
+def _journal_entry(number: int, before: int, plan: bytes, operation: str) -> JournalEntry:
+    known = Plan.decode(plan) if plan else None
+    return JournalEntry(number, before, known, UndoOperation.decode(operation))
+
+
+def _recorded(
+    connection: Connection, operation: UndoOperation, part: OperationPart, *, is_refused: bool
+) -> UndoOperation:
+    """Write down what *operation* is now that *part* of it is done; return it with its number."""
+    calls = [] if is_refused and operation.kind != "rewind" else [(call,) for call in part.calls]
+    match operation.kind:
+        case "undo" | "rewind":
+            operation = _with_undo(connection, operation, [call for (call,) in calls])
+            connection.executemany("UPDATE call SET is_undone=1 WHERE id=?", calls)
+        case "refusal":
+            operation = _with_undo(connection, operation, [], is_redone=_REFUSED)
+            connection.executemany("DELETE FROM call WHERE id=?", calls)
+        case "again":
+            connection.executemany(_STANDS, [(call,) for call in part.calls])
+        case "redo" if not operation.parts and not operation.is_refused:
+            connection.execute("UPDATE undo SET is_redone=1 WHERE id=?", (operation.undo,))
+            connection.executemany(_STANDS, calls)
+    return operation
+
+
+def _with_undo(
+    connection: Connection, operation: UndoOperation, calls: Sequence[int], *, is_redone: int = 0
+) -> UndoOperation:
+    """Make the record of *operation*, or add to it that *calls* are taken back as well."""
+    spans = json.dumps(operation.spans)
+    if not operation.undo:
+        statement = "INSERT INTO undo(session, calls, spans, is_redone) VALUES (?, ?, ?, ?)"
+        values = operation.session, json.dumps(calls), spans, is_redone
+        return replace(operation, undo=connection.execute(statement, values).lastrowid or 0)
+    find = "SELECT calls FROM undo WHERE id=?"
+    (known,) = connection.execute(find, (operation.undo,)).fetchone() or ("[]",)
+    all_calls = json.dumps(sorted([*json.loads(known), *calls]))
+    update = "UPDATE undo SET calls=?, spans=? WHERE id=?"
+    connection.execute(update, (all_calls, spans, operation.undo))
+    return operation
+
+
+def _snapshot(row: tuple[Any, ...]) -> Snapshot | None:
+    """Return the snapshot of *row*, None when that is damaged."""
+    number, created, root, checked_ns, refused = row
+    if not (is_root(root) and is_list(refused) and isinstance(checked_ns, int)):
+        return None
+    pairs = tuple((str(path), str(why)) for path, why in json.loads(refused))
+    return Snapshot(number, created, _entry(root), checked_ns, pairs)
+
+
+def _is_call(row: tuple[Any, ...]) -> bool:
+    """Return whether *row* is one, rather than what is left of it on a broken disk."""
+    number, turn, call_id, before, after, *rest = row
+    numbers = [number, turn, before, *rest, *([] if after is None else [after])]
+    return isinstance(call_id, str) and all(isinstance(value, int) for value in numbers)
+
+
+def _entry(text: str) -> Entry:
+    return Entry(*json.loads(text))

@@ -1,0 +1,89 @@
+"""How much checkpoints hold, and what is said of a thing that was too much."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from modules.checkpoints.restore.operations import Skipped
+from modules.checkpoints.snapshot.entries import REASONS
+from modules.checkpoints.store.store_lock import explained
+from utils.i18n import Phrase, UserError, phrase
+from utils.text.lines import size_in_words
+
+_RESERVE = 1 << 20
+"""Bytes of the disk that no content takes: what an undo must write down has room then."""
+_FOR_A_CALL = 4 << 20
+"""Bytes that must be free before a call runs, so that what it does can be held as well."""
+_SMALL = 8
+"""On a small disk a call needs this part of it at most, and the reserve is a quarter of that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """Bytes: of one file, and of the whole store, which is in *folder*."""
+
+    file_cap: int
+    total_cap: int
+    folder: Path
+
+    def exceeded(self, size: int, held: int) -> str:
+        """Return why (a key of `REASONS`) a file of *size* cannot be held beside *held* bytes."""
+        if size > self.file_cap:
+            return "large"
+        return "full" if held + size > self.total_cap else ""
+
+    def room(self) -> int:
+        """Return how many bytes of contents the disk takes, below 0: none. Raises `UserError`."""
+        total, free = self._disk()
+        return free - min(_RESERVE, total // _SMALL // 4)
+
+    def refuse_if_full(self, not_held: Sequence[tuple[str, str]]) -> None:
+        """Raise `UserError` where the disk is full; *not_held*: paths, each with why it is not."""
+        total, free = self._disk()
+        if free >= min(_FOR_A_CALL, total // _SMALL) and not any(
+            why == "room" for _, why in not_held
+        ):
+            return
+        raise UserError(
+            phrase(
+                "The disk is full: what this would change cannot be held in {path}, so it could "
+                "not be undone ({free} are free). Make room there, or set ONEFOLD_DATA_DIR to a "
+                "folder on another disk; then try again.",
+                path=str(self.folder),
+                free=size_in_words(free),
+            )
+        )
+
+    def _disk(self) -> tuple[int, int]:
+        """Return the bytes that the disk has, and those that are free."""
+        with explained(self.folder):
+            usage = shutil.disk_usage(self.folder)
+        return usage.total, usage.free
+
+    def blamed(self, left: Skipped) -> Skipped:
+        """Return *left* with the limit that is to blame, if one is, and how to raise it."""
+        for reason, limit, words in (
+            ("large", self.file_cap, _too_large),
+            ("full", self.total_cap, _full),
+        ):
+            if left.why == REASONS[reason]:
+                return replace(left, why=words(limit))
+        return left
+
+
+def _too_large(limit: int) -> Phrase:
+    return phrase(
+        "larger than {limit}, the most that checkpoints hold of one file (setting "
+        "checkpoint_file_mb)",
+        limit=size_in_words(limit),
+    )
+
+
+def _full(limit: int) -> Phrase:
+    return phrase(
+        "the {limit} for checkpoints are used up (setting checkpoint_total_mb)",
+        limit=size_in_words(limit),
+    )

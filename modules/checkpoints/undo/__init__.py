@@ -1,0 +1,17 @@
+"""Undo and redo: what each call did, and taking it back in any order.
+
+- journal         An undo, a redo or a rewind as a whole: what is done of it, and what is still to
+                  be done.
+- model_messages  What the model is told, in one line, of what the person took back.
+- recorder        What each call did to the folder, noted before and after it.
+- selector        What `/undo` and `/redo` are asked for: the last turn or call, or one by its
+                  number.
+- undo            Taking back what calls did, in any order, and bringing it again.
+- undo_cards      Undos and differences as cards.
+- undo_commands   Undo for people: the commands that take back what calls did, and the review at the
+                  page.
+- undo_results    Results of going back: what an undo did to the folder, and an operation that is
+                  done with it.
+- undo_state      What calls changed beside the files, notes, focus, todos and memory, and how that
+                  is undone.
+"""

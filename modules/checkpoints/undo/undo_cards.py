@@ -1,0 +1,171 @@
+"""Undos and differences as cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.cards import Card, Change, DiffCard, TableCard, TextCard
+from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.restore.operations import Skipped
+from modules.checkpoints.store.index import CallRecord
+from modules.checkpoints.store.object_store import DamagedObject
+from modules.checkpoints.undo.undo_results import Undone
+from modules.files.editing.text_file import NotText, TextFile
+from utils.i18n import Phrase, Text, phrase
+from utils.text.clean import visible
+from utils.text.lines import difference
+
+_MOST_ROWS = 200
+_MOST_CALLS = 50
+_NAMED = 3  # paths of one call
+_LARGEST_TEXT = 2_000_000  # bytes
+
+_DONE = {
+    "created": phrase("created"),
+    "modified": phrase("modified"),
+    "deleted": phrase("deleted"),
+    "renamed": phrase("renamed"),
+}
+_TAKEN_BACK = {
+    "created": phrase("brought back"),
+    "modified": phrase("put back"),
+    "deleted": phrase("removed"),
+    "renamed": phrase("renamed back"),
+}
+
+
+def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change) -> DiffCard:
+    """Return what *change*, one of `Checkpoints.diff`, did to a file, as a diff of its text."""
+    shown = visible(change.new_path or change.path) or "."
+    try:
+        old = _text(checkpoints, before, change.path, is_there=change.kind != "created")
+        new = _text(checkpoints, after, change.new_path or change.path, change.kind != "deleted")
+    except NotText as error:
+        return DiffCard(shown, "", 0, 0, error.kind)
+    except DamagedObject:
+        return DiffCard(shown, "", 0, 0, phrase("what was held of it is damaged"))
+    if old is None or new is None:
+        return DiffCard(shown, "", 0, 0, phrase("its content is not held or too large to show"))
+    if old == new and change.kind == "modified":
+        return DiffCard(shown, "", 0, 0, phrase("only its mode, time or attributes"))
+    found = difference(old, new)
+    return DiffCard(shown, found.diff, found.added, found.removed, _origin(change))
+
+
+def _origin(change: Change) -> Text:
+    return phrase("renamed from {path}", path=visible(change.path)) if change.new_path else ""
+
+
+def _text(checkpoints: Checkpoints, number: int, path: str, is_there: bool) -> str | None:
+    """Return the text of a file or link, "" where there is none, None if it cannot be shown."""
+    entry = checkpoints.entry(number, path)
+    if not is_there or entry is None or entry.is_folder:
+        return ""
+    data = checkpoints.content(number, path) if entry.size <= _LARGEST_TEXT else None
+    return None if data is None else TextFile.decode(data).text
+
+
+def changes_card(
+    checkpoints: Checkpoints, before: int, after: int, title: Phrase
+) -> TableCard | DiffCard:
+    """Return what changed between two snapshots: a table, or the diff where one file did."""
+    changes = checkpoints.diff(before, after)
+    if len(changes) == 1 and _is_file(checkpoints, before, after, changes[0]):
+        return diff_card(checkpoints, before, after, changes[0])
+    rows = [
+        (*_row(change, _DONE), _counts(change, diff_card(checkpoints, before, after, change)))
+        for change in changes[:_MOST_ROWS]
+    ]
+    return TableCard(title, _capped(rows, len(changes)))
+
+
+def undone_card(
+    results: Sequence[Undone], title: Phrase, beside: Sequence[Phrase] = ()
+) -> TableCard:
+    """Return what undos did, what they left, and where two versions now stand side by side.
+
+    *beside* says what they did to notes, focus, todos and memory.
+    """
+    return _done_card(results, title, _TAKEN_BACK, beside)
+
+
+def title_beside(what: str, turn: int) -> Phrase:
+    """Return the title for a call, or a turn, that changed no file."""
+    if what == "call":
+        return phrase("Took back the last call (turn {turn}); /redo brings it again", turn=turn)
+    return phrase("Took back what turn {turn} did; /redo brings it again", turn=turn)
+
+
+def redone_card(
+    results: Sequence[Undone], title: Phrase, beside: Sequence[Phrase] = ()
+) -> TableCard:
+    """Return the same of what brought changes again."""
+    return _done_card(results, title, _DONE, beside)
+
+
+def calls_card(checkpoints: Checkpoints, calls: Sequence[CallRecord]) -> Card:
+    """Return the calls that can be taken back or brought again, with their numbers."""
+    if not calls:
+        return TextCard(phrase("No call of this session has changed a file."))
+    rows = tuple(_call_row(checkpoints, call) for call in calls[-_MOST_CALLS:])
+    columns = (phrase("call"), phrase("turn"), phrase("what it changed"), "")
+    return TableCard(phrase("Calls that changed files"), rows, columns)
+
+
+def _call_row(checkpoints: Checkpoints, call: CallRecord) -> tuple[Text, ...]:
+    assert call.after is not None  # noqa: S101 - only calls that are over are shown
+    changes = checkpoints.diff(call.before, call.after)
+    named = ", ".join(visible(change.new_path or change.path) or "." for change in changes[:_NAMED])
+    more = f" +{len(changes) - _NAMED}" if len(changes) > _NAMED else ""
+    state = phrase("taken back") if call.is_undone else ""
+    return str(call.number), str(call.turn), named + more, state
+
+
+def _done_card(
+    results: Sequence[Undone], title: Phrase, words: dict[str, Phrase], others: Sequence[Phrase]
+) -> TableCard:
+    rows: list[tuple[Text, ...]] = []
+    for result in results:
+        beside = {conflict.beside for conflict in result.conflicts}
+        changes = [change for change in result.changes if change.path not in beside]
+        rows += [(*_row(change, words), "") for change in changes]
+    rows = list(_capped(rows[:_MOST_ROWS], len(rows)))
+    for result in results:
+        for conflict in result.conflicts:
+            both = phrase(
+                "as you have it; the earlier one is {path}", path=visible(conflict.beside)
+            )
+            rows.append((phrase("both kept"), visible(conflict.path), both))
+        rows += [(_left(left), visible(left.path), left.why) for left in result.left]
+    rows += [(phrase("put back"), what, "") for what in others]
+    return TableCard(title, tuple(rows or [(phrase("nothing was left to take back"),)]))
+
+
+def _left(left: Skipped) -> Phrase:
+    return phrase("not brought back") if left.is_gone else phrase("left as it is")
+
+
+def _row(change: Change, words: dict[str, Phrase]) -> tuple[Text, Text]:
+    path = visible(change.path) or "."
+    if change.new_path:
+        path = f"{path} → {visible(change.new_path)}"
+    return words[change.kind], path
+
+
+def _counts(change: Change, card: DiffCard) -> Text:
+    """Return how many lines came and went, or why none can be told of; its row says the rest."""
+    if card.diff:
+        return f"+{card.added} −{card.removed}"
+    return "" if card.note == _origin(change) else card.note
+
+
+def _capped(rows: Sequence[tuple[Text, ...]], total: int) -> tuple[tuple[Text, ...], ...]:
+    if total > len(rows):
+        rows = [*rows, ("…", phrase("{count} more", count=total - len(rows)), "")]
+    return tuple(rows)
+
+
+def _is_file(checkpoints: Checkpoints, before: int, after: int, change: Change) -> bool:
+    old = checkpoints.entry(before, change.path)
+    new = checkpoints.entry(after, change.new_path or change.path)
+    return not any(entry is not None and entry.is_folder for entry in (old, new))

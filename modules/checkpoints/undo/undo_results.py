@@ -1,0 +1,38 @@
+"""Results of going back: what an undo did to the folder, and an operation that is done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from core.cards import Change
+from modules.checkpoints.restore.operations import Conflict, Skipped
+from modules.checkpoints.undo.journal import UndoOperation
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What an undo did to the folder, and the snapshots around it: undo those to redo."""
+
+    changes: tuple[Change, ...]
+    conflicts: tuple[Conflict, ...]
+    left: tuple[Skipped, ...]
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """An operation that is done with the files; what it did to them is in *results*.
+
+    While anything beside them is to be done, *number* is its entry in the journal.
+    """
+
+    number: int
+    operation: UndoOperation
+    results: list[Undone]
+
+
+def changes_of(results: Iterable[Undone]) -> tuple[Change, ...]:
+    """Return what *results*, one after the other, did to the folder."""
+    return tuple(change for result in results for change in result.changes)

@@ -1,0 +1,94 @@
+"""Asking for the key on the first start, and keeping it where only its owner reads."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from modules.cli.input.startup_questions import ask, ask_whether, somebody_is_there
+from modules.models.local_servers import LocalServer
+from modules.translator import Translator
+from utils.i18n import UserError, phrase
+from utils.system.shared_file import SharedFile
+
+Choice = str | LocalServer | Literal["practice"]
+_KEY = "deepseek_api_key"
+_SHORTEST_KEY = 8  # a slip of the fingers is shorter
+
+
+def no_key() -> UserError:
+    return UserError(
+        phrase(
+            "There is no key: set DEEPSEEK_API_KEY (from platform.deepseek.com), or use --offline "
+            "for the practice model."
+        )
+    )
+
+
+def ask_for_key(words: Translator, servers: Sequence[LocalServer], config: Path) -> Choice:
+    """Ask for a key, offering the *servers* found on this machine and the practice model.
+
+    Returns the key, which is kept in *config* if the person wants that, or what was chosen instead.
+    Raises `UserError` when nobody can be asked.
+    """
+    if not somebody_is_there():
+        raise no_key()
+    say = words.say
+    click.echo(say(phrase("Onefold has no key for DeepSeek yet (from platform.deepseek.com).")))
+    for number, server in enumerate(servers, start=1):
+        found = phrase(
+            "  {number}  use {name} at {url}, model {model}",
+            number=number,
+            name=server.name,
+            url=server.base_url,
+            model=server.model,
+        )
+        click.echo(say(found))
+    click.echo(say(phrase("  p  look around with the practice model: no key, no network, no AI")))
+    answer = _key_or_choice(words, servers)
+    if isinstance(answer, LocalServer) or answer == "practice":
+        return answer
+    if ask_whether(words, phrase("Keep it in {path}, readable by you only?", path=str(config))):
+        keep_key(answer, config)
+    return answer
+
+
+def _key_or_choice(words: Translator, servers: Sequence[LocalServer]) -> Choice:
+    label = phrase("Your key (it is not shown), or a choice from above")
+    while True:
+        answer = ask(words, label, is_hidden=True)
+        if answer.lower() == "p":
+            return "practice"
+        if answer.isdigit() and 1 <= int(answer) <= len(servers):
+            return servers[int(answer) - 1]
+        if len(answer) >= _SHORTEST_KEY:
+            return answer
+        click.echo(words.say(phrase("That is no key. Ctrl-C leaves.")))
+
+
+def tell_of_trial(words: Translator, server: LocalServer) -> None:
+    """Say what is waited for: a model on a small computer may take a minute to answer."""
+    click.echo(words.say(phrase("Trying {name}: it is asked to call a tool.", name=server.name)))
+
+
+def keep_key(key: str, config: Path) -> None:
+    """Write *key* into the settings file *config*, mode 0600, all else in it untouched."""
+    line = f"{_KEY} = {json.dumps(key)}"
+    pattern = re.compile(rf"^{_KEY}\s*=.*$", re.MULTILINE)
+
+    def edit(before: bytes) -> bytes:
+        text = before.decode("utf-8-sig")
+        if pattern.search(text):
+            return pattern.sub(lambda _: line, text, count=1).encode()
+        return f"{line}\n{text}".encode()  # above any table, where it would be part of that
+
+    with suppress(OSError):  # nobody else's eyes from the first moment on
+        config.chmod(0o600)
+    SharedFile(config).change(edit)
+    config.chmod(0o600)

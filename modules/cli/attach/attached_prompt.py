@@ -1,0 +1,95 @@
+"""The prompt of a terminal that joined a running server: it gives way when something happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import InMemoryHistory
+
+from core.feature import Command
+from modules.cli.attach.http import Packet, ServerLink
+from modules.cli.input.keyboard import TypedAhead
+from modules.cli.input.line_completion import LineCompleter
+from modules.cli.input.prompt import Prompt
+from modules.cli.input.status_line import standing
+from modules.translator import Translator
+from utils.i18n import Phrase
+from utils.text.codec import from_plain
+
+
+class AttachedPrompt(Prompt):
+    """The line to type in; `draft` is what stands in it when it comes back.
+
+    *state* returns what the server told last of the session.
+    """
+
+    def __init__(
+        self, link: ServerLink, words: Translator, ahead: TypedAhead, state: Callable[[], Packet]
+    ) -> None:
+        commands = {
+            told["name"]: Command(
+                told["name"], told["usage"], from_plain(Phrase, told["help"]), str
+            )
+            for told in link.ask("GET", "/api/commands")["commands"]
+        }
+        project = link.ask("GET", "/api/status")["project"]
+        super().__init__(
+            words,
+            LineCompleter(commands, lambda: link.ask("GET", "/api/files/list")["files"], words),
+            lambda: _standing(state(), project, words),
+            InMemoryHistory(),
+            ahead=ahead,
+        )
+        self.draft = ""
+        self._was_interrupted = False
+
+    def read_until(self, is_wanted_elsewhere: Callable[[], bool]) -> str | None:
+        """Return the line; "" when interrupted, None when the person leaves."""
+
+        def look() -> None:
+            if is_wanted_elsewhere():
+                self.interrupt()
+
+        self._was_interrupted = self._session.app.erase_when_done = False
+        text = self._read(self.draft, look)
+        if not self._was_interrupted:
+            self.draft = ""
+        return text
+
+    def refresh(self) -> None:
+        """Show what holds now; from any thread."""
+        self._stands = self._standing()
+        with suppress(RuntimeError):  # the line is just done
+            self._session.app.invalidate()
+
+    def interrupt(self) -> None:
+        """Make `read_until` return; from any thread."""
+        app = self._session.app
+        loop = app.loop
+        if loop is None or not app.is_running:
+            return
+
+        def leave() -> None:
+            if app.is_running and app.future and not app.future.done():
+                self.draft = self._session.default_buffer.text
+                self._was_interrupted = app.erase_when_done = True
+                app.exit(result="")
+
+        with suppress(RuntimeError):  # the line is just done
+            loop.call_soon_threadsafe(leave)
+
+
+def _standing(state: Packet, project: str, words: Translator) -> StyleAndTextTuples:
+    context = state["context"]
+    return standing(
+        words,
+        model=state["model"],
+        is_practice=state["practice"],
+        mode=state["mode"],
+        project=project,
+        approval=state["approval"],
+        context=(context["used"], context["limit"]),
+        cost=state["usage"]["cost_usd"],
+    )

@@ -1,0 +1,129 @@
+"""The way to a running browser server, for the terminal that joins it. See docs/protocol.md."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from pathlib import Path
+from typing import Any, get_args
+from urllib.parse import urlencode, urlsplit
+
+from core.events import Event
+from utils.i18n import Phrase, UserError, phrase
+from utils.system.sockets import cut
+from utils.text.codec import from_plain
+from utils.waiting import Stop
+
+Packet = dict[str, Any]
+_EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
+SILENCE = 30.0
+"""Seconds without a sign of life after which the server is taken to be gone."""
+
+
+class Lost(Exception):
+    """The connection broke; the session goes on without us."""
+
+
+class Deleted(Exception):
+    """There is no such session any more."""
+
+
+class ServerLink:
+    """Talks to the server that *file* tells of at that moment, be it another than before."""
+
+    def __init__(self, file: Path, port: int) -> None:
+        self._file = file
+        self._port = port
+
+    def ask(self, method: str, path: str, **body: Any) -> Packet:
+        """Make one request and return the answer.
+
+        Raises `UserError` when it is refused, or when there is no server.
+        """
+        try:
+            sent = body if method != "GET" else None
+            with self._answer(method, path, sent, Stop()) as answer:
+                told: Packet = json.loads(answer.read() or b"{}")
+        except (OSError, HTTPException, ValueError, KeyError):
+            raise _nobody(self._port) from None
+        if answer.status >= 400:
+            raise UserError(_reason(told))
+        return told
+
+    def events(
+        self, session: str, boot: str, after: int, stop: Stop
+    ) -> Iterator[tuple[str, Packet]]:
+        """Yield what happens, "attached" first; end never, but by raising `Lost` or `Deleted`.
+
+        *stop* ends the connection at once, whatever it waits for.
+        """
+        where = urlencode({"session": session, "boot": boot, "after": after})
+        try:
+            with self._answer("GET", f"/events?{where}", None, stop) as answer:
+                if answer.status == 404:
+                    raise Deleted
+                if answer.status == 200:
+                    yield from _read(answer)
+        except (OSError, HTTPException, ValueError, KeyError):
+            pass
+        raise Lost
+
+    @contextmanager
+    def _answer(
+        self, method: str, path: str, body: Packet | None, stop: Stop
+    ) -> Iterator[HTTPResponse]:
+        """Make one request, and keep its connection until this ends."""
+        about = json.loads(self._file.read_bytes())
+        server = urlsplit(about["url"])
+        headers = {
+            "Authorization": f"Bearer {about['token']}",
+            "Content-Type": "application/json",
+            "Connection": "close",
+        }
+        sent = None if body is None else json.dumps(body)
+        with closing(HTTPConnection(server.hostname or "", server.port, timeout=SILENCE)) as line:
+            line.connect()
+            connected = line.sock  # which the line forgets as soon as the answer begins
+            with stop.calling(lambda: cut(connected)):
+                line.request(method, path, sent, headers)
+                with closing(line.getresponse()) as answer:
+                    yield answer
+
+
+def _read(answer: HTTPResponse) -> Iterator[tuple[str, Packet]]:
+    """Yield the events of a stream, by name, until it ends."""
+    name = ""
+    while line := answer.readline():
+        key, _, value = line.decode().rstrip("\n").partition(": ")
+        name = value if key == "event" else name
+        if key == "data" and name == "session":  # the only news of it that this carries
+            raise Deleted
+        if key == "data":
+            yield name, json.loads(value)
+
+
+def event_of(packet: Packet) -> Event:
+    """Return the event that *packet* tells of."""
+    event: Event = from_plain(_EVENTS[packet["type"]], packet)
+    return event
+
+
+def new_id() -> str:
+    """Return an id for a command."""
+    return uuid.uuid4().hex
+
+
+def _reason(told: Packet) -> Phrase:
+    if isinstance(told.get("phrase"), dict):
+        reason: Phrase = from_plain(Phrase, told["phrase"])
+        return reason
+    return phrase("The server refused: {why}", why=str(told.get("error", "?")))
+
+
+def _nobody(port: int) -> UserError:
+    return UserError(
+        phrase("No Onefold serves on port {port}; start one with --web, or say --port.", port=port)
+    )

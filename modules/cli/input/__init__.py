@@ -1,0 +1,20 @@
+"""What a person types: the prompt, keys and lines during a turn, answers to questions.
+
+- approval_input     Asking the person at the keyboard for leave.
+- input_history      What the person typed at the prompt in earlier sessions, kept without secrets.
+- keyboard           The keyboard while no prompt is open: nothing is echoed, and single keys can be
+                     read.
+- line_completion    Completion of the prompt: commands at its beginning, paths of the project
+                     behind an @.
+- message_queue      The lines entered while a turn runs: on disk with the session until they are
+                     sent.
+- prompt             The line where a person types: history, completion, several lines, and what
+                     holds right now.
+- startup_questions  The questions before there is a screen: one line each, in the language of the
+                     person.
+- status_line        The line below the prompt: what holds right now.
+- typeahead          What is typed while a turn runs: commands that need not wait are run, the rest
+                     is kept.
+- typed_line         The line that a person types while no prompt is open, edited as the prompt
+                     would edit it.
+"""

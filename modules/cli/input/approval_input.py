@@ -1,0 +1,258 @@
+"""Asking the person at the keyboard for leave."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from core.events import ApprovalAsked, Reply
+from modules.cli.input import keyboard
+from modules.cli.render.heading import cut
+from modules.translator import Translator
+from utils.i18n import Phrase, phrase
+from utils.system.interrupts import lent
+from utils.text.clean import visible
+from utils.waiting import Stop
+
+if TYPE_CHECKING:
+    from prompt_toolkit.key_binding import KeyPressEvent
+
+_PASTE = keyboard.PASTE_BEGINS.decode()
+PATTERN = 60
+"""Cells of a pattern that is named: it says no more than the call that stands there."""
+EDITED = ("command", "code", "content", "new")
+"""Names of the argument that is edited alone where there is one; else all are, as JSON."""
+
+
+class Asker(Protocol):
+    """Somebody who can be asked."""
+
+    def settle(self) -> None:
+        """Wait until they do not type: what they typed is no answer to what comes now."""
+
+    def key(self) -> str | None:
+        """Wait for a key and return what it sends; None when there will be none."""
+
+    @property
+    def has_draft(self) -> bool:
+        """Whether they began a line that is no answer: keys that edit are for that."""
+
+    def keep(self, typed: str) -> None:
+        """Keep *typed*, and what follows until they pause, for the next prompt."""
+
+    def reason(self) -> str:
+        """Ask why not; "" when no reason is given."""
+
+    def edit(self, label: Phrase, text: str) -> str | None:
+        """Let the person change *text*; None when they leave it as it is."""
+
+    def stop(self) -> None:
+        """Stop the turn."""
+
+    def suspend(self) -> None:
+        """Let the shell have the terminal, until it lets us go on."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question on the screen: *open* shows what can be answered, *close* takes that away.
+
+    *wait* shows in its place that it waits for the person to end what they type. *show_all* prints
+    what is asked for in full, if anything of it was cut.
+    """
+
+    event: ApprovalAsked
+    arguments: Mapping[str, Any]
+    open: Callable[[], None]
+    close: Callable[[], None]
+    wait: Callable[[], None]
+    show_all: Callable[[], object]
+
+
+def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
+    """Return what can be answered, each with its key."""
+    match event.risk:
+        case "loop":
+            offered = [phrase("y let it go on"), phrase("n stop here")]
+        case "loss":
+            offered = [phrase("y keep it so"), phrase("n put everything back")]
+        case _:
+            offered = [phrase("y yes")]
+            if event.pattern:
+                pattern = cut(visible(event.pattern), PATTERN)
+                offered.append(phrase("a always: {pattern}", pattern=pattern))
+                offered.append(phrase("p other pattern"))
+            if event.may_revise:
+                offered.append(phrase("e edit"))
+            offered.append(phrase("n no"))
+    return [*offered, phrase("Ctrl-O view all")] if is_cut else offered
+
+
+def wait_for_reply(asker: Asker, question: Question) -> Reply | None:
+    """Wait for one of the keys offered; the question is closed while the keyboard is for text.
+
+    Any other letter begins a line that somebody types: nothing of that is an answer.
+    """
+    asker.settle()
+    question.open()
+    while (key := asker.key()) is not None:
+        match _plain(key):
+            case keyboard.CTRL_O:
+                question.show_all()
+            case plain if plain.endswith(keyboard.CTRL_C):
+                asker.stop()
+                return None
+            case keyboard.CTRL_Z:
+                question.close()
+                asker.suspend()
+                question.open()
+            case plain if plain in _keys(question.event):
+                if reply := _reply(asker, question, plain):
+                    return reply
+            case plain if asker.has_draft or _begins_line(plain):
+                question.wait()
+                asker.keep(key)
+                question.open()
+    return None
+
+
+def _keys(event: ApprovalAsked) -> set[str]:
+    """Return what answers the question, spelt out or not."""
+    keys = {"y", "yes", "n", "no", keyboard.ESCAPE}
+    if event.pattern:
+        keys |= {"a", "always", "p"}
+    return keys | {"e"} if event.may_revise else keys
+
+
+def _reply(asker: Asker, question: Question, key: str) -> Reply | None:
+    event = question.event
+    match key:
+        case "y" | "yes":
+            return Reply(yes=True)
+        case "a" | "always":
+            return Reply(yes=True, always=True, pattern=event.pattern)
+        case "n" | "no" | keyboard.ESCAPE:
+            question.close()
+            return Reply(yes=False, reason=asker.reason())
+        case "p":
+            question.close()
+            if pattern := asker.edit(phrase("Allow from now on"), event.pattern):
+                return Reply(yes=True, always=True, pattern=pattern.strip())
+            question.open()
+        case "e":
+            question.close()
+            if arguments := _revised(asker, question.arguments):
+                return Reply(yes=True, arguments=arguments)
+            question.open()
+    return None
+
+
+def _revised(asker: Asker, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return *arguments* as the person changed them, None when they did not."""
+    for name in EDITED:
+        if isinstance(arguments.get(name), str):
+            label = phrase("{name}, as it should be", name=name)
+            text = asker.edit(label, arguments[name])
+            return None if text is None else {**arguments, name: text}
+    return _revised_json(asker, json.dumps(dict(arguments), ensure_ascii=False, indent=1))
+
+
+def _revised_json(asker: Asker, text: str) -> dict[str, Any] | None:
+    label = phrase("The arguments, as JSON")
+    while (changed := asker.edit(label, text)) is not None:
+        try:
+            value = json.loads(changed)
+        except ValueError:
+            value = None
+        if isinstance(value, dict):
+            return value
+        label, text = phrase("That is no JSON object; mend it"), changed
+    return None
+
+
+def _begins_line(key: str) -> bool:
+    """Return whether *key* is text, typed or pasted."""
+    return key.startswith(_PASTE) or key[:1].isprintable() and key > ""
+
+
+def _plain(key: str) -> str:
+    """Return *key* as it would be without an input method for Chinese and without Shift."""
+    if key.startswith(keyboard.ESCAPE):  # Alt-Enter is no Escape
+        return key
+    return unicodedata.normalize("NFKC", key).strip("\r\n ").lower()
+
+
+class Keyboard:
+    """The person at the terminal *descriptor*; what they type too early goes to *ahead*."""
+
+    def __init__(
+        self, descriptor: int, stop: Stop, words: Translator, ahead: keyboard.TypedAhead
+    ) -> None:
+        self._descriptor = descriptor
+        self._stop = stop
+        self._words = words
+        self._ahead = ahead
+        self._early = ""
+
+    def settle(self) -> None:
+        self._ahead.collect(self._descriptor, self._stop)
+
+    def key(self) -> str | None:
+        key = keyboard.read_key(self._descriptor, self._stop)
+        if key and key.startswith(keyboard.ESCAPE) and not key[1:].startswith(("[", "O", "\r")):
+            key, self._early = key[:1], key[1:]  # what follows at once is no part of that key
+        return key
+
+    @property
+    def has_draft(self) -> bool:
+        return bool(self._ahead.draft)
+
+    def keep(self, typed: str) -> None:
+        self._ahead.add(typed.encode(), came_at_once=True)
+        if not self._ahead.is_erased:
+            self.settle()
+
+    def reason(self) -> str:
+        return (self._prompt(phrase("Why not? (Enter: no reason)"), "") or "").strip()
+
+    def edit(self, label: Phrase, text: str) -> str | None:
+        changed = self._prompt(label, text)
+        return None if changed == text else changed
+
+    def _prompt(self, label: Phrase, text: str) -> str | None:
+        """Return what was typed in the place of *text*; None when the person went back."""
+        from prompt_toolkit import PromptSession
+
+        from modules.cli.input.prompt import bindings, output, typed_early
+
+        def leave(event: KeyPressEvent) -> None:
+            event.app.exit(exception=KeyboardInterrupt)
+
+        keys = bindings(leave, self._ahead.show_all)
+        keys.add("escape")(leave)
+        early, self._early = self._early.encode(), ""
+        try:
+            session: PromptSession[str] = PromptSession(output=output())
+            with lent(), typed_early(early):
+                return session.prompt(
+                    f"  {self._words.say(label)} › ",
+                    default=text,
+                    multiline=True,
+                    key_bindings=keys,
+                    prompt_continuation="    ",
+                    enable_open_in_editor=True,
+                    enable_suspend=True,
+                )
+        except (EOFError, KeyboardInterrupt):
+            return None
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    def suspend(self) -> None:
+        os.kill(0, signal.SIGTSTP)  # as the terminal does: all that the shell started together

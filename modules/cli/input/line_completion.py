@@ -1,0 +1,102 @@
+"""Completion of the prompt: commands at its beginning, paths of the project behind an @."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+from core.feature import Command
+from core.tools import ToolError
+from modules.translator import Translator
+from utils.i18n import UserError
+
+LIMIT = 50
+FRESH_SECONDS = 5.0
+_MENTION = re.compile(r'(?:^|\s)@(?:"([^"\n]*)|([^\s"]*))$')
+_LAST_WORD = re.compile(r"\S*$")
+_PATH_WORDS = re.compile(r"\b(PATH|FILE)\b")
+
+
+class LineCompleter(Completer):
+    """Completes a line for *commands* and the paths that *files* returns.
+
+    Asked in a thread, because *files* may have to look through a large folder.
+    """
+
+    def __init__(
+        self, commands: Mapping[str, Command], files: Callable[[], Sequence[str]], words: Translator
+    ) -> None:
+        self._commands = commands
+        self._files = _Kept(files)
+        self._words = words
+
+    def get_completions(self, document: Document, _event: CompleteEvent) -> Iterator[Completion]:
+        text = document.text_before_cursor
+        name, space, _ = text.partition(" ")
+        if text.startswith("/") and not space:
+            yield from self._complete_command(text)
+        elif mention := _MENTION.search(text):
+            start = mention[1] if mention[2] is None else mention[2]
+            yield from self._complete_path(start, length=len(mention[0].lstrip()) - 1, is_at=True)
+        elif name in self._commands and _PATH_WORDS.search(self._commands[name].usage):
+            last = _LAST_WORD.search(text)
+            start = last[0] if last else ""
+            yield from self._complete_path(start, length=len(start), is_at=False)
+
+    def _complete_command(self, start: str) -> Iterator[Completion]:
+        for name, command in self._commands.items():
+            if name.startswith(start):
+                yield Completion(
+                    name,
+                    start_position=-len(start),
+                    display=command.usage,
+                    display_meta=self._words.say(command.help),
+                )
+
+    def _complete_path(self, start: str, *, length: int, is_at: bool) -> Iterator[Completion]:
+        for path in best(self._files(), start, LIMIT):
+            text = f'"{path}"' if is_at and " " in path else path
+            yield Completion(text, start_position=-length, display=path)
+
+
+class _Kept:
+    """Asks for the files once in a while only; an answer that fails counts as none."""
+
+    def __init__(self, files: Callable[[], Sequence[str]]) -> None:
+        self._ask = files
+        self._kept: list[str] = []
+        self._asked_at = float("-inf")
+
+    def __call__(self) -> list[str]:
+        if time.monotonic() - self._asked_at > FRESH_SECONDS:
+            try:
+                # A name that cannot be printed cannot be typed either.
+                self._kept = [path for path in self._ask() if path.isprintable()]
+            except (OSError, UserError, ToolError):
+                self._kept = []
+            self._asked_at = time.monotonic()
+        return self._kept
+
+
+def best(paths: Iterable[str], wanted: str, limit: int) -> list[str]:
+    """Return the *limit* paths that fit *wanted* best, without regard to case.
+
+    Those whose file name begins with it come first, then those that contain it, then those that
+    have its characters in its order.
+    """
+    needle = wanted.casefold()
+    found = [path for path in paths if needle in path.casefold()]
+    if not found and needle:
+        spread = re.compile(".*?".join(map(re.escape, needle)), re.DOTALL)
+        found = [path for path in paths if spread.search(path.casefold())]
+
+    def rank(path: str) -> tuple[bool, bool, int, str]:
+        folded = path.casefold()
+        name = folded.rpartition("/")[2]
+        return not name.startswith(needle), needle not in name, len(path), path
+
+    return sorted(found, key=rank)[:limit]

@@ -1,0 +1,280 @@
+"""The line where a person types: history, completion, several lines, and what holds right now."""
+
+from __future__ import annotations
+
+import select
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app_session, run_in_terminal
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
+from prompt_toolkit.filters import has_focus, to_filter
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import History
+from prompt_toolkit.input import Input, create_input
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.layout.processors import TabsProcessor
+from prompt_toolkit.output import Output, create_output
+from prompt_toolkit.styles import Style
+
+from modules.cli.input.keyboard import TypedAhead, pasted
+from modules.translator import Translator
+from utils.i18n import phrase
+
+MENU_ROWS = 8
+PASTED = 64
+"""So many characters at once were not typed."""
+STYLE = Style.from_dict(
+    {
+        "prompt": "ansicyan bold",
+        "bottom-toolbar": "noreverse",
+        "bottom-toolbar.text": "ansibrightblack",
+        "bottom-toolbar.warning": "ansiyellow",
+        "completion-menu": "noreverse bg:default",
+        "completion-menu.completion": "bg:default fg:default",
+        "completion-menu.completion.current": "bg:default fg:ansicyan bold noreverse",
+        "completion-menu.meta.completion": "bg:default fg:ansibrightblack",
+        "completion-menu.meta.completion.current": "bg:default fg:ansicyan",
+    }
+)
+
+
+class Prompt:
+    """Reads what the person types; below it stands what *standing* returns.
+
+    What was typed *ahead* comes first; *history* is what was typed before. *when_shown* is called
+    once, when the person can begin to type.
+    """
+
+    def __init__(
+        self,
+        words: Translator,
+        completer: Completer,
+        standing: Callable[[], StyleAndTextTuples],
+        history: History,
+        *,
+        ahead: TypedAhead,
+        when_shown: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._words = words
+        self._ahead = ahead
+        self._is_leaving = False
+        self._standing = standing
+        self._stands: StyleAndTextTuples = []
+        self._session: PromptSession[str] = PromptSession(
+            [("class:prompt", "› ")],
+            multiline=True,
+            prompt_continuation="  ",
+            completer=completer,
+            complete_in_thread=True,
+            enable_suspend=True,
+            history=history,
+            key_bindings=bindings(self._interrupt, lambda: self._ahead.show_all()),
+            bottom_toolbar=self._toolbar,
+            input_processors=[TabsProcessor(char1=" ", char2=" ")],
+            style=STYLE,
+            input=_input(),
+            output=output(),
+        )
+        self._when_shown: Callable[[], None] | None = when_shown
+        self._session.app.before_render += self._make_room
+        self._session.app.after_render += self._tell_shown
+        for window in self._session.layout.find_all_windows():
+            window.dont_extend_height = to_filter(True)  # the toolbar stands right below the line
+        self._session.default_buffer.on_text_changed += self._stay
+
+    def read(self) -> str | None:
+        """Return the text typed, or None when the person leaves."""
+        return self._read("", lambda: None)
+
+    def _read(self, draft: str, when_run: Callable[[], None]) -> str | None:
+        self._is_leaving = False
+        self._stands = self._standing()
+        give(self._session.input, self._ahead.take())
+
+        def begin() -> None:
+            if self._ahead.was_interrupted():
+                self._session.app.key_processor.feed(KeyPress(Keys.ControlC))
+            when_run()
+
+        try:
+            return self._session.prompt(default=draft, pre_run=begin)
+        except (EOFError, KeyboardInterrupt):
+            return None
+        finally:
+            self._keep_unread()
+
+    def _keep_unread(self) -> None:
+        """Keep what came behind the key that ended the line as what is typed ahead."""
+        keys = get_typeahead(self._session.input)
+        self._ahead.add(b"".join(map(sent, keys)))
+        if any(press.key == Keys.ControlC for press in keys):
+            self._ahead.interrupt()
+
+    def _interrupt(self, event: KeyPressEvent) -> None:
+        """Clear the line; leave when there is nothing to clear for the second time."""
+        buffer = event.current_buffer
+        if buffer.text:
+            buffer.reset()
+        elif self._is_leaving:
+            event.app.exit(exception=EOFError)
+        else:
+            self._is_leaving = True
+
+    def _tell_shown(self, _app: object) -> None:
+        when_shown, self._when_shown = self._when_shown, None
+        if when_shown:
+            when_shown()
+
+    def _stay(self, _buffer: Buffer) -> None:
+        self._is_leaving = False
+
+    def _make_room(self, _app: object) -> None:
+        """Keep rows below the line only while there is a menu to stand in them."""
+        is_open = self._session.default_buffer.complete_state is not None
+        self._session.reserve_space_for_menu = MENU_ROWS if is_open else 0
+
+    def _toolbar(self) -> StyleAndTextTuples:
+        if self._is_leaving:
+            again = self._words.say(phrase("Ctrl-C again leaves"))
+            return [("class:bottom-toolbar.warning", f"  {again}")]
+        return self._stands
+
+
+def bindings(
+    interrupt: Callable[[KeyPressEvent], None], show_all: Callable[[], object]
+) -> KeyBindings:
+    """Return the keys that differ from those of every line editor; Ctrl-O is for *show_all*."""
+    keys = KeyBindings()
+    in_line = has_focus("DEFAULT_BUFFER")
+
+    @keys.add("enter", filter=in_line)
+    def _send(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        state = buffer.complete_state
+        if state and state.current_completion and not buffer.text.startswith("/"):
+            buffer.complete_state = None  # the path is chosen; the message may go on
+        elif buffer.document.current_line_before_cursor.endswith("\\"):
+            buffer.delete_before_cursor()
+            buffer.newline(copy_margin=False)
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter", filter=in_line)
+    @keys.add("c-j", filter=in_line)
+    def _newline(event: KeyPressEvent) -> None:
+        event.current_buffer.newline(copy_margin=False)
+
+    @keys.add("tab", filter=in_line)
+    def _complete(event: KeyPressEvent) -> None:
+        complete(event.current_buffer)
+
+    @keys.add("c-o", filter=in_line)
+    def _show_all(_event: KeyPressEvent) -> None:
+        run_in_terminal(show_all)
+
+    @keys.add("c-c", filter=in_line)
+    @keys.add("<sigint>", filter=in_line)
+    def _interrupt(event: KeyPressEvent) -> None:
+        interrupt(event)
+
+    return keys
+
+
+def give(source: Input, typed: bytes) -> None:
+    """Let the next prompt that reads *source* begin with *typed*, keys and all."""
+    keys: list[KeyPress] = []
+    parser = Vt100Parser(keys.append)
+    parser.feed(typed.decode(errors="surrogateescape"))
+    parser.flush()
+    store_typeahead(source, joined(keys))
+
+
+def sent(press: KeyPress) -> bytes:
+    """Return what the terminal has sent for *press*."""
+    data = press.data.encode(errors="surrogateescape")
+    return pasted(data) if press.key == Keys.BracketedPaste else data
+
+
+@contextmanager
+def typed_early(typed: bytes) -> Iterator[None]:
+    """Let a prompt in between begin with *typed*, and with nothing that is for the next one."""
+    source = get_app_session().input
+    keys = get_typeahead(source)
+    give(source, typed)
+    try:
+        yield
+    finally:
+        store_typeahead(source, keys)
+
+
+def complete(buffer: Buffer) -> None:
+    """Write out what is certain, else go through what is possible.
+
+    prompt_toolkit's own Tab does nothing while the menu of the letters before is still on its way.
+    """
+    state = buffer.complete_state
+    if state and len(state.completions) > 1:
+        buffer.complete_next()
+        return
+    event = CompleteEvent(completion_requested=True)
+    found = list(buffer.completer.get_completions(buffer.document, event))
+    if len(found) == 1:
+        buffer.apply_completion(found[0])
+    elif common := get_common_complete_suffix(buffer.document, found):
+        buffer.insert_text(common)
+    elif found:
+        buffer.start_completion(select_first=True)
+
+
+def _input() -> Input:
+    """Return the keyboard; what comes faster than anybody types is taken in one piece.
+
+    prompt_toolkit would put in each character, and draw, by itself: a long line that a terminal
+    without brackets pastes would take minutes.
+    """
+    source = create_input()
+    read = source.read_keys
+
+    def read_keys() -> list[KeyPress]:
+        keys = read()
+        while len(keys) >= PASTED and select.select([source.fileno()], [], [], 0.01)[0]:
+            more = read()
+            if not more:  # the terminal went away
+                break
+            keys += more
+        return joined(keys)
+
+    source.read_keys = read_keys  # type: ignore[method-assign]
+    return source
+
+
+def joined(keys: list[KeyPress]) -> list[KeyPress]:
+    """Return *keys* with each long run of characters as a paste."""
+    result: list[KeyPress] = []
+    for is_text, run in groupby(keys, lambda press: not isinstance(press.key, Keys)):
+        pressed = list(run)
+        if is_text and len(pressed) >= PASTED:
+            text = "".join(press.data for press in pressed)
+            pressed = [KeyPress(Keys.BracketedPaste, text)]
+        result += pressed
+    return result
+
+
+def output() -> Output:
+    """Return the terminal to draw on.
+
+    prompt_toolkit asks the terminal for the place of its cursor, draws no toolbar before it has
+    the answer, and complains where there is none. It needs to know only that a row is left. Nor
+    does it end that the terminal says what is pasted: between two prompts that counts as well.
+    """
+    made = create_output()
+    made.get_rows_below_cursor_position = lambda: 1  # type: ignore[method-assign]
+    made.disable_bracketed_paste = lambda: None  # type: ignore[method-assign]
+    return made

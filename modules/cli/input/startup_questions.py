@@ -1,0 +1,50 @@
+"""The questions before there is a screen: one line each, in the language of the person."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from modules.translator import Translator
+from utils.i18n import Phrase, phrase
+from utils.system.interrupts import raising
+
+
+def somebody_is_there() -> bool:
+    """Return whether a person sits at this terminal who sees what they type."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def ask(words: Translator, what: Phrase, *, default: str = "", is_hidden: bool = False) -> str:
+    """Return the answer, *default* where it is empty; without a default it is asked again.
+
+    Raises `KeyboardInterrupt` at Ctrl-C and where the input ends.
+    """
+    try:
+        with raising():
+            answer: str = click.prompt(
+                words.say(what), default=default or None, hide_input=is_hidden
+            )
+    except click.Abort:
+        click.echo()
+        raise KeyboardInterrupt from None
+    return answer.strip()
+
+
+def ask_which(words: Translator, what: Phrase, choices: Sequence[str], default: str) -> str:
+    """Return one of *choices*; how it begins is enough, and so is its number."""
+    label = phrase("{what} ({choices})", what=what, choices=", ".join(choices))
+    while True:
+        answer = ask(words, label, default=default).lower()
+        for number, choice in enumerate(choices, start=1):
+            if answer == str(number) or (answer and choice.startswith(answer)):
+                return choice
+        click.echo(words.say(phrase("Say one of {choices}.", choices=", ".join(choices))))
+
+
+def ask_whether(words: Translator, what: Phrase) -> bool:
+    """Return whether the answer is yes; anything else is no."""
+    label = phrase("{what} (y, n)", what=what)
+    return ask(words, label, default="n").lower() in {"y", "yes", "是"}

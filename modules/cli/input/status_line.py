@@ -1,0 +1,53 @@
+"""The line below the prompt: what holds right now."""
+
+from __future__ import annotations
+
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+
+from core.loop.thinking import Mode
+from core.main_terminal import MainTerminal
+from modules.translator import Translator
+from utils.i18n import phrase
+from utils.text.clean import visible
+
+
+def standing_of(terminal: MainTerminal, words: Translator) -> StyleAndTextTuples:
+    """Return the line for *terminal*."""
+    return standing(
+        words,
+        model=terminal.model.model,
+        is_practice=terminal.is_practice,
+        mode=terminal.mode,
+        project=terminal.project,
+        approval=terminal.approval.mode,
+        context=terminal.context_used,
+        cost=terminal.usage.cost_usd,
+    )
+
+
+def standing(
+    words: Translator,
+    *,
+    model: str,
+    is_practice: bool,
+    mode: Mode,
+    project: str,
+    approval: str,
+    context: tuple[int, int],
+    cost: float,
+) -> StyleAndTextTuples:
+    """Return the line; what matters most comes first, for a narrow window cuts the end.
+
+    *context* is how many tokens are used, and the limit; *cost* is in dollars.
+    """
+    used, limit = context
+    facts = [
+        words.say(phrase("thinks once") if mode == "think" else phrase("fast")),
+        visible(project),
+        approval,
+        words.say(phrase("context {percent} %", percent=round(100 * used / limit))),
+        f"${cost:.4f}",
+    ]
+    style = "class:bottom-toolbar.warning" if is_practice else ""
+    name = words.say(phrase("practice model, no AI")) if is_practice else visible(model)
+    return [("", "  "), (style, name), ("", "".join(f" · {fact}" for fact in facts))]

@@ -1,0 +1,294 @@
+"""The screen of `-p`: one task without a dialogue, for a person in a hurry or for a program.
+
+It never replies, and so refuses whatever would have to be asked. It must stay quick to import: no
+screen library here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal, TextIO, assert_never
+
+from core.cards import Card, TextCard
+from core.conversation.messages import AnswerState
+from core.events import (
+    ApprovalAsked,
+    CallDrafted,
+    CommandAnswered,
+    Event,
+    Informed,
+    Retrying,
+    StepFinished,
+    StepStarted,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingFinished,
+    ThoughtKept,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    TurnFinished,
+    TurnStarted,
+    Warned,
+)
+from modules.cli.next_steps import hint_at_the_limit, hint_for
+from modules.cli.render.call_titles import called
+from modules.cli.render.plain_cards import card_text, given
+from modules.cli.task_changes import Changes
+from modules.translator import Translator
+from utils.i18n import Phrase, Text, phrase
+from utils.llm.completion import Usage
+from utils.system.streams import OutputLost
+from utils.text.clean import clean, visible
+
+Output = Literal["text", "json", "stream-json"]
+Status = Literal["done", "error", "stopped", "step_limit", "budget", "refused"]
+
+EXIT_CODES: dict[Status, int] = {
+    "done": 0,
+    "error": 1,
+    "step_limit": 3,
+    "budget": 3,
+    "refused": 4,
+    "stopped": 130,
+}
+BAD_USAGE = 2
+MARKS: dict[AnswerState, str] = {"done": "✓", "failed": "✗", "refused": "⊘", "stopped": "■"}
+_UNPRINTABLE = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+class PlainScreen:
+    """Shows a turn as plain text, as one JSON object or as one JSON line per event.
+
+    Text goes to *out* when all is known, and what happens meanwhile to *err*, if that is a
+    terminal. The JSON object is documented in `result`. *opening* is what a new session begins
+    with, "" where an old one goes on.
+    """
+
+    def __init__(
+        self,
+        output: Output,
+        out: TextIO,
+        err: TextIO,
+        words: Translator,
+        *,
+        project: str = "",
+        opening: str = "",
+    ) -> None:
+        self._output = output
+        self._out: TextIO | None = out
+        self._err = err
+        self._words = words
+        self._project = project
+        self._opening = opening
+        self._texts: list[str] = []
+        self._kept_texts = 0
+        self._steps = 0
+        self._usage = Usage()
+        self._changes = Changes()
+        self._status: Status = "done"
+        self._call: Text = ""
+        self._refused: tuple[Text, Text] | None = None
+        self._is_loss = False
+        self._put_back: list[Text] = []
+        self._was_asked = False
+        self._is_misused = False
+        self._error: Text = ""
+        self._card: Card | None = None
+        self._hint: Phrase | None = None
+        self._lost: OutputLost | None = None
+        self.has_begun = False
+        """Whether anything has happened yet."""
+
+    def show(self, event: Event) -> None:  # noqa: C901 - one case for each event
+        """Take note of *event*, and print it where the output is a stream."""
+        self.has_begun = True
+        if self._output == "stream-json":
+            self._print_json({"type": type(event).__name__, **self._said(event)})
+        match event:
+            case StepStarted():
+                self._steps += 1
+                self._kept_texts = len(self._texts)
+            case TextDelta():
+                self._texts.append(event.text)
+            case Retrying():
+                del self._texts[self._kept_texts :]
+                self._tell(event.reason)
+            case StepFinished():
+                self._usage += event.usage
+            case ToolStarted():
+                self._texts.clear()
+                self._kept_texts = 0
+                self._call, self._is_loss = called(event.name, event.arguments), False
+            case ToolFinished():
+                self._finish_tool(event)
+            case Warned() if self._is_loss:
+                said = phrase("{call}: {what}", call=self._call, what=event.what)
+                self._put_back.append(said)
+                self._is_loss = False
+            case Warned() | Informed():
+                self._tell(event.what)
+            case CommandAnswered():
+                self._take_card(event)
+            case TurnFinished():
+                self._end(event)
+            case ApprovalAsked(risk=risk):
+                self._was_asked, self._is_loss = True, risk == "loss"
+            case TurnStarted(pictures=pictures):
+                for picture in pictures:
+                    self._tell(given(picture))
+            case (
+                ThinkingDelta() | ThinkingFinished() | CallDrafted() | ThoughtKept() | ToolOutput()
+            ):
+                pass
+            case _:
+                assert_never(event)
+
+    def fail(self, what: Text) -> None:
+        """Take note of a failure outside the turn; `finish` then tells it."""
+        self._status = "error"
+        self._error = what
+
+    def finish(self, session: str = "") -> int:
+        """Print what is still to be said about the task; return the exit code.
+
+        Raises `OutputLost` when something could not be written since the task began.
+        """
+        match self._output:
+            case "text":
+                self._finish_text()
+            case "json":
+                self._print_json(self.result(session))
+            case "stream-json":
+                self._print_json({"type": "Result", **self.result(session)})
+            case _:
+                assert_never(self._output)
+        if self._lost:
+            raise self._lost
+        return BAD_USAGE if self._is_misused else EXIT_CODES[self.status]
+
+    @property
+    def status(self) -> Status:
+        return "refused" if self._status == "done" and self._refused else self._status
+
+    def result(self, session: str) -> dict[str, Any]:
+        """Return the task as one JSON object.
+
+        `answer` is the model's last word, or a slash command's text, then with its `card` beside
+        it. `files` has paths by what became of them over the whole task, a rename as
+        `{"from", "to"}`. `error` is None or a sentence.
+        """
+        result: dict[str, Any] = {
+            "session": session,
+            "project": self._project,
+            "status": self.status,
+            "answer": self._answer(),
+            "steps": self._steps,
+            "usage": self._said(self._usage),
+            "files": self._changes.to_json(),
+            "error": self._what_is_wrong() or None,
+        }
+        if self._card:
+            result["card"] = self._said(self._card)
+        return result
+
+    def _answer(self) -> str:
+        if self._card:
+            return card_text(self._card, self._words)
+        return "".join(self._texts).strip()
+
+    def _what_is_wrong(self) -> str:
+        """Return what was put back after a loss, and the failure, or why the first call that was
+        refused was."""
+        error = self._error
+        if self._refused and self.status == "refused":
+            call, why = self._refused
+            if why:
+                error = phrase("Refused: {call}: {why}", call=call, why=why)
+            elif not self._put_back:
+                error = phrase("Refused: {call}", call=call)
+        return " ".join(filter(None, map(self._words.say, [*self._put_back, error])))
+
+    def _take_card(self, event: CommandAnswered) -> None:
+        self._hint = hint_for(self._opening)
+        self._changes.add(event.changes)
+        if event.ok:
+            self._card = event.card
+        else:
+            self.fail(card_text(event.card, self._words) if event.card else event.command)
+            self._is_misused = True
+
+    def _end(self, event: TurnFinished) -> None:
+        if event.still_open:
+            self._tell(event.still_open)
+        self._hint = hint_at_the_limit() if event.why == "step_limit" else None
+        self._status = "error" if event.why == "interrupted" else event.why
+        self._error = event.detail or ""
+        self._usage = event.usage  # with that of replies which came to nothing
+
+    def _finish_tool(self, event: ToolFinished) -> None:
+        self._changes.add(event.changes)
+        if event.state == "refused":
+            why = event.card.body if isinstance(event.card, TextCard) else ""
+            self._refused = self._refused or (self._call, why)
+        self._progress(f"{MARKS[event.state]} {visible(event.name)}  {event.seconds:.1f} s")
+
+    def _finish_text(self) -> None:
+        answer, wrong = clean(self._answer()), self._what_is_wrong()
+        if answer:
+            self._print(answer)
+        if wrong:
+            self._complain(clean(wrong))
+        if self._was_asked and self.status == "refused":
+            refused = phrase("Something was refused for want of approval; see --approve.")
+            self._complain(self._words.say(refused))
+        if self._hint:
+            self._complain(self._words.say(self._hint))
+
+    def _said(self, value: Any) -> Any:
+        """Return *value* as plain JSON, its phrases said in the person's language."""
+        if isinstance(value, Phrase):
+            return self._words.say(value)
+        if is_dataclass(value):
+            return {f.name: self._said(getattr(value, f.name)) for f in fields(value)}
+        if isinstance(value, dict):
+            return {key: self._said(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._said(item) for item in value]
+        return value
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def _print_json(self, value: dict[str, Any]) -> None:
+        text = json.dumps(value, ensure_ascii=False)
+        self._print(_UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+    def _print(self, text: str) -> None:
+        """Print *text* and flush; a reader that went away is no error."""
+        if self._out is None:
+            return
+        try:
+            _write(self._out, text)
+        except OutputLost as lost:
+            self._out = None
+            self._lost = None if lost.is_unread else lost
+
+    def _tell(self, what: Text) -> None:
+        self._progress(self._words.say(what))
+
+    def _progress(self, line: str) -> None:
+        if self._output == "text" and self._err.isatty():
+            self._complain(clean(line))
+
+    def _complain(self, line: str) -> None:
+        with suppress(OutputLost):  # nobody listens
+            _write(self._err, line)
+
+
+def _write(file: TextIO, text: str) -> None:
+    encoding = file.encoding or "utf-8"
+    file.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+    file.flush()

@@ -1,0 +1,31 @@
+"""What the terminal shows: events, cards, Markdown and the lines that change.
+
+- approval_view    A question on the terminal screen: what is asked for to the letter, and the
+                   person's answer.
+- call_titles      What a call is called on screen: a verb, and what it is done to.
+- card_renderer    Each card drawn once, for a terminal.
+- card_rows        Single rows of the cards: of a diff, of a search, of a plan.
+- columns          Tables without lines; in a narrow window each row is stacked under its first
+                   cell.
+- greeting         The first lines of a dialogue. Drawn without rich, which need not be loaded to
+                   see a prompt.
+- heading          The first line of a call: what is done to what, then figures that must not be cut
+                   off.
+- live             The lower end of a terminal: what is said for good, and below it a few lines that
+                   change.
+- live_region      The few lines at the end of the screen that change while a turn runs.
+- markdown         Markdown as this house draws it: calm, without boxes, with Chinese wrapped as
+                   Chinese is.
+- markdown_stream  Markdown cut into blocks while it streams, so that each is drawn once, when it is
+                   whole.
+- plain_cards      Cards as plain text: for pipes, logs and whoever wants no drawing. Imports no
+                   screen library.
+- program_view     The program of a call in a few rows: of a long one the middle is left out until
+                   it is asked for.
+- screen           The terminal screen: draws every event of a turn, and asks where a person must be
+                   asked.
+- scrollback       What is printed for good, in the order in which it came: the model's text, and
+                   all between.
+- theme            How the terminal screen looks: one console, its colours, and the marks of the
+                   house.
+"""

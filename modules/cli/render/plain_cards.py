@@ -1,0 +1,156 @@
+"""Cards as plain text: for pipes, logs and whoever wants no drawing. Imports no screen library."""
+
+from __future__ import annotations
+
+from typing import assert_never
+from unicodedata import east_asian_width
+
+from core.cards import (
+    Card,
+    Change,
+    DiffCard,
+    LinksCard,
+    RunCard,
+    SearchCard,
+    TableCard,
+    TextCard,
+    TodoCard,
+    TreeCard,
+    TreeEntry,
+)
+from modules.translator import Translator
+from utils.i18n import Phrase, Text, phrase
+from utils.llm.completion import Usage
+from utils.pictures import Picture
+from utils.text.clean import clean, visible
+from utils.text.lines import size_in_words
+
+TODO_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
+
+
+def card_text(card: Card, words: Translator) -> str:
+    """Return all that *card* says, harmless for a terminal, without a newline at the end."""
+    match card:
+        case TextCard():
+            return _joined(words.say(card.title), words.say(card.body))
+        case DiffCard():
+            head = f"{visible(card.path)} (+{card.added} -{card.removed})"
+            return _joined(head, words.say(card.note), card.diff)
+        case RunCard():
+            lines = [words.say(change_phrase(change)) for change in card.changes]
+            return _joined(card.output, words.say(run_ending(card, words)), *lines)
+        case SearchCard():
+            hits = [f"{visible(hit.path)}:{hit.line}: {hit.text.strip()}" for hit in card.hits]
+            return _joined(*hits, words.say(found(card)), words.say(unsearched(card)))
+        case TreeCard():
+            rows = ["  " * e.depth + _entry(e) for e in card.entries]
+            return _joined(visible(card.path) or ".", *rows, words.say(left_out(card.left_out)))
+        case TableCard():
+            return _joined(words.say(card.title), _table(card, words))
+        case LinksCard():
+            return _joined(*(f"{link.title}\n  {link.url}" for link in card.links))
+        case TodoCard():
+            return _joined(*(f"{TODO_MARKS[todo.status]} {todo.title}" for todo in card.todos))
+        case _:
+            assert_never(card)
+
+
+def _entry(entry: TreeEntry) -> str:
+    name = visible(entry.path.rpartition("/")[2])
+    head = f"{name}/" if entry.size is None else f"{name}  {size_in_words(entry.size)}"
+    return f"{head}  {visible(entry.note)}" if entry.note else head
+
+
+def _joined(*parts: str) -> str:
+    return "\n".join(clean(part).rstrip("\n") for part in parts if part)
+
+
+def _table(card: TableCard, words: Translator) -> str:
+    rows = [[visible(words.say(cell)) for cell in row] for row in (card.columns, *card.rows) if row]
+    columns = max(map(len, rows), default=0)
+    widths = [max(_cells(row[i]) for row in rows if i < len(row)) for i in range(columns)]
+    lines = (
+        "  ".join(cell + " " * (widths[i] - _cells(cell)) for i, cell in enumerate(row))
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _cells(text: str) -> int:
+    """Return the columns of a terminal that *text* takes; a Chinese character takes two."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+
+
+# --- sentences that both drawings of a card need -------------------------------------------------
+
+
+def run_ending(card: RunCard, words: Translator) -> Phrase:
+    """Return how the run of *card* ended: its exit code, or what killed it."""
+    if card.exit_code is None:
+        return phrase("ended early: {why}", why=words.say(card.why) or "–")
+    return phrase("exit code {code}", code=card.exit_code)
+
+
+def change_phrase(change: Change) -> Phrase:
+    path, new_path = visible(change.path), visible(change.new_path)
+    match change.kind:
+        case "created":
+            return phrase("created {path}", path=path)
+        case "modified":
+            return phrase("modified {path}", path=path)
+        case "deleted":
+            return phrase("deleted {path}", path=path)
+        case "renamed":
+            return phrase("renamed {path} to {new_path}", path=path, new_path=new_path)
+        case _:
+            assert_never(change.kind)
+
+
+def given(picture: Picture) -> Phrase:
+    """Tell of a picture that the person gave with a message."""
+    return phrase("picture {what}", what=visible(picture.description))
+
+
+def found(card: SearchCard) -> Phrase:
+    if not card.total:
+        return phrase("Nothing found.")
+    if card.total > len(card.hits):
+        return phrase("… and {n} more", n=card.total - len(card.hits))
+    return Phrase("")
+
+
+def unsearched(card: SearchCard) -> Phrase:
+    """Say that files were not searched, if that is so: too large, or the limit came first."""
+    if card.is_cut_short:
+        return phrase("The search was cut short by its time limit.")
+    if not card.too_large:
+        return Phrase("")
+    n = card.too_large
+    files = phrase("1 file") if n == 1 else phrase("{n} files", n=n)
+    return phrase("Too large to search: {files}", files=files)
+
+
+def left_out(count: int) -> Phrase:
+    return phrase("… and {n} more", n=count) if count else Phrase("")
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people write it: 0.4 s (a whole number: 4 s), 12 s, 3 min 05 s."""
+    if isinstance(seconds, float) and seconds < 9.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def usage_parts(usage: Usage) -> list[Text]:
+    """Return what a turn used, by parts; nothing when the model was not asked."""
+    if not usage.requests:
+        return []
+    cached = round(100 * usage.cache_hit_tokens / max(usage.prompt_tokens, 1))
+    return [
+        phrase(
+            "{n} tokens sent, {cached} % from cache", n=f"{usage.prompt_tokens:,}", cached=cached
+        ),
+        phrase("{n} received", n=f"{usage.completion_tokens:,}"),
+        f"${usage.cost_usd:.4f}",
+    ]

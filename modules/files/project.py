@@ -1,0 +1,373 @@
+"""The one folder that Onefold works in: every file of it is reached through here."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from types import EllipsisType
+from typing import BinaryIO
+
+from core.tools import ToolError
+from modules.files import path_errors
+from modules.files.containment import (
+    Changed,
+    DirectoryItem,
+    Guarded,
+    Linked,
+    Outside,
+    Special,
+)
+from modules.files.editing.long_text import LONGEST, LongText, OnlyWhole, TooFar, excerpt
+from modules.files.editing.text_file import NotText, TextFile
+from modules.files.ignore import ignored_folders, visible_files
+from modules.files.own_code import OwnCode
+from modules.files.writable import MOST_NEW, TooDeep, Writable
+from utils.i18n import UserError, phrase
+from utils.text.clean import visible
+from utils.text.git_names import is_git_name
+
+__all__ = ["Changed", "DirectoryItem", "Missing", "Project"]
+
+_LARGEST = 20_000_000
+
+
+class Missing(ToolError):
+    """There is nothing at the path."""
+
+
+class Binary(ToolError):
+    """The file is no text."""
+
+
+class Project:
+    """The folder *root*. Paths are relative, '/'-separated str ('' is the root).
+
+    Bytes of a name that are not UTF-8 stand in it by surrogateescape. A path may also be given as
+    `utils.text.clean.visible` shows it. Whatever goes wrong with a path raises `ToolError`.
+
+    *hidden* are folders that the agent must not see even when they lie inside, and *own* is what
+    Onefold itself is loaded from, which nothing here changes.
+    """
+
+    def __init__(
+        self, root: Path, *, hidden: Iterable[Path] = (), own: OwnCode | None = None
+    ) -> None:
+        """Raises `UserError` if *root* is missing, no folder, unreadable, or the whole disk."""
+        self.root = Path(os.path.realpath(root))
+        self._roots = (str(self.root), os.path.abspath(root))  # noqa: PTH100 - links stay
+        self.own = own or OwnCode()
+        shown = visible(str(root))
+        if self.root == Path(self.root.anchor):
+            raise UserError(phrase("The project cannot be the whole disk; choose a folder."))
+        try:
+            kept = (*self.own.paths, *self.own.links)
+            self._beneath = Writable(self.root, hidden=hidden, own=kept)
+        except FileNotFoundError:
+            raise UserError(
+                phrase("The project folder {path} does not exist.", path=shown)
+            ) from None
+        except NotADirectoryError:
+            raise UserError(phrase("The project {path} is not a folder.", path=shown)) from None
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise UserError(
+                phrase("The project folder {path} cannot be read: {why}.", path=shown, why=why)
+            ) from None
+        self.name = visible(self.root.name)
+
+    def close(self) -> None:
+        self._beneath.close()
+
+    @property
+    def hidden(self) -> list[str]:
+        """The folders inside that the agent must not see."""
+        return self._beneath.hidden
+
+    # Paths
+
+    def normal(self, path: str) -> str:
+        """Return *path* without '.', '..' and doubled '/', relative to the root."""
+        if "\0" in path:
+            raise ToolError(phrase("A path cannot hold a NUL character."))
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            raise ToolError(phrase("{path} is not a valid path.", path=visible(path))) from None
+        parts: list[str] = []
+        for part in self._relative(path).split("/"):
+            if part == ".." and not parts:
+                raise ToolError(path_errors.outside(path))
+            if part == "..":
+                parts.pop()
+            elif part not in ("", "."):
+                parts.append(part)
+        return self._as_it_is("/".join(parts))
+
+    def meant(self, path: str) -> str:
+        """Return *path* made normal as a model means it: relative, and not to the folder above.
+
+        Small models put the project's own name in front. Where nothing in the project has that
+        name, it is left out, if there is something at the rest.
+        """
+        name = self.normal(path)
+        first, _, rest = name.partition("/")
+        if first != self.name or self.stat(first) is not None:
+            return name
+        return rest if not rest or self.stat(rest) is not None else name
+
+    def _relative(self, path: str) -> str:
+        if not path.startswith("/"):
+            return path
+        absolute = os.path.normpath(path)
+        for root in self._roots:
+            if absolute == root or absolute.startswith(f"{root}/"):
+                return absolute[len(root) :]
+        raise ToolError(path_errors.outside(path))
+
+    def _as_it_is(self, path: str) -> str:
+        r"""Return the path that *path* shows with escapes (`a\x1b.txt`), if only that exists."""
+        if "\\" not in path or self.stat(path) is not None:
+            return path
+        try:
+            meant = _ESCAPE.sub(lambda found: _meant(found[0]), path)
+            os.fsencode(meant)
+        except (ValueError, UnicodeError):
+            return path
+        return meant if "\0" not in meant and self.stat(meant) is not None else path
+
+    def is_protected(self, path: str) -> bool:
+        """Return whether *path* is in a folder of git's, by its name."""
+        return any(is_git_name(part) for part in path.split("/"))
+
+    def with_git(self) -> Project:
+        """Return the same folder for a call that the person let write to git's own files."""
+        other = copy.copy(self)
+        other._beneath = self._beneath.with_git()
+        return other
+
+    # Reading
+
+    def read_bytes(self, path: str, limit: int = _LARGEST) -> bytes:
+        """Return the content of a regular file, refused when larger than *limit* bytes."""
+        with self._told(path), self._beneath.opened(path) as file:
+            size = os.fstat(file).st_size
+            data = b"" if size > limit else self._read(file, limit)
+        if max(size, len(data)) > limit:
+            raise ToolError(path_errors.too_large(path, max(size, len(data))))
+        return data
+
+    def _read(self, file: int, limit: int) -> bytes:
+        with os.fdopen(os.dup(file), "rb") as stream:
+            return stream.read(limit + 1)
+
+    @contextmanager
+    def stream(self, path: str) -> Iterator[BinaryIO]:
+        """Yield the content of the regular file *path*, however large, to be read by part."""
+        with (
+            self._told(path),
+            self._beneath.opened(path) as file,
+            os.fdopen(os.dup(file), "rb") as stream,
+        ):
+            yield stream
+
+    def read_text(self, path: str) -> TextFile:
+        """Return the text file *path*. What is no text is refused with what it is instead."""
+        return self.text_of(path, self.read_bytes(path))
+
+    def text_of(self, path: str, data: bytes) -> TextFile:
+        """Return *data*, the content of *path*, as text."""
+        try:
+            return TextFile.decode(data)
+        except NotText as error:
+            raise Binary(path_errors.no_text(path, error, len(data))) from None
+
+    @contextmanager
+    def read_lines(self, path: str) -> Iterator[LongText | None]:
+        """Yield the lines of the text file *path*; None if it is not too large for `read_text`."""
+        with self._told(path), self._beneath.opened(path) as file:
+            size = os.fstat(file).st_size
+            if size <= _LARGEST:
+                yield None
+                return
+            with os.fdopen(os.dup(file), "rb") as stream:
+                yield self._lines(path, stream, size)
+
+    @contextmanager
+    def read_from(
+        self, path: str, line: int
+    ) -> Iterator[tuple[TextFile, Iterator[str], int] | None]:
+        """Yield the form of a text file too long for `read_lines`, its lines from *line*, its size.
+
+        None if it is not too long.
+        """
+        with self._told(path), self._beneath.opened(path) as file:
+            size = os.fstat(file).st_size
+            if size <= LONGEST:
+                yield None
+                return
+            with os.fdopen(os.dup(file), "rb") as stream:
+                try:
+                    form, lines = excerpt(stream, line)
+                except NotText as error:
+                    raise Binary(path_errors.no_text(path, error, size)) from None
+                except (OnlyWhole, TooFar):
+                    raise ToolError(path_errors.too_large(path, size)) from None
+                yield form, lines, size
+
+    def _lines(self, path: str, stream: BinaryIO, size: int) -> LongText:
+        if size > LONGEST:
+            raise ToolError(path_errors.too_long(path, size))
+        try:
+            return LongText.of(stream)
+        except NotText as error:
+            raise Binary(path_errors.no_text(path, error, size)) from None
+        except OnlyWhole:
+            raise ToolError(path_errors.too_large(path, size)) from None
+
+    def stat(self, path: str) -> os.stat_result | None:
+        """Return the state of *path* itself, a last link not followed; None if it is missing."""
+        with self._told(path):
+            try:
+                return self._beneath.lstat(path)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+
+    def entries(self, path: str) -> Sequence[DirectoryItem]:
+        """Return what is in the folder *path*, by name, ignored or not."""
+        with self._told(path):
+            return self._beneath.scan(path)
+
+    def names(self, path: str) -> Sequence[tuple[str, bool]]:
+        """Return the names in the folder *path*, in no order, and whether each is a folder."""
+        with self._told(path):
+            return self._beneath.names(path)
+
+    def files(self, path: str = "") -> list[str]:
+        """Return all files below the folder *path* that no rule ignores, sorted; links too.
+
+        They may be gone, or be no regular files, when they are looked at.
+        """
+        found = self.stat(path)
+        if found is not None and not stat.S_ISDIR(found.st_mode):
+            return [path]
+        with self._told(path):
+            return visible_files(self._beneath, self.root, path)
+
+    def ignored_folders(self, path: str, names: Iterable[str]) -> set[str]:
+        """Return which of the folders *names* in *path*, which hold no file, a rule ignores."""
+        with self._told(path):
+            return ignored_folders(self._beneath, path, names)
+
+    # Writing
+
+    def write_bytes(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        make_folders: bool = False,
+        expect: bytes | EllipsisType | None = ...,
+    ) -> None:
+        """Replace the file *path* by *data* atomically, its mode kept; links are refused.
+
+        With *expect* only if it still holds that, or None, if it does not exist; else it raises
+        `containment.Changed`.
+        """
+        with self._told(path):
+            folders = self._beneath.with_folders(path.rpartition("/")[0])
+            try:
+                with folders if make_folders else nullcontext():
+                    self._beneath.write(path, data, expect)
+            except FileExistsError:
+                raise Changed from None
+
+    def rename(self, path: str, new_path: str) -> None:
+        """Move a file or folder, its new folders made; nothing is ever replaced."""
+        with self._told(path, new_path):
+            if new_path.startswith(f"{path}/"):  # before a folder is made for nothing
+                raise OSError(errno.EINVAL, "into itself")
+        folders = self._beneath.with_folders(new_path.rpartition("/")[0])
+        with self._told(new_path), folders, self._told(path, new_path):
+            self._beneath.rename(path, new_path)
+
+    def delete_file(self, path: str) -> None:
+        """Delete a file or a link."""
+        with self._told(path):
+            self._beneath.unlink(path)
+
+    def delete_folder(self, path: str, *, recursive: bool) -> None:
+        """Delete the folder *path*; unless *recursive* it must be empty."""
+        if recursive and (repository := self._repository_in(path)):
+            raise ToolError(
+                phrase("{path} is the memory of git; I do not delete it.", path=visible(repository))
+            )
+        with self._told(path):
+            self._beneath.remove_folder(path, recursive=recursive)
+
+    def make_folder(self, path: str) -> None:
+        """Make the folder *path* and those above it; it may exist."""
+        with self._told(path):
+            self._beneath.make_folders(path)
+
+    def _repository_in(self, path: str) -> str:
+        """Return the first folder of git's at or below *path*, "" if there is none."""
+        ahead = [path]
+        while ahead:
+            folder = ahead.pop()
+            for item in self.entries(folder):
+                name = f"{folder}/{item.name}"
+                if is_git_name(item.name):
+                    return name
+                if item.is_folder:
+                    ahead.append(name)
+        return ""
+
+    @contextmanager
+    def _told(self, path: str, new_path: str = "") -> Iterator[None]:
+        """Turn what can happen to a path into a sentence about it."""
+        shown = visible(path) or "."
+        try:
+            yield
+        except Outside:
+            is_root = phrase("{path} is a folder, not a file.", path=shown)
+            raise ToolError(path_errors.outside(path) if path else is_root) from None
+        except Guarded:
+            raise ToolError(
+                phrase(
+                    "{path} is out of bounds: it belongs to git or to Onefold itself.", path=shown
+                )
+            ) from None
+        except Linked as link:
+            target = visible(link.target)
+            raise ToolError(
+                phrase(
+                    "{path} is or goes through a link to {target}; links are not written through.",
+                    path=shown,
+                    target=target,
+                )
+            ) from None
+        except TooDeep:
+            raise ToolError(
+                phrase("{path} needs too many new folders; {n} at most.", path=shown, n=MOST_NEW)
+            ) from None
+        except Special:
+            raise ToolError(
+                phrase("{path} is a device, pipe or socket, not a file.", path=shown)
+            ) from None
+        except FileNotFoundError:
+            raise Missing(phrase("There is no {path}.", path=shown)) from None
+        except OSError as error:
+            raise ToolError(path_errors.refused(error, shown, visible(new_path))) from None
+
+
+_ESCAPE = re.compile(r"\\(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
+
+
+def _meant(escape: str) -> str:
+    return escape.encode("ascii").decode("unicode_escape")

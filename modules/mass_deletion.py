@@ -1,0 +1,90 @@
+"""A pause before a loss: a run that deleted much is shown to the person before anything goes on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from core.cards import Change, TreeCard, TreeEntry
+from core.feature import Feature, PostRunConfirmation
+from utils.i18n import UserError, phrase
+from utils.text.clean import visible
+
+MANY = 20
+"""More deleted files than these are always asked about."""
+FEW = 3
+"""Fewer than these never are, however small the folder is."""
+_MOST_SHOWN = 200
+_SIGNS = {"created": "+", "modified": "~", "deleted": "-", "renamed": ">"}
+
+
+class Undo(Protocol):
+    """What is known of calls, and the way back."""
+
+    def changes_of(self, call_id: str) -> Sequence[Change]: ...
+
+    def size_of(self, call_id: str, change: Change) -> int | None:
+        """Return the bytes of a file that the call changed, None for a folder."""
+
+    def take_back(self, call_id: str) -> bool:
+        """Undo the call; return whether all of it could be."""
+
+
+class MassDeletionGuard(Feature):
+    """Asks whether to keep what a call did when it deleted many files, or most there were.
+
+    *files* returns those that are in the folder now.
+    """
+
+    def __init__(self, undo: Undo, files: Callable[[], Sequence[str]]) -> None:
+        self._undo = undo
+        self._files = files
+
+    def doubt(self, call_id: str) -> PostRunConfirmation | None:
+        changes = self._undo.changes_of(call_id)
+        gone = sum(change.kind == "deleted" for change in changes)
+        if gone < FEW:
+            return None
+        new = sum(change.kind == "created" for change in changes)
+        before = len(self._files()) - new + gone
+        if gone <= MANY and gone * 2 <= before:
+            return None
+        why = phrase(
+            "It deleted {gone} of {all} files. Yes keeps what it did; no puts everything back.",
+            gone=gone,
+            all=before,
+        )
+        tree = tree_of(changes, lambda change: self._undo.size_of(call_id, change))
+        return PostRunConfirmation(why, tree, lambda: self._put_back(call_id))
+
+    def _put_back(self, call_id: str) -> None:
+        if not self._undo.take_back(call_id):
+            raise UserError(
+                phrase("Not everything could be put back; /diff shows what is missing.")
+            )
+
+
+def tree_of(changes: Sequence[Change], size: Callable[[Change], int | None]) -> TreeCard:
+    """Return what happened as a tree, each folder with the number of changes below it."""
+    counts: Counter[str] = Counter()
+    for change in changes:
+        for folder in _folders(change.path):
+            counts[folder] += 1
+    entries: list[TreeEntry] = []
+    told: set[str] = set()
+    for change in sorted(changes, key=lambda change: change.path):
+        for depth, folder in enumerate(_folders(change.path)):
+            if folder not in told:
+                told.add(folder)
+                entries.append(TreeEntry(visible(folder), depth, None, f"{counts[folder]:,}"))
+        note = f"{_SIGNS[change.kind]} {visible(change.new_path)}".rstrip()
+        bytes_ = size(change) if len(entries) < _MOST_SHOWN else 0  # the others are not shown
+        entries.append(TreeEntry(visible(change.path), change.path.count("/"), bytes_, note))
+    return TreeCard("", tuple(entries[:_MOST_SHOWN]), max(0, len(entries) - _MOST_SHOWN))
+
+
+def _folders(path: str) -> list[str]:
+    """Return the folders above *path*, the outermost first."""
+    parts = path.split("/")
+    return ["/".join(parts[:n]) for n in range(1, len(parts))]

@@ -1,0 +1,91 @@
+"""Profiles of the servers of models: learnt from them, or said in the settings."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from utils.i18n import UserError
+from utils.llm.server_profile import ServerProfile
+from utils.system.shared_file import SharedFile
+from utils.text.strict_json import read_json
+
+_Known = dict[str, dict[str, dict[str, Any]]]
+"""What differs from the usual, by address and model."""
+
+
+class ServerProfiles:
+    """Profiles kept in *file* for all projects; what *settings* say of a model, by its name, wins.
+
+    A file that cannot be read or written is as if it were empty: all is learnt again.
+    """
+
+    def __init__(self, file: Path, settings: Mapping[str, Mapping[str, Any]]) -> None:
+        self._file = SharedFile(file)
+        self._settings = settings
+        self._known: _Known | None = None
+        self._lock = threading.Lock()
+
+    def find(self, base_url: str, model: str) -> ServerProfile:
+        with self._lock:
+            if self._known is None:
+                self._known = self._read()
+            learnt = _profile(self._known.get(base_url, {}).get(model, {}))
+        return replace(learnt, **self._settings.get(model, {}))
+
+    def keep(self, base_url: str, model: str, profile: ServerProfile) -> None:
+        self._change(base_url, model, profile.changes)
+
+    def forget(self, base_url: str, model: str) -> None:
+        """Drop what was learnt of *model* there; what the settings say stays."""
+        self._change(base_url, model, {})
+
+    def _change(self, base_url: str, model: str, changes: dict[str, Any]) -> None:
+        def edit(before: bytes) -> bytes:
+            known = _parsed(before)
+            models = known.setdefault(base_url, {})
+            models.pop(model, None)
+            if changes:
+                models[model] = changes
+            self._known = known
+            return json.dumps(known, indent=1, ensure_ascii=False).encode()
+
+        with self._lock:
+            self._known = self._known or {}
+            self._known.setdefault(base_url, {})[model] = changes
+            with suppress(UserError):  # a full disk: it holds for this process, and is learnt again
+                self._file.change(edit)
+
+    def _read(self) -> _Known:
+        try:
+            return _parsed(self._file.read())
+        except UserError:
+            return {}
+
+
+def _parsed(text: bytes) -> _Known:
+    """Return what the file says; what is no such table in it is left out."""
+    try:
+        known = read_json(text)
+    except ValueError:
+        return {}
+    if not isinstance(known, dict):
+        return {}
+    return {
+        url: {model: table for model, table in models.items() if isinstance(table, dict)}
+        for url, models in known.items()
+        if isinstance(models, dict)
+    }
+
+
+def _profile(table: Mapping[str, Any]) -> ServerProfile:
+    """Return the profile of a kept *table*; one of another Onefold's that does not fit is none."""
+    try:
+        return ServerProfile.of(table)
+    except ValueError:
+        return ServerProfile()

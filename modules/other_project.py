@@ -1,0 +1,75 @@
+"""Beginning a session in another project folder, with what belongs to it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from core.conversation.messages import Record
+from core.conversation.store import SessionInfo
+from modules.annotations import Annotations
+from modules.files.project import Project
+from modules.pictures.picture_store import PictureStore
+from modules.sessions import Sessions
+from modules.storage.data_folder import DataFolder
+
+HandOver = Callable[[Path, str, int], None]
+"""Gives the store in a folder the undo of the present session, as another one, up to a turn."""
+
+
+class OtherProject:
+    """Keeps things about the project *folder* in *data*; close it after use.
+
+    Everything raises `Problem` when that cannot be done.
+    """
+
+    def __init__(self, data: Path, folder: Path) -> None:
+        self._data = data
+        self._folder = folder
+        self._is_new = not DataFolder.place(data, folder).exists()
+        self._place = DataFolder(data, folder)
+        self._sessions = Sessions(self._place.sessions)
+
+    def adopt(
+        self,
+        info: SessionInfo,
+        records: Sequence[tuple[int, Record]],
+        notes: Mapping[str, str],
+        hand_over: HandOver,
+        pictures: PictureStore,
+    ) -> str:
+        """Keep a copy of a session, its *notes* by path, its *pictures* and its undo.
+
+        Returns its id there.
+
+        When that cannot be done, nothing is kept of a folder that had nothing before.
+        """
+        try:
+            session = self._adopt(info, records, notes, hand_over)
+            pictures.copy(info.id, PictureStore(self._place.pictures), session)
+            return session
+        except BaseException:  # whatever it was, half of it is of no use
+            if self._is_new:
+                self.close()
+                shutil.rmtree(self._place.path, ignore_errors=True)
+            raise
+
+    def _adopt(
+        self,
+        info: SessionInfo,
+        records: Sequence[tuple[int, Record]],
+        notes: Mapping[str, str],
+        hand_over: HandOver,
+    ) -> str:
+        session = self._sessions.adopt(info, records)
+        hand_over(self._place.checkpoints, session, max((turn for turn, _ in records), default=0))
+        project = Project(self._folder, hidden=[self._data])
+        try:
+            Annotations(project, self._place.notes).go_back({"notes": dict(notes)})
+        finally:
+            project.close()
+        return session
+
+    def close(self) -> None:
+        self._sessions.close()

@@ -1,0 +1,158 @@
+"""The system call filter: what no confined program has any business with.
+
+A classic BPF program over `struct seccomp_data` (Linux, include/uapi/linux/seccomp.h), assembled
+here, so that nothing has to be installed for it.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+import struct
+from dataclasses import dataclass
+from typing import Literal
+
+from modules.sandbox.backends.system_calls import (
+    CHECKED,
+    DENIED,
+    FLAG_BITS,
+    MODES,
+    OF_THE_USER,
+    PROCESS,
+    UNKNOWN,
+    WHOLE_USER,
+    Numbers,
+)
+
+Instruction = tuple[int, int, int, int]  # code, jump if true, jump if false, constant
+
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+_ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+_X32 = 0x40000000  # the bit that marks the x32 calls, another door to the same kernel
+_NEW_NAMESPACES = 0x7E020000
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_UNIX, _INET, _INET6 = 1, 2, 10
+_STREAM, _DATAGRAM = 1, 2
+_CREATES = 0o100 | 0o20000000  # O_CREAT, O_TMPFILE
+_SET_ID = 0o6000
+
+Walls = Literal["namespaces", "none"]
+
+
+class NoFilter(Exception):
+    """There is no filter for this processor."""
+
+
+@dataclass(frozen=True)
+class _Architecture:
+    audit: int
+    column: int
+    has_x32: bool
+
+
+_ARCHITECTURES = {
+    "x86_64": _Architecture(0xC000003E, 0, True),
+    "aarch64": _Architecture(0xC00000B7, 1, False),
+}
+
+
+def filter_program(walls: Walls = "namespaces", machine: str | None = None) -> bytes:
+    """Return the filter as an array of `struct sock_filter`.
+
+    Within "namespaces", ordinary sockets may be made and the program's processes are among
+    themselves; with "none", no socket can be made, and a process can neither change how another
+    one is scheduled or limited nor reach what it shares by number. Raises `NoFilter` for an
+    unknown *machine*.
+    """
+    machine = machine or platform.machine()
+    if machine not in _ARCHITECTURES:
+        raise NoFilter(machine)
+    architecture = _ARCHITECTURES[machine]
+    parts: list[Instruction] = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_EQUAL, 1, 0, architecture.audit),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, _NUMBER),
+    ]
+    if architecture.has_x32:
+        parts += [(_AT_LEAST, 0, 1, _X32), _fail(errno.ENOSYS)]
+    denied = DENIED if walls == "namespaces" else DENIED | OF_THE_USER
+    for calls, error in ((denied, errno.EPERM), (UNKNOWN, errno.ENOSYS)):
+        for number in _numbers(calls, architecture):
+            parts += [(_EQUAL, 0, 1, number), _fail(error)]
+    parts += _argument_rules(architecture, walls)
+    parts.append((_RETURN, 0, 0, _ALLOW))
+    return b"".join(struct.pack("=HBBI", *part) for part in parts)
+
+
+def _numbers(calls: dict[str, Numbers], architecture: _Architecture) -> list[int]:
+    columns = (numbers[architecture.column] for numbers in calls.values())
+    return [number for number in columns if number is not None]
+
+
+def _argument_rules(architecture: _Architecture, walls: Walls) -> list[Instruction]:
+    rules = _on("clone", [*_if_any(0, _NEW_NAMESPACES), _fail(errno.EPERM)], architecture)
+    # Only the low half of the command counts for the kernel; comparing all of it is a known hole.
+    rules += _on("ioctl", _unless_in(1, _TIOCSTI, _TIOCLINUX), architecture)
+    rules += _socket_rules(architecture, walls)
+    for name, process in PROCESS.items() if walls == "none" else ():
+        body = [(_LOAD, 0, 0, _argument(process)), (_EQUAL, 1, 0, 0), _fail(errno.EPERM)]
+        rules += _on(name, body, architecture)
+    for name, user in WHOLE_USER.items() if walls == "none" else ():
+        rules += _on(name, _unless_in(0, user), architecture)
+    for name, mode in MODES.items():
+        rules += _on(name, [*_if_any(mode, _SET_ID), _fail(errno.EPERM)], architecture)
+    for name, (flags, mode) in FLAG_BITS.items():
+        body = [*_if_any(mode, _SET_ID), _fail(errno.EPERM)]
+        body = [(_LOAD, 0, 0, _argument(flags)), (_ANY_BIT, 0, len(body), _CREATES), *body]
+        rules += _on(name, body, architecture)
+    return rules
+
+
+def _socket_rules(architecture: _Architecture, walls: Walls) -> list[Instruction]:
+    refuse = _fail(errno.EAFNOSUPPORT)
+    pair = [(_LOAD, 0, 0, _argument(0)), (_EQUAL, 1, 0, _UNIX), refuse]
+    if walls == "none":
+        return [*_on("socket", [refuse], architecture), *_on("socketpair", pair, architecture)]
+    made = [
+        (_LOAD, 0, 0, _argument(0)),
+        (_EQUAL, 3, 0, _UNIX),
+        (_EQUAL, 2, 0, _INET),
+        (_EQUAL, 1, 0, _INET6),
+        refuse,
+        (_LOAD, 0, 0, _argument(1)),
+        (_AND, 0, 0, 0xF),  # beside the type there are flags
+        (_EQUAL, 2, 0, _STREAM),
+        (_EQUAL, 1, 0, _DATAGRAM),
+        refuse,
+    ]
+    return [*_on("socket", made, architecture), *_on("socketpair", pair, architecture)]
+
+
+def _on(name: str, body: list[Instruction], architecture: _Architecture) -> list[Instruction]:
+    """Return *body*, to be run for the call *name* only."""
+    number = CHECKED[name][architecture.column]
+    if number is None:
+        return []
+    return [(_LOAD, 0, 0, _NUMBER), (_EQUAL, 0, len(body), number), *body]
+
+
+def _if_any(argument: int, bits: int) -> list[Instruction]:
+    """Run the next instruction only if *argument* has one of *bits*."""
+    return [(_LOAD, 0, 0, _argument(argument)), (_ANY_BIT, 0, 1, bits)]
+
+
+def _unless_in(argument: int, *values: int) -> list[Instruction]:
+    compared = [(_EQUAL, 0, 1, value) for value in values]
+    pairs = [part for one in compared for part in (one, _fail(errno.EPERM))]
+    return [(_LOAD, 0, 0, _argument(argument)), *pairs]
+
+
+def _argument(index: int) -> int:
+    """Return the offset of the low half of an argument (both processors are little-endian)."""
+    return _ARGUMENTS + 8 * index
+
+
+def _fail(error: int) -> Instruction:
+    return (_RETURN, 0, 0, _ERROR | error)

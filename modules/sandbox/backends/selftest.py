@@ -1,0 +1,197 @@
+"""Finding the best tier by running each: a program tries to get out and must not succeed.
+
+Versions say nothing: a distribution, a container or a switch may refuse what the program can do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from modules.sandbox.backends.bubblewrap import PLACES, Bubblewrap
+from modules.sandbox.backends.launcher import landlock_version
+from modules.sandbox.backends.seatbelt import PROGRAM
+from modules.sandbox.backends.seccomp import NoFilter
+from modules.sandbox.backends.tiers import Launched, Namespaces, Tier
+from modules.sandbox.filesystem.folder_removal import remove_scratch
+from modules.sandbox.filesystem.mounts import MountPlanner
+from modules.sandbox.run.execution import Execution, NotStarted
+from modules.sandbox.types import Limits, Program
+from utils.i18n import UserError
+
+_FORM = 4  # raise it when what a tier promises changes
+_LIMITS = Limits(seconds=60)  # what is given up here is given up until the next boot
+_LAUNCHED: dict[str, Literal["C", "M", "D"]] = {"C": "C", "M": "M", "D": "D"}
+
+_ATTEMPTS = """
+import ctypes, os, socket, struct
+broken = []
+if os.uname().sysname == "Linux":
+    libc = ctypes.CDLL(None, use_errno=True)
+    sets = ctypes.create_string_buffer(24)
+    libc.capget(struct.pack("Ii", 0x20080522, 0), sets)
+    effective = struct.unpack("6I", sets.raw)
+    if effective[0] or effective[3]:
+        broken.append("capabilities")
+    if libc.prctl(21, 0, 0, 0, 0) != 2:
+        broken.append("no filter")
+def attempt(what, act):
+    try:
+        act()
+    except OSError:
+        return
+    broken.append(what)
+attempt("read", lambda: open({canary!r}).close())
+attempt("write", lambda: open({outside!r}, "w").close())
+attempt("system settings", lambda: open("/proc/sys/kernel/core_pattern", "r+").close())
+attempt("connect", lambda: socket.create_connection(("127.0.0.1", {port}), 2))
+open("written", "w").write({word!r})
+print("confined" if not broken else "broken: " + ", ".join(broken))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTestResult:
+    """The best *tier* that works; *failure* is what the first better one said ("": not there).
+
+    *is_passing* says that nothing could be tried now, so that it is to be tried again.
+    """
+
+    tier: Tier
+    failure: str | None = None
+    is_passing: bool = False
+
+
+class SelfTest:
+    """Finds the best tier of this machine, remembered in *cache_folder* until something changes."""
+
+    def __init__(self, cache_folder: Path) -> None:
+        self._cache = cache_folder
+        self._file = cache_folder / "tier.json"
+
+    def find(self) -> SelfTestResult:
+        key = _machine()
+        if remembered := self._remembered(key):
+            return remembered
+        try:
+            found = self._search()
+        except OSError as error:  # a full disk, for one, says nothing of the machine
+            failure = f"{self._cache}: {error.strerror}"
+            return SelfTestResult(Launched("D", self._cache), failure, is_passing=True)
+        self._remember(key, found)
+        return found
+
+    def forget(self) -> None:
+        self._file.unlink(missing_ok=True)
+
+    def _search(self) -> SelfTestResult:
+        failure = None
+        for tier in self._candidates():
+            said = self._attempt(tier)
+            if said is None:
+                return SelfTestResult(tier, failure)
+            failure = failure or said
+        return SelfTestResult(Launched("D", self._cache), failure or "")
+
+    def _candidates(self) -> Iterator[Tier]:
+        for program in PLACES:
+            if program.is_file():
+                for has_proc in (True, False):
+                    for locks_namespaces in (True, False):
+                        yield Namespaces(Bubblewrap(program, has_proc, locks_namespaces))
+                break
+        if sys.platform == "darwin":
+            if PROGRAM.is_file():
+                yield Launched("M", self._cache)
+        elif landlock_version() > 0:
+            yield Launched("C", self._cache)
+
+    def _attempt(self, tier: Tier) -> str | None:
+        """Return None if *tier* holds, else what went wrong. Raises `OSError`."""
+        self._cache.mkdir(parents=True, exist_ok=True)
+        project = Path(tempfile.mkdtemp(prefix="test-", dir=self._cache))
+        canary = self._cache / f"canary-{project.name}"
+        word = secrets.token_hex(8)
+        try:
+            canary.write_text(word, encoding="ascii")
+            with socket.create_server(("127.0.0.1", 0)) as listener:
+                code = _ATTEMPTS.format(
+                    canary=str(canary),
+                    outside=f"/usr/{project.name}",
+                    port=listener.getsockname()[1],
+                    word=word,
+                )
+                said = self._run(tier, project, code)
+            if said == "confined" and (project / "written").read_text("ascii") == word:
+                return None
+            return said
+        finally:
+            canary.unlink(missing_ok=True)
+            remove_scratch(project)
+
+    def _run(self, tier: Tier, project: Path, code: str) -> str:
+        viewer = MountPlanner(project, (self._cache,), self._cache)
+        try:
+            view = viewer.view(with_mounts=tier.has_mounts)
+            with viewer.ghosts.held(view.ghosts) as life:
+                order = tier.order(view, Program("python", code))
+                call = Execution(replace(order, life=life), _LIMITS)
+                call.start()
+                return call.result().output.strip()
+        except (NotStarted, NoFilter, UserError) as failure:
+            return str(failure) or "it does not start"
+        finally:
+            viewer.ghosts.forget()
+
+    def _remembered(self, key: list[str]) -> SelfTestResult | None:
+        try:
+            kept = json.loads(self._file.read_text(encoding="utf-8"))
+            if kept["key"] != key:
+                return None
+            return SelfTestResult(self._tier(kept["tier"]), kept["failure"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _tier(self, kept: dict[str, str | bool]) -> Tier:
+        if "program" not in kept:
+            return Launched(_LAUNCHED[str(kept["tier"])], self._cache)
+        program = Path(str(kept["program"]))
+        return Namespaces(Bubblewrap(program, bool(kept["proc"]), bool(kept["locks"])))
+
+    def _remember(self, key: list[str], found: SelfTestResult) -> None:
+        kept = {"key": key, "tier": _kept(found.tier), "failure": found.failure}
+        new = self._file.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):  # then the next start tests again
+            self._cache.mkdir(parents=True, exist_ok=True)
+            new.write_text(json.dumps(kept), encoding="utf-8")
+            new.rename(self._file)
+
+
+def _kept(tier: Tier) -> dict[str, str | bool]:
+    if isinstance(tier, Namespaces):
+        way = tier.bubblewrap
+        return {"program": str(way.program), "proc": way.has_proc, "locks": way.locks_namespaces}
+    return {"tier": tier.name}
+
+
+def _machine() -> list[str]:
+    """Return what, when it changes, makes a new test necessary."""
+    known = [str(_FORM), os.uname().release, str(os.getuid())]
+    for path in PLACES:
+        if path.is_file():
+            found = path.stat()
+            known.append(f"{path} {found.st_ino} {found.st_mtime_ns}")
+    try:
+        known.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
+    except OSError:
+        known.append("")
+    return known

@@ -1,0 +1,109 @@
+"""A control group of our own for one call: the kernel limits what is in it as a whole.
+
+Facts: cgroups(7); the files of version 1 and 2 in Linux, Documentation/admin-guide/cgroup-v1 and
+cgroup-v2.rst. Version 2 has one folder with all of it, version 1 a folder for each controller.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from modules.sandbox.types import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class CgroupPlace:
+    """The folders in which groups are made; in version 2 both are the same."""
+
+    memory: Path
+    processes: Path
+
+    @property
+    def is_second_version(self) -> bool:
+        return self.memory == self.processes
+
+    def folders(self) -> tuple[Path, ...]:
+        return tuple(dict.fromkeys((self.memory, self.processes)))
+
+
+class Cgroup:
+    """The group *name* in *place*. Raises `OSError` if it cannot be made.
+
+    Whoever makes it removes it.
+    """
+
+    def __init__(self, place: CgroupPlace, name: str) -> None:
+        self._place = place
+        self._name = name
+        try:
+            for folder in place.folders():
+                (folder / name).mkdir()
+        except OSError:
+            self.remove()
+            raise
+
+    def limit(self, limits: Limits) -> None:
+        """Raises `OSError` if that cannot be done."""
+        for file, value in self._settings(limits).items():
+            file.write_text(str(value), encoding="ascii")
+
+    def _settings(self, limits: Limits) -> Mapping[Path, int]:
+        """Return what is to be written where, in this order; what may be missing only if there."""
+        memory, processes = self._place.memory / self._name, self._place.processes / self._name
+        settings = {processes / "pids.max": limits.processes}
+        if self._place.is_second_version:
+            settings |= {memory / "memory.max": limits.memory}
+            optional = {"memory.swap.max": 0, "memory.oom.group": 1}
+        else:
+            settings |= {memory / "memory.limit_in_bytes": limits.memory}
+            optional = {"memory.memsw.limit_in_bytes": limits.memory}
+        return settings | {memory / k: v for k, v in optional.items() if (memory / k).exists()}
+
+    def take(self, process: int) -> None:
+        """Move *process* here; what it starts from now on is here as well."""
+        for folder in self._place.folders():
+            (folder / self._name / "cgroup.procs").write_text(str(process), encoding="ascii")
+
+    def members(self) -> set[int]:
+        """Return the processes in the group, but for those that have no number here."""
+        found: set[int] = set()
+        for folder in self._place.folders():
+            with suppress(OSError):
+                text = (folder / self._name / "cgroup.procs").read_text(encoding="ascii")
+                found |= set(map(int, text.split()))
+        # The kernel names one of another pid namespace 0; a signal to 0 is one to ourselves.
+        return found - {0}
+
+    def memory_kills(self) -> int:
+        """Return how many processes the kernel has killed for want of memory in the group."""
+        file = "memory.events" if self._place.is_second_version else "memory.oom_control"
+        return _number(self._place.memory / self._name / file, "oom_kill")
+
+    def refusals(self) -> int:
+        """Return how often a process more was refused."""
+        return _number(self._place.processes / self._name / "pids.events", "max")
+
+    def remove(self) -> bool:
+        """Kill what is left in the group, and remove it; return whether it is gone."""
+        for process in self.members():
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        for folder in self._place.folders():
+            with suppress(OSError):
+                (folder / self._name).rmdir()
+        return not any((folder / self._name).exists() for folder in self._place.folders())
+
+
+def _number(file: Path, key: str) -> int:
+    """Return the number after *key* in a file of lines "key number", 0 if there is none."""
+    with suppress(OSError):
+        for line in file.read_text(encoding="ascii").splitlines():
+            name, _, value = line.partition(" ")
+            if name == key:
+                return int(value)
+    return 0

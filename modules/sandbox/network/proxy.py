@@ -1,0 +1,220 @@
+"""The one way from the sandbox to the network: CONNECT to the hosts that are allowed, no other.
+
+The proxy listens on a Unix socket that is shown in the sandbox. It looks a name up itself, refuses
+what leads to this machine, to the local network or to a cloud's metadata service, and connects to
+the very address that it has checked: a name that means something else a moment later helps nobody.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import selectors
+import shutil
+import socket
+import tempfile
+import threading
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from modules.sandbox.network.fetch import FetchRefused, fetch
+from modules.sandbox.types import Origin
+from utils.system.sockets import cut
+
+INSIDE = "/run/network.sock"
+PORT = 3128
+_HTTPS = 443
+_HEAD = 8_192  # bytes of a request
+_SECONDS = 20.0
+_MOST_LINES = 64
+_CONNECT = re.compile(
+    rb"CONNECT (?=[^:]{1,253}:)((?:[A-Za-z0-9-]{1,63}\.)*[A-Za-z0-9-]{1,63}\.?):(\d{1,5})"
+    rb" HTTP/1\.[01]\r\n"
+)
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_UNICAST = ipaddress.IPv6Network("2000::/3")  # all that has been given out; the rest is special
+_BOOKS = ipaddress.IPv6Network("3fff::/20")  # RFC 9637
+_OF_CLOUDS = ("168.63.129.16",)  # looks public, but is the service of Azure for its machines
+
+Address = tuple[str, int]
+Resolve = Callable[[str, int], Sequence[str]]
+Connect = Callable[[Address], socket.socket]
+
+
+def resolve(host: str, port: int) -> Sequence[str]:
+    """Return the addresses of *host*. Raises `OSError` when it has none."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[0]) for *_, address in found]
+
+
+def connect(address: Address) -> socket.socket:
+    return socket.create_connection(address, _SECONDS)
+
+
+class Proxy:
+    """Serves *hosts* and what is below those that begin with a dot, while a `with` block lasts.
+
+    `path` is the socket. Only https; every connection ends with the block. *origins* are served
+    wherever they are, exactly as they say.
+    """
+
+    def __init__(
+        self,
+        hosts: Collection[str],
+        origins: Collection[Origin] = (),
+        *,
+        resolve: Resolve = resolve,
+        connect: Connect = connect,
+    ) -> None:
+        self._origins = origins
+        self._exact = {(one.host, one.port) for one in origins if not one.is_fetched}
+        self._hosts = frozenset(host.lower() for host in hosts)
+        self._resolve = resolve
+        self._connect = connect
+        self._lines: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        self._room = threading.BoundedSemaphore(_MOST_LINES)
+
+    def __enter__(self) -> Proxy:
+        self._folder = tempfile.mkdtemp(prefix="onefold-")
+        self.path = Path(self._folder, "network.sock")
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(self.path))
+        self._listener.listen()
+        threading.Thread(target=self._listen, name="sandbox-network", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._is_over = True
+            lines = [self._listener, *self._lines]
+        for line in lines:
+            cut(line)
+        self._listener.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    _is_over = False
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            if not self._room.acquire(blocking=False):
+                client.close()
+                continue
+            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        from http.client import HTTPException
+
+        with client:
+            try:
+                if self._keep(client):
+                    client.settimeout(_SECONDS)
+                    self._answer(client)
+            except (OSError, HTTPException):  # either side went away
+                return
+            finally:
+                with self._lock:
+                    self._lines.discard(client)
+                self._room.release()
+
+    def _answer(self, client: socket.socket) -> None:
+        try:
+            head = _head(client)
+            if not head.startswith(b"CONNECT "):
+                for data in fetch(head, self._origins):
+                    client.sendall(data)
+                return
+            server = self._line_to(*_asked(head))
+        except FetchRefused as refusal:
+            client.sendall(f"HTTP/1.1 403 {refusal}\r\nConnection: close\r\n\r\n".encode())
+            return
+        with server:
+            if self._keep(server):
+                client.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+                _pump(client, server)
+            with self._lock:
+                self._lines.discard(server)
+
+    def _keep(self, line: socket.socket) -> bool:
+        """Remember *line* so that it ends with us; return whether that is still to come."""
+        with self._lock:
+            self._lines.add(line)
+            return not self._is_over
+
+    def _line_to(self, host: str, port: int) -> socket.socket:
+        is_exact = (host, port) in self._exact
+        if not is_exact and (port != _HTTPS or not self._is_allowed(host)):
+            raise FetchRefused(f"{host}:{port} is not among the hosts that the person allowed")
+        try:
+            addresses = self._resolve(host, port)
+        except OSError:
+            raise FetchRefused(f"{host} is not known") from None
+        for address in addresses:
+            if not is_exact and not is_public(address):
+                raise FetchRefused(f"{host} leads to this machine or the local network")
+        for address in addresses:
+            with suppress(OSError):
+                return self._connect((address, port))
+        raise FetchRefused(f"{host} does not answer")
+
+    def _is_allowed(self, host: str) -> bool:
+        parts = host.split(".")
+        above = {"." + ".".join(parts[n:]) for n in range(1, len(parts))}
+        return bool(self._hosts & {host, *above})
+
+
+def is_public(address: str) -> bool:
+    """Return whether *address* is one of the open internet, and not of this or a near machine."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address):
+        inner = found.ipv4_mapped or found.sixtofour or (found.teredo and found.teredo[1])
+        if inner:
+            return is_public(str(inner))
+        if found in _NAT64:  # an IPv4 address in disguise
+            return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
+        return found in _UNICAST and found.is_global and found not in _BOOKS
+    return found.is_global and not found.is_multicast and address not in _OF_CLOUDS
+
+
+def _head(client: socket.socket) -> bytes:
+    head = b""
+    while b"\r\n\r\n" not in head:
+        data = client.recv(_HEAD)
+        head += data
+        if not data or len(head) > _HEAD:
+            raise FetchRefused("that is no request")
+    return head
+
+
+def _asked(head: bytes) -> tuple[str, int]:
+    match = _CONNECT.match(head)
+    if match is None or not head.endswith(b"\r\n\r\n"):
+        raise FetchRefused("only CONNECT to a name is served here (https)")
+    return match[1].decode().lower().rstrip("."), int(match[2])
+
+
+def _pump(one: socket.socket, other: socket.socket) -> None:
+    """Pass bytes both ways until both sides have ended."""
+    one.settimeout(None)
+    other.settimeout(None)
+    with selectors.DefaultSelector() as selector:
+        selector.register(one, selectors.EVENT_READ, other)
+        selector.register(other, selectors.EVENT_READ, one)
+        while selector.get_map():
+            for key, _ in selector.select():
+                source: socket.socket = key.fileobj  # type: ignore[assignment]
+                if data := source.recv(1 << 16):
+                    key.data.sendall(data)
+                    continue
+                selector.unregister(source)
+                with suppress(OSError):
+                    key.data.shutdown(socket.SHUT_WR)

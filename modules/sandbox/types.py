@@ -1,0 +1,131 @@
+"""What is asked of a sandbox, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from utils.i18n import Phrase
+
+MEBIBYTE = 1 << 20
+LONGEST = 43_200
+"""Seconds that a call may ever take, whatever the settings say."""
+CERTIFICATES = Path("/run/certificates.pem")
+"""Where a program finds the certificates that the person's own tools believe."""
+
+TierName = Literal["A", "B", "C", "M", "D"]
+Why = Literal[
+    "exited", "stopped", "timed out", "memory", "processes", "output", "disk", "files", "killed"
+]
+"""Why a call ended. "exited" is its own end and "killed" the system's doing; the rest is ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run; *code* is Python source, or what `bash -c` takes."""
+
+    language: Literal["python", "bash"]
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one call may use. *seconds* of wall time; sizes in bytes."""
+
+    seconds: float = 60
+    memory: int = 2048 * MEBIBYTE
+    processes: int = 128
+    file_size: int = 512 * MEBIBYTE
+    disk_growth: int = 1024 * MEBIBYTE
+    temporary_files: int = 50_000
+    output: int = 200_000
+    output_at_all: int = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A server that the person's own tools are configured with, reached exactly as they reach it.
+
+    One that *is_fetched* is asked by us: a program finds it at http://*inside*. *authorization* is
+    the header that lets us in, sent only for what is in the folder *path*; *certificates* the file
+    of those to believe, "" for the system's.
+    """
+
+    scheme: Literal["http", "https"]
+    host: str
+    port: int = 443
+    inside: str = ""
+    path: str = ""
+    authorization: str = field(default="", repr=False)
+    certificates: str = ""
+
+    @property
+    def is_fetched(self) -> bool:
+        return bool(self.inside)
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Which hosts a program may reach by https, and what tells its tools how.
+
+    *origins* may lie anywhere; *folders* outside the project are shown read-only, and the file
+    *certificates* at `CERTIFICATES`.
+    """
+
+    hosts: tuple[str, ...]
+    variables: Mapping[str, str] = field(default_factory=dict)
+    origins: tuple[Origin, ...] = ()
+    folders: tuple[Path, ...] = ()
+    certificates: Path | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """Return all that may be reached, for people."""
+        exact = (f"{one.host}:{one.port}" if one.port != 443 else one.host for one in self.origins)
+        return tuple(dict.fromkeys((*self.hosts, *exact)))
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How programs are confined on this machine, honestly.
+
+    *advice* says what to install or switch for a better tier; None when there is none to have.
+    *is_allowed* is False where nothing may run until the person says so.
+    """
+
+    tier: TierName
+    name: Phrase
+    does_not_protect: tuple[Phrase, ...]
+    advice: Phrase | None = None
+    is_allowed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a call ended. Nothing of it is alive any more.
+
+    *exit_code* is None unless *why* is "exited". *head* and *tail* are the ends of the output;
+    *middle* is what is between them, *left_out* its length in characters.
+    """
+
+    exit_code: int | None
+    why: Why
+    head: str
+    tail: str
+    left_out: int
+    seconds: float
+    notes: tuple[Phrase, ...] = ()
+    middle: str = field(default="", repr=False)
+
+    @property
+    def whole(self) -> str:
+        """All of the output, some megabytes at most."""
+        return self.head + self.middle + self.tail
+
+    @property
+    def output(self) -> str:
+        """The output as one text for a screen, with a word where some is missing."""
+        if not self.left_out:
+            return self.head + self.tail
+        return f"{self.head}\n[… {self.left_out:,} characters left out …]\n{self.tail}"

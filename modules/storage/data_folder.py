@@ -1,0 +1,109 @@
+"""Where everything that Onefold keeps about a project lives: outside of that project."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from utils.i18n import UserError, phrase
+
+
+class DataFolder:
+    """`<data>/projects/<name>-<hash of the path>/`, readable by its owner only."""
+
+    def __init__(self, data: Path, project: Path) -> None:
+        """Make the folder. Raises `UserError` when that cannot be done."""
+        self.all = data
+        self.path = self.place(data, project)
+        try:
+            data.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(
+                phrase(
+                    "The data folder {path} cannot be made: {why}. Set ONEFOLD_DATA_DIR to a "
+                    "folder you may write to.",
+                    path=str(self.path),
+                    why=error.strerror or str(error),
+                )
+            ) from None
+
+    def check_writable(self) -> None:
+        """Raise `UserError` when this person may not write here: what is said could not be kept."""
+        for path in filter(os.path.exists, (self.all, self.path, self.sessions)):
+            if not os.access(path, os.R_OK | os.W_OK):
+                raise UserError(
+                    phrase(
+                        "You may not write to {path}, where Onefold keeps its data. Change whose "
+                        "it is, or set ONEFOLD_DATA_DIR to a folder you may write to.",
+                        path=str(path),
+                    )
+                )
+
+    @staticmethod
+    def place(data: Path, project: Path) -> Path:
+        """Return where the folder of *project* is, or would be."""
+        name = re.sub(r"[^\w.-]+", "_", project.name)[:40] or "root"
+        digest = hashlib.sha256(str(project).encode("utf-8", "surrogateescape")).hexdigest()[:10]
+        return data / "projects" / f"{name}-{digest}"
+
+    @property
+    def sessions(self) -> Path:
+        return self.path / "sessions.sqlite"
+
+    @property
+    def memory(self) -> Path:
+        return self.path / "MEMORY.md"
+
+    @property
+    def notes(self) -> Path:
+        return self.path / "notes.json"
+
+    @property
+    def outputs(self) -> Path:
+        return self.path / "outputs"
+
+    @property
+    def pictures(self) -> Path:
+        """The pictures of the sessions, a folder for each."""
+        return self.path / "pictures"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
+
+    @property
+    def shows_secrets(self) -> Path:
+        """A file that is there while the person lets the model see secrets."""
+        return self.path / "shows-secrets"
+
+    @property
+    def typed(self) -> Path:
+        """What was typed at the prompt."""
+        return self.path / "typed.txt"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "onefold.log"
+
+    @property
+    def operations(self) -> Path:
+        """The operations log."""
+        return self.operations_of(self.path)
+
+    @staticmethod
+    def operations_of(place: Path) -> Path:
+        """Return where the operations log is in the *place* of a project."""
+        return place / "operations.jsonl"
+
+    @property
+    def git_record(self) -> Path:
+        """What git obeyed in the project before the run that is under way, if there is one."""
+        return self.path / "git-before-run.json"
+
+    @property
+    def conversation(self) -> Path:
+        """The conversation as JSON, where that is wanted."""
+        return self.path / "conversation_history.json"

@@ -1,0 +1,119 @@
+"""What an error of SQLite means to a person: a broken file, a full disk, a place that is closed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from utils.i18n import Phrase, phrase
+
+if TYPE_CHECKING:
+    from sqlite3 import Error
+
+_BROKEN = ("no such table: ", "no such column: ", "Could not decode", "unsupported file format")
+"""What SQLite says, without a code of its own, of a file that was not written like this by us."""
+_FORMAT = 24  # SQLITE_FORMAT, which the module of Python does not name
+_SMALLEST_ROOM = 65_536  # bytes
+
+
+def code_of(error: Error) -> int:
+    """Return SQLite's primary result code, 0 for an error of the Python module itself."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def is_damage(error: Error) -> bool:
+    import sqlite3
+
+    told = str(error)
+    return code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, _FORMAT) or (
+        told.startswith(_BROKEN) or told.endswith("already exists") or " has no column " in told
+    )
+
+
+def is_refusal(error: Error | OSError) -> bool:
+    """Return whether writing was refused, so that reading may still be possible."""
+    import errno
+    import sqlite3
+
+    if isinstance(error, OSError):
+        return error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT)
+    return code_of(error) in (
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+    )
+
+
+def explanation(error: Error, path: str) -> Phrase | None:
+    """Say what is wrong with the file at *path*; None for a mistake of ours."""
+    import sqlite3
+
+    match code_of(error):
+        case _ if is_damage(error):
+            return damaged(path)
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return phrase("{path} is held by another program. Close that and try again.", path=path)
+        case sqlite3.SQLITE_FULL:
+            return full(path)
+        case sqlite3.SQLITE_IOERR if _has_no_room(path):
+            return full(path)
+        case (
+            sqlite3.SQLITE_READONLY
+            | sqlite3.SQLITE_CANTOPEN
+            | sqlite3.SQLITE_PERM
+            | sqlite3.SQLITE_IOERR
+            | sqlite3.SQLITE_PROTOCOL
+            | sqlite3.SQLITE_NOLFS
+        ):
+            return unusable(path, str(error))
+        case _:
+            return None
+
+
+def damaged(path: str) -> Phrase:
+    return phrase(
+        "{path} is damaged. Nothing was changed: move it away to start afresh, or try to "
+        "rescue it with sqlite3's .recover.",
+        path=path,
+    )
+
+
+def full(path: str) -> Phrase:
+    return phrase(
+        "The disk is full: nothing more fits into {path}. What was kept is safe; make room "
+        "and try again.",
+        path=path,
+    )
+
+
+def _has_no_room(path: str) -> bool:
+    """Return whether the disk has no room for the index of a log, which SQLite calls an error."""
+    try:
+        return shutil.disk_usage(Path(path).parent).free < _SMALLEST_ROOM
+    except OSError:
+        return False
+
+
+def unusable(path: str, why: str) -> Phrase:
+    return phrase(
+        "{path} cannot be used: {why}. Mend that, or choose another data folder with "
+        "ONEFOLD_DATA_DIR.",
+        path=path,
+        why=why,
+    )
+
+
+def only_readable(path: str, error: Error | OSError) -> Phrase:
+    """Say that the file at *path* was opened to read after *error* had refused more."""
+    if _has_no_room(path):
+        return full(path)
+    why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return phrase(
+        "{path} can be read, but nothing more can be kept in it: {why}. Mend that, or choose "
+        "another data folder with ONEFOLD_DATA_DIR.",
+        path=path,
+        why=why,
+    )

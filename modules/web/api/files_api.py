@@ -1,0 +1,216 @@
+"""What can be asked about files over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from modules.web.files import file_names
+from modules.web.files.content import LARGEST_FILE, LONGEST, FileContents
+from modules.web.files.tree_listing import WINDOW, TreeListing
+from modules.web.http.errors import ApiError
+from modules.web.http.params import Exact, Within
+from modules.web.http.routes import Sent, route
+from modules.web.sessions.page_redaction import PageRedactor
+from modules.web.sessions.session_registry import SessionRegistry
+from utils.i18n import Text, phrase
+from utils.text.clean import visible
+from utils.text.codec import from_plain
+
+_FRAMED = "frame-ancestors 'self'"
+_STILL = f"sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; {_FRAMED}"
+_SHOWN = f"default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; {_FRAMED}"
+_PATH = Annotated[str, "Of a file or folder, seen from the project.", Within(1, LONGEST)]
+_TEXT = Annotated[str, "All that the file is to hold.", Exact()]
+_BASE = Annotated[str | None, "The hash it was read with; null for a new file."]
+_PATH_TOLD = {"path": "As it is shown, and accepted."}
+
+
+class FilesApi:
+    """Answers about the files of the project."""
+
+    def __init__(
+        self,
+        files: FileContents,
+        listing: TreeListing,
+        workspace: SessionRegistry,
+        veil: PageRedactor,
+    ) -> None:
+        self._files = files
+        self._listing = listing
+        self._workspace = workspace
+        self._veil = veil
+
+    @route(
+        "GET",
+        "/api/files",
+        "List one folder, or a part of it.",
+        answer={
+            "path": "Of the folder.",
+            "start": "The place of the first entry.",
+            "total": "How many entries the folder has.",
+            "order": "Parts of another order do not belong together.",
+            "entries": "The part, folders first.",
+        },
+    )
+    def folder(
+        self,
+        path: str = "",
+        session: str = "",
+        start: int = 0,
+        count: int = WINDOW,
+        hidden: Annotated[bool, "Also what is ignored or has a dot in front."] = True,
+        around: Annotated[str, "A name that is to be in the part."] = "",
+    ) -> dict[str, Any]:
+        focus = self._workspace.open(session).picture.focus() if session else []
+        focused = [one["path"] for one in focus]
+        told = self._listing.folder(
+            path, focused, start=start, count=count, hidden=hidden, around=around
+        )
+        for entry in told["entries"]:
+            if entry["note"]:
+                entry["note"] = self._veil.hidden(entry["note"])
+        return told
+
+    @route(
+        "GET",
+        "/api/files/list",
+        "List every file that no rule ignores.",
+        answer={"files": "Their paths.", "left_out": "How many more there are."},
+    )
+    def files(self) -> dict[str, Any]:
+        files, left_out = self._listing.files()
+        return {"files": files, "left_out": left_out}
+
+    @route(
+        "GET",
+        "/api/files/text",
+        "Read a text file.",
+        answer={
+            **_PATH_TOLD,
+            "text": "With the names of secrets in their place.",
+            "hash": "SHA-256 of its bytes: the base to write it back with.",
+            "encoding": "As it is kept.",
+            "newline": "The end of its lines.",
+            "size": "Bytes.",
+            "is_writable": "Whether it can be written.",
+            "note": "The note on it.",
+            "language": "Its syntax, by its name.",
+        },
+    )
+    def text(self, path: _PATH) -> dict[str, Any]:
+        return self._files.text(path)
+
+    @route(
+        "GET",
+        "/api/files/part",
+        "Read a part of a text file of any size.",
+        answer={
+            **_PATH_TOLD,
+            "number": "Of the part, from 1.",
+            "count": "How many parts there are.",
+            "text": "With the names of secrets in their place.",
+            "first_line": "The number of its first line; null where that was not counted.",
+            "size": "Bytes of the file.",
+            "encoding": "As it is kept.",
+            "newline": "The end of its lines.",
+            "language": "Its syntax, by its name.",
+        },
+    )
+    def part(
+        self,
+        path: _PATH,
+        number: Annotated[int, "Which part, from 1; at most the last.", Within(1)] = 1,
+    ) -> dict[str, Any]:
+        return self._files.part(path, number)
+
+    @route(
+        "PUT",
+        "/api/files/text",
+        "Write a text file that nobody changed meanwhile.",
+        answer={
+            **_PATH_TOLD,
+            "hash": "SHA-256 of its bytes now.",
+            "size": "Bytes.",
+            "text?": "As it may be seen, where that is another than was sent.",
+        },
+    )
+    def write_text(self, path: _PATH, text: _TEXT, base: _BASE = None) -> dict[str, Any]:
+        return self._files.write_text(path, text, base)
+
+    @route(
+        "POST",
+        "/api/files/upload",
+        "Upload a file; its name is made harmless.",
+        status=201,
+        limit=LARGEST_FILE,
+        answer={**_PATH_TOLD, "hash": "SHA-256 of its bytes."},
+    )
+    def upload(self, data: bytes, name: str, folder: str = "", replace: bool = False) -> Any:
+        return self._files.upload(folder, name, data, replace=replace)
+
+    @route("GET", "/api/files/raw", "Show a file of a harmless kind, or in a sandbox.")
+    def raw(self, path: _PATH) -> Sent:
+        kind = file_names.media_type(path)
+        if not kind:
+            what = phrase("{path} is of a kind that is not shown; download it.", path=visible(path))
+            raise ApiError("unsupported", what)
+        _, data = self._files.content(path)
+        policy = _STILL if kind in file_names.ACTIVE else _SHOWN
+        headers = {"Content-Disposition": "inline", "Content-Security-Policy": policy}
+        return Sent(data, {"Content-Type": kind + _charset(kind, data), **headers})
+
+    @route("GET", "/api/files/download", "Download a file.")
+    def download(self, path: _PATH) -> Sent:
+        path, data = self._files.content(path)
+        return attachment(visible(path.rpartition("/")[2]), data)
+
+    @route("POST", "/api/files/folder", "Make a folder.", status=201, answer=_PATH_TOLD)
+    def make_folder(self, path: _PATH) -> dict[str, Any]:
+        return self._files.make_folder(path)
+
+    @route("POST", "/api/files/rename", "Rename or move a file or folder.", answer=_PATH_TOLD)
+    def rename(self, path: _PATH, new_path: _PATH) -> dict[str, Any]:
+        return self._files.rename(path, new_path)
+
+    @route(
+        "PUT",
+        "/api/files/note",
+        "Set the note on a file; an empty one removes it.",
+        answer={**_PATH_TOLD, "note": "The note on it now."},
+    )
+    def note(self, path: _PATH, note: str) -> dict[str, Any]:
+        return self._files.note(path, note)
+
+    @route(
+        "POST",
+        "/api/files/focus",
+        "Put a file into the focus of a session, or take it out.",
+        answer={"focus": "The files in it, each with its path and tokens."},
+    )
+    def focus(self, session: str, path: _PATH, on: bool) -> dict[str, Any]:
+        seat = self._workspace.open(session)
+        answer = seat.command(f"{'/focus' if on else '/unfocus'} {path}")
+        if not answer["done"]:
+            raise ApiError("failed", from_plain(Text, answer["card"]["title"]))
+        return {"focus": seat.picture.focus()}
+
+
+def _charset(kind: str, data: bytes) -> str:
+    """Return what tells a browser the encoding of a page, which it would guess to be a western one.
+
+    A page in another encoding than UTF-8 has to tell that by itself.
+    """
+    if kind != "text/html":
+        return ""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return ""
+    return "; charset=utf-8"
+
+
+def attachment(name: str, data: bytes, kind: str = "application/octet-stream") -> Sent:
+    """Return *data* as a file to be kept under *name*, never to be shown."""
+    where = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+    return Sent(data, {"Content-Type": kind, "Content-Disposition": where})

@@ -1,0 +1,114 @@
+"""Where to serve, and under which names."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from modules.web.http.security import Hosts
+from modules.web.servers.event_loop import AsyncMode
+from utils.i18n import UserError, phrase
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_BACKLOG = 128
+SILENCE = 60
+"""Seconds after which a connection is cut whose other end takes nothing of what it is sent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BindAddress:
+    """What the command line says of where to serve; *port* 0 takes a free one."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    allow_remote: bool = False
+    async_mode: AsyncMode = "eventlet"
+
+    @classmethod
+    def of(cls, host: str, port: int, allow_remote: bool, async_mode: str) -> BindAddress:
+        """Return the place for *async_mode*; threads do where eventlet is not installed."""
+        is_there = find_spec("eventlet") is not None
+        mode: AsyncMode = "eventlet" if async_mode == "eventlet" and is_there else "threading"
+        return cls(host=host, port=port, allow_remote=allow_remote, async_mode=mode)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def listen(self) -> socket.socket:
+        """Return the listening socket. Raises `UserError`."""
+        if not self.is_local and not self.allow_remote:
+            raise UserError(
+                phrase(
+                    "{host} can be reached from other machines; if you mean that, add "
+                    "--allow-remote.",
+                    host=self.host or "''",
+                )
+            )
+        if not 0 <= self.port <= 65_535:
+            raise UserError(
+                phrase("{port} is no port; use one from 1024 to 65535.", port=self.port)
+            )
+        try:
+            family, _, _, _, address = socket.getaddrinfo(
+                self.host or None, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )[0]
+            return _listening(family, address)
+        except (socket.gaierror, UnicodeError):
+            raise UserError(
+                phrase("There is no address {host} on this machine.", host=self.host)
+            ) from None
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise UserError(
+                phrase(
+                    "Port {port} on {host} cannot be had: {why}. Choose another with --port.",
+                    port=self.port,
+                    host=self.host,
+                    why=why,
+                )
+            ) from None
+
+    def hosts(self, port: int) -> Hosts:
+        """Return the names under which the server on *port* may be asked for."""
+        if self.is_local:
+            return Hosts(port, [*LOOPBACK, self.host])
+        name = socket.gethostname()
+        return Hosts(port, [*LOOPBACK, self.host, name, f"{name}.local"], any_address=True)
+
+    def url(self, port: int) -> str:
+        """Return the address to type into a browser."""
+        host = self.host
+        if host in ("", "0.0.0.0", "::"):  # noqa: S104 - compared with, not bound to
+            host = socket.gethostname()
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _listening(family: socket.AddressFamily, address: tuple[object, ...]) -> socket.socket:
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _want_life(listening)
+        listening.bind(address)
+        listening.listen(_BACKLOG)
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def _want_life(listening: socket.socket) -> None:
+    """Have the system end what *listening* accepts when the other end is gone or does not read."""
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if sys.platform == "linux":
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, SILENCE)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENCE * 1_000)

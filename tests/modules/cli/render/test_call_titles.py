@@ -1,0 +1,33 @@
+from typing import Any
+
+import pytest
+
+from modules.cli.render.call_titles import target, verb
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "about"),
+    [
+        ("read_file", {"path": "a.py", "start_line": 3}, "a.py"),
+        ("list_files", {"path": "."}, ""),
+        ("find_files", {"path": ".", "pattern": "*.py"}, "*.py"),
+        ("search_text", {"pattern": "x", "path": "src"}, "x  src"),
+        ("rename_file", {"path": "a", "new_path": "b"}, "a → b"),
+        ("run_command", {"command": "make\ncheck"}, "make …"),
+        ("run_python", {"code": "print(1)"}, ""),
+        ("git_commit", {"message": "Mend it\n\nAll of it."}, "Mend it …"),
+        ("other", {"number": 3}, ""),
+    ],
+)
+def test_a_call_is_about_its_telling_argument(
+    name: str, arguments: dict[str, Any], about: str
+) -> None:
+    assert target(name, arguments) == about
+
+
+def test_a_commit_has_a_verb() -> None:
+    assert str(verb("git_commit")) == "Commit"
+
+
+def test_a_tool_from_elsewhere_is_called_by_its_name() -> None:
+    assert verb("fetch_mail") == "fetch_mail"

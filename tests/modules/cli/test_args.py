@@ -1,0 +1,27 @@
+"""The table that `--help` prints, and what is really understood."""
+
+from __future__ import annotations
+
+import click
+
+from modules.cli.args import _params
+from modules.cli.option_specs import OPTIONS, help_text
+from modules.translator import Translator
+
+ENGLISH = Translator("en", {})
+
+
+def test_what_is_told_of_is_what_is_understood() -> None:
+    params = _params(ENGLISH, "0")
+    assert [tuple(param.opts) for param in params] == [told.names for told in OPTIONS]
+    for param, told in zip(params, OPTIONS, strict=True):
+        assert isinstance(param, click.Option)
+        is_switch = param.is_flag and not isinstance(param.type, click.Choice)
+        assert bool(told.value) is not is_switch, told.names
+        if isinstance(param.type, click.Choice):
+            assert told.value == f"[{'|'.join(param.type.choices)}]"
+
+
+def test_the_help_names_each_option() -> None:
+    text = help_text(ENGLISH)
+    assert all(f"\n  {told.head}" in text for told in OPTIONS)

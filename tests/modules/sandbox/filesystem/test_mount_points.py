@@ -1,0 +1,103 @@
+"""What protects a name that does not exist leaves nothing in the person's folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from modules.sandbox.sandbox import Program
+from tests.modules.sandbox.house import QUICK, ROOT, House, children_of, until
+from utils.waiting import Stop
+
+OWNER = """
+import sys
+from pathlib import Path
+from modules.sandbox.sandbox import Limits, Program, Sandbox
+from utils.waiting import Stop
+sandbox = Sandbox(Path(sys.argv[1]), cache_folder=Path(sys.argv[2]))
+for text in sandbox.run(Program(sys.argv[3], sys.argv[4]), Limits(), Stop()):
+    print(text, flush=True)
+"""
+WAITING = {"bash": "echo up; sleep 60", "python": "import time; print('up'); time.sleep(60)"}
+
+
+@pytest.mark.parametrize("language", ["bash", "python"])
+def test_nothing_is_left_when_everything_is_killed(house: House, language: str) -> None:
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(house.plain), str(house.data), language,
+         WAITING[language]],
+        cwd=ROOT, stdout=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    with owner:
+        assert owner.stdout
+        assert owner.stdout.readline() == b"up\n"
+        assert [path.name for path in house.plain.iterdir()] == [".git"]
+        below = children_of(owner.pid)
+        assert below
+        os.killpg(owner.pid, signal.SIGKILL)
+        for process in below:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+    assert until(lambda: not any(house.plain.iterdir()))
+
+
+def test_the_name_stays_taken_until_the_last_program_is_dead(house: House) -> None:
+    """Killing only the agent must not free the name while a program of its is still dying."""
+    code = (
+        "import os, signal, time\n"
+        "print('up', flush=True)\n"
+        "while True:\n"
+        "    try: os.mkdir('.git/hooks')\n"
+        "    except FileExistsError: break\n"
+        "    except OSError: pass\n"
+        "    try: os.mkdir('.git'); os.mkdir('planted')\n"
+        "    except OSError: pass\n"
+    )
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(house.plain), str(house.data), "python", code],
+        cwd=ROOT, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    with owner:
+        assert owner.stdout
+        assert owner.stdout.readline() == b"up\n"
+        owner.kill()
+    assert until(lambda: not any(house.plain.iterdir()))
+
+
+def test_a_living_onefold_keeps_what_a_killed_one_shared(house: House) -> None:
+    living = house.sandbox(house.plain).run(
+        Program("bash", "echo up; while [ ! -e go ]; do sleep 0.02; done; mkdir .git/x"),
+        QUICK, Stop(),
+    )  # fmt: skip
+    assert next(living) == "up\n"
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(house.plain), str(house.data), "bash", WAITING["bash"]],
+        cwd=ROOT, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    with owner:
+        assert owner.stdout
+        assert owner.stdout.readline() == b"up\n"
+        owner.kill()
+    (house.plain / "go").touch()
+    assert "Read-only" in "".join(living)
+    # Whoever is quicker takes it away, the living one or the helper of the killed one.
+    assert until(lambda: [path.name for path in house.plain.iterdir()] == ["go"])
+
+
+def test_no_helper_outlives_its_owner(house: House) -> None:
+    list(house.sandbox(house.plain).run(Program("bash", "true"), QUICK, Stop()))
+    assert until(lambda: str(house.plain) not in _command_lines())
+
+
+def _command_lines() -> str:
+    texts = []
+    for name in filter(str.isdecimal, (path.name for path in Path("/proc").iterdir())):
+        with suppress(OSError):
+            texts.append(Path("/proc", name, "cmdline").read_text(errors="replace"))
+    return "\n".join(texts)

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from core.cards import Change, TreeCard
+from core.conversation.messages import ToolResult
+from core.events import ApprovalAsked, CommandAnswered, Event, Reply, ToolFinished, Warned
+from core.loop.turn import drive
+from modules.mass_deletion import tree_of
+from tests.assembly import CHOICES, house
+from tests.modules.sandbox.house import settle
+from tests.scripted import call, run, say
+from utils.i18n import phrase
+
+CLEAR = "import shutil, os\nshutil.rmtree('data'); open('new', 'w').close()"
+
+
+def fill(root: Path, many: int, others: int = 0) -> dict[str, str]:
+    (root / "data/deep").mkdir(parents=True)
+    for n in range(many):
+        (root / f"data/deep/{n}.txt").write_text(f"{n}")
+    for n in range(others):
+        (root / f"other{n}").touch()
+    return contents(root)
+
+
+def contents(root: Path) -> dict[str, str]:
+    settle()
+    return {str(p.relative_to(root)): p.read_text() for p in root.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("many", "others", "is_asked"), [(21, 100, True), (20, 100, False), (4, 3, True), (2, 0, False)]
+)
+def test_the_turn_pauses_before_a_loss(
+    tmp_path: Path, many: int, others: int, is_asked: bool
+) -> None:
+    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+        before = fill(made.root, many, others)
+        events: list[Event] = []
+
+        def show(event: Event) -> Reply | None:
+            events.append(event)
+            return Reply(yes=False, reason="I need them") if is_question(event) else None
+
+        drive(made.main.ask("clear it"), show)
+        asked = [event for event in events if is_question(event)]
+        finished = next(event for event in events if isinstance(event, ToolFinished))
+        assert len(asked) == is_asked
+        back = Warned(phrase("All that it did to the files was put back."))
+        assert (back in events) is is_asked
+        for question in asked:
+            assert isinstance(question, ApprovalAsked)
+            assert isinstance(question.preview, TreeCard)
+            sizes = {entry.path: entry.size for entry in question.preview.entries}
+            assert (sizes["data/deep/1.txt"], sizes["data/deep"]) == (1, None)
+        assert finished.state == ("refused" if is_asked else "done")
+        assert (contents(made.root) == before) is is_asked
+        if is_asked:
+            answers = [r for _, r in made.main.history.records if isinstance(r, ToolResult)]
+            assert answers[0].text.endswith("was put back: I need them.")
+            assert finished.changes == ()
+
+
+def test_the_time_of_a_call_is_without_that_of_the_question_about_its_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = [0.0]
+    now = time.monotonic
+    monkeypatch.setattr("core.loop.tool_calls.time.monotonic", lambda: now() + late[0])
+    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+        fill(made.root, 30)
+        ended: list[ToolFinished] = []
+
+        def show(event: Event) -> Reply | None:
+            if isinstance(event, ToolFinished):
+                ended.append(event)
+            if not is_question(event):
+                return None
+            late[0] += 3600.0
+            return Reply(yes=True)
+
+        drive(made.main.ask("clear it"), show)
+        assert ended[0].seconds < 3600.0
+
+
+def is_question(event: Event) -> bool:
+    return isinstance(event, ApprovalAsked)
+
+
+@pytest.mark.parametrize("reply", [Reply(yes=True), None])
+def test_keep_keeps_and_nobody_means_put_back(tmp_path: Path, reply: Reply | None) -> None:
+    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+        before = fill(made.root, 30)
+        drive(made.main.ask("go"), lambda event: reply if is_question(event) else None)
+        assert contents(made.root) == ({"new": ""} if reply else before)
+        answers = [r for _, r in made.main.history.records if isinstance(r, ToolResult)]
+        assert answers[0].state == ("done" if reply else "refused")
+        assert ("nobody was there" in answers[0].text) is (reply is None)
+
+
+@pytest.mark.parametrize("line", ["/redo", "/redo turn 1", "/redo call 1", "/undo"])
+def test_what_was_refused_is_never_brought_again(tmp_path: Path, line: str) -> None:
+    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+        before = fill(made.root, 30)
+        drive(made.main.ask("go"), lambda e: Reply(yes=False) if is_question(e) else None)
+        (answer,) = run(made.main, line)
+        assert isinstance(answer, CommandAnswered)
+        assert not answer.ok
+        assert contents(made.root) == before
+        (listed,) = run(made.main, "/undo list")
+        assert isinstance(listed, CommandAnswered)
+        assert "No call of this session has changed a file" in str(listed.card)
+
+
+def test_an_undo_of_before_can_be_redone_after_a_refusal(tmp_path: Path) -> None:
+    made_file = call("create_file", id="c", path="made.txt", content="made\n")
+    script = [made_file, say("ok"), call("run_python", code=CLEAR), say("ok")]
+    with house(tmp_path, *script) as made:
+        fill(made.root, 30)
+        run(made.main, "make")
+        before = contents(made.root)
+        run(made.main, "/undo")
+        drive(made.main.ask("go"), lambda e: Reply(yes=False) if is_question(e) else None)
+        run(made.main, "/redo")
+        assert contents(made.root) == before
+
+
+def test_the_tree_counts_what_is_below_each_folder() -> None:
+    changes = [Change("deleted", "a/b/c"), Change("deleted", "a/d"), Change("created", "e")]
+    card = tree_of(changes, lambda change: len(change.path))
+    assert isinstance(card, TreeCard)
+    assert [(e.path, e.depth, e.size, e.note) for e in card.entries] == [
+        *(("a", 0, None, "2"), ("a/b", 1, None, "1")),
+        *(("a/b/c", 2, 5, "-"), ("a/d", 1, 3, "-"), ("e", 0, 1, "+")),
+    ]
+
+
+def test_what_cannot_be_put_back_is_told_and_ends_as_refused(tmp_path: Path) -> None:
+    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+        fill(made.root, 30)
+        (made.root / "data/huge").touch()
+        os.truncate(made.root / "data/huge", CHOICES.checkpoint_file_bytes + 1)
+        events: list[Event] = []
+        drive(made.main.ask("clear it"), events.append)
+        finished = next(event for event in events if isinstance(event, ToolFinished))
+        assert finished.state == "refused"
+        assert any(isinstance(event, Warned) for event in events)
+        answer = next(r for _, r in made.main.history.records if isinstance(r, ToolResult))
+        assert "Not everything could be put back" in answer.text
+        assert (made.root / "data/deep/7.txt").read_text() == "7"
+
+
+def test_a_repository_inside_outlives_the_folder_it_is_in(tmp_path: Path) -> None:
+    script = [
+        call("run_command", command="rm -rf vendor; git init -q own; rm -rf own", id="c1"),
+        call("run_command", command="git init -q other; rm -rf other && echo gone", id="c2"),
+    ]
+    with house(tmp_path, *script, say("ok")) as made:
+        head = made.root / "vendor/lib/.git/HEAD"
+        head.parent.mkdir(parents=True)
+        head.write_text("ref: refs/heads/main\n")
+        (made.root / "vendor/lib/a.c").write_text("int a;\n")
+        drive(made.main.ask("clear it"), lambda event: Reply(yes=True))
+        assert head.read_text() == "ref: refs/heads/main\n"
+        assert not (made.root / "vendor/lib/a.c").exists()
+        answers = [r.text for _, r in made.main.history.records if isinstance(r, ToolResult)]
+        assert "gone" in answers[1]
+        drive(made.main.ask("/undo turn 1"), lambda event: None)
+        assert (made.root / "vendor/lib/a.c").read_text() == "int a;\n"
+
+
+def test_who_wants_never_to_be_asked_is_not(tmp_path: Path) -> None:
+    replies = [call("run_python", code=CLEAR), say("ok")]
+    with house(tmp_path, *replies, approval_mode="all") as made:
+        fill(made.root, 30)
+        events: list[Event] = []
+        drive(made.main.ask("clear it"), events.append)
+        finished = next(event for event in events if isinstance(event, ToolFinished))
+        assert finished.state == "done"
+        assert not (made.root / "data").exists()

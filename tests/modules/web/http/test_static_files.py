@@ -1,0 +1,77 @@
+"""The page's own files: kept by the browser for good, under an address that knows their state."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from modules.web.http.static_files import stamp_of
+from tests.modules.web.serving import Served
+from tests.scripted import say
+
+Serve = Callable[..., AbstractContextManager[Served]]
+
+
+def picture(served: Served, session: str) -> Any:
+    """Return what the page of *session* brings with it."""
+    page = served.ask("GET", f"/s/{session}").body.decode()
+    found = re.search(r'<script type="application/json" id="picture">(.*?)</script>', page, re.S)
+    assert found
+    return json.loads(found[1]) if found[1] else None
+
+
+def test_what_the_page_names_is_never_asked_for_again(served: Served) -> None:
+    page = served.ask("GET", "/").body.decode()
+    names = re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
+    assert len(names) > 20
+    for name in names:
+        answer = served.ask("GET", name)
+        assert answer.status == 200, name
+        assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_an_address_of_another_state_is_asked_about_every_time(served: Served) -> None:
+    for name in ("/static/js/main.js", "/static/v-0123456789abcdef/js/main.js"):
+        answer = served.ask("GET", name)
+        assert answer.status == 200
+        assert answer.headers["cache-control"] == "no-cache"
+        tag = {"If-None-Match": answer.headers["etag"]}
+        assert served.ask("GET", name, headers=tag).status == 304
+
+
+def test_the_address_is_another_when_a_file_is(tmp_path: Path) -> None:
+    (tmp_path / "js").mkdir()
+    (tmp_path / "js" / "a.js").write_text("1")
+    first = stamp_of(tmp_path)
+    assert stamp_of(tmp_path) == first
+    (tmp_path / "js" / "a.js").write_text("2")
+    os.utime(tmp_path / "js" / "a.js", ns=(1, 1))
+    second = stamp_of(tmp_path)
+    (tmp_path / "js" / "b.js").write_text("")
+    assert len({first, second, stamp_of(tmp_path)}) == 3
+
+
+def test_the_page_of_an_open_session_brings_its_picture(serve: Serve) -> None:
+    with serve(say("Ends </script><script>alert(1)</script> <!-- here")) as served:
+        session = served.new_session()
+        with served.page() as page:
+            page.attach(session)
+            page.call("send", session=session, cmd="1", text="hi")
+            page.wait_for("TurnFinished")
+            page.wait_for("state", running=False)
+            attached = page.attach(session)
+        brought = picture(served, session)
+    del attached["ok"], attached["state"], brought["state"]
+    assert brought == attached
+    assert "</script><script>" in json.dumps(brought)
+
+
+def test_the_page_of_any_other_session_brings_none(served: Served) -> None:
+    assert picture(served, "nowhere") is None
+    assert picture(served, "%3Cscript%3E") is None

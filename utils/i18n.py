@@ -1,0 +1,49 @@
+"""Words for people, kept apart from the language they are shown in.
+
+A `Phrase` is an English template and its values. Whoever makes one does not know the language of
+the reader; a screen looks the template up in its catalogue (`static/i18n/<language>.json`, English
+template to translation) and fills in the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Union
+
+Value = Union[str, int, float, "Phrase"]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A sentence for people; `str()` gives the English one."""
+
+    template: str
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.template.format_map(self.values)
+
+    def said_in(self, catalogue: Mapping[str, str]) -> str:
+        """Return the sentence in the language of *catalogue*, in English where it has none."""
+        values = {
+            name: value.said_in(catalogue) if isinstance(value, Phrase) else value
+            for name, value in self.values.items()
+        }
+        return catalogue.get(self.template, self.template).format_map(values)
+
+
+Text = str | Phrase
+
+
+def phrase(template: str, /, **values: Value) -> Phrase:
+    """Return a phrase; a test finds every literal *template* and wants it translated."""
+    return Phrase(template, values)
+
+
+class UserError(Exception):
+    """Something the person can mend; `what` says in one line what is wrong and what to do."""
+
+    def __init__(self, what: Phrase) -> None:
+        super().__init__(str(what))
+        self.what = what

@@ -1,0 +1,235 @@
+"""A reply of Anthropic's API as it grows, from the data of stream events to a whole `Completion`.
+
+Events and blocks that are not known are skipped, as the API's rules ask for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from utils.llm.completion import Completion, Delta, RawCall, Usage
+from utils.llm.errors import ErrorInStream, broken_reply, empty_reply, refused_reply, too_many_calls
+from utils.llm.openai_api.stream_parser import mended, with_ids
+from utils.llm.reply_limits import Beyond, ReplyLimits
+from utils.text.strict_json import is_json, read_json
+
+_CUT = ("max_tokens", "model_context_window_exceeded", "pause_turn")
+_WHOLE = ("end_turn", "tool_use", "stop_sequence")
+
+
+@dataclass
+class _Block:
+    """One block of a reply: *pieces* of its text or of a call's arguments, *signature* of thought.
+
+    *data* is what came of it at its start.
+    """
+
+    kind: str
+    data: Mapping[str, Any]
+    pieces: list[str] = field(default_factory=list)
+    signature: str = ""
+    is_over: bool = False
+
+    @property
+    def text(self) -> str:
+        return mended("".join(self.pieces))
+
+
+class AnthropicDraft:
+    """Collects the events of one stream. Raises `Failed` for more than *most_calls* calls.
+
+    *model* is the name that was asked for and *is_thinking* whether it was told to think.
+    """
+
+    def __init__(self, most_calls: int, *, model: str = "", is_thinking: bool = False) -> None:
+        self._most_calls = most_calls
+        self._asked_model = model
+        self._is_thinking = is_thinking
+        self._blocks: list[_Block] = []
+        self._block_at: dict[Any, _Block | None] = {}
+        self._signed_characters = 0
+        self._new_text = ""
+        self._new_thinking = ""
+        self._new_call_name = ""
+        self._new_call_characters = 0
+        self._explanation = ""
+        self.finish_reason = ""
+        self.is_done = False
+        self.usage: dict[str, Any] = {}
+        self.model = ""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether anything of it may have been shown."""
+        return any(block.pieces or block.kind == "tool_use" for block in self._blocks)
+
+    def add(self, data: bytes) -> None:
+        """Take in one event. Raises `Failed` for a broken one, `ErrorInStream` for an error."""
+        try:
+            self._add_event(read_json(data.decode()))
+        except (ValueError, TypeError, AttributeError, KeyError):  # no JSON, or of another shape
+            raise broken_reply() from None
+
+    def _add_event(self, event: dict[str, Any]) -> None:
+        match event.get("type"):
+            case "message_start":
+                message = event["message"]
+                self.model = str(message.get("model") or "")
+                self._count(message.get("usage"))
+            case "content_block_start":
+                self._begin(event.get("index"), event["content_block"])
+            case "content_block_delta" | "content_block_stop":
+                if block := self._block_at.get(event.get("index")):
+                    self._go_on(block, event)
+            case "message_delta":
+                self._count(event.get("usage"))
+                self._end(event.get("delta") or {})
+            case "message_stop":
+                self.is_done = True
+            case "error":
+                raise ErrorInStream(event.get("error"))
+            case "message":  # a server that does not stream
+                self._add_whole(event)
+
+    def _go_on(self, block: _Block, event: dict[str, Any]) -> None:
+        if event["type"] == "content_block_stop":
+            block.is_over = True
+        else:
+            self._grow(block, event["delta"])
+
+    def _add_whole(self, message: dict[str, Any]) -> None:
+        self.model = str(message.get("model") or "")
+        self._count(message.get("usage"))
+        for number, block in enumerate(message["content"]):
+            if begun := self._begin(number, block):
+                begun.is_over = True
+        self._end(message)
+
+    def _end(self, delta: Mapping[str, Any]) -> None:
+        self.finish_reason = str(delta.get("stop_reason") or self.finish_reason)
+        details = delta.get("stop_details")
+        if isinstance(details, dict):
+            self._explanation = str(details.get("explanation") or "")
+
+    def _count(self, usage: Any) -> None:
+        """Take in counts, which are those of the whole reply so far each time."""
+        if isinstance(usage, dict):
+            self.usage |= {name: value for name, value in usage.items() if value is not None}
+
+    def _begin(self, index: Any, data: dict[str, Any]) -> _Block | None:
+        """Begin the block *data*; None for one of a kind that is not ours."""
+        kind = data.get("type")
+        self._block_at[index] = None
+        if kind not in ("text", "thinking", "redacted_thinking", "tool_use"):
+            return None
+        if kind == "tool_use" and self._calls_so_far == self._most_calls:
+            raise too_many_calls(self._most_calls)
+        block = _Block(kind, data)
+        self._blocks.append(block)
+        self._block_at[index] = block
+        match kind:
+            case "text":
+                self._add_text(block, data.get("text") or "")
+            case "thinking":
+                self._add_thinking(block, data.get("thinking") or "")
+                self._sign(block, data.get("signature") or "")
+            case "redacted_thinking":
+                self._sign(block, data["data"])
+            case "tool_use":
+                self._new_call_name = str(data["name"])
+                if data.get("input"):
+                    self._add_arguments(block, json.dumps(data["input"], ensure_ascii=False))
+        return block
+
+    @property
+    def _calls_so_far(self) -> int:
+        return sum(block.kind == "tool_use" for block in self._blocks)
+
+    def _grow(self, block: _Block, delta: dict[str, Any]) -> None:
+        match block.kind, delta.get("type"):
+            case "text", "text_delta":
+                self._add_text(block, delta["text"])
+            case "thinking", "thinking_delta":
+                self._add_thinking(block, delta["thinking"])
+            case "thinking", "signature_delta":
+                self._sign(block, delta["signature"])
+            case "tool_use", "input_json_delta":
+                self._add_arguments(block, delta["partial_json"])
+
+    def _add_text(self, block: _Block, text: str) -> None:
+        block.pieces.append(text)
+        self._new_text += text
+
+    def _add_thinking(self, block: _Block, thinking: str) -> None:
+        block.pieces.append(thinking)
+        self._new_thinking += thinking
+
+    def _sign(self, block: _Block, signature: str) -> None:
+        block.signature += signature
+        self._signed_characters += len(signature)
+        if self._signed_characters > ReplyLimits().characters:
+            raise Beyond("size")
+
+    def _add_arguments(self, block: _Block, arguments: str) -> None:
+        block.pieces.append(arguments)
+        self._new_call_name = str(block.data["name"])
+        self._new_call_characters += len(arguments)
+
+    def take(self) -> Delta | None:
+        """Return what has come since the last time as one delta, None if nothing to show has."""
+        text, thinking = mended(self._new_text), mended(self._new_thinking)
+        name, characters = self._new_call_name, self._new_call_characters
+        self._new_text = self._new_thinking = self._new_call_name = ""
+        self._new_call_characters = 0
+        return Delta(text, thinking, name, characters) if text or thinking or name else None
+
+    def close(self) -> Delta | None:
+        """Return None: nothing is held back. Raises `Failed` for a broken stream, a refusal."""
+        if self.finish_reason == "refusal":
+            raise refused_reply(self._explanation)
+        is_ended = self.finish_reason in (*_WHOLE, *_CUT) or (
+            (self.is_done or bool(self.finish_reason)) and all(b.is_over for b in self._blocks)
+        )
+        if not is_ended:
+            raise broken_reply()
+        return None
+
+    def completion(self, usage: Usage) -> Completion:
+        """Return the reply, closed before. Raises `Failed` if there is nothing in it to use."""
+        is_cut = self.finish_reason in _CUT
+        text = "".join(block.text for block in self._blocks if block.kind == "text")
+        thoughts = [block.text for block in self._blocks if block.kind == "thinking"]
+        calls = with_ids([_call(b, is_cut) for b in self._blocks if b.kind == "tool_use"])
+        if not text.strip() and not calls and not is_cut:
+            raise empty_reply()
+        thinking = "\n\n".join(filter(None, thoughts))
+        return Completion(text, thinking, calls, usage, is_cut, self._signed(calls))
+
+    def _signed(self, calls: tuple[RawCall, ...]) -> dict[str, Any]:
+        """Return what has to be sent back of the reply, and the order of its blocks."""
+        ids = iter(calls)
+        blocks: list[dict[str, Any]] = []
+        for block in self._blocks:
+            match block.kind:
+                case "thinking" if block.signature:
+                    blocks.append(
+                        {"type": "thinking", "thinking": "".join(block.pieces),
+                         "signature": block.signature}
+                    )  # fmt: skip
+                case "redacted_thinking":
+                    blocks.append({"type": "redacted_thinking", "data": block.signature})
+                case "text":
+                    blocks.append({"type": "text", "length": len(block.text)})
+                case "tool_use":
+                    blocks.append({"type": "tool_use", "id": next(ids).id})
+        return {"model": self._asked_model, "thinking": self._is_thinking, "blocks": blocks}
+
+
+def _call(block: _Block, is_cut: bool) -> RawCall:
+    """Return the call in *block*; arguments that are none at all are those of a call without."""
+    arguments = block.text
+    is_part = is_cut and not (block.is_over and (not arguments or is_json(arguments)))
+    return RawCall(str(block.data["id"]), str(block.data["name"]), arguments, is_part)

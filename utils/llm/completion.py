@@ -1,0 +1,118 @@
+"""What a model's reply is made of, as the rest of the house sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from utils.i18n import Phrase, UserError
+
+Wire = dict[str, Any]
+"""One message, tool or request in the JSON form of the chat-completions API."""
+
+SIGNED = "signed_reply"
+"""The field of an assistant message that only its own provider is sent, in a form of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and US dollars; *requests* counts the model calls they were spent on."""
+
+    prompt_tokens: int = 0
+    cache_hit_tokens: int = 0
+    cache_miss_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int = 0
+    requests: int = 0
+    cost_usd: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.cache_hit_tokens + other.cache_hit_tokens,
+            self.cache_miss_tokens + other.cache_miss_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+            self.requests + other.requests,
+            self.cost_usd + other.cost_usd,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of a reply as it streams; several deltas of one network read come as one.
+
+    *thinking* comes before *text*. *call_name* is the tool whose call is being written and
+    *call_characters* how much of its arguments this piece brought.
+    """
+
+    text: str = ""
+    thinking: str = ""
+    call_name: str = ""
+    call_characters: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The reply broke off and is asked for again: forget every `Delta` since the last one."""
+
+    reason: Phrase
+    attempt: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """The server takes requests of another shape than it was sent; *what* tells people."""
+
+    what: Phrase
+
+
+@dataclass(frozen=True, slots=True)
+class RawCall:
+    """A call as the model wrote it; *is_cut* when the output limit cut it off.
+
+    One that *is_recovered* stood in the text, as markup.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    is_cut: bool = False
+    is_recovered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A whole reply, always the last item of a stream. *is_cut*: the output limit ended it.
+
+    *usage* includes that of the tries before it that were billed: the prompt was sent
+    `usage.requests` times. *signed* is what its provider wants back with it, for no other one.
+    """
+
+    text: str
+    thinking: str
+    calls: tuple[RawCall, ...]
+    usage: Usage
+    is_cut: bool = False
+    signed: Mapping[str, Any] | None = None
+
+
+StreamItem = Delta | Retry | Learnt | Completion
+"""What a reply is streamed as, its `Completion` last."""
+
+
+ErrorKind = Literal["key", "balance", "context", "content", "request", "server", "network", "reply"]
+
+
+class ModelError(UserError):
+    """The model could not be asked, or no usable reply could be had; *kind* says which.
+
+    *usage* is what the tries were billed all the same.
+    """
+
+    def __init__(self, kind: ErrorKind, what: Phrase, usage: Usage | None = None) -> None:
+        super().__init__(what)
+        self.kind = kind
+        self.usage = usage or Usage()

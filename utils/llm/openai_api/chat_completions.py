@@ -1,0 +1,90 @@
+"""The chat-completions API: DeepSeek's, OpenAI's, and of all servers that are compatible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from utils.llm.account import DEEPSEEK_ACCOUNT, Account
+from utils.llm.api import Counted, Sdk
+from utils.llm.completion import Usage
+from utils.llm.openai_api.request import RequestWriter
+from utils.llm.server_profile import ServerProfile
+
+if TYPE_CHECKING:
+    from utils.llm.openai_api.stream_parser import StreamParser
+
+
+class ChatCompletions:
+    """The API of that name, spoken through the package `openai`.
+
+    A query in the address stands behind every path; one that names an `api-version`, as Azure's do,
+    has the key sent as `api-key` too.
+    """
+
+    has_dialects = True
+
+    def __init__(self, account: Account = DEEPSEEK_ACCOUNT) -> None:
+        self.account = account
+
+    def writer(self, *, max_tokens: int, context_limit: int, effort: str) -> RequestWriter:
+        return RequestWriter(max_tokens=max_tokens, context_limit=context_limit, effort=effort)
+
+    def draft(self, most_calls: int, body: bytes) -> StreamParser:  # noqa: ARG002 - each tells for itself
+        from utils.llm.openai_api.stream_parser import StreamParser
+
+        return StreamParser(most_calls)
+
+    def connect(self, base_url: str, key: str, *, user_agent: str, transport: Any) -> Sdk:
+        import httpx2
+        import openai
+
+        address, _, query = base_url.partition("?")
+        said = dict(parse_qsl(query))
+        headers = {"User-Agent": user_agent}
+        if "api-version" in said:
+            headers["api-key"] = key
+        client = openai.OpenAI(
+            base_url=address,
+            api_key=key or "none",
+            max_retries=0,
+            default_headers=headers,
+            default_query=said,
+            http_client=httpx2.Client(transport=transport, timeout=None, follow_redirects=True),
+        )
+        client.organization = client.project = None  # not this server's business
+        return Sdk(
+            client,
+            "/chat/completions",
+            openai.Stream[Any],
+            refused=openai.APIStatusError,
+            failed=openai.OpenAIError,
+        )
+
+    def counted(self, usage: Mapping[str, Any]) -> Counted:
+        prompt = count(usage, "prompt_tokens")
+        hit = count(usage, "prompt_cache_hit_tokens")
+        hit = hit or count(usage.get("prompt_tokens_details"), "cached_tokens")
+        return Counted(
+            Usage(
+                prompt_tokens=prompt,
+                cache_hit_tokens=hit,
+                cache_miss_tokens=count(usage, "prompt_cache_miss_tokens") or prompt - hit,
+                completion_tokens=count(usage, "completion_tokens"),
+                reasoning_tokens=count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+                requests=1,
+            )
+        )
+
+    def described(self, rows: Iterable[Any]) -> Mapping[str, ServerProfile | None]:
+        return {str(row["id"]): None for row in rows}
+
+    def profile(self, model: str, learnt: ServerProfile) -> ServerProfile:  # noqa: ARG002 - nothing is known
+        return learnt
+
+
+def count(counts: Any, name: str) -> int:
+    """Return the number that *counts* has by *name*, 0 where it has none."""
+    value = counts.get(name) if isinstance(counts, dict) else None
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,334 @@
+"""A reply as it grows, from the data of stream events to a whole `Completion`.
+
+What each field means, and what servers really send, is DeepSeek's chat-completions API with
+thinking; where other servers are looser (no index, no id, `reasoning`), they are understood too.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from utils.llm.calls.call_context import is_made, shows
+from utils.llm.calls.leaked_calls import MarkupGuard, calls_at, read_calls
+from utils.llm.calls.lenient_json import whole_object
+from utils.llm.calls.think_tag import ThinkTag
+from utils.llm.completion import Completion, Delta, RawCall, Usage
+from utils.llm.errors import (
+    ErrorInStream,
+    broken_reply,
+    empty_reply,
+    filtered_reply,
+    leaked_markup,
+    overloaded,
+    too_many_calls,
+)
+from utils.llm.reply_limits import ReplyLimits
+from utils.text.strict_json import is_json, read_json
+
+_ID_LETTERS = string.ascii_letters + string.digits
+_WHOLE = ("stop", "tool_calls", "function_call", "length")
+_CUT = ("length", "max_tokens", "max_output_tokens", "model_length")
+_BROKEN = ("error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error")
+
+
+@dataclass
+class _Call:
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its arguments are a whole object already, so that no more can come."""
+        may_be = bool(self.pieces) and self.pieces[-1].rstrip().endswith("}")
+        return may_be and is_json(self.arguments)
+
+    def add_name(self, name: str) -> None:
+        """Take in *name*: all of it, told once or with each piece, or the next part of it."""
+        is_next_part = bool(self.name) and not self.pieces and not name.startswith(self.name)
+        self.name = self.name + name if is_next_part else name or self.name
+
+    @property
+    def arguments(self) -> str:
+        """All of them: the pieces put together, or the last one where that holds the others.
+
+        Some servers send with each piece all that came before it, or all of it once more.
+        """
+        text = "".join(self.pieces)
+        if len(self.pieces) < 2 or is_json(text):
+            return text
+        *others, last = self.pieces
+        grows = all(after.startswith(before) for before, after in pairwise(self.pieces))
+        return last if grows or "".join(others) == last else text
+
+
+class StreamParser:
+    """Collects the events of one stream. Raises `Failed` for more than *most_calls* calls."""
+
+    def __init__(self, most_calls: int = ReplyLimits().calls) -> None:
+        self._most_calls = most_calls
+        self._tag = ThinkTag()
+        self._text = MarkupGuard()
+        self._thinking = MarkupGuard()
+        self._calls: list[_Call] = []
+        self._call_at: dict[int, _Call] = {}
+        self._new_text = ""
+        self._new_thinking = ""
+        self._new_call_name = ""
+        self._new_call_characters = 0
+        self.finish_reason = ""
+        self.is_done = False
+        self.usage: dict[str, Any] = {}
+        self.model = ""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether anything of it may have been shown."""
+        return bool(self._text.text or self._thinking.text or self._calls)
+
+    def add(self, data: bytes) -> None:
+        """Take in one event. Raises `Failed` for a broken one, `ErrorInStream` for an error."""
+        if data.strip(b'"') == b"[DONE]":
+            self.is_done = True
+            return
+        if b"\n" in data and not is_json(data.decode(errors="replace")):
+            for line in data.split(b"\n"):  # events without the blank line that parts them
+                self.add(line.strip())
+            return
+        try:
+            self._add_event(read_json(data.decode()))
+        except (ValueError, TypeError, AttributeError):  # no JSON, or of another shape
+            raise broken_reply() from None
+
+    def _add_event(self, event: dict[str, Any]) -> None:
+        if error := event.get("error") or _bare_error(event):
+            raise ErrorInStream(error)
+        self.model = str(event.get("model") or self.model)
+        if usage := event.get("usage"):
+            self.usage = dict(usage)
+        for choice in event.get("choices") or ():
+            self._add_delta(
+                choice.get("delta") or choice.get("message") or {"content": choice.get("text")}
+            )
+            self.finish_reason = choice.get("finish_reason") or self.finish_reason
+
+    def _add_delta(self, delta: dict[str, Any]) -> None:
+        if text := delta.get("content"):
+            if isinstance(text, str):
+                self._new_text += text
+            else:
+                self._add_parts(text if isinstance(text, list) else [text])
+        for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
+            if thinking := delta.get(name):  # some servers send one thought under two names
+                self._new_thinking += _words(thinking)
+                break
+        pieces = delta.get("tool_calls") or ()
+        for piece in [pieces] if isinstance(pieces, dict) else pieces:
+            self._add_call(piece)
+        if function := delta.get("function_call"):
+            self._add_call({"function": function})
+
+    def _add_parts(self, parts: list[Any]) -> None:
+        """Take in a content that is a list: its texts, and its thinking apart."""
+        for part in parts:
+            if isinstance(part, str):
+                self._new_text += part
+            elif thinking := part.get("thinking") or part.get("reasoning"):
+                self._new_thinking += _words(thinking)
+            else:
+                self._new_text += part.get("text") or ""
+
+    def _add_call(self, piece: dict[str, Any]) -> None:
+        """Add to a call what *piece* brings, which some servers repeat from the start."""
+        call = self._call_of(piece)
+        function = piece.get("function") or piece
+        call.id = str(piece.get("id") or call.id)
+        call.add_name(str(function.get("name") or ""))
+        given = [function[key] for key in ("arguments", "parameters", "input") if function.get(key)]
+        arguments = given[0] if given else ""
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        if arguments:
+            call.pieces.append(arguments)
+        self._new_call_name = call.name
+        self._new_call_characters += len(arguments)
+
+    def _call_of(self, piece: dict[str, Any]) -> _Call:
+        """Return the call that *piece* belongs to.
+
+        Servers that number no calls, or all of them 0, tell a new one by its new id; those that
+        give no ids either, by its name when the one before is whole.
+        """
+        index = piece.get("index") or 0
+        call = self._call_at.get(index)
+        new_id = str(piece.get("id") or "")
+        if call is None or self._begins_another(call, new_id, piece):
+            if len(self._calls) == self._most_calls:
+                raise too_many_calls(self._most_calls)
+            call = _Call()
+            self._calls.append(call)
+            self._call_at[index] = call
+        return call
+
+    @staticmethod
+    def _begins_another(call: _Call, new_id: str, piece: dict[str, Any]) -> bool:
+        if new_id:
+            return bool(call.id) and new_id != call.id
+        function = piece.get("function") or piece
+        return bool(function.get("name")) and call.is_whole
+
+    def take(self) -> Delta | None:
+        """Return what has come since the last time as one delta, None if nothing to show has."""
+        thinking = self._thinking.feed(mended(self._new_thinking)) if self._new_thinking else ""
+        text = mended(self._new_text) if self._new_text else ""
+        if text and not self._tag.is_over:
+            thought, text = self._tag.feed(text)
+            thinking += self._thinking.feed(thought) if thought else ""
+        if text:
+            text = self._text.feed(text)
+        name, characters = self._new_call_name, self._new_call_characters
+        self._new_text = self._new_thinking = self._new_call_name = ""
+        self._new_call_characters = 0
+        return Delta(text, thinking, name, characters) if text or thinking or name else None
+
+    def close(self) -> Delta | None:
+        """Return what was still held back and may be shown. Raises `Failed` for a broken stream."""
+        if self.finish_reason == "content_filter":
+            raise filtered_reply()
+        if self.finish_reason == "insufficient_system_resource":
+            raise overloaded()
+        if not self._is_ended:
+            raise broken_reply()
+        has_end = self.finish_reason in _CUT or bool(self._calls)
+        text = self._text.feed(self._tag.close(is_thought=has_end)) + self._text.close()
+        thinking = self._thinking.close()
+        if self._text.markup and not _is_call(self._text.text, self._text.markup):
+            text += self._text.release()
+        return Delta(text, thinking) if text or thinking else None
+
+    @property
+    def _is_ended(self) -> bool:
+        """Whether the reply came to its end.
+
+        Where no reason, or one that only this server knows, stands for it, every call has to be
+        whole: a call that was cut must never run.
+        """
+        if self.finish_reason in _WHOLE or self.finish_reason in _CUT:
+            return True
+        if self.finish_reason in _BROKEN or not (self.is_done or self.finish_reason):
+            return False
+        return all(_is_object(mended(call.arguments)) for call in self._calls)
+
+    def completion(self, usage: Usage) -> Completion:
+        """Return the reply, closed before. Raises `Failed` if there is nothing in it to use."""
+        is_cut = self.finish_reason in _CUT
+        calls = self._whole_calls(is_cut) or self._recovered(is_cut)
+        text = self._text.text
+        if len(calls) > self._most_calls:  # written as markup
+            raise too_many_calls(self._most_calls)
+        if not text.strip() and not calls and not is_cut:
+            raise empty_reply()
+        return Completion(text, self._thinking.text, with_ids(calls), usage, is_cut)
+
+    def _whole_calls(self, is_cut: bool) -> list[RawCall]:
+        calls = []
+        for call in self._calls:
+            arguments = mended(call.arguments)
+            cuts = is_cut and (call is self._calls[-1] or not is_json(arguments))
+            if not is_cut:
+                arguments = _as_meant(arguments)
+            calls.append(RawCall(call.id, call.name, arguments, cuts))
+        return calls
+
+    def _recovered(self, is_cut: bool) -> list[RawCall]:
+        """Return the calls written as markup, in the text or, of a reply without one, in thought.
+
+        A reply that the output limit cut off amid markup has none: the rest was asked for in vain.
+        """
+        if self._text.has_leaked and not is_cut:
+            raise leaked_markup()
+        markup = self._text.markup
+        if not markup and not self._text.text.strip():
+            thought = self._thinking
+            markup = thought.markup if _is_call(thought.text, thought.markup) else ""
+        calls = read_calls(markup)
+        if calls is None:
+            if markup and not is_cut:
+                raise leaked_markup()
+            return []
+        return [RawCall("", call.name, call.arguments, is_recovered=True) for call in calls]
+
+
+def _is_call(before: str, markup: str) -> bool:
+    """Return whether *markup* is meant as calls, whole or not, behind what was said *before*."""
+    calls, end = calls_at(markup, 0)
+    if calls is None:
+        return not shows(before, markup.rpartition(">")[2]) and is_made(before, "", "")
+    return is_made(before, before[len(before.rstrip()) :], markup[end:])
+
+
+def _as_meant(arguments: str) -> str:
+    """Return *arguments* as the JSON of an object if that is what they mean, else as they are."""
+    try:
+        return whole_object(arguments)
+    except ValueError:
+        return arguments
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        whole_object(arguments)
+    except ValueError:
+        return False
+    return True
+
+
+def _words(value: Any) -> str:
+    """Return the text of a thought that may be an object, or a list of them."""
+    if isinstance(value, list):
+        return "".join(map(_words, value))
+    if isinstance(value, dict):
+        value = value.get("text") or value.get("content") or value.get("summary") or ""
+        return value if isinstance(value, str) else _words(value)
+    return value if isinstance(value, str) else ""
+
+
+def _bare_error(event: Mapping[str, Any]) -> Any:
+    """Return the error that *event* is itself, without a name for it, None if it is none."""
+    if "choices" in event:
+        return None
+    is_error = event.get("object") == "error" or isinstance(event.get("message"), str)
+    return event if is_error or event.get("detail") else None
+
+
+def with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:
+    """Give every call an id that no other has; those of the server are kept."""
+    seen: set[str] = set()
+    whole = []
+    for number, call in enumerate(calls):
+        call_id = call.id if call.id and call.id not in seen else _new_id(number)
+        seen.add(call_id)
+        whole.append(RawCall(call_id, call.name, call.arguments, call.is_cut))
+    return tuple(whole)
+
+
+def _new_id(number: int) -> str:
+    """Return an id in DeepSeek's form."""
+    return f"call_{number:02d}_" + "".join(secrets.choice(_ID_LETTERS) for _ in range(24))
+
+
+def mended(text: str) -> str:
+    """Return *text* with halves of surrogate pairs put together, or replaced where alone."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

@@ -1,0 +1,256 @@
+"""The messages of a request in the form that a server takes.
+
+The history is the same for every server. Each rewriting here maps a history that goes on to
+messages that go on, so that a provider's prefix cache goes on serving.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import b64encode
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from utils.llm.completion import SIGNED, Wire
+from utils.llm.server_profile import CallContent, ServerProfile
+from utils.pictures import Picture, PictureGone, ReadPicture, blind_note, gone_note, no_picture
+
+_NOTE = "[Note from the system]\n"
+"""What begins a system message that stands in the place of another role's."""
+
+_STOPPED = "(stopped)"
+"""What stands for the reply that a stopped task has none of, where roles must alternate."""
+
+
+_SHOWN = "[Pictures that the calls above read: {names}]"
+"""What stands before the pictures of a call: its answer itself can hold none in this API."""
+
+_LOOKING = "(looking at it)"
+"""The reply before them, where roles must alternate."""
+
+_LATER = "is_later"
+"""Marks, while they are arranged, the messages that nothing sent before may be joined with."""
+
+
+def arranged(
+    messages: Sequence[Wire], profile: ServerProfile, ends: Collection[int] = ()
+) -> Sequence[Wire]:
+    """Return *messages* in the order and the roles that a server of *profile* takes.
+
+    They are not changed themselves. A system message that cannot be one is marked as a note. *ends*
+    are the lengths of earlier requests, of the beginning of *messages*: what comes after one is
+    not joined to what was sent in it.
+    """
+    if profile.alternating and ends:
+        messages = [{**m, _LATER: True} if n in ends else m for n, m in enumerate(messages)]
+    if not profile.tool_messages:
+        messages = list(_as_text(messages))
+    if not profile.parallel_calls:
+        messages = list(_one_call_each(messages))
+    if any("pictures" in message for message in messages):
+        messages = list(_with_pictures(messages, profile))
+    if profile.system_messages != "anywhere" or profile.alternating:
+        messages = _system_first(messages, profile)
+    return messages
+
+
+def spelled(message: Wire, profile: ServerProfile, read_picture: ReadPicture = no_picture) -> Wire:
+    """Return one message with the fields that a server of *profile* takes.
+
+    *read_picture* gives the bytes of its pictures.
+    """
+    if isinstance(message["content"], list):
+        parts = [_part(part, read_picture) for part in message["content"]]
+        return {**message, "content": parts}
+    if message["role"] == "tool" and profile.call_ids == "short":
+        return {**message, "tool_call_id": _short(message["tool_call_id"])}
+    if message["role"] != "assistant":
+        return message
+    message = dict(message)
+    # DeepSeek answers 400 to a reply without its thoughts in a thinking call, and takes them, be
+    # they empty, in any other; always sent, the bytes are the same in both.
+    message.pop(SIGNED, None)
+    thoughts = message.pop("reasoning_content", None) or ""
+    if profile.reasoning_content:
+        message["reasoning_content"] = thoughts
+    calls = message.get("tool_calls")
+    if calls and profile.call_ids == "short":
+        message["tool_calls"] = [{**call, "id": _short(call["id"])} for call in calls]
+    if calls and not message["content"]:
+        _set_content(message, profile.call_content)
+    return message
+
+
+def with_own_pictures(message: Wire, profile: ServerProfile, read_picture: ReadPicture) -> Wire:
+    """Return one message with its pictures in its own content, be it the answer of a call."""
+    if "pictures" not in message:
+        return message
+    kept = {name: value for name, value in message.items() if name != "pictures"}
+    return {**kept, "content": _contents(message, profile, read_picture)}
+
+
+def _contents(message: Wire, profile: ServerProfile, read_picture: ReadPicture) -> str | list[Wire]:
+    pictures = message["pictures"]
+    if not profile.pictures:
+        return "\n".join([message["content"], *(blind_note(Picture(**one)) for one in pictures)])
+    parts = (_part(_reference(one), read_picture) for one in pictures)
+    return [_text(message["content"]), *parts]
+
+
+def _with_pictures(messages: Sequence[Wire], profile: ServerProfile) -> Iterator[Wire]:
+    """Yield *messages* with their pictures in the content of the person's messages.
+
+    Those that calls showed follow in one of their own, behind all answers of the reply. Where the
+    server takes none, a note in the text stands for each.
+    """
+    shown: list[Wire] = []
+    for message in messages:
+        if message["role"] != "tool" and shown:
+            yield from _looked_at(shown, profile)
+            shown = []
+        pictures = message.get("pictures", [])
+        if not pictures:
+            yield message
+            continue
+        message = {name: value for name, value in message.items() if name != "pictures"}
+        if not profile.pictures:
+            notes = [blind_note(Picture(**picture)) for picture in pictures]
+            yield {**message, "content": "\n".join([message["content"], *notes])}
+        elif message["role"] == "tool":
+            shown += pictures
+            yield message
+        else:
+            yield {**message, "content": [_text(message["content"]), *map(_reference, pictures)]}
+    yield from _looked_at(shown, profile)
+
+
+def _looked_at(shown: Sequence[Wire], profile: ServerProfile) -> Iterator[Wire]:
+    """Yield the message that holds the pictures which calls have *shown*, if there are any."""
+    if not shown:
+        return
+    if profile.alternating:
+        yield {"role": "assistant", "content": _LOOKING}
+    names = ", ".join(picture["name"] for picture in shown)
+    parts = [_text(_SHOWN.format(names=names)), *map(_reference, shown)]
+    yield {"role": "user", "content": parts}
+
+
+def _text(text: str) -> Wire:
+    return {"type": "text", "text": text}
+
+
+def _reference(picture: Wire) -> Wire:
+    """Return the part that `_part` puts the bytes into, once, when it is spelled."""
+    return {"type": "picture", "picture": picture}
+
+
+def _part(part: Wire, read_picture: ReadPicture) -> Wire:
+    if part["type"] != "picture":
+        return part
+    picture = Picture(**part["picture"])
+    try:
+        data = b64encode(read_picture(picture.digest)).decode("ascii")
+    except PictureGone:
+        return _text(gone_note(picture))
+    return {"type": "image_url", "image_url": {"url": f"data:{picture.media_type};base64,{data}"}}
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Return two contents as one: texts as text, parts behind each other."""
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    both = [[_text(one)] if isinstance(one, str) else one for one in (first, second)]
+    return [*both[0], *both[1]]
+
+
+def _set_content(message: Wire, content: CallContent) -> None:
+    """Put what a server takes in the place of the text that a reply of calls has none of."""
+    match content:
+        case "null":
+            message["content"] = None
+        case "absent":
+            del message["content"]
+        case "named":
+            names = ", ".join(call["function"]["name"] for call in message["tool_calls"])
+            message["content"] = f"({names})"
+
+
+def _as_text(messages: Sequence[Wire]) -> Iterator[Wire]:
+    """Yield *messages* with each call in its reply's text, and each answer as the person's."""
+    names: dict[str, str] = {}
+    for message in messages:
+        if calls := message.get("tool_calls"):
+            names = {call["id"]: call["function"]["name"] for call in calls}
+            told = "\n".join(map(_call_as_text, calls))
+            text = f"{message['content']}\n{told}" if message["content"] else told
+            message = {name: value for name, value in message.items() if name != "tool_calls"}
+            yield {**message, "content": text}
+        elif message["role"] == "tool":
+            name = names.get(message["tool_call_id"], "tool")
+            kept = {key: value for key, value in message.items() if key != "tool_call_id"}
+            text = f"[Answer of {name}]\n{message['content']}"
+            yield {**kept, "role": "user", "content": text}
+        else:
+            yield message
+
+
+def _call_as_text(call: Wire) -> str:
+    """Return *call* in the form that most models are taught, and that is read as a call again."""
+    function = call["function"]
+    name = json.dumps(function["name"], ensure_ascii=False)
+    return f'<tool_call>\n{{"name": {name}, "arguments": {function["arguments"]}}}\n</tool_call>'
+
+
+def _short(call_id: str) -> str:
+    """Return nine letters and digits that are always the same for *call_id*."""
+    return hashlib.sha256(call_id.encode()).hexdigest()[:9]
+
+
+def _one_call_each(messages: Sequence[Wire]) -> Iterator[Wire]:
+    """Yield *messages* with each call in a reply of its own, its answer behind it."""
+    waiting: list[Wire] = []
+    for message in messages:
+        calls: list[Wire] = message.get("tool_calls") or []
+        if len(calls) > 1:
+            first, *others = calls
+            waiting = [{**message, "content": "", "tool_calls": [call]} for call in others]
+            yield {**message, "tool_calls": [first]}
+            continue
+        yield message
+        if waiting and message["role"] == "tool":
+            yield waiting.pop(0)
+
+
+def _system_first(messages: Sequence[Wire], profile: ServerProfile) -> list[Wire]:
+    """Put the system messages at the start into one; those behind become notes of the person."""
+    start = 0
+    while start < len(messages) and messages[start]["role"] == "system":
+        start += 1
+    role = "user" if profile.system_messages == "none" else "system"
+    text = "\n\n".join(message["content"] for message in messages[:start])
+    fitted: list[Wire] = [{"role": role, "content": text}] if start else []
+    for message in messages[start:]:
+        _append(fitted, message, profile.alternating)
+    return fitted
+
+
+def _append(fitted: list[Wire], message: Wire, alternating: bool) -> None:
+    """Add one message behind those at the start, where roles must alternate by joining it.
+
+    Where it may not join what was sent already, a reply that never came stands between them.
+    """
+    if is_later := _LATER in message:
+        message = {name: value for name, value in message.items() if name != _LATER}
+    is_note = message["role"] == "system"
+    if is_note:
+        message = {"role": "user", "content": f"{_NOTE}{message['content']}"}
+    last = fitted[-1] if fitted else {"role": ""}
+    if alternating and message["role"] == "user":
+        joins = last["role"] == "user" or (is_note and last["role"] == "tool")
+        if joins and not is_later:
+            fitted[-1] = {**last, "content": _joined(last["content"], message["content"])}
+            return
+        if last["role"] in ("user", "tool"):  # the task was stopped before there was a reply
+            fitted.append({"role": "assistant", "content": _STOPPED})
+    fitted.append(message)

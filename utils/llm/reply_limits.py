@@ -1,0 +1,76 @@
+"""Limits of one reply of a server, beyond which it is broken off, and the watch over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Measure = Literal["size", "seconds", "progress"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyLimits:
+    """Far beyond what a model makes of the largest `max_tokens`, at the pace of a slow computer.
+
+    Seconds are those of waiting for the server, so that being stopped or slow ourselves costs none.
+    """
+
+    bytes: int = 512 << 20
+    """Bytes on the wire: a token takes up to a thousand of them in some servers' streams."""
+    event_bytes: int = 16 << 20
+    """Bytes from one event to the next; and of a reply that is not streamed."""
+    characters: int = 16 << 20
+    """Characters of text, thinking and arguments."""
+    calls: int = 128
+    seconds: float = 4 * 3600.0
+    progress_seconds: float = 900.0
+    """How long the next `progress_characters` may take, and the beginning of the reply. DeepSeek
+    keeps who waits in line for ten minutes, and a slow computer thinks for long before the first.
+    """
+    progress_characters: int = 100
+    error_bytes: int = 65_536
+    """What is read of an answer that is no reply."""
+    error_seconds: float = 10.0
+
+
+class Beyond(Exception):
+    """A reply went beyond *measure*."""
+
+    def __init__(self, measure: Measure) -> None:
+        super().__init__(measure)
+        self.measure = measure
+
+
+class ReplyWatch:
+    """Counts what one reply has taken. Raises `Beyond`."""
+
+    def __init__(self, limits: ReplyLimits) -> None:
+        self.limits = limits
+        self.is_late = False
+        """Whether the beginning of the reply has taken too long."""
+        self._bytes = 0
+        self._seconds = 0.0
+        self._since_progress = 0.0
+        self._characters = 0
+        self._new = 0
+
+    def received(self, count: int, seconds: float) -> None:
+        """Take note of *count* bytes that were waited for so many *seconds*."""
+        self._bytes += count
+        self._seconds += seconds
+        self._since_progress += seconds
+        if self._bytes > self.limits.bytes:
+            raise Beyond("size")
+        if self._seconds > self.limits.seconds:
+            raise Beyond("seconds")
+        if self._since_progress > self.limits.progress_seconds:
+            raise Beyond("progress")
+
+    def advanced(self, characters: int) -> None:
+        """Take note of *characters* that the reply has grown by."""
+        self._characters += characters
+        self._new += characters
+        if self._characters > self.limits.characters:
+            raise Beyond("size")
+        if self._new >= self.limits.progress_characters:
+            self._new, self._since_progress = 0, 0.0

@@ -1,0 +1,395 @@
+"""The line to the model's server: HTTP/1.1 that a `Stop` cuts at once, at whatever it waits for.
+
+It carries the SDK's requests in place of the SDK's own transport, for two reasons, both measured:
+that one decodes a stream chunk by chunk, at twice the cost of everything else done with it, and
+before the first byte of a reply it gives nobody the socket to shut down.
+"""
+
+from __future__ import annotations
+
+import http.client
+import select
+import socket
+import threading
+import time
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cached_property, partial
+from ssl import SSLCertVerificationError, SSLContext, SSLError
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpx2
+
+from utils.llm.reply_limits import Beyond, ReplyWatch
+from utils.waiting import Stop, Stopped, Timeout, interruptible
+
+_PIECE = 65_536
+_LONGEST_LINE = 65_536  # bytes of what stands between two chunks
+_GRACE_SECONDS = 0.05
+_SECRET_HEADERS = ("authorization", "x-api-key", "api-key")
+_SENT_HEADERS = ("accept", "content-type", "user-agent", "anthropic-version", *_SECRET_HEADERS)
+_Origin = tuple[str, str, int | None]
+"""The scheme, the host and the port of an address."""
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Unreachable(Exception):
+    """There is no connection to the server, and nothing was sent; says why."""
+
+
+class Insecure(Exception):
+    """The server was reached, but cannot prove who it is; says why."""
+
+
+class Exchange:
+    """One exchange over the line, which `cut` ends from any thread.
+
+    *watch* counts what it brings.
+    """
+
+    def __init__(self, stop: Stop, watch: ReplyWatch) -> None:
+        self.stop = stop
+        self.watch = watch
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+
+    def holds(self, connected: socket.socket) -> None:
+        """Let `cut` know what to shut down; it may have come already."""
+        with self._lock:
+            self._socket = connected
+        if self.stop.is_set():
+            self.cut()
+
+    @contextmanager
+    def beginning(self, timeout: Timeout) -> Iterator[None]:
+        """Break the exchange when this takes longer than *timeout*. Raises `TimeoutError`."""
+        try:
+            with timeout.calling(self._give_up):
+                yield
+        finally:
+            if self.watch.is_late:
+                raise TimeoutError
+
+    def wait_at_most(self, seconds: float) -> None:
+        """Let no read of the socket take longer than *seconds* from now on."""
+        with self._lock:
+            if self._socket is not None:
+                self._socket.settimeout(seconds)
+
+    def _give_up(self) -> None:
+        self.watch.is_late = True
+        self.cut()
+
+    def cut(self) -> None:
+        """Break the exchange; the one who waits for it sees the end of the stream."""
+        with self._lock:
+            if self._socket is not None:
+                # SSLSocket's own shutdown would pull its state from under the thread that reads.
+                with suppress(OSError):
+                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+
+class CancellableTransport(httpx2.BaseTransport):
+    """A transport with kept-alive connections, each for one exchange at a time.
+
+    A proxy is taken from the environment, but never to reach this very machine. Raises `Stopped`,
+    `Unreachable`, `Insecure`, `OSError` and `http.client.HTTPException`.
+
+    A reply must begin within *begin_seconds*: the limit of the socket, *idle_seconds*, is for each
+    read of it, and a head can come byte by byte.
+
+    A server may send a request on to another one. That is not told the key, and nothing goes in
+    the open from an address that is encrypted: `Insecure`.
+    """
+
+    def __init__(
+        self, base_url: str, *, connect_seconds: float, idle_seconds: float, begin_seconds: float
+    ) -> None:
+        self._connect_seconds = connect_seconds
+        self._timeout = Timeout(begin_seconds)
+        self._idle_seconds = idle_seconds
+        self._origin = _origin(httpx2.URL(base_url))
+        self._proxies = {self._origin: _proxy_for(urlsplit(base_url))}
+        self._here = threading.local()
+        self._lock = threading.Lock()
+        self._kept: list[tuple[_Origin, http.client.HTTPConnection]] = []
+        self._is_closed = False
+
+    @contextmanager
+    def used_by(self, use: Exchange) -> Iterator[None]:
+        """Make *use* the one that the requests of this thread belong to."""
+        self._here.use = use
+        try:
+            yield
+        finally:
+            del self._here.use
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        use: Exchange = self._here.use
+        origin = _origin(request.url)
+        if self._origin[0] == "https" and origin[0] != "https":
+            raise Insecure(f"it sends on to {request.url.host} without encryption")
+        connection, reply = self._exchange(request, use)
+        headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in reply.getheaders()]
+        body = _Body(connection, reply, partial(self._keep, origin), use)
+        return httpx2.Response(reply.status, headers=headers, stream=body)
+
+    def close(self) -> None:
+        with self._lock:
+            kept, self._kept = self._kept, []
+            self._is_closed = True
+        for _, connection in kept:
+            connection.close()
+
+    def _exchange(
+        self, request: httpx2.Request, use: Exchange
+    ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        """Send *request* and return the head of the reply, over a kept connection if there is one.
+
+        The server may close a kept connection at the very moment it is used again; then, and only
+        then, the request is sent once more, over a new one.
+        """
+        if kept := self._take_kept(_origin(request.url)):
+            with suppress(ConnectionError, SSLError, http.client.BadStatusLine):
+                return kept, self._ask(kept, request, use)
+        connection = self._connected(request.url, use)
+        return connection, self._ask(connection, request, use)
+
+    def _ask(
+        self, connection: http.client.HTTPConnection, request: httpx2.Request, use: Exchange
+    ) -> http.client.HTTPResponse:
+        """Send *request* and read the head of its answer; a connection that breaks is closed."""
+        use.holds(connection.sock)
+        connection.sock.settimeout(self._idle_seconds)
+        headers = {name: request.headers[name] for name in _SENT_HEADERS if name in request.headers}
+        if not self._may_know_key(request.url):
+            headers = {name: v for name, v in headers.items() if name not in _SECRET_HEADERS}
+        target = request.url.raw_path.decode("ascii")
+        proxy = self._proxy_to(request.url)
+        if proxy and request.url.scheme == "http":
+            target = str(request.url)
+            headers |= _proxy_headers(proxy)
+        try:
+            connection.request(request.method, target, request.read(), headers)
+            with use.beginning(self._timeout):
+                return connection.getresponse()
+        except BaseException:  # whatever it was, the connection is of no use any more
+            connection.close()
+            raise
+
+    def _may_know_key(self, url: httpx2.URL) -> bool:
+        """Return whether the key is for *url*: its own server, or the same one encrypted."""
+        scheme, host, port = self._origin
+        return _origin(url) in (self._origin, ("https", host, 443 if port == 80 else port))
+
+    def _proxy_to(self, url: httpx2.URL) -> SplitResult | None:
+        origin = _origin(url)
+        if origin not in self._proxies:
+            self._proxies[origin] = _proxy_for(urlsplit(str(url)))
+        return self._proxies[origin]
+
+    def _take_kept(self, origin: _Origin) -> http.client.HTTPConnection | None:
+        while True:
+            with self._lock:
+                kept = [one for one in self._kept if one[0] == origin]
+                if not kept:
+                    return None
+                self._kept.remove(kept[-1])
+            _, connection = kept[-1]
+            if not _is_readable(connection.sock):
+                return connection
+            connection.close()  # the server closed it, or says what nobody asked
+
+    def _keep(self, origin: _Origin, connection: http.client.HTTPConnection) -> None:
+        with self._lock:
+            if not self._is_closed:
+                self._kept.append((origin, connection))
+                return
+        connection.close()
+
+    def _connected(self, url: httpx2.URL, use: Exchange) -> http.client.HTTPConnection:
+        """Return a new connection. Looking a name up cannot be cut, so another thread does it."""
+
+        def connect() -> Iterator[http.client.HTTPConnection]:
+            connection = self._new_connection(url)
+            try:
+                connection.connect()
+            except SSLCertVerificationError as error:
+                raise Insecure(error.verify_message) from error
+            except SSLError as error:
+                raise Insecure(error.reason or str(error)) from error
+            except OSError as error:
+                raise Unreachable(error.strerror or str(error)) from error
+            yield connection
+
+        close = http.client.HTTPConnection.close
+        for connection in interruptible(connect, use.stop, unwanted=close):
+            return connection
+        raise Stopped
+
+    def _new_connection(self, url: httpx2.URL) -> http.client.HTTPConnection:
+        proxy = self._proxy_to(url)
+        host, port = (proxy.hostname or "", proxy.port) if proxy else (url.host, url.port)
+        seconds = self._connect_seconds
+        if url.scheme == "http":
+            return http.client.HTTPConnection(host, port, timeout=seconds)
+        connection = http.client.HTTPSConnection(host, port, timeout=seconds, context=self._tls)
+        if proxy:
+            connection.set_tunnel(url.host, url.port, headers=_proxy_headers(proxy))
+        return connection
+
+    @cached_property
+    def _tls(self) -> SSLContext:
+        return httpx2.create_ssl_context()
+
+
+class _Body(httpx2.SyncByteStream):
+    """The body of a reply; when read to its end, its connection is kept for the next exchange.
+
+    That of an error is cut short where it is long or slow. Raises `Beyond` for a reply.
+    """
+
+    def __init__(
+        self,
+        connection: http.client.HTTPConnection,
+        reply: http.client.HTTPResponse,
+        keep: Callable[[http.client.HTTPConnection], None],
+        use: Exchange,
+    ) -> None:
+        self._connection = connection
+        self._reply = reply
+        self._keep = keep
+        self._use = use
+        self._pieces = self._read_chunked() if reply.chunked else self._read_plain()
+        self._is_whole = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        if not 200 <= self._reply.status < 300:
+            yield from self._opening()
+            return
+        for piece in self._pieces:  # noqa: UP028 - `yield from` would close them along with this
+            yield piece
+
+    def _opening(self) -> Iterator[bytes]:
+        """Yield what comes at once of an error's body, as far as it is needed to tell the error."""
+        limits, length = self._use.watch.limits, 0
+        ends = time.monotonic() + limits.error_seconds
+        self._use.wait_at_most(limits.error_seconds)
+        with suppress(TimeoutError, Beyond):
+            for piece in self._pieces:
+                yield piece[: limits.error_bytes - length]
+                length += len(piece)
+                if length >= limits.error_bytes or time.monotonic() > ends:
+                    return
+
+    def close(self) -> None:
+        """Keep the connection if the body has ended or is just about to; else close it."""
+        if not self._is_whole and self._connection.sock is not None:
+            with suppress(OSError, http.client.HTTPException, Beyond):
+                self._connection.sock.settimeout(_GRACE_SECONDS)
+                next(self._pieces, None)
+        self._reply.close()
+        if self._is_whole and self._connection.sock is not None:
+            self._keep(self._connection)
+        else:
+            self._connection.close()
+
+    def _read_plain(self) -> Iterator[bytes]:
+        while data := self._read(self._reply.read1):
+            yield data
+        self._is_whole = True
+
+    def _read(self, read: Callable[[int], bytes]) -> bytes:
+        began = time.monotonic()
+        data = read(_PIECE)
+        self._use.watch.received(len(data), time.monotonic() - began)
+        return data
+
+    def _read_chunked(self) -> Iterator[bytes]:
+        """Yield all that one read of the network brought in one piece.
+
+        `HTTPResponse.read1` would give one chunk each time, and servers send a chunk per token.
+        """
+        chunks = _Chunks()
+        while data := self._read(self._reply.fp.read1):
+            piece = chunks.feed(data)
+            self._is_whole = chunks.is_done
+            yield piece
+            if chunks.is_done:
+                return
+            if chunks.is_broken:
+                raise http.client.HTTPException("no chunked body")
+        raise http.client.IncompleteRead(b"")
+
+
+class _Chunks:
+    """Takes a chunked body (RFC 9112, 7.1) apart, however the network cuts it."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._left = 0
+        self._is_last = False
+        self.is_done = False
+        self.is_broken = False
+
+    def feed(self, data: bytes) -> bytes:
+        """Return the content that *data* brings."""
+        data = self._rest + data
+        pieces: list[bytes] = []
+        position = 0
+        while not (self.is_done or self.is_broken):
+            if self._left:
+                piece = data[position : position + self._left]
+                pieces.append(piece)
+                position += len(piece)
+                self._left -= len(piece)
+            end = data.find(b"\r\n", position)
+            if self._left or end < 0:
+                break
+            self._read_line(data[position:end])
+            position = end + 2
+        self._rest = data[position:]
+        self.is_broken |= len(self._rest) > _LONGEST_LINE
+        return b"".join(pieces)
+
+    def _read_line(self, line: bytes) -> None:
+        """Take in a line between chunks: a size, a trailer, or the empty one that ends either."""
+        if self._is_last:
+            self.is_done = not line
+        elif line:
+            try:
+                self._left = int(line.split(b";")[0], 16)
+            except ValueError:
+                self._left = -1
+            self._is_last = not self._left
+            self.is_broken = self._left < 0
+
+
+def _origin(url: httpx2.URL) -> _Origin:
+    usual = {"http": 80, "https": 443}.get(url.scheme)
+    return url.scheme, url.host, url.port or usual
+
+
+def _proxy_for(url: SplitResult) -> SplitResult | None:
+    """Return the proxy that the environment names for *url*, if any."""
+    host = url.hostname or ""
+    if host in _LOOPBACK or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(url.scheme) or proxies.get("all")
+    return urlsplit(proxy if "://" in proxy else f"http://{proxy}") if proxy else None
+
+
+def _proxy_headers(proxy: SplitResult) -> dict[str, str]:
+    if proxy.username is None:
+        return {}
+    login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {b64encode(login.encode()).decode()}"}
+
+
+def _is_readable(connected: socket.socket) -> bool:
+    poll = select.poll()
+    poll.register(connected, select.POLLIN)
+    return bool(poll.poll(0))

@@ -555,7 +555,7 @@ def test_every_record_is_kept_before_its_event_is_shown() -> None:
 
     drive(main.ask("hi"), show)
     records = [type(r).__name__ for _, r in main.store.records[main.session]]  # type: ignore[attr-defined]
-    assert records == ["Context", "User", "Assistant", "ToolAnswer", "Assistant"]
+    assert records == ["Context", "User", "Assistant", "ToolResult", "Assistant"]
     assert kept["TurnStarted"] == 2
     assert kept["ToolStarted"] == 3
     assert kept["ToolFinished"] == 4

@@ -236,10 +236,10 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         "import sys\n"
         "from core.events import TextDelta\n"
         "from modules.cli.print_mode import PlainScreen\n"
-        "from modules.translator import Words\n"
+        "from modules.translator import Translator\n"
         "from utils.system.streams import complete\n"
         "complete()\n"
-        "screen = PlainScreen('stream-json', sys.stdout, sys.stderr, Words('en', {}))\n"
+        "screen = PlainScreen('stream-json', sys.stdout, sys.stderr, Translator('en', {}))\n"
         "for _ in range(5000): screen.show(TextDelta('x' * 50))\n"
         "sys.exit(screen.finish())\n"
     )

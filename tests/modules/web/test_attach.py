@@ -79,8 +79,8 @@ def attach_to(terminal: Terminal, data: Path, port: int, first: str = "pass") ->
     """Attach *terminal* to the last session there, once the Python in *first* is done."""
     script = (
         f"{first}; from pathlib import Path; from modules.cli.attach.client import attach; "
-        "from modules.translator import Words; "
-        f"attach(Path('{data}'), {port}, Words.of('en'))"
+        "from modules.translator import Translator; "
+        f"attach(Path('{data}'), {port}, Translator.of('en'))"
     )
     program = f'cd {CHECKOUT} && {PYTHON} -c "{script}"; cat'
     terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", program)

@@ -345,8 +345,8 @@ def test_the_attached_terminal_shows_what_the_page_takes_back(
     file = server_file(talk.served.data, server.port)
     script = (
         "from pathlib import Path; from modules.cli.attach.client import attach; "
-        "from modules.translator import Words; "
-        f"attach(Path('{talk.served.data}'), {server.port}, Words.of('en'))"
+        "from modules.translator import Translator; "
+        f"attach(Path('{talk.served.data}'), {server.port}, Translator.of('en'))"
     )
     with announced(file, server.url, server.access.token, talk.served.project):
         terminal.tmux(

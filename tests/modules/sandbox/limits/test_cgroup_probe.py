@@ -148,8 +148,8 @@ def test_version_two_has_one_folder_with_all_limits(tmp_path: Path) -> None:
 def test_a_process_without_a_number_here_is_no_order_to_kill_ourselves(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom modules.sandbox.sandbox import Limits\n"
-        "from modules.sandbox.limits.cgroup import Group, Place\n"
-        "here = Path(sys.argv[1])\ngroup = Group(Place(here, here), 'g')\n"
+        "from modules.sandbox.limits.cgroup import Cgroup, CgroupPlace\n"
+        "here = Path(sys.argv[1])\ngroup = Cgroup(CgroupPlace(here, here), 'g')\n"
         "(here / 'g' / 'cgroup.procs').write_text('0\\n')\n"
         "print(group.members(), group.remove())"
     )

@@ -30,11 +30,11 @@ ROOT = Path(__file__).parents[1]
 OTHER = """
 import sys
 from pathlib import Path
-from modules.checkpoints.store.project_lock import Work
+from modules.checkpoints.store.project_lock import ProjectLock
 from modules.storage.data_folder import DataFolder
 from modules.sessions import Sessions
 data = DataFolder(Path(sys.argv[1]), Path(sys.argv[2]))
-work = Work(data.checkpoints / "work")
+work = ProjectLock(data.checkpoints / "work")
 work.begin("other")
 Sessions(data.sessions).claim(sys.argv[3])
 print("ready", flush=True)

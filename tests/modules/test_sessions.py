@@ -253,7 +253,7 @@ import sys
 from pathlib import Path
 from typing import Any
 from core.conversation.messages import User
-from modules.sessions import Sessions, rescue
+from modules.sessions import Sessions
 store = Sessions(Path(sys.argv[1]), patience=60)  # on a slow disk the other has it for long
 session = store.create(model="m")
 for number in range(int(sys.argv[2])):

@@ -18,11 +18,11 @@ PROGRAM = """
 import sys
 sys.path.insert(0, {house!r})
 from utils.bootstrap import ensure
-from utils.i18n import Problem
+from utils.i18n import UserError
 try:
     ensure({root!r}, packages=["onefold_probe"], requirements="requirements.txt", folder=".venv",
            say=lambda what: print(what, file=sys.stderr))
-except Problem as problem:
+except UserError as problem:
     sys.exit(f"Problem: {{problem}}")
 import onefold_probe
 print(onefold_probe.VERSION, sys.argv[1:])

@@ -88,7 +88,8 @@ def hold(terminal: Terminal, folder: Path, moment: str, patch: str) -> None:
 HELD = """
 import os, signal, sys, time
 from pathlib import Path
-from modules.cli import dialogue, keyboard
+from modules.cli import repl
+from modules.cli.input import keyboard
 from modules.cli.render.screen import CliScreen
 from tests.modules.cli.playhouse import main
 
@@ -112,16 +113,16 @@ signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # as in main.py
 sys.exit(main(folder, "en", 1))
 """
 BETWEEN = """
-typed = dialogue._typed
+typed = repl._typed
 def held(*arguments):
     for line in typed(*arguments):
         yield line
         wait()
-dialogue._typed = held
+repl._typed = held
 """
 BEFORE = """
-make = dialogue.Dialogue._make_screen
-dialogue.Dialogue._make_screen = lambda talk: (wait(), make(talk))[1]
+make = repl.Repl._make_screen
+repl.Repl._make_screen = lambda talk: (wait(), make(talk))[1]
 """
 BEGINNING = """
 turn, stopping = CliScreen.turn, CliScreen.stopping

@@ -195,7 +195,7 @@ class TestTheEnd:
         program.chmod(0o755)
         agent = (
             "import sys; from pathlib import Path\n"
-            "from modules.sandbox.sandbox import selftest\n"
+            "from modules.sandbox.backends import selftest\n"
             "from tests.modules.sandbox.house import *\n"
             "selftest.PLACES = (Path(sys.argv[3]),)\n"
             "sandbox = Sandbox(Path(sys.argv[2]), cache_folder=Path(sys.argv[1]))\n"

@@ -118,7 +118,7 @@ def test_three_thousand_events_survive_a_connection_that_breaks(
 def test_a_client_that_does_not_read_is_dropped(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("modules.web.socketio.handlers.BEHIND", 20)
+    monkeypatch.setattr("modules.web.socketio.handlers.MAX_LAG", 20)
     monkeypatch.setattr(core.conversation.deltas, "FRAME", 0.0)
     has_come = threading.Semaphore(9)
     reply: list[Any] = []

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[4]
 TOLD_BEFORE = """
 import os, signal, sys
-from modules.sandbox.sandbox import launcher
+from modules.sandbox.backends import launcher
 
 where, name = sys.argv.pop(1).split(".")
 module = {"os": os, "signal": signal}[where]

@@ -29,7 +29,8 @@ pytestmark = pytest.mark.as_root
 ONEFOLD = """
     import os, sys
     from pathlib import Path
-    from modules.sandbox.sandbox import Limits, Program, Sandbox, selftest
+    from modules.sandbox.backends import selftest
+    from modules.sandbox.sandbox import Limits, Program, Sandbox
     from utils.waiting import Stop
 
     selftest.PLACES = ()

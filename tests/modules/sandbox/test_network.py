@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from modules import sandbox as sandbox_module
+from modules.sandbox import sandbox as sandbox_module
 from modules.sandbox.network import proxy as proxy_module
 from modules.sandbox.network.proxy import Proxy, is_public
 from modules.sandbox.sandbox import Network, Program

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import stat
 import time
+from itertools import takewhile
 
 from modules.checkpoints.restore.hardlinks import Names, rejoined
 from modules.checkpoints.restore.merge3 import merged
@@ -19,12 +20,16 @@ from modules.checkpoints.snapshot.diff import (
     TreeDiff,
     above,
     find_moves,
+    parents,
+    path_after,
+    path_before,
     shift,
     shifted_path,
 )
 from modules.checkpoints.snapshot.entries import (
     REASONS,
     Entry,
+    is_folder,
     is_relinked,
     parent_of,
     same,
@@ -58,7 +63,7 @@ class _Planner:
         self._vault = vault
         self._own = own
         self._before_root, self._now_root = before, now
-        self._finder = Finder(vault, now)
+        self._finder, self._earlier = Finder(vault, now), Finder(vault, before)
         self._relinked = change.relinked
         self._after, self._before = change.side(0), change.side(1)
         self._now = {**self._after, **person.side(1)}
@@ -67,6 +72,7 @@ class _Planner:
                 self._now.pop(path, None)
         self._plan = Plan()
         self._disturbed: set[str] = set()
+        self._passable: set[str] = set()
         self._redirected: list[Rename] = []
         self._followed: list[Rename] = []
         for path in [*change.damaged, *person.damaged]:
@@ -121,11 +127,14 @@ class _Planner:
             self._relinked.add(path)
         if same(after, before) or same(now, before):
             return
-        for move in self._redirected:
-            if before is not None and (target := shifted_path(path, move)) != path:
-                self._step(target, None, before)
-                return
-        if same(now, after):
+        if self._own.holds(path):
+            if not (is_folder(after) and is_folder(before)):
+                self._leave(path, REASONS["ours"], is_gone=after is None)
+            return
+        is_returning = now is None and not (is_folder(after) and is_folder(before))
+        if before and is_returning and (target := self._reachable(path)) != path:
+            self._step(target, None, before)
+        elif same(now, after):
             self._step(path, now, before)
         elif before is None:
             self._plan_removal(path, now)
@@ -133,6 +142,25 @@ class _Planner:
             self._plan_return(path, after, before)
         else:
             self._plan_merge(path, after, before, now)
+
+    def _reachable(self, path: str) -> str:
+        """Return where to put what was at *path*, and plan the folders that are missing there.
+
+        Where the person has something else in the place of a folder, that is beside it.
+        """
+        path = path_after(path, self._redirected)
+        unknown = list(takewhile(lambda folder: folder not in self._passable, parents(path)))
+        for folder in reversed(unknown):
+            here = self._known_now(path_before(folder, self._plan.moves))
+            if not is_folder(here):
+                if (was := self._known_before(folder)) is None:
+                    break
+                if here is not None:
+                    self._redirected.append(Rename(folder, self._put_beside(folder, was)))
+                    return self._reachable(path)
+                self._step(folder, None, was)
+            self._passable.add(folder)
+        return path
 
     def _plan_removal(self, path: str, now: Entry | None) -> None:
         if now is not None and now.is_folder:
@@ -195,10 +223,12 @@ class _Planner:
     def _step(self, path: str, old: Entry | None, new: Entry | None) -> None:
         if same(old, new):
             return
-        if why := "ours" if self._own.holds(path) else _obstacle(old, new):
+        if why := _obstacle(old, new):
             self._leave(path, REASONS[why], is_gone=old is None)
             return
         self._plan.steps.append(Operation(path, old, new))
+        if is_folder(new):
+            self._passable.add(path)
         if path:
             self._disturbed.add(parent_of(path))
 
@@ -235,10 +265,18 @@ class _Planner:
                 self._plan.steps.append(Operation(path, entry, entry))
 
     def _known_now(self, path: str) -> Entry | None:
-        try:
-            return self._finder.at(path)
-        except DamagedObject:
-            return None
+        return _found(self._finder, path)
+
+    def _known_before(self, folder: str) -> Entry | None:
+        was = path_before(folder, [*self._followed, *self._redirected])
+        return _found(self._earlier, was)
+
+
+def _found(finder: Finder, path: str) -> Entry | None:
+    try:
+        return finder.at(path)
+    except DamagedObject:
+        return None
 
 
 def _is_joined(step: Operation) -> bool:

@@ -205,7 +205,7 @@ class TreeDiff:
         renamed = [
             Difference(
                 Change("renamed", move.old, move.new),
-                _path_before(move.old, moves[:place]),
+                path_before(move.old, moves[:place]),
                 old.get(move.new),
                 new.get(move.new),
             )
@@ -213,7 +213,7 @@ class TreeDiff:
         ]
         paths = sorted(old.keys() | new.keys())
         told = [
-            Difference(change, _path_before(path, moves), old.get(path), new.get(path))
+            Difference(change, path_before(path, moves), old.get(path), new.get(path))
             for path in paths
             if (change := _change(path, old.get(path), new.get(path)))
         ]
@@ -312,7 +312,7 @@ def path_after(path: str, moves: Sequence[Rename]) -> str:
     return path
 
 
-def _path_before(path: str, moves: list[Rename]) -> str:
+def path_before(path: str, moves: list[Rename]) -> str:
     for move in reversed(moves):
         path = shifted_path(path, Rename(move.new, move.old))
     return path

@@ -236,6 +236,57 @@ def test_a_folder_where_a_file_is_to_return(root: Path, points: Checkpoints) -> 
     assert [c.path for c in result.conflicts] == ["d"]
 
 
+def test_a_file_returns_into_folders_that_the_person_removed(
+    root: Path, points: Checkpoints
+) -> None:
+    write(root / "d/a/b/f", "x")
+    write(root / "d/a/other", "x")
+    (root / "d/a").chmod(0o750)
+    before = points.take()
+    (root / "d/a/b/f").unlink()
+    after = points.take()
+    shutil.rmtree(root / "d")
+    result = points.undo(before.id, after.id)
+    assert not result.left
+    assert not result.conflicts
+    assert (root / "d/a/b/f").read_text() == "x"
+    assert stat.S_IMODE((root / "d/a").stat().st_mode) == 0o750
+    assert not (root / "d/a/other").exists()  # the person removed it
+
+
+@pytest.mark.parametrize("is_top_changed", [False, True])
+def test_a_file_deep_in_a_folder_that_is_a_file_now_is_kept_beside(
+    root: Path, points: Checkpoints, *, is_top_changed: bool
+) -> None:
+    write(root / "d/a/b/f", "x")
+    write(root / "d/a/b/edited", "x")
+    before = points.take()
+    (root / "d/a/b/f").unlink()
+    write(root / "d/a/b/edited", "agent")
+    if is_top_changed:
+        write(root / "d/new", "agent")
+    after = points.take()
+    shutil.rmtree(root / "d")
+    write(root / "d", "a file of mine")
+    result = points.undo(before.id, after.id)
+    assert (result.left, result.conflicts) == ((), (Conflict("d", "d.undo-conflict"),))
+    assert (root / "d").read_text() == "a file of mine"
+    assert (root / "d.undo-conflict/a/b/f").read_text() == "x"
+    assert (root / "d.undo-conflict/a/b/edited").read_text() == "x"
+
+
+def test_an_undo_of_changes_alone_brings_no_folder_back_that_the_person_removed(
+    root: Path, points: Checkpoints
+) -> None:
+    write(root / "d/a/f", "x")
+    before = points.take()
+    write(root / "d/a/new", "agent")
+    after = points.take()
+    shutil.rmtree(root / "d")
+    points.undo(before.id, after.id)
+    assert not (root / "d").exists()
+
+
 def test_a_file_replaced_while_we_undo_is_put_back(
     root: Path, points: Checkpoints, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -231,6 +231,7 @@ def test_undo_and_rewind_leave_what_is_ours_alone(code: Path, tmp_path: Path) ->
     undone = new.undo(before, after)
     assert look(code / "onefold") == is_ours
     assert (code / "other/a").read_text() == "as it was\n"
+    assert sorted(path.name for path in code.iterdir()) == ["onefold", "other"]
     assert {str(left.why) for left in undone.left} == {
         "Onefold itself and its data are never touched"
     }

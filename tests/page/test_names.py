@@ -25,7 +25,7 @@ def stopped_call(house: Stage) -> Page:
     page = house.open()
     send(page, "sleep")
     stop = page.get_by_role("button", name="Stop")
-    expect(page.locator(".call[data-state=running]")).to_have_count(1)
+    expect(page.locator(".call[data-state=running]")).to_contain_text("sleep 600")
     stop.click()
     expect(page.locator(".end.stopped")).to_have_count(1)
     return page

@@ -175,6 +175,16 @@ def bindings(
     def _complete(event: KeyPressEvent) -> None:
         complete(event.current_buffer)
 
+    @keys.add("up", filter=in_line)
+    def _up(event: KeyPressEvent) -> None:
+        _leave_empty_menu(event.current_buffer)
+        event.current_buffer.auto_up(count=event.arg)
+
+    @keys.add("down", filter=in_line)
+    def _down(event: KeyPressEvent) -> None:
+        _leave_empty_menu(event.current_buffer)
+        event.current_buffer.auto_down(count=event.arg)
+
     @keys.add("c-o", filter=in_line)
     def _show_all(_event: KeyPressEvent) -> None:
         run_in_terminal(show_all)
@@ -185,6 +195,12 @@ def bindings(
         interrupt(event)
 
     return keys
+
+
+def _leave_empty_menu(buffer: Buffer) -> None:
+    """Close a menu whose entries are still looked for: the arrows would move in it, unseen."""
+    if buffer.complete_state and not buffer.complete_state.completions:
+        buffer.complete_state = None
 
 
 def give(source: Input, typed: bytes) -> None:

@@ -6,7 +6,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, closing
 from math import inf
 from typing import Any
 
@@ -28,6 +28,9 @@ Serve = Callable[..., AbstractContextManager[Served]]
 BREAKS = 4
 PORTION = 600
 """Deltas between two breaks of the connection."""
+PARTS = 150
+PART = 60_000
+"""Characters of a large delta."""
 
 
 def many(at_end: Callable[[Stop], None]) -> list[Item]:
@@ -122,25 +125,31 @@ def test_a_client_that_does_not_read_is_dropped(
     monkeypatch.setattr(core.conversation.deltas, "FRAME", 0.0)
     has_come = threading.Semaphore(9)
     reply: list[Any] = []
-    for _ in range(150):  # more than what two sockets hold on their way
-        reply += [lambda _: has_come.acquire(timeout=PATIENCE) and None, Delta("x" * 60_000)]
-    done = Completion("x" * 9_000_000, "", (), USED)
-    with serve([*reply, done]) as served, served.page() as page:
+    for _ in range(PARTS):  # more than what two sockets hold on their way
+        reply += [lambda _: has_come.acquire(timeout=PATIENCE) and None, Delta("x" * PART)]
+    done = Completion("x" * PART * PARTS, "", (), USED)
+    with serve([*reply, done]) as served, served.page() as page, ExitStack() as stack:
         session = served.new_session()
         page.attach(session)
-        lazy = websocket.create_connection(
-            f"ws://{served.host}/socket.io/?EIO=4&transport=websocket",
-            header=served.token,
-            sockopt=[(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)],
+        lazy = stack.enter_context(
+            closing(
+                websocket.create_connection(
+                    f"ws://{served.host}/socket.io/?EIO=4&transport=websocket",
+                    header=served.token,
+                    sockopt=[(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)],
+                )
+            )
         )
         lazy.recv()
         lazy.send("40")
         lazy.recv()
         lazy.send(f'42["attach",{json.dumps({"session": session})}]')
         page.call("send", session=session, cmd="c", text="go")
-        for _ in range(150):  # a page that reads is never behind, however slow it is
-            page.wait_for("TextDelta")
-            has_come.release()
+        parts = 0
+        while parts < PARTS:  # a page that reads is never behind, however slow it is
+            joined = len(page.wait_for("TextDelta")["text"]) // PART
+            has_come.release(joined)
+            parts += joined
         assert page.wait_for("TurnFinished")["why"] == "done"
         engine = served.server._socketio.server.eio
 
@@ -148,4 +157,3 @@ def test_a_client_that_does_not_read_is_dropped(
             return sum(not each.closed for each in list(engine.sockets.values())) == 1
 
         assert until(is_alone, PATIENCE)
-        lazy.close()

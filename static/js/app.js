@@ -2,15 +2,15 @@
 
 import { api, filesChanged } from "./net/api.js";
 import { Connection } from "./net/connection.js";
-import { Finder } from "./net/finder.js";
-import { noteSent, noteUnsent, unsent } from "./net/outbox.js";
-import { Board } from "./lib/board.js";
-import { listedRows, newestFirst } from "./state/derived.js";
-import { apply, emptyPicture, applyAll, withEarlier } from "./state/reducer.js";
-import { remember, remembered } from "./lib/memory.js";
+import { Finder } from "./search/finder.js";
+import { noteSent, noteUnsent, unsent } from "./store/outbox.js";
+import { Board } from "./store/store.js";
+import { listedRows, newestFirst } from "./store/selectors.js";
+import { apply, emptyPicture, applyAll, withEarlier } from "./store/reducer.js";
+import { remember, remembered } from "./lib/storage.js";
 import { pictureOfPage, sessionOf } from "./lib/address.js";
 import { loadSocket } from "./lib/vendor.js";
-import { say, t } from "./lib/words.js";
+import { say, t } from "./i18n/translate.js";
 
 /**
  * @typedef {object} Known
@@ -19,11 +19,11 @@ import { say, t } from "./lib/words.js";
  * @property {any[]} sessions rows, newest first
  * @property {string} session the one that is shown
  * @property {boolean} isReady whether its picture has come
- * @property {import("./state/reducer.js").Picture} picture
+ * @property {import("./store/reducer.js").Picture} picture
  * @property {any} state of the session, null before it came
- * @property {import("./net/outbox.js").Sent[]} outbox sent, and not yet seen in the log
+ * @property {import("./store/outbox.js").Sent[]} outbox sent, and not yet seen in the log
  * @property {{id: number, text: string, isBad: boolean}[]} notices
- * @property {import("./net/marks.js").Mark[]} marks of calls that changed files
+ * @property {import("./store/undo_marks.js").Mark[]} marks of calls that changed files
  */
 
 export class App extends Board {
@@ -219,7 +219,7 @@ export class App extends Board {
    * Sends a message or a slash command; it is shown at once.
    * @param {string} text
    * @param {boolean} [now] stop what runs and do this next
-   * @param {import("./views/attached.js").Picture[]} [pictures] that the session was given; then it is no command
+   * @param {import("./composer/attachments.js").Picture[]} [pictures] that the session was given; then it is no command
    */
   async send(text, now = false, pictures = []) {
     const session = await this.sessionIsThere();
@@ -296,7 +296,7 @@ export class App extends Board {
     for (const row of (card.rows ?? []).filter((row) => row[2])) this.notice(row.map(say).join(" · "), true);
   }
 
-  /** @param {string} session @param {import("./net/marks.js").Mark[]} marks */
+  /** @param {string} session @param {import("./store/undo_marks.js").Mark[]} marks */
   marked(session, marks) {
     if (session === this.known.session) this.learn({ marks });
   }

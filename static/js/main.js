@@ -3,17 +3,17 @@
 import { App } from "./app.js";
 import { sessionOf } from "./lib/address.js";
 import { h } from "./lib/dom.js";
-import { wordsReady } from "./lib/words.js";
-import { alerts } from "./views/alerts.js";
-import { approval } from "./views/approval.js";
-import { composer } from "./views/composer.js";
-import { conversation } from "./views/conversation.js";
-import { fileTree } from "./views/tree.js";
-import { keys } from "./views/keys.js";
-import { layout } from "./views/layout.js";
-import { pane } from "./views/pane.js";
-import { statusbar } from "./views/statusbar.js";
-import { topbar } from "./views/topbar.js";
+import { wordsReady } from "./i18n/translate.js";
+import { alerts } from "./notices/notices.js";
+import { approval } from "./approval/approval.js";
+import { composer } from "./composer/composer.js";
+import { conversation } from "./conversation/conversation.js";
+import { fileTree } from "./tree/tree.js";
+import { keys } from "./keyboard/shortcuts.js";
+import { layout } from "./layout/layout.js";
+import { pane } from "./layout/pane.js";
+import { statusbar } from "./status/status_bar.js";
+import { topbar } from "./layout/top_bar.js";
 
 await wordsReady();
 const app = new App();
@@ -40,9 +40,9 @@ const page = layout(app, {
 document.body.replaceChildren(page.element, alerts(app).element);
 
 parts.tree.start();
-import("./net/marks.js").then(({ followMarks }) => followMarks(app));
-import("./net/read_along.js").then(({ readAlong }) => readAlong(app));
-import("./views/drops.js").then(({ drops }) => drops(app, (event) => parts.tree.folderAt(event)));
+import("./store/undo_marks.js").then(({ followMarks }) => followMarks(app));
+import("./net/polling.js").then(({ readAlong }) => readAlong(app));
+import("./tree/drag_and_drop.js").then(({ drops }) => drops(app, (event) => parts.tree.folderAt(event)));
 keys(app, { ...parts, layout: page });
 app.on("asked", (question) => {
   const isWriting = document.activeElement?.closest?.("textarea, input, .editor");
@@ -66,7 +66,7 @@ async function offer() {
   if (isOffering || (!inFile && document.getSelection()?.isCollapsed !== false)) return;
   isOffering = true;
   try {
-    const { selection } = await import("./views/selection.js");
+    const { selection } = await import("./selection/selection.js");
     selection(app, inFile);
   } catch (problem) {
     isOffering = false; // the next selection tries again

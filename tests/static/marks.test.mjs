@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { followMarks } from "../../static/js/net/marks.js";
+import { followMarks } from "../../static/js/store/undo_marks.js";
 
 /** Follows the marks of a session while the server answers with *status*. */
 async function following(status) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { apply, applyAll, emptyPicture, withEarlier } from "../../static/js/state/reducer.js";
+import { apply, applyAll, emptyPicture, withEarlier } from "../../static/js/store/reducer.js";
 
 const started = { type: "TurnStarted", text: "hi", turn: 1 };
 const begun = (call_id = "c1") => ({

@@ -52,7 +52,7 @@ def names_drawn(script: str) -> set[str]:
 
 
 def test_every_event_is_drawn() -> None:
-    assert names_drawn("state/reducer.js") == {kind.__name__ for kind in get_args(Event)}
+    assert names_drawn("store/reducer.js") == {kind.__name__ for kind in get_args(Event)}
 
 
 def test_every_card_is_drawn() -> None:
@@ -75,11 +75,6 @@ def test_the_tests_of_the_scripts_pass() -> None:
 def test_the_page_names_the_modules_to_fetch_at_once() -> None:
     run = node("tools/preload.mjs", "--check")
     assert run.returncode == 0, "run: node tools/preload.mjs"
-
-
-def test_the_replay_page_is_made_of_the_scripts_as_they_are() -> None:
-    run = node("tools/replay.mjs", "--check")
-    assert run.returncode == 0, "run in tools/: npm ci && node replay.mjs"
 
 
 def imports_of(script: Path) -> list[Path]:
@@ -157,7 +152,7 @@ def test_nothing_is_inline_that_the_content_policy_forbids() -> None:
 
 def templates() -> Iterator[tuple[str, str]]:
     """Yield every sentence of the page, and the script that says it."""
-    for path in [*SCRIPTS, ROOT / "tools" / "replay.entry.mjs"]:
+    for path in SCRIPTS:
         text = path.read_text(encoding="utf-8")
         for literal in re.findall(r'(?:\bt\(\s*|template: )("(?:[^"\\]|\\.)*")', text):
             yield json.loads(literal), path.name

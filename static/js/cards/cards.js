@@ -2,12 +2,12 @@
 
 import { h } from "../lib/dom.js";
 import { duration, size, visible } from "../lib/format.js";
-import { say, t } from "../lib/words.js";
-import { diffView } from "./diffs.js";
+import { say, t } from "../i18n/translate.js";
+import { diffView } from "./diff_view.js";
 import { outputView } from "./output.js";
 import { programBlock } from "./program.js";
 
-/** @typedef {import("../state/reducer.js").Card} Card */
+/** @typedef {import("../store/reducer.js").Card} Card */
 /** @typedef {{openFile: (path: string, line?: number) => void}} Host what cards can ask of the page */
 
 const DRAWN = {

@@ -1,10 +1,10 @@
 // The program that a call runs: of a long one the middle is folded, and a button shows all of it.
 
 import { button, h } from "../lib/dom.js";
-import { codeBlock } from "../lib/code.js";
-import { colour } from "../lib/markup.js";
+import { codeBlock } from "../markdown/code_block.js";
+import { colour } from "../markdown/markdown.js";
 import { visible } from "../lib/format.js";
-import { t } from "../lib/words.js";
+import { t } from "../i18n/translate.js";
 
 const HEAD = 10; // rows shown above the fold
 const TAIL = 5; // and below it

@@ -1,6 +1,6 @@
 // The Socket.IO part of docs/protocol.md: follows one session over any number of disconnections.
 
-import { Follower } from "../state/follower.js";
+import { Follower } from "../store/follower.js";
 import { Refused, unanswered } from "./api.js";
 import { key } from "./key.js";
 

@@ -1,0 +1,80 @@
+// What the person must notice: in the title and the icon, as short notices, for screen readers.
+
+import { attribute, button, h, keyed } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { notify } from "./notifications.js";
+import { say, t } from "../i18n/translate.js";
+import { nameOfSession } from "../layout/top_bar.js";
+
+/** @param {import("../app.js").App} app */
+export function alerts(app) {
+  const said = h("div", { class: "offscreen", "aria-live": "polite" });
+  const list = h("div", {
+    class: "notices",
+    role: "region",
+    "aria-label": t("Notices"),
+    "aria-live": "polite",
+  });
+  const notices = keyed(
+    list,
+    ({ id }) => String(id),
+    (notice) => ({
+      element: h(
+        "div",
+        { class: `notice ${notice.isBad ? "bad" : ""}` },
+        icon(notice.isBad ? "alert" : "check"),
+        h("span", { text: notice.text }),
+        button(
+          { class: "quiet tiny", "aria-label": t("Close"), on: { click: () => app.dismiss(notice.id) } },
+          icon("close"),
+        ),
+      ),
+    }),
+  );
+  const banner = h("div", { class: "banner", role: "alert", hidden: true });
+  const favicon = document.querySelector("link[rel=icon]");
+  app.show((known) => {
+    notices(known.notices);
+    drawTitle(known, favicon);
+    drawBanner(known, banner);
+  });
+  app.on("event", async (event) => {
+    if (event.type !== "TurnFinished") return;
+    const words = await lastWords(app.known.picture.items);
+    said.textContent = t("Answer finished: {text}", { text: words });
+    notify(t("Finished: {title}", { title: nameOfSession(app.known) }), words.slice(0, 200));
+  });
+  app.on("asked", (question) => {
+    said.textContent = t("Your answer is needed.");
+    notify(t("Your answer is needed."), question.title);
+  });
+  return { element: h("div", {}, banner, list, said) };
+}
+
+function drawTitle(known, favicon) {
+  const asks = Boolean(known.state?.asked.length) || known.sessions.some((row) => row.asking);
+  const mark = asks ? `● ${t("needs you")} – ` : known.state?.running ? "… " : "";
+  const title = `${mark}${nameOfSession(known)} – Onefold`;
+  if (document.title !== title) document.title = title;
+  attribute(favicon, "href", asks ? "/static/favicon-asks.svg" : "/static/favicon.svg");
+}
+
+const OUTSIDE = {
+  denied: () =>
+    t("The server was started anew. Open its new login link in this browser; this page then goes on by itself."),
+  keyless: () =>
+    t("This page has lost the proof that it was logged in. Press Enter where Onefold runs, and open the link that it prints in this browser."),
+};
+
+function drawBanner({ link, state }, banner) {
+  const held = () => `${t("You can only read this session here, until it is free.")} ${say(state.held)}`;
+  const words = OUTSIDE[link]?.() ?? (state?.held ? held() : "");
+  banner.hidden = !words;
+  if (banner.textContent !== words) banner.textContent = words;
+}
+
+async function lastWords(items) {
+  const { stripped } = await import("../cards/ansi.js"); // which is there, or there were no words
+  const text = items.findLast((item) => item.kind === "text")?.text ?? "";
+  return stripped(text).slice(0, 600);
+}

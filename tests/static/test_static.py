@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -102,6 +103,17 @@ def test_the_first_paint_needs_little() -> None:
 
     scripts = imported(STATIC / "js" / "main.js", set()) | {STATIC / "js" / "early.js"}
     assert sum(len(gzip.compress(path.read_bytes())) for path in scripts) < FIRST_PAINT
+
+
+def test_styles_are_named_like_the_scripts_of_their_area() -> None:
+    areas = {path.parent.name for path in SCRIPTS}
+    styles = {path.stem for path in (STATIC / "css").glob("*.css")}
+    assert styles - areas == {"base", "page"}
+
+
+def test_a_folder_of_scripts_stays_small() -> None:
+    folders = Counter(path.parent.name for path in SCRIPTS)
+    assert folders.most_common(1)[0][1] <= 12
 
 
 def test_other_peoples_work_is_what_it_was(libraries: Libraries) -> None:

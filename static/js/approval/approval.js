@@ -11,16 +11,16 @@ export function approval(app) {
   const element = h("div", { class: "approval-place" });
   let asked = "";
   let card = null;
-  app.show((known) => {
-    const item = openQuestion(known.picture.items, known.state?.asked ?? []);
+  app.subscribe((state) => {
+    const item = openQuestion(state.transcript.items, state.sessionState?.asked ?? []);
     if (nameOf(item) === asked) return;
     asked = nameOf(item);
-    if (card?.isBegun && known.state?.running && !known.state.stopping)
+    if (card?.isBegun && state.sessionState?.running && !state.sessionState.stopping)
       app.notice(t("Somebody else answered first."), true);
     card = null;
     element.replaceChildren();
-    if (item) ask(item, known.state.asked.length);
-    else app.tell("answered");
+    if (item) ask(item, state.sessionState.asked.length);
+    else app.emit("answered");
   });
 
   async function ask(item, waiting) {
@@ -29,7 +29,7 @@ export function approval(app) {
     if (!cards) return setTimeout(() => ask(item, waiting), AGAIN);
     card = new cards.QuestionCard(item, app, waiting);
     element.replaceChildren(card.element);
-    app.tell("asked", card);
+    app.emit("asked", card);
   }
   return { element, key: (letter) => card?.key(letter) ?? false };
 }

@@ -201,7 +201,7 @@ export class QuestionCard {
 
 /** Shows exactly what would be done: the program, the change, what would be gone. */
 function preview(card, app) {
-  const host = { openFile: (path, line) => app.tell("open", { path, line }) };
+  const host = { openFile: (path, line) => app.emit("open", { path, line }) };
   if (card.kind === "run") return programBlock(card.code, card.language);
   if (card.kind === "diff")
     return h(

@@ -59,7 +59,7 @@ export class ChangedFile {
         h("span", { class: "words", text: words }),
       );
     this.open = tool("open", "", "edit", t("Open"), t("Open {path}", { path: name }), () =>
-      view.app.tell("open", { path }),
+      view.app.emit("open", { path }),
     );
     const undo = tool(
       "undo-file",

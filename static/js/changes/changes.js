@@ -143,7 +143,7 @@ class ChangesView {
     this.drawOwn(own);
     this.drawOthers(files.filter((file) => !file.is_own));
     this.others.hidden = own.length === files.length;
-    this.app.tell("watch");
+    this.app.emit("watch");
     this.#drawEmpty(answer, files);
     this.#drawSince(answer);
     const shown = own.length + (own.length === files.length ? (answer?.left_out ?? 0) : 0);
@@ -216,8 +216,8 @@ class ChangesView {
 function planView(app) {
   const element = h("section", { class: "plan", hidden: true, "aria-label": t("Plan") });
   let drawn = "";
-  app.show(({ state }) => {
-    const todos = state?.todos ?? [];
+  app.subscribe(({ sessionState }) => {
+    const todos = sessionState?.todos ?? [];
     const now = JSON.stringify(todos);
     if (now === drawn) return;
     drawn = now;

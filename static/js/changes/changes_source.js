@@ -44,7 +44,7 @@ export class ChangesSource {
   follow(changed) {
     this.changed = changed;
     changed();
-    this.app.show((known) => this.#follow(known));
+    this.app.subscribe((state) => this.#follow(state));
   }
 
   /** @param {number} turn */
@@ -101,7 +101,7 @@ export class ChangesSource {
     return { ...about, hunk: found[0]?.place ?? file?.hunks?.length ?? 0, old: file?.old ?? "" };
   }
 
-  #follow({ session, state, isReady }) {
+  #follow({ session, sessionState, isReady }) {
     if (session !== this.#session) {
       this.#session = session;
       this.turn = 0;
@@ -109,7 +109,7 @@ export class ChangesSource {
       this.#known = "";
       this.changed();
     }
-    if (isReady && state?.session === session) this.#look();
+    if (isReady && sessionState?.session === session) this.#look();
   }
 
   get #shown() {
@@ -117,13 +117,14 @@ export class ChangesSource {
   }
 
   get #wanted() {
-    const { state } = this.app.known;
-    return [this.#session, this.turn, state?.boot, state?.changes, this.#news].join(" ");
+    const { sessionState } = this.app.state;
+    return [this.#session, this.turn, sessionState?.boot, sessionState?.changes, this.#news].join(" ");
   }
 
   #look() {
-    const { state } = this.app.known;
-    if (!this.#isVisible || this.#isDue || !state?.changes || state.session !== this.#session) return;
+    const { sessionState } = this.app.state;
+    if (!this.#isVisible || this.#isDue) return;
+    if (!sessionState?.changes || sessionState.session !== this.#session) return;
     if (this.#wanted === this.#known) return;
     this.#isDue = true;
     setTimeout(() => {

@@ -57,7 +57,7 @@ export class Attached {
   }
 
   async #give(file) {
-    const most = this.app.known.status?.limits.picture ?? Infinity;
+    const most = this.app.state.status?.limits.picture ?? Infinity;
     if (file.size > most) {
       const values = { name: file.name, size: size(file.size), most: size(most) };
       this.app.notice(t("{name} has {size}; a picture may have {most}.", values), true);

@@ -79,13 +79,13 @@ export function composer(app) {
     if (attached || remembered(`pictures.${session}`)) withPictures((shown) => shown.enter(session));
     resize();
   });
-  app.show((known) => {
-    const isRunning = Boolean(known.state?.running);
+  app.subscribe((state) => {
+    const isRunning = Boolean(state.sessionState?.running);
     stop.hidden = !isRunning;
-    stop.disabled = Boolean(known.state?.stopping);
+    stop.disabled = Boolean(state.sessionState?.stopping);
     send.title = isRunning ? t("Queue for later (Ctrl+Enter: stop and send now)") : t("Send");
     weigh();
-    chips.update(known.state?.queue ?? [], known.state?.paused);
+    chips.update(state.sessionState?.queue ?? [], state.sessionState?.paused);
   });
 
   function resize() {
@@ -127,7 +127,7 @@ export function composer(app) {
 
   /** The server would hang up on it. */
   function isTooLong(text) {
-    const most = (app.known.status?.limits.message ?? Infinity) - FRAME;
+    const most = (app.state.status?.limits.message ?? Infinity) - FRAME;
     const bytes = new Blob([JSON.stringify(text)]).size;
     if (bytes <= most) return false;
     const values = { size: size(bytes), most: size(most) };
@@ -213,7 +213,7 @@ function pressed(event, { area, completion, submit, chips, app }) {
   } else if (event.key === "ArrowUp" && !area.value && chips.last()) {
     event.preventDefault();
     chips.takeBack(chips.last().id);
-  } else if (event.key === "Escape" && app.known.state?.running) {
+  } else if (event.key === "Escape" && app.state.sessionState?.running) {
     event.stopPropagation();
     if (!area.value || area.dataset.escaped) app.stop();
     area.dataset.escaped = "1";
@@ -245,7 +245,7 @@ function queueView(app) {
   const element = h("ol", { class: "queue", "aria-label": t("Queue"), hidden: true });
   let queue = [];
   const takeBack = async (id) => {
-    const { session } = app.known;
+    const { session } = app.state;
     const ack = await app.queue("drop", id);
     if (ack) app.giveBack(session, ack.text, ack.pictures);
   };
@@ -305,18 +305,18 @@ function queueView(app) {
 function modeButton(app) {
   const mode = button({ class: "quiet small", on: { click: toggle } });
   async function toggle() {
-    const answer = await app.aside(app.known.state?.mode === "think" ? "/fast" : "/think");
+    const answer = await app.aside(app.state.sessionState?.mode === "think" ? "/fast" : "/think");
     if (answer?.done && answer.card.body) app.notice(say(answer.card.body));
   }
-  app.show(({ state }) => {
-    const words = state?.mode === "think" ? t("Think") : t("Fast");
+  app.subscribe(({ sessionState }) => {
+    const words = sessionState?.mode === "think" ? t("Think") : t("Fast");
     if (mode.dataset.words === words) return;
     mode.dataset.words = words;
     mode.title =
-      state?.mode === "think"
+      sessionState?.mode === "think"
         ? t("The first step of each task thinks. Click for fast.")
         : t("It acts without thinking first. Click to think.");
-    mode.replaceChildren(icon(state?.mode === "think" ? "brain" : "play"), words);
+    mode.replaceChildren(icon(sessionState?.mode === "think" ? "brain" : "play"), words);
   });
   return mode;
 }
@@ -329,8 +329,8 @@ function approvalButton(app) {
     ...Object.entries(options).map(([value, words]) => h("option", { value }, words)),
   );
   select.addEventListener("change", () => app.aside(`/approve ${select.value}`));
-  app.show(({ state }) => {
-    if (state && select.value !== state.approval) select.value = state.approval;
+  app.subscribe(({ sessionState }) => {
+    if (sessionState && select.value !== sessionState.approval) select.value = sessionState.approval;
   });
   return select;
 }

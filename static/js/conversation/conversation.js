@@ -14,9 +14,9 @@ const FRAMES = 8; // that are waited for at most
 /** @param {import("../app.js").App} app */
 export function conversation(app) {
   const host = {
-    openFile: (path, line) => app.tell("open", { path, line }),
+    openFile: (path, line) => app.emit("open", { path, line }),
     resend: (turn, text, pictures) => app.fork(turn, text, pictures),
-    pictureAddress: (digest) => api.pictureAddress(app.known.session, digest),
+    pictureAddress: (digest) => api.pictureAddress(app.state.session, digest),
     fork: (turn) => app.fork(turn + 1, ""),
     send: (text) => app.send(text),
     undo: app.undo,
@@ -61,26 +61,26 @@ export function conversation(app) {
   });
 
   const begin = (items, shown) =>
-    app.show((known) => {
-      if (known.session !== session) {
-        session = known.session;
+    app.subscribe((state) => {
+      if (state.session !== session) {
+        session = state.session;
         isSettled = false;
         follow.toEnd();
       }
-      if (known.picture.items !== drawn || known.marks !== marks) {
-        ({ marks } = known);
-        drawn = known.picture.items;
+      if (state.transcript.items !== drawn || state.marks !== marks) {
+        ({ marks } = state);
+        drawn = state.transcript.items;
         groups = stable(groups, shown(drawn, marks));
         items(groups);
       }
-      if (known.outbox.length > outbox) follow.toEnd();
-      outbox = known.outbox.length;
-      sent(known.outbox.filter(({ text, pictures }) => pictures || !text.startsWith("/")));
-      older.hidden = known.picture.firstTurn <= 1;
-      drawEmpty(known);
-      drawWorking(known);
+      if (state.outbox.length > outbox) follow.toEnd();
+      outbox = state.outbox.length;
+      sent(state.outbox.filter(({ text, pictures }) => pictures || !text.startsWith("/")));
+      older.hidden = state.transcript.firstTurn <= 1;
+      drawEmpty(state);
+      drawWorking(state);
       follow.update(drawn.length);
-      if (known.isReady && !isSettled) settle();
+      if (state.isReady && !isSettled) settle();
     });
 
   /** Shows a session only when its end is in its place: what is in sight stays where it is. */
@@ -96,20 +96,20 @@ export function conversation(app) {
     list.classList.remove("settling");
   }
 
-  function drawEmpty(known) {
-    const isEmpty = known.isReady && !known.picture.items.length && !known.outbox.length;
+  function drawEmpty(state) {
+    const isEmpty = state.isReady && !state.transcript.items.length && !state.outbox.length;
     const isFresh = isEmpty && empty.hidden;
     if (isFresh) empty.replaceChildren(welcome(app));
     empty.hidden = !isEmpty;
     if (isFresh) log.scrollTop = 0;
-    content.classList.toggle("loading", !known.isReady);
+    content.classList.toggle("loading", !state.isReady);
   }
 
-  function drawWorking(known) {
-    const words = workingWords(known);
+  function drawWorking(state) {
+    const words = workingWords(state);
     working.hidden = !words;
     retext(working.lastElementChild, words);
-    log.setAttribute("aria-busy", String(Boolean(known.state?.running)));
+    log.setAttribute("aria-busy", String(Boolean(state.sessionState?.running)));
   }
 
   async function loadOlder() {
@@ -135,21 +135,21 @@ function stable(before, now) {
 }
 
 /** What goes on right now that no item shows. */
-function workingWords({ picture, state, outbox, link }) {
+function workingWords({ transcript, sessionState, outbox, link }) {
   if (outbox.length && link === "lost") return t("This is sent once the connection is back.");
-  if (state?.stopping) return t("Stopping…");
-  if (state?.asked.length) return "";
-  if (picture.drafted)
+  if (sessionState?.stopping) return t("Stopping…");
+  if (sessionState?.asked.length) return "";
+  if (transcript.drafted)
     return t("Preparing {name}, {size} characters", {
-      name: verb(picture.drafted.name),
-      size: count(picture.drafted.characters),
+      name: verb(transcript.drafted.name),
+      size: count(transcript.drafted.characters),
     });
-  const last = picture.items.at(-1);
+  const last = transcript.items.at(-1);
   const shows =
     last &&
     ((last.kind === "call" && last.state === "running") ||
       (last.kind === "text" && !last.done) ||
       (last.kind === "thinking" && last.seconds === null));
-  if ((state?.running && picture.isRunning && !shows) || outbox.length) return t("Working…");
+  if ((sessionState?.running && transcript.isRunning && !shows) || outbox.length) return t("Working…");
   return "";
 }

@@ -5,7 +5,7 @@ import { t } from "../i18n/translate.js";
 
 /** @param {import("../app.js").App} app */
 export function welcome(app) {
-  const { status } = app.known;
+  const { status } = app.state;
   const ideas = status?.practice
     ? [t("describe this folder"), t("make hello.py with print('hi') and run it"), t("find TODO"), t("help")]
     : [

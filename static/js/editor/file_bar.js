@@ -34,7 +34,7 @@ export class FileBar {
       this.#downloadLink(),
       this.saveButton,
     );
-    this.leave = app.show(() => this.#drawPin());
+    this.leave = app.subscribe(() => this.#drawPin());
   }
 
   #crumbs() {
@@ -49,7 +49,7 @@ export class FileBar {
 
   #revealButton() {
     const words = t("Reveal in the tree");
-    const reveal = () => this.app.tell("reveal", this.path);
+    const reveal = () => this.app.emit("reveal", this.path);
     return button(
       { class: "quiet tiny", title: words, "aria-label": words, on: { click: reveal } },
       icon("sidebar"),
@@ -75,7 +75,7 @@ export class FileBar {
   }
 
   get #focus() {
-    return this.app.known.state?.focus?.find(({ path }) => path === this.path);
+    return this.app.state.sessionState?.focus?.find(({ path }) => path === this.path);
   }
 
   #drawPin() {
@@ -87,6 +87,6 @@ export class FileBar {
   }
 
   #toggleFocus() {
-    this.app.attempt(() => api.focus(this.app.known.session, this.path, !this.#focus));
+    this.app.attempt(() => api.focus(this.app.state.session, this.path, !this.#focus));
   }
 }

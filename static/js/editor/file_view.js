@@ -73,7 +73,7 @@ export class FileView {
   async #turn(number) {
     try {
       const part = await api.part(this.path, number);
-      if (part.size <= this.app.known.status?.limits.text) return this.#leaveParts();
+      if (part.size <= this.app.state.status?.limits.text) return this.#leaveParts();
       this.file = { ...part, is_writable: false };
       this.bar.drawFacts(this.file);
       this.#base = { text: part.text, hash: null };
@@ -136,7 +136,7 @@ export class FileView {
     // What is on the screen is known only after the editor has drawn.
     requestAnimationFrame(() => {
       const found = this.#editor?.selection;
-      this.app.tell("selected", found ? { ...found, path: this.path } : null);
+      this.app.emit("selected", found ? { ...found, path: this.path } : null);
     });
   }
 
@@ -202,7 +202,7 @@ export class FileView {
   }
 
   #preview(kind, text) {
-    const openFile = (path) => this.app.tell("open", { path });
+    const openFile = (path) => this.app.emit("open", { path });
     this.body.replaceChildren(preview(kind, this.path, text, openFile));
   }
 

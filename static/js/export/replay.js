@@ -2,7 +2,7 @@
 import { h, keyed } from "../lib/dom.js";
 import { takePictures } from "../markdown/markdown.js";
 import { wordsReady, t } from "../i18n/translate.js";
-import { apply, emptyPicture } from "../store/reducer.js";
+import { apply, emptyTranscript } from "../store/reducer.js";
 import { grouped } from "../conversation/grouping.js";
 import { itemView } from "../conversation/items.js";
 import { slices } from "./slices.js";
@@ -13,16 +13,16 @@ const [events, pictures] = ["events", "pictures"].map((id) =>
 takePictures((path) => (Object.hasOwn(pictures, path) ? pictures[path] : ""));
 const host = { openFile: () => {}, pictureAddress: (digest) => pictures[`sha256:${digest}`] ?? "" };
 
-function draw(show, picture) {
-  show(grouped(picture.items));
+function draw(show, transcript) {
+  show(grouped(transcript.items));
 }
 
 async function play(show, isOver) {
-  let picture = emptyPicture();
+  let transcript = emptyTranscript();
   for (const event of slices(events)) {
     if (isOver()) return;
-    picture = apply(picture, event);
-    draw(show, picture);
+    transcript = apply(transcript, event);
+    draw(show, transcript);
     document.scrollingElement.scrollTop = document.scrollingElement.scrollHeight;
     await new Promise((resolve) => setTimeout(resolve, event.type === "TextDelta" ? 30 : 250));
   }
@@ -42,7 +42,7 @@ const fresh = () => {
 };
 const whole = () => {
   run += 1;
-  draw(fresh(), events.reduce(apply, emptyPicture()));
+  draw(fresh(), events.reduce(apply, emptyTranscript()));
 };
 const replay = () => {
   const mine = (run += 1);

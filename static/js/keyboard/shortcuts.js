@@ -33,27 +33,27 @@ function chord(event, app, parts) {
   if ((ctrlKey || metaKey) && !altKey && !shiftKey) {
     return (
       {
-        KeyK: () => app.tell("sessions"),
+        KeyK: () => app.emit("sessions"),
         KeyP: () => typedAhead(import("../search/palette.js"), ({ openQuickly }) => openQuickly(app)),
-        KeyB: () => app.tell("side"),
-        KeyJ: () => app.tell("pane"),
+        KeyB: () => app.emit("side"),
+        KeyJ: () => app.emit("pane"),
         KeyL: () => parts.composer.focus(),
         KeyS: () => parts.pane.save(),
       }[code] ?? null
     );
   }
-  if ((ctrlKey || metaKey) && shiftKey && code === "KeyF") return () => app.tell("sessions");
+  if ((ctrlKey || metaKey) && shiftKey && code === "KeyF") return () => app.emit("sessions");
   if (altKey && !ctrlKey && !metaKey)
     return (
       {
         ArrowUp: () => jump(-1),
         ArrowDown: () => jump(1),
         KeyN: app.startSession,
-        KeyQ: () => app.tell("quote"),
-        KeyM: () => app.tell("note-selection"),
+        KeyQ: () => app.emit("quote"),
+        KeyM: () => app.emit("note-selection"),
       }[code] ?? null
     );
-  if (event.key === "F2" && !isWriting(event)) return () => app.tell("rename");
+  if (event.key === "F2" && !isWriting(event)) return () => app.emit("rename");
   if (event.key === "F6") return () => nextPart(parts, shiftKey ? -1 : 1);
   if (event.key === "Escape") return escape(event, app, parts);
   return null;
@@ -73,8 +73,8 @@ function letter(event, app, parts) {
 
 function escape(event, app, parts) {
   if (isWriting(event)) return () => parts.composer.focus(); // who leaves a field stops nothing by it
-  if (parts.layout.isOverlay() && !parts.layout.isPhone()) return () => app.tell("pane", false);
-  return app.known.state?.running ? app.stop : () => parts.composer.focus();
+  if (parts.layout.isOverlay() && !parts.layout.isPhone()) return () => app.emit("pane", false);
+  return app.state.sessionState?.running ? app.stop : () => parts.composer.focus();
 }
 
 /** Goes to the message before or after what is at the top of the view. */

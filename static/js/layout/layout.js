@@ -51,7 +51,7 @@ export function layout(app, parts) {
   });
   app.on("tab", (name) => {
     shown = name;
-    if (name === "changes") app.tell("changes");
+    if (name === "changes") app.emit("changes");
     draw();
   });
   app.on("shown", (path) => {
@@ -66,7 +66,7 @@ export function layout(app, parts) {
   app.on("asked", () => {
     if (PHONE.matches || !OVERLAID.matches || !isPaneOpen) return;
     if (pane.contains(document.activeElement)) app.notice(t("Your answer is needed."));
-    else app.tell("pane", false);
+    else app.emit("pane", false);
   });
   function showChat() {
     if (!PHONE.matches) return;
@@ -96,7 +96,7 @@ function phoneTabs(app) {
   };
   const tabs = Object.entries(names).map(([name, [picture, words]]) =>
     button(
-      { role: "tab", id: `tab-${name}`, data: { name }, on: { click: () => app.tell("tab", name) } },
+      { role: "tab", id: `tab-${name}`, data: { name }, on: { click: () => app.emit("tab", name) } },
       icon(picture),
       words,
     ),
@@ -111,7 +111,7 @@ function phoneTabs(app) {
     if (!by) return;
     const at = (tabs.indexOf(document.activeElement) + by + tabs.length) % tabs.length;
     tabs[at].focus();
-    app.tell("tab", tabs[at].dataset.name);
+    app.emit("tab", tabs[at].dataset.name);
   });
   return {
     element,

@@ -31,7 +31,7 @@ class Pane {
         class: "quiet tiny",
         title: t("Close the pane"),
         "aria-label": t("Close the pane"),
-        on: { click: () => app.tell("pane", false) },
+        on: { click: () => app.emit("pane", false) },
       },
       icon("close"),
     );
@@ -60,7 +60,7 @@ class Pane {
   /** @param {{path: string, line?: number, isEntered?: boolean}} wanted whether the focus goes there */
   async open({ path, line = 0, isEntered = false }) {
     const isUnmoved = watchFocus();
-    this.app.tell("pane", true);
+    this.app.emit("pane", true);
     await this.#add([path]);
     this.#show(path);
     const file = this.#files.get(path);
@@ -83,14 +83,14 @@ class Pane {
     for (const path of paths)
       if (!this.#files.has(path))
         this.#files.set(path, new FileView(this.app, path, () => this.#draw()));
-    this.app.tell("watch");
+    this.app.emit("watch");
   }
 
   #show(path) {
     this.#shown = path;
     const view = path ? this.#files.get(path).element : this.changes;
     if (this.body.firstChild !== view) this.body.replaceChildren(view);
-    this.app.tell("shown", path);
+    this.app.emit("shown", path);
     this.#draw();
   }
 
@@ -107,7 +107,7 @@ class Pane {
     this.#files.delete(path);
     if (this.#shown === path) this.#show([...this.#files.keys()].at(-1) ?? "");
     else this.#draw();
-    this.app.tell("watch");
+    this.app.emit("watch");
   }
 
   #draw() {

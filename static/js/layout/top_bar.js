@@ -29,7 +29,7 @@ export function topbar(app) {
     "div",
     { class: "where early" },
     project,
-    tool("menu", t("Sessions (Ctrl+K)"), () => app.tell("sessions")),
+    tool("menu", t("Sessions (Ctrl+K)"), () => app.emit("sessions")),
     h("h1", { class: "title-place" }, title),
     badge,
     tool("add", t("New session"), app.startSession),
@@ -37,7 +37,7 @@ export function topbar(app) {
   const element = h(
     "header",
     { class: "topbar" },
-    tool("sidebar", t("File tree (Ctrl+B)"), () => app.tell("side"), { class: "quiet wide-only" }),
+    tool("sidebar", t("File tree (Ctrl+B)"), () => app.emit("side"), { class: "quiet wide-only" }),
     h(
       "a",
       {
@@ -47,7 +47,7 @@ export function topbar(app) {
         on: {
           click: (event) => {
             event.preventDefault();
-            app.tell("compose");
+            app.emit("compose");
           },
         },
       },
@@ -68,22 +68,22 @@ export function topbar(app) {
       },
       language === "zh" ? "EN" : "中",
     ),
-    tool("keyboard", t("Keys (?)"), () => app.tell("keys"), { class: "quiet wide-only" }),
-    tool("panel", t("Changes and files (Ctrl+J)"), () => app.tell("pane"), { class: "quiet wide-only" }),
+    tool("keyboard", t("Keys (?)"), () => app.emit("keys"), { class: "quiet wide-only" }),
+    tool("panel", t("Changes and files (Ctrl+J)"), () => app.emit("pane"), { class: "quiet wide-only" }),
   );
   drawScheme(currentScheme());
   drawBell(notifies());
   app.on("rename", rename);
 
-  app.show(({ status, sessions, session, state }) => {
+  app.subscribe(({ status, sessions, session, sessionState }) => {
     where.classList.toggle("early", !status);
     retext(project, status?.project ?? "");
     project.title = status?.root ?? "";
-    retext(title, nameOfSession(app.known));
+    retext(title, nameOfSession(app.state));
     const waiting = sessions.filter((row) => row.asking && row.id !== session).length;
     badge.hidden = !waiting;
     retext(badge, waiting === 1 ? t("1 needs you") : t("{n} need you", { n: waiting }));
-    title.disabled = !state;
+    title.disabled = !sessionState;
   });
 
   function drawScheme(name) {
@@ -110,9 +110,9 @@ export function topbar(app) {
   }
 
   function renamed({ titleField }) {
-    const { state, session } = app.known;
-    if (!state || !title.isConnected) return undefined;
-    const field = titleField(app, { id: session, title: titleOf(app.known) }, (isByKey) => {
+    const { sessionState, session } = app.state;
+    if (!sessionState || !title.isConnected) return undefined;
+    const field = titleField(app, { id: session, title: titleOf(app.state) }, (isByKey) => {
       field.replaceWith(title);
       if (isByKey) title.focus();
     });
@@ -123,8 +123,8 @@ export function topbar(app) {
   return { element };
 }
 
-/** @param {import("../app.js").Known} known */
-export const nameOfSession = (known) => titleOf(known) || t("Untitled");
+/** @param {import("../app.js").State} state */
+export const nameOfSession = (state) => titleOf(state) || t("Untitled");
 
-const titleOf = ({ state, sessions, session }) =>
-  state?.title || sessions.find(({ id }) => id === session)?.title || "";
+const titleOf = ({ sessionState, sessions, session }) =>
+  sessionState?.title || sessions.find(({ id }) => id === session)?.title || "";

@@ -5,8 +5,8 @@ export function sessionOf(path) {
   return /^\/s\/([\w-]+)/.exec(path)?.[1] ?? "";
 }
 
-/** Returns the picture that came with the page, once: later it is an old one. */
-export function pictureOfPage() {
+/** Returns the snapshot that came with the page, once: later it is an old one. */
+export function snapshotOfPage() {
   const element = document.getElementById("picture");
   element?.remove();
   return element?.textContent ? JSON.parse(element.textContent) : null;

@@ -7,13 +7,13 @@ export function readAlong(app) {
   let isReading = false;
   const read = async () => {
     isReading = true;
-    while (app.known.state?.held) {
+    while (app.state.sessionState?.held) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE));
-      if (app.known.state?.held) app.connection.attach();
+      if (app.state.sessionState?.held) app.connection.attach();
     }
     isReading = false;
   };
-  app.show(({ state }) => {
-    if (state?.held && !isReading) read();
+  app.subscribe(({ sessionState }) => {
+    if (sessionState?.held && !isReading) read();
   });
 }

@@ -33,16 +33,16 @@ export function alerts(app) {
   );
   const banner = h("div", { class: "banner", role: "alert", hidden: true });
   const favicon = document.querySelector("link[rel=icon]");
-  app.show((known) => {
-    notices(known.notices);
-    drawTitle(known, favicon);
-    drawBanner(known, banner);
+  app.subscribe((state) => {
+    notices(state.notices);
+    drawTitle(state, favicon);
+    drawBanner(state, banner);
   });
   app.on("event", async (event) => {
     if (event.type !== "TurnFinished") return;
-    const words = await lastWords(app.known.picture.items);
+    const words = await lastWords(app.state.transcript.items);
     said.textContent = t("Answer finished: {text}", { text: words });
-    notify(t("Finished: {title}", { title: nameOfSession(app.known) }), words.slice(0, 200));
+    notify(t("Finished: {title}", { title: nameOfSession(app.state) }), words.slice(0, 200));
   });
   app.on("asked", (question) => {
     said.textContent = t("Your answer is needed.");
@@ -51,10 +51,10 @@ export function alerts(app) {
   return { element: h("div", {}, banner, list, said) };
 }
 
-function drawTitle(known, favicon) {
-  const asks = Boolean(known.state?.asked.length) || known.sessions.some((row) => row.asking);
-  const mark = asks ? `● ${t("needs you")} – ` : known.state?.running ? "… " : "";
-  const title = `${mark}${nameOfSession(known)} – Onefold`;
+function drawTitle(state, favicon) {
+  const asks = Boolean(state.sessionState?.asked.length) || state.sessions.some((row) => row.asking);
+  const mark = asks ? `● ${t("needs you")} – ` : state.sessionState?.running ? "… " : "";
+  const title = `${mark}${nameOfSession(state)} – Onefold`;
   if (document.title !== title) document.title = title;
   attribute(favicon, "href", asks ? "/static/favicon-asks.svg" : "/static/favicon.svg");
 }
@@ -66,9 +66,9 @@ const OUTSIDE = {
     t("This page has lost the proof that it was logged in. Press Enter where Onefold runs, and open the link that it prints in this browser."),
 };
 
-function drawBanner({ link, state }, banner) {
-  const held = () => `${t("You can only read this session here, until it is free.")} ${say(state.held)}`;
-  const words = OUTSIDE[link]?.() ?? (state?.held ? held() : "");
+function drawBanner({ link, sessionState }, banner) {
+  const held = () => `${t("You can only read this session here, until it is free.")} ${say(sessionState.held)}`;
+  const words = OUTSIDE[link]?.() ?? (sessionState?.held ? held() : "");
   banner.hidden = !words;
   if (banner.textContent !== words) banner.textContent = words;
 }

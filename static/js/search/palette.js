@@ -24,7 +24,7 @@ export function openQuickly(app) {
   let chosen = 0;
   const open = (path) => {
     dialog.close();
-    app.tell("open", { path, isEntered: true });
+    app.emit("open", { path, isEntered: true });
   };
   const draw = () => {
     list.replaceChildren(

@@ -89,7 +89,7 @@ export function selection(app, found) {
   function quote(words = "") {
     const { text, path, first, last } = current;
     leave();
-    app.tell("draft", path ? ofFile({ text, path, first, last }, words) : ofReply(text, words));
+    app.emit("draft", path ? ofFile({ text, path, first, last }, words) : ofReply(text, words));
   }
 
   function write() {
@@ -112,7 +112,7 @@ export function selection(app, found) {
       isKeeping = Boolean(await app.attempt(() => note(selected, words)));
       if (isKeeping) {
         close();
-        app.tell("files", { by: "person", folders: [folderOf(selected.path)], paths: [] });
+        app.emit("files", { by: "person", folders: [folderOf(selected.path)], paths: [] });
         app.notice(t("Noted."));
       }
     };

@@ -58,7 +58,7 @@ export function openSessions(app) {
     (group) => group.day,
     () => dayView(app, open),
   );
-  const leave = app.show(({ sessions, session }) => {
+  const leave = app.subscribe(({ sessions, session }) => {
     const shown = sessions.filter((row) => Boolean(row.archived) === Boolean(archived));
     const groups = byDay(shown, (row) => dayWords(row.updated)).map((group) => ({ ...group, session }));
     keepingFocus(list, field, () => days(groups));

@@ -54,14 +54,14 @@ export function statusbar(app) {
     more,
   );
 
-  app.show(({ link: now, state, status }) => {
+  app.subscribe(({ link: now, sessionState, status }) => {
     attribute(dot, "data-link", now);
     retext(link, LINKS[now]());
-    const isPractice = Boolean(state?.practice ?? status?.practice);
+    const isPractice = Boolean(sessionState?.practice ?? status?.practice);
     practice.hidden = !isPractice;
-    retext(model, isPractice ? "" : (state?.model ?? status?.model ?? ""));
-    context.hidden = !state;
-    if (state) drawUse(state);
+    retext(model, isPractice ? "" : (sessionState?.model ?? status?.model ?? ""));
+    context.hidden = !sessionState;
+    if (sessionState) drawUse(sessionState);
   });
 
   app.on("session", async (session) => {
@@ -79,8 +79,8 @@ export function statusbar(app) {
     await openStatusSheet(app);
   }
 
-  function drawUse(state) {
-    const { used, limit, parts = {} } = state.context;
+  function drawUse(sessionState) {
+    const { used, limit, parts = {} } = sessionState.context;
     for (const [index, part] of Object.keys(PARTS).entries()) {
       bar.children[index].style.width = `${Math.min(100, (100 * (parts[part] ?? 0)) / limit)}%`;
     }
@@ -94,15 +94,15 @@ export function statusbar(app) {
         .filter(([part]) => parts[part])
         .map(([part, name]) => `${name()}: ${count(parts[part])}`),
     ].join("\n");
-    const hits = cacheShare(state.usage);
+    const hits = cacheShare(sessionState.usage);
     retext(cache, hits === null ? "" : t("cache {part} %", { part: Math.round(hits * 100) }));
-    retext(cost, money(state.usage.cost_usd));
+    retext(cost, money(sessionState.usage.cost_usd));
     cost.title = t("in {input}, out {output}, of it thinking {thinking}", {
-      input: count(state.usage.prompt_tokens),
-      output: count(state.usage.completion_tokens),
-      thinking: count(state.usage.reasoning_tokens),
+      input: count(sessionState.usage.prompt_tokens),
+      output: count(sessionState.usage.completion_tokens),
+      thinking: count(sessionState.usage.reasoning_tokens),
     });
-    const files = state.focus ?? [];
+    const files = sessionState.focus ?? [];
     retext(
       focus,
       files.length

@@ -11,16 +11,16 @@ import { openDialog } from "../dialogs/dialog.js";
 export async function openStatusSheet(app) {
   const ack = await app.aside("/status");
   if (!ack?.card) return;
-  const { state } = app.known;
+  const { sessionState } = app.state;
   const rows = Object.entries(PARTS)
-    .filter(([part]) => state?.context.parts?.[part])
+    .filter(([part]) => sessionState?.context.parts?.[part])
     .map(([part, name]) =>
       h(
         "li",
         {},
         h("span", { class: `swatch ${part}` }),
         name(),
-        h("span", { class: "muted", text: count(state.context.parts[part]) }),
+        h("span", { class: "muted", text: count(sessionState.context.parts[part]) }),
       ),
     );
   const compact = button(
@@ -35,7 +35,7 @@ export async function openStatusSheet(app) {
     },
     t("Compact now"),
   );
-  const focus = (state?.focus ?? []).map(({ path, tokens }) =>
+  const focus = (sessionState?.focus ?? []).map(({ path, tokens }) =>
     h(
       "li",
       {},

@@ -1,5 +1,5 @@
 // Keeps to the numbers of one session's log, so that no event is lost and none counts twice; pure
-// bookkeeping: the socket and the picture are elsewhere.
+// bookkeeping: the socket and the transcript are elsewhere.
 
 /** @typedef {import("./reducer.js").Packet} Packet */
 /** @typedef {{mode: "replay" | "snapshot", boot: string, head: number, events: Packet[]}} Arrival */
@@ -20,7 +20,7 @@ export class Follower {
     return { session: this.session, boot: this.boot, after: this.seq };
   }
 
-  /** The next `attach` wants the whole picture. */
+  /** The next `attach` wants the whole transcript. */
   forget() {
     this.boot = "";
     this.seq = 0;
@@ -30,7 +30,7 @@ export class Follower {
    * Takes the answer to `attach`.
    * @param {Arrival} arrival
    * @returns {{fresh: boolean, events: Packet[], isWhole: boolean}} whether to begin with an empty
-   * picture, the events to apply, and whether none is missing; if one is: attach again
+   * transcript, the events to apply, and whether none is missing; if one is: attach again
    */
   arrive(arrival) {
     const waited = this.waiting ?? [];

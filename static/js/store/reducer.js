@@ -1,4 +1,4 @@
-// The picture of a session: a pure function of the events that came, in order.
+// The transcript of a session: a pure function of the events that came, in order.
 
 /** @typedef {import("../i18n/phrases.js").Text} Text */
 /** @typedef {import("../i18n/phrases.js").Phrase} Phrase */
@@ -6,7 +6,7 @@
 /** @typedef {{type: string, seq?: number, [field: string]: any}} Packet */
 /** @typedef {{risk: string, why: Text, pattern: string, preview: Card, may_revise: boolean}} Question */
 /**
- * One thing in the conversation; `key` is unique in its picture, and an item that changed is
+ * One thing in the conversation; `key` is unique in its transcript, and an item that changed is
  * another object.
  * @typedef {{key: string, kind: "person", text: string, turn: number, cmd: string, pictures?: any[]}
  *   | {key: string, kind: "thinking", text: string, seconds: number | null}
@@ -24,7 +24,7 @@
 /** @typedef {{text: string, dropped: number}} Output `dropped` characters came before `text` */
 /**
  * @typedef {{items: Item[], firstTurn: number, turn: number, step: number, isRunning: boolean,
- *   drafted: {name: string, characters: number} | null, serial: number, prefix: string}} Picture
+ *   drafted: {name: string, characters: number} | null, serial: number, prefix: string}} Transcript
  * `step` is the place in `items` where the running model call began.
  */
 
@@ -33,70 +33,70 @@ const OUTPUT_KEPT = 1_200_000;
 /**
  * @param {string} [prefix] of the keys
  * @param {number} [firstTurn]
- * @returns {Picture}
+ * @returns {Transcript}
  */
-export function emptyPicture(prefix = "", firstTurn = 1) {
+export function emptyTranscript(prefix = "", firstTurn = 1) {
   return { items: [], firstTurn, turn: 0, step: 0, isRunning: false, drafted: null, serial: 0, prefix };
 }
 
-/** What each event does to the picture; a test holds the names against those of the server. */
+/** What each event does to the transcript; a test holds the names against those of the server. */
 const DRAWN = {
-  TurnStarted: (picture, { text, turn, cmd = "", pictures = [] }) =>
+  TurnStarted: (transcript, { text, turn, cmd = "", pictures = [] }) =>
     added(
-      { ...picture, turn, isRunning: true },
+      { ...transcript, turn, isRunning: true },
       { kind: "person", text, turn, cmd, ...(pictures.length ? { pictures } : {}) },
     ),
 
-  StepStarted: (picture) => ({ ...answered(picture), step: picture.items.length }),
+  StepStarted: (transcript) => ({ ...answered(transcript), step: transcript.items.length }),
 
-  ThinkingDelta: (picture, { text }) => {
-    const last = picture.items.at(-1);
+  ThinkingDelta: (transcript, { text }) => {
+    const last = transcript.items.at(-1);
     if (last?.kind === "thinking" && last.seconds === null)
-      return changedLast(picture, { text: last.text + text });
-    return added(picture, { kind: "thinking", text, seconds: null });
+      return changedLast(transcript, { text: last.text + text });
+    return added(transcript, { kind: "thinking", text, seconds: null });
   },
 
-  ThinkingFinished: (picture, { seconds }) =>
-    picture.items.at(-1)?.kind === "thinking" ? changedLast(picture, { seconds }) : picture,
+  ThinkingFinished: (transcript, { seconds }) =>
+    transcript.items.at(-1)?.kind === "thinking" ? changedLast(transcript, { seconds }) : transcript,
 
-  TextDelta: (picture, { text }) => {
-    const last = picture.items.at(-1);
-    if (last?.kind === "text" && !last.done) return changedLast(picture, { text: last.text + text });
-    return added(picture, { kind: "text", text, done: false });
+  TextDelta: (transcript, { text }) => {
+    const last = transcript.items.at(-1);
+    if (last?.kind === "text" && !last.done) return changedLast(transcript, { text: last.text + text });
+    return added(transcript, { kind: "text", text, done: false });
   },
 
-  CallDrafted: (picture, { name, characters }) => ({ ...picture, drafted: { name, characters } }),
+  CallDrafted: (transcript, { name, characters }) => ({ ...transcript, drafted: { name, characters } }),
 
-  Retrying: (picture, { reason, attempt, seconds }) =>
+  Retrying: (transcript, { reason, attempt, seconds }) =>
     added(
-      { ...picture, items: picture.items.slice(0, picture.step) },
+      { ...transcript, items: transcript.items.slice(0, transcript.step) },
       { kind: "retry", reason, attempt, seconds },
     ),
 
-  StepFinished: (picture) => closed(picture),
+  StepFinished: (transcript) => closed(transcript),
 
-  ThoughtKept: (picture, { text }) => added(picture, { kind: "thought", text }),
+  ThoughtKept: (transcript, { text }) => added(transcript, { kind: "thought", text }),
 
-  Informed: (picture, { what }) => added(picture, { kind: "info", what }),
+  Informed: (transcript, { what }) => added(transcript, { kind: "info", what }),
 
-  Warned: (picture, { what }) => added(picture, { kind: "warning", what }),
+  Warned: (transcript, { what }) => added(transcript, { kind: "warning", what }),
 
-  ToolStarted: (picture, packet) =>
-    packet.is_revised && isRunning(picture, packet.call_id)
-      ? changedCall(picture, packet, () => ({ arguments: packet.arguments, isRevised: true, question: null }))
-      : added(closed(picture), call(packet)),
+  ToolStarted: (transcript, packet) =>
+    packet.is_revised && isRunning(transcript, packet.call_id)
+      ? changedCall(transcript, packet, () => ({ arguments: packet.arguments, isRevised: true, question: null }))
+      : added(closed(transcript), call(packet)),
 
-  ApprovalAsked: (picture, packet) => {
+  ApprovalAsked: (transcript, packet) => {
     const { risk, why, pattern, preview, may_revise = false } = packet;
-    return changedCall(picture, packet, () => ({ question: { risk, why, pattern, preview, may_revise } }));
+    return changedCall(transcript, packet, () => ({ question: { risk, why, pattern, preview, may_revise } }));
   },
 
-  ToolOutput: (picture, packet) =>
-    changedCall(picture, packet, ({ output }) => ({ output: longer(output, packet.text) })),
+  ToolOutput: (transcript, packet) =>
+    changedCall(transcript, packet, ({ output }) => ({ output: longer(output, packet.text) })),
 
-  ToolFinished: (picture, packet) => {
+  ToolFinished: (transcript, packet) => {
     const { state, card, seconds, changes = [] } = packet;
-    return changedCall(picture, packet, () => ({
+    return changedCall(transcript, packet, () => ({
       state,
       card,
       seconds,
@@ -106,17 +106,17 @@ const DRAWN = {
     }));
   },
 
-  CommandAnswered: (picture, { command, card = null, ok = true, effect = "" }) => {
-    if (effect === "clear") return { ...picture, items: [], step: 0 };
-    return added(picture, { kind: "command", command, card, ok });
+  CommandAnswered: (transcript, { command, card = null, ok = true, effect = "" }) => {
+    if (effect === "clear") return { ...transcript, items: [], step: 0 };
+    return added(transcript, { kind: "command", command, card, ok });
   },
 
   TurnFinished: (
-    picture,
+    transcript,
     { why, detail = null, seconds = 0, usage = {}, still_open: stillOpen = null },
   ) => {
-    const end = { kind: "end", why, detail, seconds, usage, stillOpen, turn: picture.turn };
-    return { ...added(abandoned(answered(closed(picture))), end), isRunning: false };
+    const end = { kind: "end", why, detail, seconds, usage, stillOpen, turn: transcript.turn };
+    return { ...added(abandoned(answered(closed(transcript))), end), isRunning: false };
   },
 };
 
@@ -124,34 +124,34 @@ const DRAWN = {
 export const EVENTS = Object.keys(DRAWN);
 
 /**
- * Returns the picture after *packet*; neither argument is changed.
- * @param {Picture} picture
+ * Returns the transcript after *packet*; neither argument is changed.
+ * @param {Transcript} transcript
  * @param {Packet} packet
- * @returns {Picture}
+ * @returns {Transcript}
  */
-export function apply(picture, packet) {
+export function apply(transcript, packet) {
   const draw = DRAWN[packet.type];
-  const settled = picture.drafted ? { ...picture, drafted: null } : picture;
+  const settled = transcript.drafted ? { ...transcript, drafted: null } : transcript;
   return draw ? draw(settled, packet) : settled;
 }
 
 /**
  * @param {Packet[]} events
- * @param {Picture} [start]
+ * @param {Transcript} [start]
  */
-export const applyAll = (events, start = emptyPicture()) => events.reduce(apply, start);
+export const applyAll = (events, start = emptyTranscript()) => events.reduce(apply, start);
 
 /**
- * Puts the turns of *events* before those of *picture*.
- * @param {Picture} picture
+ * Puts the turns of *events* before those of *transcript*.
+ * @param {Transcript} transcript
  * @param {Packet[]} events
  * @param {number} firstTurn
- * @returns {Picture}
+ * @returns {Transcript}
  */
-export function withEarlier(picture, events, firstTurn) {
-  const earlier = applyAll(events, emptyPicture(`${picture.prefix}t${firstTurn}.`, firstTurn));
-  const items = [...earlier.items, ...picture.items];
-  return { ...picture, items, firstTurn, step: picture.step + earlier.items.length };
+export function withEarlier(transcript, events, firstTurn) {
+  const earlier = applyAll(events, emptyTranscript(`${transcript.prefix}t${firstTurn}.`, firstTurn));
+  const items = [...earlier.items, ...transcript.items];
+  return { ...transcript, items, firstTurn, step: transcript.step + earlier.items.length };
 }
 
 const call = ({ call_id, name, arguments: given = {}, is_revised = false }) => ({
@@ -168,52 +168,52 @@ const call = ({ call_id, name, arguments: given = {}, is_revised = false }) => (
   changes: [],
 });
 
-function added(picture, item) {
-  const key = `${picture.prefix}${picture.serial}`;
-  return { ...picture, items: [...picture.items, { key, ...item }], serial: picture.serial + 1 };
+function added(transcript, item) {
+  const key = `${transcript.prefix}${transcript.serial}`;
+  return { ...transcript, items: [...transcript.items, { key, ...item }], serial: transcript.serial + 1 };
 }
 
-function changedAt(picture, index, change) {
-  const items = picture.items.slice();
+function changedAt(transcript, index, change) {
+  const items = transcript.items.slice();
   items[index] = { ...items[index], ...change };
-  return { ...picture, items };
+  return { ...transcript, items };
 }
 
-const changedLast = (picture, change) => changedAt(picture, picture.items.length - 1, change);
+const changedLast = (transcript, change) => changedAt(transcript, transcript.items.length - 1, change);
 
 /** A call that was never announced is announced here, so that no answer is ever without its call. */
-function changedCall(picture, packet, change) {
-  const index = picture.items.findLastIndex((item) => item.kind === "call" && item.id === packet.call_id);
-  if (index < 0) return changedCall(added(picture, call(packet)), packet, change);
-  return changedAt(picture, index, change(picture.items[index]));
+function changedCall(transcript, packet, change) {
+  const index = transcript.items.findLastIndex((item) => item.kind === "call" && item.id === packet.call_id);
+  if (index < 0) return changedCall(added(transcript, call(packet)), packet, change);
+  return changedAt(transcript, index, change(transcript.items[index]));
 }
 
 /** Text and thinking that were being written are whole now. */
-function closed(picture) {
-  const last = picture.items.at(-1);
-  if (last?.kind === "text" && !last.done) return changedLast(picture, { done: true });
-  if (last?.kind === "thinking" && last.seconds === null) return changedLast(picture, { seconds: 0 });
-  return picture;
+function closed(transcript) {
+  const last = transcript.items.at(-1);
+  if (last?.kind === "text" && !last.done) return changedLast(transcript, { done: true });
+  if (last?.kind === "thinking" && last.seconds === null) return changedLast(transcript, { seconds: 0 });
+  return transcript;
 }
 
-const isRunning = (picture, id) =>
-  picture.items.findLast((item) => item.kind === "call" && item.id === id)?.state === "running";
+const isRunning = (transcript, id) =>
+  transcript.items.findLast((item) => item.kind === "call" && item.id === id)?.state === "running";
 
 /** A question about the task itself comes after its call, and is over when the task goes on. */
-function answered(picture) {
+function answered(transcript) {
   const isOpen = (item) => item.kind === "call" && item.question && item.state !== "running";
-  if (!picture.items.some(isOpen)) return picture;
-  return { ...picture, items: picture.items.map((item) => (isOpen(item) ? { ...item, question: null } : item)) };
+  if (!transcript.items.some(isOpen)) return transcript;
+  return { ...transcript, items: transcript.items.map((item) => (isOpen(item) ? { ...item, question: null } : item)) };
 }
 
 /** A turn that is over leaves no call running. */
-function abandoned(picture) {
+function abandoned(transcript) {
   const isLeft = (item) => item.kind === "call" && item.state === "running";
-  if (!picture.items.some(isLeft)) return picture;
-  const items = picture.items.map((item) =>
+  if (!transcript.items.some(isLeft)) return transcript;
+  const items = transcript.items.map((item) =>
     isLeft(item) ? { ...item, state: "stopped", question: null } : item,
   );
-  return { ...picture, items };
+  return { ...transcript, items };
 }
 
 function longer({ text, dropped }, more) {

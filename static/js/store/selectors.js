@@ -1,7 +1,7 @@
-// What the views show of a picture: groups of calls, changed files, the open question; pure.
+// What the views show of a transcript: groups of calls, changed files, the open question; pure.
 
 /** @typedef {import("./reducer.js").Item} Item */
-/** @typedef {import("./reducer.js").Picture} Picture */
+/** @typedef {import("./reducer.js").Transcript} Transcript */
 
 /**
  * The first question that waits for an answer.

@@ -1,49 +1,49 @@
-// What is known, and who shows it: views are called when it changes, and send one another messages.
+// The store: the state of the page, who subscribes to it, and events between the views.
 
 import { say } from "../i18n/translate.js";
 
 const LATEST = 300; // ms; a page in the background has no frames
 
-export class Board {
+export class Store {
   /** @type {any} never changed, but replaced */
-  known = { notices: [] };
-  #views = new Set();
-  #bus = new EventTarget();
+  state = { notices: [] };
+  #subscribers = new Set();
+  #events = new EventTarget();
   #isDue = false;
   #notices = 0;
 
   /**
-   * @param {(known: any) => void} view is called at once, then at most once a frame, when something changed
-   * @returns {() => void} ends it
+   * @param {(state: any) => void} subscriber is called at once, then at most once a frame, when something changed
+   * @returns {() => void} unsubscribes
    */
-  show(view) {
-    this.#views.add(view);
-    view(this.known);
-    return () => this.#views.delete(view);
+  subscribe(subscriber) {
+    this.#subscribers.add(subscriber);
+    subscriber(this.state);
+    return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Takes *news* up into what is known. */
-  learn(news) {
-    this.known = { ...this.known, ...news };
+  /** Merges *changes* into the state. */
+  setState(changes) {
+    this.state = { ...this.state, ...changes };
     if (this.#isDue) return;
     this.#isDue = true;
-    requestAnimationFrame(() => this.#draw());
-    setTimeout(() => this.#draw(), LATEST);
+    requestAnimationFrame(() => this.#notify());
+    setTimeout(() => this.#notify(), LATEST);
   }
 
-  #draw() {
+  #notify() {
     if (!this.#isDue) return;
     this.#isDue = false;
-    for (const view of this.#views) view(this.known);
+    for (const subscriber of this.#subscribers) subscriber(this.state);
   }
 
-  /** Tells the other views: "files", "open", "draft", "shown", "pane" … */
-  tell(name, detail) {
-    this.#bus.dispatchEvent(new CustomEvent(name, { detail }));
+  /** Emits an event to the views: "files", "open", "draft", "shown", "pane" … */
+  emit(name, detail) {
+    this.#events.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
   on(name, listener) {
-    this.#bus.addEventListener(name, (event) => listener(/** @type {CustomEvent} */ (event).detail));
+    this.#events.addEventListener(name, (event) => listener(/** @type {CustomEvent} */ (event).detail));
   }
 
   // --- notices -------------------------------------------------------------------------------------
@@ -66,11 +66,11 @@ export class Board {
 
   notice(text, isBad = false) {
     const id = (this.#notices += 1);
-    this.learn({ notices: [...this.known.notices.slice(-3), { id, text, isBad }] });
+    this.setState({ notices: [...this.state.notices.slice(-3), { id, text, isBad }] });
     setTimeout(() => this.dismiss(id), isBad ? 8000 : 4000);
   }
 
   dismiss(id) {
-    this.learn({ notices: this.known.notices.filter((notice) => notice.id !== id) });
+    this.setState({ notices: this.state.notices.filter((notice) => notice.id !== id) });
   }
 }

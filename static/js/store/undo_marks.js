@@ -10,13 +10,13 @@ export function followMarks(app) {
   let known = "";
   let isAsking = false;
   const look = async () => {
-    const { session, state, isReady, picture } = app.known;
-    if (!isReady || state?.session !== session || !state.changes) return;
-    const wanted = [session, state.boot, state.changes, picture.firstTurn].join(" ");
+    const { session, sessionState, isReady, transcript } = app.state;
+    if (!isReady || sessionState?.session !== session || !sessionState.changes) return;
+    const wanted = [session, sessionState.boot, sessionState.changes, transcript.firstTurn].join(" ");
     if (wanted === known || isAsking) return;
     isAsking = true;
     try {
-      const { calls } = await api.changedCalls(session, picture.firstTurn);
+      const { calls } = await api.changedCalls(session, transcript.firstTurn);
       known = wanted;
       app.marked(session, calls);
     } catch (refusal) {
@@ -28,5 +28,5 @@ export function followMarks(app) {
     if (known === wanted) look(); // it may be another one by now
   };
   app.on("session", () => (known = "")); // whose marks are forgotten
-  app.show(look);
+  app.subscribe(look);
 }

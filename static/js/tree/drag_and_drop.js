@@ -30,7 +30,7 @@ export function drops(app, folderAt) {
     const files = await dropped(given, entries, folder ?? "").catch(() => []);
     if (!files.length) return app.notice(t("In what you dropped there was no file that could be read."), true);
     const paths = await upload(app, files);
-    if (folder === null && paths.length && paths.length <= NAMED) app.tell("draft", paths.map(mention).join(""));
+    if (folder === null && paths.length && paths.length <= NAMED) app.emit("draft", paths.map(mention).join(""));
   });
 }
 

@@ -38,8 +38,8 @@ export class FileMenu {
         words,
       );
     this.#show(anchor, "menu", t("File"), [
-      isFile && item("eye", t("Open"), () => this.app.tell("open", { path })),
-      isFile && item("chat", t("Mention in the message"), () => this.app.tell("mention", path)),
+      isFile && item("eye", t("Open"), () => this.app.emit("open", { path })),
+      isFile && item("chat", t("Mention in the message"), () => this.app.emit("mention", path)),
       isFile &&
         item("pin", entry.focus ? t("Take out of focus") : t("Put into focus"), () =>
           this.focus(path, !entry.focus),
@@ -54,7 +54,7 @@ export class FileMenu {
   }
 
   async focus(path, on) {
-    const answer = await this.app.attempt(() => api.focus(this.app.known.session, path, on));
+    const answer = await this.app.attempt(() => api.focus(this.app.state.session, path, on));
     if (!answer) return;
     const tokens = answer.focus.find((each) => each.path === path)?.tokens ?? 0;
     this.app.notice(
@@ -71,7 +71,7 @@ export class FileMenu {
       entry.note,
       async (note) => {
         await api.note(path, note);
-        this.app.tell("files", { by: "person", folders: [folderOf(path)], paths: [] });
+        this.app.emit("files", { by: "person", folders: [folderOf(path)], paths: [] });
       },
       true,
     );
@@ -100,7 +100,7 @@ export class FileMenu {
       return;
     }
     await api.save(path, "", null);
-    this.app.tell("open", { path });
+    this.app.emit("open", { path });
   }
 
   #form(anchor, label, value, done, isLong = false) {

@@ -31,7 +31,7 @@ class FileTree {
     this.app = app;
     this.view = new TreeRows((folder, place) => this.folders.need(folder, place));
     this.folders = new Folders({
-      session: () => app.known.session,
+      session: () => app.state.session,
       changed: () => this.#refresh(),
       inSight: (folder) => this.#inSight(folder),
       listed: (isEmpty) => this.#tell(isEmpty ? t("This folder is empty.") : ""),
@@ -93,8 +93,8 @@ class FileTree {
   #listenToState() {
     let focus = null;
     let isLive = false; // after the first time it is told that anything may have changed
-    this.app.show(({ state, link }) => {
-      const focused = JSON.stringify(state?.focus ?? []);
+    this.app.subscribe(({ sessionState, link }) => {
+      const focused = JSON.stringify(sessionState?.focus ?? []);
       if (focused !== focus && focus !== null) this.#relistAll();
       focus = focused;
       if (link === "live" && !isLive) this.#relistAll();
@@ -221,7 +221,7 @@ class FileTree {
 
   #activate(row) {
     if (row.entry.kind === "folder") this.#toggle(row, !row.isOpen);
-    else this.app.tell("open", { path: row.path });
+    else this.app.emit("open", { path: row.path });
     this.#refresh();
   }
 

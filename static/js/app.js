@@ -1,4 +1,4 @@
-// What the page knows and does; the views show it and call it.
+// The store of the page with all that a person can do; the views subscribe to it and call it.
 
 import { api, filesChanged } from "./net/api.js";
 import { Connection } from "./net/connection.js";

@@ -3,19 +3,19 @@
 import { App } from "./app.js";
 import { sessionOf } from "./lib/address.js";
 import { h } from "./lib/dom.js";
-import { wordsReady } from "./i18n/translate.js";
-import { alerts } from "./notices/notices.js";
+import { translationsReady } from "./i18n/translate.js";
+import { noticesView } from "./notices/notices.js";
 import { approval } from "./approval/approval.js";
 import { composer } from "./composer/composer.js";
 import { conversation } from "./conversation/conversation.js";
 import { fileTree } from "./tree/tree.js";
-import { keys } from "./keyboard/shortcuts.js";
+import { shortcuts } from "./keyboard/shortcuts.js";
 import { layout } from "./layout/layout.js";
 import { pane } from "./layout/pane.js";
-import { statusbar } from "./status/status_bar.js";
-import { topbar } from "./layout/top_bar.js";
+import { statusBar } from "./status/status_bar.js";
+import { topBar } from "./layout/top_bar.js";
 
-await wordsReady();
+await translationsReady();
 const app = new App();
 const parts = {
   conversation: conversation(app),
@@ -31,19 +31,21 @@ const chat = h(
   h("div", { class: "below" }, parts.approval.element, parts.composer.element),
 );
 const page = layout(app, {
-  topbar: topbar(app).element,
+  topBar: topBar(app).element,
   side: parts.tree.element,
   chat,
   pane: parts.pane.element,
-  status: statusbar(app).element,
+  status: statusBar(app).element,
 });
-document.body.replaceChildren(page.element, alerts(app).element);
+document.body.replaceChildren(page.element, noticesView(app).element);
 
 parts.tree.start();
 import("./store/undo_marks.js").then(({ followMarks }) => followMarks(app));
-import("./net/polling.js").then(({ readAlong }) => readAlong(app));
-import("./tree/drag_and_drop.js").then(({ drops }) => drops(app, (event) => parts.tree.folderAt(event)));
-keys(app, { ...parts, layout: page });
+import("./net/polling.js").then(({ pollHeldSession }) => pollHeldSession(app));
+import("./tree/drag_and_drop.js").then(({ dragAndDrop }) =>
+  dragAndDrop(app, (event) => parts.tree.folderAt(event)),
+);
+shortcuts(app, { ...parts, layout: page });
 app.on("asked", (question) => {
   const isWriting = document.activeElement?.closest?.("textarea, input, .editor");
   if (!isWriting || (document.activeElement === parts.composer.area && !parts.composer.area.value))

@@ -10,7 +10,7 @@ const ROWS = 14;
  * @param {{run: (changed: Record<string, any>) => void, leave: () => void}} work
  * @returns {HTMLFormElement}
  */
-export function revision(given, { run, leave }) {
+export function argumentsForm(given, { run, leave }) {
   const fields = Object.entries(given).map(([name, value]) => field(name, value));
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
   const form = h(

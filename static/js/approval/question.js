@@ -8,14 +8,14 @@ import { programBlock } from "../cards/program.js";
 import { target, verb } from "../cards/verbs.js";
 import { visible } from "../lib/format.js";
 import { say, t } from "../i18n/translate.js";
-import { revision } from "./arguments_form.js";
+import { argumentsForm } from "./arguments_form.js";
 
 const ARMED_AFTER = 300; // ms, so that a key meant for something else answers nothing
 
 /** The arguments that a person most likely wants to change. */
 const TELLING = new Set(["command", "code", "content", "new", "new_path"]);
 
-/** What a yes and a no are called, by what is at stake. */
+/** The words for yes and no, by what is at stake. */
 const WORDS = {
   loop: {
     yes: () => t("Yes, let it go on"),
@@ -30,7 +30,7 @@ const WORDS = {
   call: { yes: () => t("Yes"), no: () => t("No"), reason: () => t("What to do instead (optional)") },
 };
 
-/** What a call may do at worst, in a word. */
+/** The worst that a call may do, in a word. */
 const RISKS = {
   read: () => t("reads"),
   write: () => t("changes files"),
@@ -95,13 +95,13 @@ export class QuestionCard {
     setTimeout(() => this.#arm(), ARMED_AFTER);
   }
 
-  /** What is asked about, in one line. */
+  /** The subject of the question, in one line. */
   get title() {
     const { name, arguments: given } = this.item;
     return `${verb(name)} ${visible(target(name, given))}`.trim();
   }
 
-  /** Whether an answer was begun, and is not yet given. */
+  /** Tells whether an answer was begun, and is not yet given. */
   get isBegun() {
     return !this.isAnswered && Boolean(this.reason.value || this.element.querySelector("form"));
   }
@@ -184,7 +184,7 @@ export class QuestionCard {
   /** Puts the arguments in the place of their preview, to be changed and run so. */
   #edit() {
     const rows = [this.asked, this.patternRow, this.answers].filter(Boolean);
-    const form = revision(this.item.arguments, {
+    const form = argumentsForm(this.item.arguments, {
       run: (given) => this.#answer({ yes: true, arguments: given }),
       leave: () => {
         form.remove();

@@ -39,7 +39,7 @@ export function drawCard(card, host, hasHead = false) {
 }
 
 /**
- * What the head of a call says of its card: short, or "".
+ * The words of the head of a call about its card: short, or "".
  * @param {Card | null} card
  * @param {boolean} [isSaid] whether the head says by itself what was done, as a card's title does
  */
@@ -74,7 +74,7 @@ const remark = (text) => (text.length <= REMARK && !text.includes("\n") ? text :
 const firstLine = (text) => (text.length > 160 ? `${text.slice(0, 160)} …` : text).split("\n")[0];
 
 /**
- * Whether there is more to a card than its summary.
+ * Tells whether there is more to a card than its summary.
  * @param {Card | null} card
  * @param {boolean} [isSaid] as in `summary`
  */

@@ -1,4 +1,4 @@
-// What a program printed, in its colours; a megabyte costs no more than what is looked at.
+// The output of a program, in its colours; a megabyte costs no more than what is looked at.
 
 import { button, h } from "../lib/dom.js";
 import { overwritten, plain, spans } from "./ansi.js";

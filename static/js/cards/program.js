@@ -34,7 +34,7 @@ export function programBlock(text, language) {
   return block;
 }
 
-/** Where the first *rows* rows of *text* end. */
+/** The end of the first *rows* rows of *text*. */
 function after(text, rows) {
   let at = 0;
   for (let row = 0; row < rows && at < text.length; row += 1) {
@@ -44,7 +44,7 @@ function after(text, rows) {
   return Math.min(at, text.length);
 }
 
-/** Where the last *rows* rows of *text* begin. */
+/** The beginning of the last *rows* rows of *text*. */
 function before(text, rows) {
   let at = text.length;
   for (let row = 0; row < rows && at > 0; row += 1) {

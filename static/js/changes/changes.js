@@ -1,4 +1,4 @@
-// What changed in the files since the session began, or since one of its turns: to be looked at,
+// The changes of files since the session began, or since one of its turns: to be looked at,
 // accepted or taken back, by hunk, by file or all of it.
 
 import { button, h, keyed, retext } from "../lib/dom.js";

@@ -10,7 +10,7 @@ import { pictureButton } from "../conversation/picture.js";
 
 /** @typedef {{digest: string, name: string, format: string, width: number, height: number, size: number}} Picture */
 
-export class Attached {
+export class Attachments {
   #session = "";
   /** @type {Picture[]} */
   #pictures = [];
@@ -32,7 +32,7 @@ export class Attached {
     return this.#pictures.length;
   }
 
-  /** Whether a picture is on its way to the server, and so the message has to wait. */
+  /** Tells whether a picture is on its way to the server, and so the message has to wait. */
   get isBusy() {
     return this.#underWay > 0;
   }

@@ -2,7 +2,7 @@
 
 import { h } from "../lib/dom.js";
 import { visible } from "../lib/format.js";
-import { Refused, api } from "../net/api.js";
+import { ApiError, api } from "../net/api.js";
 import { mention, wordAt } from "./mentions.js";
 import { say, t } from "../i18n/translate.js";
 
@@ -47,7 +47,7 @@ export class Completion {
     const place = wordAt(this.area.value, this.area.selectionStart);
     if (!place) return this.close();
     const choices = await this.#choicesFor(place).catch((refusal) => {
-      if (!(refusal instanceof Refused)) throw refusal;
+      if (!(refusal instanceof ApiError)) throw refusal;
       return []; // the next letter asks again
     });
     if (update !== this.#updates) return; // something was typed meanwhile

@@ -1,4 +1,4 @@
-// Where the person writes: sending, queueing, completing, dropping files; the draft is kept.
+// The composer: sending, queueing, completing, dropping files; the draft is kept.
 
 import { button, h, keyed } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
@@ -47,7 +47,7 @@ export function composer(app) {
     },
     icon("upload"),
   );
-  /** @type {import("./attachments.js").Attached | null} there once a picture was attached */
+  /** @type {import("./attachments.js").Attachments | null} there once a picture was attached */
   let attached = null;
   const thumbnails = h("div", {});
   const form = h(
@@ -101,9 +101,9 @@ export function composer(app) {
 
   /** Does something with the attached pictures, which most people never have. */
   async function withPictures(work) {
-    const { Attached } = await import("./attachments.js");
+    const { Attachments } = await import("./attachments.js");
     if (!attached) {
-      attached = new Attached(app, () => weigh());
+      attached = new Attachments(app, () => weigh());
       thumbnails.append(attached.element);
       attached.enter(session);
     }
@@ -187,7 +187,7 @@ export function composer(app) {
   return { element: form, area, focus: () => area.focus(), take };
 }
 
-/** Whether a model could see *file*. @param {File} file */
+/** Tells whether a model could see *file*. @param {File} file */
 const isPicture = (file) => /^image\/(png|jpeg|webp|gif)$/.test(file.type);
 
 /** The files of the clipboard; an office program adds a picture to text, which stays text. */

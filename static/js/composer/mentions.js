@@ -1,7 +1,7 @@
-// What the person is about to name while writing; pure.
+// Mentions in what is being written: commands and files; pure.
 
 /**
- * What is being completed at the cursor: a command at the very start, or a file after an "@".
+ * Returns what is being completed at the cursor: a command at the very start, or a file after an "@".
  * @param {string} text
  * @param {number} cursor
  * @returns {{kind: "command" | "file", word: string, start: number} | null}
@@ -13,5 +13,5 @@ export function wordAt(text, cursor) {
   return at ? { kind: "file", word: at[1], start: cursor - at[1].length - 1 } : null;
 }
 
-/** How a message names the file at *path*: in quotes if nobody could tell where it ends. @param {string} path */
+/** Names the file at *path* in a message: in quotes if nobody could tell where it ends. @param {string} path */
 export const mention = (path) => (/\s/.test(path) ? `@"${path}" ` : `@${path} `);

@@ -4,7 +4,7 @@ import { t } from "../i18n/translate.js";
 
 const NEAR = 80; // pixels from the end that still count as being there
 
-export class Follow {
+export class AutoScroll {
   /**
    * @param {HTMLElement} scroller
    * @param {HTMLElement} content

@@ -6,7 +6,7 @@ import { t } from "../i18n/translate.js";
 import { verb } from "../cards/verbs.js";
 import { api } from "../net/api.js";
 import { welcome } from "./welcome.js";
-import { Follow } from "./auto_scroll.js";
+import { AutoScroll } from "./auto_scroll.js";
 
 const STILL = 2; // frames without a change, after which nothing moves any longer
 const FRAMES = 8; // that are waited for at most
@@ -41,7 +41,7 @@ export function conversation(app) {
     content,
   );
   const pill = button({ class: "pill", hidden: true });
-  const follow = new Follow(log, content, pill);
+  const autoScroll = new AutoScroll(log, content, pill);
   const element = h("div", { class: "conversation" }, log, pill);
 
   let session = "";
@@ -65,7 +65,7 @@ export function conversation(app) {
       if (state.session !== session) {
         session = state.session;
         isSettled = false;
-        follow.toEnd();
+        autoScroll.toEnd();
       }
       if (state.transcript.items !== drawn || state.marks !== marks) {
         ({ marks } = state);
@@ -73,13 +73,13 @@ export function conversation(app) {
         groups = stable(groups, shown(drawn, marks));
         items(groups);
       }
-      if (state.outbox.length > outbox) follow.toEnd();
+      if (state.outbox.length > outbox) autoScroll.toEnd();
       outbox = state.outbox.length;
       sent(state.outbox.filter(({ text, pictures }) => pictures || !text.startsWith("/")));
       older.hidden = state.transcript.firstTurn <= 1;
       drawEmpty(state);
       drawWorking(state);
-      follow.update(drawn.length);
+      autoScroll.update(drawn.length);
       if (state.isReady && !isSettled) settle();
     });
 
@@ -114,11 +114,11 @@ export function conversation(app) {
 
   async function loadOlder() {
     older.disabled = true;
-    await follow.keepingPlace(() => app.loadEarlier());
+    await autoScroll.keepingPlace(() => app.loadEarlier());
     older.disabled = false;
   }
 
-  return { element, follow, focus: () => log.focus() };
+  return { element, autoScroll, focus: () => log.focus() };
 }
 
 /** Groups that did not change stay the same objects, so that their views are left alone. */
@@ -134,7 +134,7 @@ function stable(before, now) {
   });
 }
 
-/** What goes on right now that no item shows. */
+/** Words for what goes on right now and no item shows. */
 function workingWords({ transcript, sessionState, outbox, link }) {
   if (outbox.length && link === "lost") return t("This is sent once the connection is back.");
   if (sessionState?.stopping) return t("Stopping…");

@@ -1,4 +1,4 @@
-// What stands in the conversation beside calls: messages, thoughts, groups, endings.
+// The items of the conversation beside calls: messages, thoughts, groups, endings.
 
 import { button, h, keyed, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
@@ -11,12 +11,12 @@ import { explored } from "./grouping.js";
 import { callView } from "../cards/call.js";
 import { drawCard } from "../cards/cards.js";
 import { UndoButton } from "../cards/undo_button.js";
-import { personView } from "./user_message.js";
+import { userMessage } from "./user_message.js";
 
 /** @typedef {import("../cards/cards.js").Host & {resend?: (turn: number, text: string, pictures?: any[]) => void, pictureAddress?: (digest: string) => string, fork?: (turn: number) => void, send?: (text: string) => void}} Host */
 
 const VIEWS = {
-  person: personView,
+  person: userMessage,
   text: textView,
   thinking: thinkingView,
   call: callView,

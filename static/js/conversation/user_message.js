@@ -7,7 +7,7 @@ import { t } from "../i18n/translate.js";
 import { pictureRow } from "./picture.js";
 
 /** @param {any} item @param {import("./items.js").Host} host */
-export function personView(item, host) {
+export function userMessage(item, host) {
   const text = h("div", { class: "said", text: item.text });
   text.hidden = !item.text;
   const shown = pictureRow(item.pictures, host.pictureAddress);

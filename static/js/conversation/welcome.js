@@ -1,4 +1,4 @@
-// What an empty session shows: where we are, and a few things to begin with.
+// The welcome of an empty session: where we are, and a few things to begin with.
 
 import { button, h } from "../lib/dom.js";
 import { t } from "../i18n/translate.js";

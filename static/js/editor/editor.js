@@ -145,7 +145,7 @@ export class Editor {
     this.view.dispatch({ changes: { from, to, insert } });
   }
 
-  /** What is selected, with its lines from 1 and where it stands on the screen; null: nothing. */
+  /** The selection, with its lines from 1 and its place on the screen; null: nothing. */
   get selection() {
     const { doc, selection } = this.view.state;
     const { from, to, empty } = selection.main;

@@ -1,4 +1,4 @@
-// What must be known about an open file, above its text: what happened to it, and its conflicts.
+// Notices above the text of an open file: what happened to it, and its conflicts.
 
 import { button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";

@@ -276,7 +276,7 @@ export class FileView {
     }
   }
 
-  /** What the file is now, or the refusal; none of it is older than what was saved meanwhile. */
+  /** Returns the file as it is now, or the refusal; none of it is older than what was saved meanwhile. */
   async #onDisk() {
     for (;;) {
       await this.#saving; // it may be what changed the file

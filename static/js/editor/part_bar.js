@@ -1,4 +1,4 @@
-// Which part of a file is shown that is too large to be edited, and the way to the others.
+// The bar of a file that is too large to be edited: the part that is shown, and the way to the others.
 
 import { button, h, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";

@@ -1,7 +1,7 @@
 // The script of an exported session: draws its events, at once or one by one as they happened.
 import { h, keyed } from "../lib/dom.js";
 import { takePictures } from "../markdown/markdown.js";
-import { wordsReady, t } from "../i18n/translate.js";
+import { translationsReady, t } from "../i18n/translate.js";
 import { apply, emptyTranscript } from "../store/reducer.js";
 import { grouped } from "../conversation/grouping.js";
 import { itemView } from "../conversation/items.js";
@@ -28,7 +28,7 @@ async function play(show, isOver) {
   }
 }
 
-await wordsReady();
+await translationsReady();
 const list = h("div", { class: "items" });
 const place = document.getElementById("conversation");
 let run = 0;

@@ -19,8 +19,8 @@ const loading = load().catch(() => ({}));
 /** @type {import("./phrases.js").Catalogue} */
 let catalogue = {};
 
-/** Wait for this before the first word. */
-export async function wordsReady() {
+/** Wait for this before the first sentence. */
+export async function translationsReady() {
   catalogue = await loading;
   document.documentElement.lang = language === "zh" ? "zh-CN" : "en";
 }

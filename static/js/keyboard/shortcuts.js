@@ -6,8 +6,8 @@ import { typedAhead } from "./type_ahead.js";
  * @param {import("../app.js").App} app
  * @param {{composer: any, approval: any, pane: any, tree: any, conversation: any, layout: any}} parts
  */
-export function keys(app, parts) {
-  app.on("keys", showKeys);
+export function shortcuts(app, parts) {
+  app.on("keys", showShortcuts);
   app.on("sessions", () => typedAhead(import("../sessions/sessions.js"), ({ openSessions }) => openSessions(app)));
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
@@ -61,7 +61,7 @@ function chord(event, app, parts) {
 
 function letter(event, app, parts) {
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
-  if (event.key === "?") return showKeys;
+  if (event.key === "?") return showShortcuts;
   const isInTree = event
     .composedPath()
     .some((node) => node instanceof Element && node.getAttribute("role") === "tree");
@@ -97,7 +97,7 @@ function nextPart({ tree, conversation, composer, pane }, by) {
   order[(at + by + order.length) % order.length][1]();
 }
 
-async function showKeys() {
-  const { openKeys } = await import("./shortcuts_sheet.js");
-  openKeys();
+async function showShortcuts() {
+  const { openShortcuts } = await import("./shortcuts_sheet.js");
+  openShortcuts();
 }

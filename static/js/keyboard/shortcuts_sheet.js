@@ -26,7 +26,7 @@ const KEYS = [
   ["?", () => t("This list")],
 ];
 
-export function openKeys() {
+export function openShortcuts() {
   openDialog(t("Keys"), "sheet", [
     h(
       "dl",

@@ -1,4 +1,4 @@
-// What is typed right after a key that opens a field goes into it, though its script is yet to come.
+// Type-ahead: keys right after one that opens a field go into it, though its script is yet to come.
 
 import { h } from "../lib/dom.js";
 

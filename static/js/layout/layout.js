@@ -11,15 +11,15 @@ const NARROW = matchMedia("(max-width: 1024px)"); // it is closed until it is as
 
 /**
  * @param {import("../app.js").App} app
- * @param {Record<"topbar" | "side" | "chat" | "pane" | "status", HTMLElement>} parts
+ * @param {Record<"topBar" | "side" | "chat" | "pane" | "status", HTMLElement>} parts
  */
 export function layout(app, parts) {
-  const { topbar, side, chat, pane, status } = parts;
+  const { topBar, side, chat, pane, status } = parts;
   const left = splitter(app, t("Width of the file tree"), "--side-width", 180, 520, 1);
   const right = splitter(app, t("Width of the pane"), "--pane-width", 300, 1100, -1);
   const tabs = phoneTabs(app);
   const main = h("main", { class: "columns" }, side, left, chat, right, pane);
-  const element = h("div", { class: "page" }, topbar, main, status, tabs.element);
+  const element = h("div", { class: "page" }, topBar, main, status, tabs.element);
   let isSideOpen = remembered("side") !== "0";
   let isPaneOpen = remembered("pane") !== "0" && !NARROW.matches;
   let hasSession = false;

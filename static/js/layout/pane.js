@@ -17,7 +17,7 @@ class Pane {
   /** @type {Map<string, import("../editor/file_view.js").FileView>} */
   #files = new Map();
   #shown = ""; // "" is the list of changes
-  /** What was open before a reload, until it is open again. */
+  /** The files that were open before a reload, until they are open again. */
   #before = kept(OPEN);
 
   constructor(app) {

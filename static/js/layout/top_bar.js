@@ -14,7 +14,7 @@ const SCHEMES = {
 };
 
 /** @param {import("../app.js").App} app */
-export function topbar(app) {
+export function topBar(app) {
   const tool = (picture, words, work, more = {}) =>
     button(
       { class: "quiet", title: words, "aria-label": words, on: { click: work }, ...more },

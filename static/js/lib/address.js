@@ -1,4 +1,4 @@
-// What the page that was loaded says by its address, and what it brought along.
+// The session that the address of the page names, and the snapshot that the page brought along.
 
 /** @param {string} path of the address */
 export function sessionOf(path) {

@@ -1,4 +1,4 @@
-// What this browser remembers between visits; a browser that forbids it just forgets.
+// Storage of this browser, and of this tab; where it is forbidden, all is forgotten.
 
 const PREFIX = "onefold.";
 
@@ -28,7 +28,7 @@ export function remember(name, value) {
 }
 
 /**
- * What this tab alone keeps over a reload.
+ * Returns what this tab alone keeps over a reload.
  * @param {string} name
  * @returns {any} null: nothing
  */

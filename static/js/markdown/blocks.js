@@ -1,4 +1,4 @@
-// Where in growing Markdown a block surely ends; pure.
+// The ends of blocks in growing Markdown; pure.
 
 const GOES_ON = /^\s|^[-*+>|]|^\d+[.)]/;
 

@@ -79,7 +79,7 @@ const LONGEST = 200_000; // characters of code that are still coloured
 let loading;
 /** The folder that paths in what is being drawn start from. */
 let base = "";
-/** Where the browser finds a picture of the project; "": nowhere. */
+/** The address of a picture of the project by its path; "": it has none. */
 let addressOf = api.rawAddress;
 
 /** Lets pictures be taken from elsewhere: the page of an exported session has no server. */

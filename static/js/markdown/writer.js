@@ -74,7 +74,7 @@ export class MarkdownWriter {
     else this.#later ||= setTimeout(() => this.#draw(), this.#next - performance.now());
   }
 
-  /** What took long is not done again soon: a list of a thousand items is one block until its end. */
+  /** Work that took long is not done again soon: a list of a thousand items is one block until its end. */
   #draw() {
     clearTimeout(this.#later);
     this.#later = 0;

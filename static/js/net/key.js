@@ -6,5 +6,5 @@ import { remembered } from "../lib/storage.js";
 /** Returns the key of the last login in this browser, "" where there is none. */
 export const key = () => remembered("key") ?? globalThis.history?.state?.key ?? "";
 
-/** What a request says of it. */
+/** The headers of a request that prove it. */
 export const keyHeaders = () => (key() ? { "X-Onefold-Key": key() } : {});

@@ -3,7 +3,7 @@
 const PAUSE = 3000; // ms
 
 /** @param {import("../app.js").App} app */
-export function readAlong(app) {
+export function pollHeldSession(app) {
   let isReading = false;
   const read = async () => {
     isReading = true;

@@ -1,4 +1,4 @@
-// What the person must notice: in the title and the icon, as short notices, for screen readers.
+// Notices: short ones in a corner, in the title and the icon, and for screen readers.
 
 import { attribute, button, h, keyed } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
@@ -7,7 +7,7 @@ import { say, t } from "../i18n/translate.js";
 import { nameOfSession } from "../layout/top_bar.js";
 
 /** @param {import("../app.js").App} app */
-export function alerts(app) {
+export function noticesView(app) {
   const said = h("div", { class: "offscreen", "aria-live": "polite" });
   const list = h("div", {
     class: "notices",

@@ -4,7 +4,7 @@ import { remember, remembered } from "../lib/storage.js";
 
 const SWITCH = "notify";
 
-/** Whether this browser can show any at all. */
+/** Tells whether this browser can show any at all. */
 export const canNotify = () => "Notification" in window;
 
 export const notifies = () =>

@@ -1,18 +1,18 @@
 // Finds files by parts of their names. A worker knows and searches the names: a hundred thousand of
 // them would hold up the page.
 
-import { Refused, unanswered } from "../net/api.js";
+import { ApiError, unanswered } from "../net/api.js";
 
 export class Finder {
   /** @type {Worker | null} */
   #worker = null;
   #questions = 0;
-  /** @type {Map<number, {resolve: (paths: string[]) => void, reject: (refusal: Refused) => void}>} */
+  /** @type {Map<number, {resolve: (paths: string[]) => void, reject: (refusal: ApiError) => void}>} */
   #waiting = new Map();
 
   /**
    * Returns the paths that fit best, the best first; if nothing is wanted, the first there are.
-   * Raises `Refused`.
+   * Raises `ApiError`.
    * @param {string} wanted
    * @param {number} most
    * @returns {Promise<string[]>}
@@ -41,7 +41,7 @@ export class Finder {
   #answered({ id, paths, refusal }) {
     const { resolve, reject } = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (refusal) reject(new Refused(refusal.status, refusal.body));
+    if (refusal) reject(new ApiError(refusal.status, refusal.body));
     else resolve(paths);
   }
 

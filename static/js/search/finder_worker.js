@@ -1,7 +1,7 @@
 // The other side of finder.js: asks for the names of all files once and searches them.
 
 import { matching } from "./matching.js";
-import { Refused, api } from "../net/api.js";
+import { ApiError, api } from "../net/api.js";
 
 /** @type {Promise<{files: string[]}> | null} */
 let listing = null;
@@ -16,7 +16,7 @@ self.addEventListener("message", async ({ data: { id, wanted, most, forget } }) 
     const { files } = await listing;
     self.postMessage({ id, paths: wanted.trim() ? matching(files, wanted, most) : files.slice(0, most) });
   } catch (refusal) {
-    if (!(refusal instanceof Refused)) throw refusal;
+    if (!(refusal instanceof ApiError)) throw refusal;
     listing = null;
     self.postMessage({ id, refusal: { status: refusal.status, body: refusal.body } });
   }

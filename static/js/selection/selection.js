@@ -1,4 +1,4 @@
-// What can be done with selected text, of a reply or of an open file: quote it, note something on it.
+// The bar at selected text, of a reply or of an open file: quote it, note something on it.
 
 import { button, h } from "../lib/dom.js";
 import { folderOf } from "../lib/format.js";

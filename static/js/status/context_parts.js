@@ -1,4 +1,4 @@
-// What the context of the model is made of, as the status line and its sheet name it.
+// The parts of the model's context, as the status bar and its sheet name them.
 
 import { t } from "../i18n/translate.js";
 

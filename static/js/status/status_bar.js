@@ -15,7 +15,7 @@ const LINKS = {
 };
 
 /** @param {import("../app.js").App} app */
-export function statusbar(app) {
+export function statusBar(app) {
   const dot = h("span", { class: "dot" });
   const longest = [LINKS.connecting(), LINKS.live()].sort((one, other) => other.length - one.length)[0];
   const link = h("span", { class: "link-words", data: { longest } }); // which has its room from the start

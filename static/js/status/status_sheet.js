@@ -1,4 +1,4 @@
-// What "Details" in the status line opens: all of /status, the context by part, the focus.
+// The sheet that "Details" in the status bar opens: all of /status, the context by part, the focus.
 
 import { button, h } from "../lib/dom.js";
 import { count } from "../lib/format.js";

@@ -1,4 +1,4 @@
-// What was written for a session and the server may not have yet: kept by this tab over a reload.
+// Messages for a session that the server may not have yet: kept by this tab over a reload.
 
 import { keep, kept } from "../lib/storage.js";
 

@@ -39,7 +39,7 @@ export function emptyTranscript(prefix = "", firstTurn = 1) {
   return { items: [], firstTurn, turn: 0, step: 0, isRunning: false, drafted: null, serial: 0, prefix };
 }
 
-/** What each event does to the transcript; a test holds the names against those of the server. */
+/** The reducer of each event; a test holds the names against those of the server. */
 const DRAWN = {
   TurnStarted: (transcript, { text, turn, cmd = "", pictures = [] }) =>
     added(

@@ -1,4 +1,4 @@
-// What the views show of a transcript: groups of calls, changed files, the open question; pure.
+// Selectors: what the views show of the state, as rows of sessions and the open question; pure.
 
 /** @typedef {import("./reducer.js").Item} Item */
 /** @typedef {import("./reducer.js").Transcript} Transcript */

@@ -1,4 +1,4 @@
-// Which calls of the shown session changed files, and which of those are undone: asked for whenever
+// Marks of the calls of the shown session that changed files, undone or not: asked for whenever
 // the server says that this is another now.
 
 import { api } from "../net/api.js";

@@ -10,7 +10,7 @@ const SHOWN = 200; // ms for which the places for a drop are shown after the las
  * @param {import("../app.js").App} app
  * @param {(event: DragEvent) => string | null} folderAt of the tree; null beside it
  */
-export function drops(app, folderAt) {
+export function dragAndDrop(app, folderAt) {
   let hide = 0;
   document.addEventListener("dragover", (event) => {
     if (!hasFiles(event)) return;

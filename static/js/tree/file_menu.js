@@ -1,4 +1,4 @@
-// What can be done with a file of the tree: a menu, and small forms for names and notes.
+// The menu of a file of the tree, and small forms for names and notes.
 
 import { button, h } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";

@@ -283,7 +283,7 @@ class FileTree {
     this.#drawHiddenSwitch();
   }
 
-  /** Where a file goes that is dropped here; null beside the tree. @param {DragEvent} event */
+  /** The folder that a file dropped here goes into; null beside the tree. @param {DragEvent} event */
   folderAt(event) {
     if (!event.composedPath().includes(this.view.element)) return null;
     const row = this.#rowAt(event);

@@ -52,7 +52,7 @@ export function listedOf(parts, known) {
   return { total, order, entries, places };
 }
 
-/** Whether *one* and *other* have the same names in the same places. */
+/** Tells whether *one* and *other* have the same names in the same places. */
 export const isOfOneOrder = (one, other) => one?.total === other.total && one.order === other.order;
 
 /**
@@ -136,7 +136,7 @@ function row(tree, { path: folder, depth, total }, place) {
   return { path, folder, depth, entry, isOpen, isLoading, place: place + 1, siblings: total };
 }
 
-/** What is said of a file that was only found by its name. */
+/** The entry of a file that was only found by its name. */
 const UNKNOWN = {
   kind: "file",
   size: 0,

@@ -12,7 +12,7 @@ export class TreeRows {
   current = "";
   shown = "";
   glow = new Set();
-  /** Where the keyboard went before that row was known; -1: it is known. */
+  /** The row to which the keyboard went before it was known; -1: it is known. */
   #awaited = -1;
 
   /** @param {(folder: string, place: number) => void} need asks for what is not known yet */
@@ -32,7 +32,7 @@ export class TreeRows {
     return matchMedia("(pointer: coarse)").matches ? 44 : 28;
   }
 
-  /** How many rows fit in. */
+  /** The number of rows that fit in. */
   get page() {
     return Math.max(1, Math.floor(this.element.clientHeight / this.height) - 1);
   }
@@ -45,7 +45,7 @@ export class TreeRows {
     return Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
   }
 
-  /** Where the keyboard is; -1 if nowhere. */
+  /** The row with the keyboard; -1 if none. */
   get currentIndex() {
     return this.#awaited < 0 ? this.rows.indexOf(this.current) : this.#awaited;
   }

@@ -12,7 +12,7 @@ import { confirmed } from "../dialogs/dialog.js";
 export const into = (files, folder = "") => [...files].map((file) => ({ folder, file }));
 
 /**
- * What was dropped, with all that is in its folders.
+ * Lists what was dropped, with all that is in its folders.
  * @param {File[]} files as the browser hands them out: a folder is one as well
  * @param {FileSystemEntry[]} entries the same, if the browser knows more of them
  * @param {string} folder where it goes

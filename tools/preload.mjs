@@ -9,7 +9,7 @@ const STATIC = join(ROOT, "static");
 const PAGE = join(ROOT, "templates", "index.html");
 
 /** Where the page begins, and what it imports by itself right after its first paint. */
-const ENTRIES = ["js/main.js", "js/views/items.js", "js/views/changes.js"];
+const ENTRIES = ["js/main.js", "js/conversation/items.js", "js/changes/changes.js"];
 const LIBRARIES = /^vendor\/(marked|dompurify|socket\.io-client)@/;
 
 const imports = (text) =>

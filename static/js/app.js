@@ -1,32 +1,32 @@
-// What the page knows and does; the views show it and call it.
+// The store of the page with all that a person can do; the views subscribe to it and call it.
 
 import { api, filesChanged } from "./net/api.js";
 import { Connection } from "./net/connection.js";
-import { Finder } from "./net/finder.js";
-import { noteSent, noteUnsent, unsent } from "./net/outbox.js";
-import { Board } from "./lib/board.js";
-import { listedRows, newestFirst } from "./state/derived.js";
-import { apply, emptyPicture, applyAll, withEarlier } from "./state/reducer.js";
-import { remember, remembered } from "./lib/memory.js";
-import { pictureOfPage, sessionOf } from "./lib/address.js";
+import { Finder } from "./search/finder.js";
+import { noteSent, noteUnsent, unsent } from "./store/outbox.js";
+import { Store } from "./store/store.js";
+import { listedRows, newestFirst } from "./store/selectors.js";
+import { apply, emptyTranscript, applyAll, withEarlier } from "./store/reducer.js";
+import { remember, remembered } from "./lib/storage.js";
+import { snapshotOfPage, sessionOf } from "./lib/address.js";
 import { loadSocket } from "./lib/vendor.js";
-import { say, t } from "./lib/words.js";
+import { say, t } from "./i18n/translate.js";
 
 /**
- * @typedef {object} Known
+ * @typedef {object} State
  * @property {import("./net/connection.js").Link} link
  * @property {any} status of the server: /api/status
  * @property {any[]} sessions rows, newest first
  * @property {string} session the one that is shown
- * @property {boolean} isReady whether its picture has come
- * @property {import("./state/reducer.js").Picture} picture
- * @property {any} state of the session, null before it came
- * @property {import("./net/outbox.js").Sent[]} outbox sent, and not yet seen in the log
+ * @property {boolean} isReady whether its transcript has come
+ * @property {import("./store/reducer.js").Transcript} transcript
+ * @property {any} sessionState as the server tells it, null before it came
+ * @property {import("./store/outbox.js").Sent[]} outbox sent, and not yet seen in the log
  * @property {{id: number, text: string, isBad: boolean}[]} notices
- * @property {import("./net/marks.js").Mark[]} marks of calls that changed files
+ * @property {import("./store/undo_marks.js").Mark[]} marks of calls that changed files
  */
 
-export class App extends Board {
+export class App extends Store {
   #snapshots = 0;
   /** Ids of what is on its way to the server. */
   #delivering = new Set();
@@ -39,15 +39,15 @@ export class App extends Board {
 
   constructor() {
     super();
-    /** @type {Known} */
-    this.known = {
+    /** @type {State} */
+    this.state = {
       link: "connecting",
       status: null,
       sessions: [],
       session: "",
       isReady: false,
-      picture: emptyPicture(),
-      state: null,
+      transcript: emptyTranscript(),
+      sessionState: null,
       outbox: [],
       notices: [],
       marks: [],
@@ -67,62 +67,62 @@ export class App extends Board {
 
   /** Asks for what nobody could tell while the line was lost. */
   #linked(link) {
-    const wasLost = this.known.link !== "connecting";
-    this.learn({ link });
+    const wasLost = this.state.link !== "connecting";
+    this.setState({ link });
     if (link !== "live") return;
     this.refreshSessions();
-    if (this.known.status) this.#enter(); // where that failed before
+    if (this.state.status) this.#enter(); // where that failed before
     if (wasLost) this.#filesChanged({ by: "outside", folders: ["*"], paths: [] });
   }
 
   #happened(session, events, { fresh, firstTurn }) {
-    if (session !== this.known.session) return;
-    if (fresh) this.#snapshots += 1; // nothing of the old picture may pass for something of the new
-    const start = fresh ? emptyPicture(`${this.#snapshots}.`, firstTurn) : this.known.picture;
-    const picture = events.length === 1 ? apply(start, events[0]) : applyAll(events, start);
+    if (session !== this.state.session) return;
+    if (fresh) this.#snapshots += 1; // nothing of the old transcript may pass for something of the new
+    const start = fresh ? emptyTranscript(`${this.#snapshots}.`, firstTurn) : this.state.transcript;
+    const transcript = events.length === 1 ? apply(start, events[0]) : applyAll(events, start);
     const seen = new Set(events.map((event) => event.cmd).filter(Boolean));
-    const outbox = this.known.outbox.filter(({ cmd }) => !seen.has(cmd));
-    for (const { cmd } of this.known.outbox) if (seen.has(cmd)) noteSent(session, cmd);
-    this.learn({ picture, outbox, isReady: true });
-    if (!fresh) events.forEach((event) => this.tell("event", event));
+    const outbox = this.state.outbox.filter(({ cmd }) => !seen.has(cmd));
+    for (const { cmd } of this.state.outbox) if (seen.has(cmd)) noteSent(session, cmd);
+    this.setState({ transcript, outbox, isReady: true });
+    if (!fresh) events.forEach((event) => this.emit("event", event));
     if (events.some((event) => event.type === "CommandAnswered" && event.effect === "exit") && !fresh) {
       this.notice(t("The page stays; close the tab when you like."));
     }
   }
 
   #stateCame(state) {
-    if (!state || state.session !== this.known.session) return;
-    const old = this.known.state;
+    if (!state || state.session !== this.state.session) return;
+    const old = this.state.sessionState;
     if (old && old.boot === state.boot && old.revision > state.revision) return;
-    this.learn({ state });
+    this.setState({ sessionState: state });
   }
 
   #rowCame(row) {
-    const others = this.known.sessions.filter(({ id }) => id !== row.id);
+    const others = this.state.sessions.filter(({ id }) => id !== row.id);
     if (row.deleted) {
-      this.learn({ sessions: others });
-      if (row.id === this.known.session) this.#gone();
-    } else this.learn({ sessions: [row, ...others].sort(newestFirst) });
+      this.setState({ sessions: others });
+      if (row.id === this.state.session) this.#gone();
+    } else this.setState({ sessions: [row, ...others].sort(newestFirst) });
   }
 
   #filesChanged(change) {
     this.finder.forget();
     filesChanged();
-    this.tell("files", change);
+    this.emit("files", change);
   }
 
   #cannotFollow(session, refusal) {
-    if (session !== this.known.session) return;
+    if (session !== this.state.session) return;
     if (refusal.code === "unknown_session" || refusal.code === "not_found") this.#gone();
     else {
       this.fail(refusal);
-      this.learn({ isReady: true });
+      this.setState({ isReady: true });
     }
   }
 
   /** The session that is shown was deleted, here or elsewhere. */
   #gone() {
-    const { session } = this.known;
+    const { session } = this.state;
     if (session === this.#left) return;
     this.#left = session;
     this.notice(t("This session is no longer there; here is a new one."));
@@ -133,19 +133,19 @@ export class App extends Board {
 
   async start() {
     const named = sessionOf(location.pathname);
-    if (named) this.openSession(named, true, pictureOfPage());
+    if (named) this.openSession(named, true, snapshotOfPage());
     loadSocket().then(({ io }) => this.connection.open(io));
     const [status, { sessions: listed }] = await this.#house();
-    this.learn({ status, sessions: listedRows([], this.known.sessions, listed) });
+    this.setState({ status, sessions: listedRows([], this.state.sessions, listed) });
     await this.#enter();
   }
 
   /** Shows the session that was shown last, or else the newest or a first one, if none is shown. */
   async #enter() {
-    if (this.known.session || this.#isEntering) return;
+    if (this.state.session || this.#isEntering) return;
     this.#isEntering = true;
     try {
-      const ids = this.known.sessions.map(({ id }) => id);
+      const ids = this.state.sessions.map(({ id }) => id);
       const wanted = ids.find((id) => id === remembered("session")) ?? ids[0];
       if (wanted) this.openSession(wanted, true);
       else await this.startSession();
@@ -168,20 +168,21 @@ export class App extends Board {
   /**
    * @param {string} id
    * @param {boolean} [replaces] whether "back" skips what was shown before
-   * @param {any} [arrival] its picture, if the page brought it
+   * @param {any} [arrival] its transcript, if the page brought it
    */
   openSession(id, replaces = false, arrival = null) {
-    if (id === this.known.session) return;
+    if (id === this.state.session) return;
     const address = `/s/${id}${location.search}`;
     if (replaces) history.replaceState(history.state, "", address);
     else history.pushState(history.state, "", address);
     remember("session", id);
     const outbox = unsent(id);
-    this.learn({ session: id, isReady: false, picture: emptyPicture(), state: null, outbox, marks: [] });
+    const transcript = emptyTranscript();
+    this.setState({ session: id, isReady: false, transcript, sessionState: null, outbox, marks: [] });
     this.connection.follow(id, arrival);
-    for (const sent of this.known.outbox) this.#deliver(id, sent);
+    for (const sent of this.state.outbox) this.#deliver(id, sent);
     this.#sessionIsThere();
-    this.tell("session", id);
+    this.emit("session", id);
   }
 
   #sessionToCome() {
@@ -198,19 +199,19 @@ export class App extends Board {
 
   /** @param {boolean} isInstead whether it takes the place of one that is gone, with what is being written */
   #start(isInstead) {
-    const { session } = this.known;
+    const { session } = this.state;
     const isFirst = !session; // it takes nobody from where he went meanwhile
     return this.attempt(async () => {
       this.#session = this.#sessionToCome();
-      this.tell("starting", isInstead);
+      this.emit("starting", isInstead);
       try {
         const row = await api.newSession();
-        if (session !== this.known.session) return; // somebody went on elsewhere
+        if (session !== this.state.session) return; // somebody went on elsewhere
         this.openSession(row.id, isInstead || isFirst);
-        if (!isFirst) this.tell("compose");
+        if (!isFirst) this.emit("compose");
       } finally {
         this.#sessionIsThere();
-        if (!isFirst && session === this.known.session) this.tell("session", session); // it stays
+        if (!isFirst && session === this.state.session) this.emit("session", session); // it stays
       }
     });
   }
@@ -219,20 +220,20 @@ export class App extends Board {
    * Sends a message or a slash command; it is shown at once.
    * @param {string} text
    * @param {boolean} [now] stop what runs and do this next
-   * @param {import("./views/attached.js").Picture[]} [pictures] that the session was given; then it is no command
+   * @param {import("./composer/attachments.js").Picture[]} [pictures] that the session was given; then it is no command
    */
   async send(text, now = false, pictures = []) {
     const session = await this.sessionIsThere();
     const sent = { cmd: crypto.randomUUID(), text, now, ...(pictures.length ? { pictures } : {}) };
     noteUnsent(session, sent);
-    this.learn({ outbox: [...this.known.outbox, sent] });
+    this.setState({ outbox: [...this.state.outbox, sent] });
     await this.#deliver(session, sent);
   }
 
   /** Resolves to the session that is shown, once there is one. */
   async sessionIsThere() {
     await this.#session;
-    return this.known.session;
+    return this.state.session;
   }
 
   /** Sees to it that the server gets *sent*, if that is not under way. */
@@ -242,7 +243,7 @@ export class App extends Board {
     try {
       const shown = pictures ? { pictures: pictures.map(({ digest }) => digest) } : {};
       const ack = await this.connection.say("send", { session, cmd, text, now, ...shown });
-      if (ack.open && session === this.known.session) this.openSession(ack.open);
+      if (ack.open && session === this.state.session) this.openSession(ack.open);
       if (ack.queued || ack.open) this.#forgetSent(cmd);
       if (ack.queued && text.startsWith("/") && !pictures)
         this.notice(t("{command} waits until the task is over.", { command: text.split(/\s/)[0] }));
@@ -258,15 +259,15 @@ export class App extends Board {
 
   /** Lets *text* be mended where it was written, with its pictures. @param {string} session @param {string} text */
   giveBack(session, text, pictures = []) {
-    if (pictures.length) this.tell("pictures", { session, pictures });
+    if (pictures.length) this.emit("pictures", { session, pictures });
     if (!text) return;
     const name = `draft.${session}`;
-    if (session === this.known.session) this.tell("draft", text);
+    if (session === this.state.session) this.emit("draft", text);
     else remember(name, [remembered(name), text].filter(Boolean).join("\n"));
   }
 
   #forgetSent(cmd) {
-    this.learn({ outbox: this.known.outbox.filter((sent) => sent.cmd !== cmd) });
+    this.setState({ outbox: this.state.outbox.filter((sent) => sent.cmd !== cmd) });
   }
 
   stop = () => this.#do("stop", {});
@@ -281,7 +282,7 @@ export class App extends Board {
   async aside(line) {
     const ack = await this.attempt(async () => {
       await this.#session;
-      return this.connection.say("command", { session: this.known.session, line });
+      return this.connection.say("command", { session: this.state.session, line });
     });
     if (ack?.done === false) this.notice(say(ack.card?.title), true);
     return ack;
@@ -289,28 +290,28 @@ export class App extends Board {
 
   /** Takes back, or brings again, what a turn or a call did to files; number 0 is the last. */
   undo = (what, number, again = false) =>
-    this.attempt(async () => this.undone((await api.undo(this.known.session, what, number, again)).card));
+    this.attempt(async () => this.undone((await api.undo(this.state.session, what, number, again)).card));
 
   /** Says what an undo could not do; all it did stands in the conversation. @param {any} card */
   undone(card) {
     for (const row of (card.rows ?? []).filter((row) => row[2])) this.notice(row.map(say).join(" · "), true);
   }
 
-  /** @param {string} session @param {import("./net/marks.js").Mark[]} marks */
+  /** @param {string} session @param {import("./store/undo_marks.js").Mark[]} marks */
   marked(session, marks) {
-    if (session === this.known.session) this.learn({ marks });
+    if (session === this.state.session) this.setState({ marks });
   }
 
   /** Does something to what is shown, though another session may be on its way. */
   #do(event, fields) {
-    const { session } = this.known;
+    const { session } = this.state;
     return this.attempt(() => this.connection.command(event, { session, ...fields }));
   }
 
   /** Goes on in a copy of this session that ends before *turn*, with *text* to be sent there. */
   fork = (turn, text, pictures = []) =>
     this.attempt(async () => {
-      const row = await api.forkSession(this.known.session, turn - 1);
+      const row = await api.forkSession(this.state.session, turn - 1);
       this.openSession(row.id);
       this.notice(t("You are in a new session now; the one before stays as it is."));
       if (text || pictures.length) await this.send(text, false, pictures);
@@ -318,16 +319,16 @@ export class App extends Board {
 
   loadEarlier = () =>
     this.attempt(async () => {
-      const { session, picture } = this.known;
-      const { first_turn, events } = await api.earlier(session, picture.firstTurn);
-      if (session !== this.known.session || picture.firstTurn !== this.known.picture.firstTurn) return;
-      this.learn({ picture: withEarlier(this.known.picture, events, first_turn) });
+      const { session, transcript } = this.state;
+      const { first_turn, events } = await api.earlier(session, transcript.firstTurn);
+      if (session !== this.state.session || transcript.firstTurn !== this.state.transcript.firstTurn) return;
+      this.setState({ transcript: withEarlier(this.state.transcript, events, first_turn) });
     });
 
   refreshSessions = (archived = 0) =>
     this.attempt(async () => {
-      const before = this.known.sessions;
+      const before = this.state.sessions;
       const { sessions } = await api.sessions(archived);
-      this.learn({ sessions: listedRows(before, this.known.sessions, sessions, archived) });
+      this.setState({ sessions: listedRows(before, this.state.sessions, sessions, archived) });
     });
 }

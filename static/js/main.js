@@ -3,19 +3,19 @@
 import { App } from "./app.js";
 import { sessionOf } from "./lib/address.js";
 import { h } from "./lib/dom.js";
-import { wordsReady } from "./lib/words.js";
-import { alerts } from "./views/alerts.js";
-import { approval } from "./views/approval.js";
-import { composer } from "./views/composer.js";
-import { conversation } from "./views/conversation.js";
-import { fileTree } from "./views/tree.js";
-import { keys } from "./views/keys.js";
-import { layout } from "./views/layout.js";
-import { pane } from "./views/pane.js";
-import { statusbar } from "./views/statusbar.js";
-import { topbar } from "./views/topbar.js";
+import { translationsReady } from "./i18n/translate.js";
+import { noticesView } from "./notices/notices.js";
+import { approval } from "./approval/approval.js";
+import { composer } from "./composer/composer.js";
+import { conversation } from "./conversation/conversation.js";
+import { fileTree } from "./tree/tree.js";
+import { shortcuts } from "./keyboard/shortcuts.js";
+import { layout } from "./layout/layout.js";
+import { pane } from "./layout/pane.js";
+import { statusBar } from "./status/status_bar.js";
+import { topBar } from "./layout/top_bar.js";
 
-await wordsReady();
+await translationsReady();
 const app = new App();
 const parts = {
   conversation: conversation(app),
@@ -31,19 +31,21 @@ const chat = h(
   h("div", { class: "below" }, parts.approval.element, parts.composer.element),
 );
 const page = layout(app, {
-  topbar: topbar(app).element,
+  topBar: topBar(app).element,
   side: parts.tree.element,
   chat,
   pane: parts.pane.element,
-  status: statusbar(app).element,
+  status: statusBar(app).element,
 });
-document.body.replaceChildren(page.element, alerts(app).element);
+document.body.replaceChildren(page.element, noticesView(app).element);
 
 parts.tree.start();
-import("./net/marks.js").then(({ followMarks }) => followMarks(app));
-import("./net/read_along.js").then(({ readAlong }) => readAlong(app));
-import("./views/drops.js").then(({ drops }) => drops(app, (event) => parts.tree.folderAt(event)));
-keys(app, { ...parts, layout: page });
+import("./store/undo_marks.js").then(({ followMarks }) => followMarks(app));
+import("./net/polling.js").then(({ pollHeldSession }) => pollHeldSession(app));
+import("./tree/drag_and_drop.js").then(({ dragAndDrop }) =>
+  dragAndDrop(app, (event) => parts.tree.folderAt(event)),
+);
+shortcuts(app, { ...parts, layout: page });
 app.on("asked", (question) => {
   const isWriting = document.activeElement?.closest?.("textarea, input, .editor");
   if (!isWriting || (document.activeElement === parts.composer.area && !parts.composer.area.value))
@@ -66,7 +68,7 @@ async function offer() {
   if (isOffering || (!inFile && document.getSelection()?.isCollapsed !== false)) return;
   isOffering = true;
   try {
-    const { selection } = await import("./views/selection.js");
+    const { selection } = await import("./selection/selection.js");
     selection(app, inFile);
   } catch (problem) {
     isOffering = false; // the next selection tries again

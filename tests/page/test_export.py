@@ -68,3 +68,17 @@ def test_a_picture_that_is_not_in_it_is_told_of(house: Stage, tmp_path: Path) ->
         "[large: large.png] [gone: 画.png] [x.png] [a: a.txt] [h]"
     )
     assert [each for each in complaints if not each.startswith("file:")] == []
+
+
+def test_the_exported_page_colours_code_and_runs_no_other_script(
+    house: Stage, tmp_path: Path
+) -> None:
+    replay, complaints = exported(house, "```python\ndef f(): pass\n```", tmp_path)
+    expect(replies(replay).locator(".hljs-keyword").first).to_have_text("def")
+    assert [each for each in complaints if not each.startswith("file:")] == []
+    replay.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'),"
+        "{textContent: 'window.ran = 1'}))"
+    )
+    assert replay.evaluate("window.ran") is None
+    assert "script-src 'sha256-" in complaints[-1]

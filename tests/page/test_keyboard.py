@@ -63,7 +63,7 @@ def test_enter_before_the_list_is_there_opens_what_was_meant_and_sends_nothing(
     for name in ("a.txt", "b.txt"):
         (house.project / name).write_text(f"{name}\n")
     page = house.open()
-    held = Held(page, "**/views/palette.js")
+    held = Held(page, "**/search/palette.js")
     page.keyboard.press("Control+p")
     page.keyboard.type("b.t")
     page.keyboard.press("Enter")
@@ -75,7 +75,7 @@ def test_enter_before_the_list_is_there_opens_what_was_meant_and_sends_nothing(
 def test_escape_before_a_list_is_there_leaves_all_as_it_was(house: Stage) -> None:
     page = house.open()
     message(page).fill("so ")
-    held = Held(page, "**/views/sessions.js")
+    held = Held(page, "**/sessions/sessions.js")
     page.keyboard.press("Control+k")
     page.keyboard.type("x")
     page.keyboard.press("Escape")

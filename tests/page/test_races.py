@@ -62,7 +62,7 @@ def test_what_was_chosen_counts_for_what_is_sent_after_it(house: Stage) -> None:
 def test_a_question_shows_though_its_card_could_not_be_had_at_first(house: Stage) -> None:
     house.model.replies = [call("run_command", command="echo hello"), say("Done.")]
     page = house.open()
-    intercept(page, "**/views/question.js", lambda route: route.abort(), times=1)
+    intercept(page, "**/approval/question.js", lambda route: route.abort(), times=1)
     page.get_by_label("Approval mode").select_option("ask")
     with page.expect_event("requestfailed"):
         send(page, "run it")

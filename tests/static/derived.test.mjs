@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { byDay, listedRows, openQuestion } from "../../static/js/state/derived.js";
-import { aged, explored, grouped, marked } from "../../static/js/state/shown.js";
-import { matching } from "../../static/js/state/matching.js";
-import { wordAt } from "../../static/js/state/typing.js";
+import { byDay, listedRows, openQuestion } from "../../static/js/store/selectors.js";
+import { aged, explored, grouped, marked } from "../../static/js/conversation/grouping.js";
+import { matching } from "../../static/js/search/matching.js";
+import { wordAt } from "../../static/js/composer/mentions.js";
 
 const call = (key, name, more = {}) => ({
   key,

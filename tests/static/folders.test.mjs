@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { Folders } from "../../static/js/net/folders.js";
+import { Folders } from "../../static/js/tree/folders.js";
 
 /** Folders of 2,000 files each, whose parts are answered when the test says so. */
 function folders(context) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Follower } from "../../static/js/state/follower.js";
+import { Follower } from "../../static/js/store/follower.js";
 
 const packet = (seq, boot = "b") => ({ seq, boot, type: "TextDelta", text: String(seq) });
 const seqs = (events) => events.map((event) => event.seq);

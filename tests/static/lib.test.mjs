@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { diff3Merge } from "../../static/vendor/node-diff3@3.2.1/node-diff3.js";
 import { diffWordsWithSpace } from "../../static/vendor/diff@9.0.0/diff.js";
-import { overwritten, spans, stripped } from "../../static/js/lib/ansi.js";
-import { settledEnd } from "../../static/js/lib/blocks.js";
-import { rows } from "../../static/js/lib/csv.js";
-import { diffRows, sideBySide, withWords } from "../../static/js/lib/diff.js";
+import { overwritten, spans, stripped } from "../../static/js/cards/ansi.js";
+import { settledEnd } from "../../static/js/markdown/blocks.js";
+import { rows } from "../../static/js/editor/csv.js";
+import { diffRows, sideBySide, withWords } from "../../static/js/cards/diff_rows.js";
 import { count, daysAgo, duration, size, visible } from "../../static/js/lib/format.js";
-import { conflicts, merge, settled } from "../../static/js/lib/merge.js";
-import { fill, pickLanguage, say } from "../../static/js/lib/phrases.js";
+import { conflicts, merge, settled } from "../../static/js/editor/merge.js";
+import { fill, pickLanguage, say } from "../../static/js/i18n/phrases.js";
 
 test("a phrase is said in the catalogue's language, with phrases inside", () => {
   const phrase = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { followMarks } from "../../static/js/net/marks.js";
+import { followMarks } from "../../static/js/store/undo_marks.js";
 
 /** Follows the marks of a session while the server answers with *status*. */
 async function following(status) {
@@ -10,11 +10,11 @@ async function following(status) {
     return new Response(JSON.stringify({ calls: [] }), { status });
   });
   mock.timers.enable({ apis: ["setTimeout"] });
-  const known = {
+  const state = {
     session: "s",
-    state: { session: "s", boot: "b", changes: 1 },
+    sessionState: { session: "s", boot: "b", changes: 1 },
     isReady: true,
-    picture: { firstTurn: 1 },
+    transcript: { firstTurn: 1 },
   };
   const pass = async () => {
     for (let n = 0; n < 5; n += 1) {
@@ -23,19 +23,19 @@ async function following(status) {
     }
   };
   let look;
-  followMarks({ known, on() {}, show: (then) => (look = then), marked: () => (told.marked += 1) });
-  return { told, known, look: () => (look(), pass()) };
+  followMarks({ state, on() {}, subscribe: (then) => (look = then), marked: () => (told.marked += 1) });
+  return { told, state, look: () => (look(), pass()) };
 }
 
 test("a refusal is asked about again only when there is something else to ask", async (context) => {
   context.after(() => mock.reset());
   context.after(() => mock.timers.reset());
-  const { told, known, look } = await following(422);
-  context.after(() => (known.isReady = false)); // or it would ask on if this fails
+  const { told, state, look } = await following(422);
+  context.after(() => (state.isReady = false)); // or it would ask on if this fails
   await look();
   await look();
   assert.deepEqual(told, { asked: 1, marked: 0 });
-  known.state.changes = 2;
+  state.sessionState.changes = 2;
   await look();
   assert.deepEqual(told, { asked: 2, marked: 0 });
 });

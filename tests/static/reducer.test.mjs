@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { apply, applyAll, emptyPicture, withEarlier } from "../../static/js/state/reducer.js";
+import { apply, applyAll, emptyTranscript, withEarlier } from "../../static/js/store/reducer.js";
 
 const started = { type: "TurnStarted", text: "hi", turn: 1 };
 const begun = (call_id = "c1") => ({
@@ -27,14 +27,14 @@ const asked = {
   pattern: "p",
   preview: null,
 };
-const kinds = (picture) => picture.items.map((item) => item.kind);
+const kinds = (transcript) => transcript.items.map((item) => item.kind);
 
 test("deltas that follow each other are one text", () => {
-  const picture = applyAll([started, { type: "TextDelta", text: "a" }, { type: "TextDelta", text: "b" }]);
-  assert.deepEqual(picture.items.at(-1), { key: "1", kind: "text", text: "ab", done: false });
+  const transcript = applyAll([started, { type: "TextDelta", text: "a" }, { type: "TextDelta", text: "b" }]);
+  assert.deepEqual(transcript.items.at(-1), { key: "1", kind: "text", text: "ab", done: false });
 });
 
-test("a picture is never changed in place", () => {
+test("a transcript is never changed in place", () => {
   const before = applyAll([started, { type: "TextDelta", text: "a" }]);
   const copy = structuredClone(before);
   apply(before, { type: "TextDelta", text: "b" });
@@ -42,7 +42,7 @@ test("a picture is never changed in place", () => {
 });
 
 test("a retry drops what came since the step began, and keeps the steps before", () => {
-  const picture = applyAll([
+  const transcript = applyAll([
     started,
     { type: "StepStarted", step: 1, thinks: true },
     { type: "ThinkingDelta", text: "x" },
@@ -50,12 +50,12 @@ test("a retry drops what came since the step began, and keeps the steps before",
     { type: "TextDelta", text: "half" },
     { type: "Retrying", reason: "r", attempt: 1, seconds: 2 },
   ]);
-  assert.deepEqual(kinds(picture), ["person", "retry"]);
+  assert.deepEqual(kinds(transcript), ["person", "retry"]);
 });
 
 test("a second retry of the same step takes the place of the first", () => {
   const retry = (attempt) => ({ type: "Retrying", reason: "r", attempt, seconds: 1 });
-  const picture = applyAll([
+  const transcript = applyAll([
     started,
     { type: "StepStarted", step: 1, thinks: false },
     retry(1),
@@ -63,7 +63,7 @@ test("a second retry of the same step takes the place of the first", () => {
     retry(2),
   ]);
   assert.deepEqual(
-    picture.items.slice(1).map((item) => item.attempt),
+    transcript.items.slice(1).map((item) => item.attempt),
     [2],
   );
 });
@@ -75,14 +75,14 @@ test("a drafted call is forgotten at the next other event", () => {
 });
 
 test("the answer of a call replaces its live output and its question", () => {
-  const picture = applyAll([
+  const transcript = applyAll([
     started,
     begun(),
     asked,
     { type: "ToolOutput", call_id: "c1", text: "out" },
     finished,
   ]);
-  const call = picture.items.at(-1);
+  const call = transcript.items.at(-1);
   assert.equal(call.state, "done");
   assert.equal(call.question, null);
   assert.equal(call.output.text, "");
@@ -90,7 +90,7 @@ test("the answer of a call replaces its live output and its question", () => {
 
 test("outputs of calls that run side by side stay apart", () => {
   const output = (call_id, text) => ({ type: "ToolOutput", call_id, text });
-  const picture = applyAll([
+  const transcript = applyAll([
     started,
     begun("c1"),
     begun("c2"),
@@ -99,7 +99,7 @@ test("outputs of calls that run side by side stay apart", () => {
     output("c1", "!"),
   ]);
   assert.deepEqual(
-    picture.items.slice(1).map((call) => call.output.text),
+    transcript.items.slice(1).map((call) => call.output.text),
     ["one!", "two"],
   );
 });
@@ -116,7 +116,7 @@ test("an answer without its call is shown all the same", () => {
 });
 
 test("the same id in a later turn is another call", () => {
-  const picture = applyAll([
+  const transcript = applyAll([
     started,
     begun(),
     finished,
@@ -125,21 +125,21 @@ test("the same id in a later turn is another call", () => {
     { type: "ToolOutput", call_id: "c1", text: "new" },
   ]);
   assert.deepEqual(
-    picture.items.filter((item) => item.kind === "call").map((call) => call.state),
+    transcript.items.filter((item) => item.kind === "call").map((call) => call.state),
     ["done", "running"],
   );
 });
 
 test("a turn that ends leaves nothing running", () => {
-  const picture = applyAll([
+  const transcript = applyAll([
     started,
     begun(),
     asked,
     { type: "TurnFinished", why: "stopped", seconds: 1, usage: {} },
   ]);
-  assert.deepEqual(kinds(picture), ["person", "call", "end"]);
-  assert.equal(picture.items[1].state, "stopped");
-  assert.equal(picture.isRunning, false);
+  assert.deepEqual(kinds(transcript), ["person", "call", "end"]);
+  assert.equal(transcript.items[1].state, "stopped");
+  assert.equal(transcript.isRunning, false);
 });
 
 test("clearing empties the view", () => {
@@ -150,13 +150,13 @@ test("clearing empties the view", () => {
 });
 
 test("an event nobody knows changes nothing", () => {
-  const picture = applyAll([started]);
-  assert.deepEqual(apply(picture, { type: "FromTheFuture" }), picture);
+  const transcript = applyAll([started]);
+  assert.deepEqual(apply(transcript, { type: "FromTheFuture" }), transcript);
 });
 
 test("earlier turns come before, under keys of their own", () => {
-  const now = applyAll([{ ...started, turn: 5 }], emptyPicture("", 5));
-  const picture = withEarlier(
+  const now = applyAll([{ ...started, turn: 5 }], emptyTranscript("", 5));
+  const transcript = withEarlier(
     now,
     [
       { ...started, turn: 3 },
@@ -165,14 +165,14 @@ test("earlier turns come before, under keys of their own", () => {
     3,
   );
   assert.deepEqual(
-    picture.items.map((item) => item.turn),
+    transcript.items.map((item) => item.turn),
     [3, 4, 5],
   );
-  assert.equal(new Set(picture.items.map((item) => item.key)).size, 3);
-  assert.equal(picture.firstTurn, 3);
+  assert.equal(new Set(transcript.items.map((item) => item.key)).size, 3);
+  assert.equal(transcript.firstTurn, 3);
 });
 
-test("a snapshot leads to the picture that the events led to", () => {
+test("a snapshot leads to the transcript that the events led to", () => {
   const live = applyAll([
     started,
     { type: "StepStarted", step: 1, thinks: false },
@@ -196,9 +196,9 @@ test("a snapshot leads to the picture that the events led to", () => {
 
 test("arguments that the person changed take the place of the model's, in the same call", () => {
   const revised = { ...begun(), arguments: { command: "pwd" }, is_revised: true };
-  const picture = applyAll([started, begun(), asked, revised]);
-  const [, call] = picture.items;
-  assert.equal(picture.items.length, 2);
+  const transcript = applyAll([started, begun(), asked, revised]);
+  const [, call] = transcript.items;
+  assert.equal(transcript.items.length, 2);
   assert.deepEqual([call.arguments, call.isRevised, call.question], [{ command: "pwd" }, true, null]);
   const late = applyAll([started, revised, finished]);
   assert.deepEqual(

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -52,7 +53,7 @@ def names_drawn(script: str) -> set[str]:
 
 
 def test_every_event_is_drawn() -> None:
-    assert names_drawn("state/reducer.js") == {kind.__name__ for kind in get_args(Event)}
+    assert names_drawn("store/reducer.js") == {kind.__name__ for kind in get_args(Event)}
 
 
 def test_every_card_is_drawn() -> None:
@@ -75,11 +76,6 @@ def test_the_tests_of_the_scripts_pass() -> None:
 def test_the_page_names_the_modules_to_fetch_at_once() -> None:
     run = node("tools/preload.mjs", "--check")
     assert run.returncode == 0, "run: node tools/preload.mjs"
-
-
-def test_the_replay_page_is_made_of_the_scripts_as_they_are() -> None:
-    run = node("tools/replay.mjs", "--check")
-    assert run.returncode == 0, "run in tools/: npm ci && node replay.mjs"
 
 
 def imports_of(script: Path) -> list[Path]:
@@ -107,6 +103,17 @@ def test_the_first_paint_needs_little() -> None:
 
     scripts = imported(STATIC / "js" / "main.js", set()) | {STATIC / "js" / "early.js"}
     assert sum(len(gzip.compress(path.read_bytes())) for path in scripts) < FIRST_PAINT
+
+
+def test_styles_are_named_like_the_scripts_of_their_area() -> None:
+    areas = {path.parent.name for path in SCRIPTS}
+    styles = {path.stem for path in (STATIC / "css").glob("*.css")}
+    assert styles - areas == {"base", "page"}
+
+
+def test_a_folder_of_scripts_stays_small() -> None:
+    folders = Counter(path.parent.name for path in SCRIPTS)
+    assert folders.most_common(1)[0][1] <= 12
 
 
 def test_other_peoples_work_is_what_it_was(libraries: Libraries) -> None:
@@ -157,7 +164,7 @@ def test_nothing_is_inline_that_the_content_policy_forbids() -> None:
 
 def templates() -> Iterator[tuple[str, str]]:
     """Yield every sentence of the page, and the script that says it."""
-    for path in [*SCRIPTS, ROOT / "tools" / "replay.entry.mjs"]:
+    for path in SCRIPTS:
         text = path.read_text(encoding="utf-8")
         for literal in re.findall(r'(?:\bt\(\s*|template: )("(?:[^"\\]|\\.)*")', text):
             yield json.loads(literal), path.name

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { foldersAbove, listedOf, openIn, rowsOf, rowsOfFound } from "../../static/js/state/tree.js";
+import { foldersAbove, listedOf, openIn, rowsOf, rowsOfFound } from "../../static/js/tree/tree_model.js";
 
 const folder = (name) => ({ name, kind: "folder" });
 const file = (name) => ({ name, kind: "file" });

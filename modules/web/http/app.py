@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,10 @@ from modules.web.http.errors import STATUS, ApiError, bad
 from modules.web.http.openapi import describe
 from modules.web.http.params import arguments
 from modules.web.http.routes import Events, Route, Sent
+from modules.web.http.script_bundle import bundled
 from modules.web.http.security import is_for_eyes, is_for_programs, page_saying
 from modules.web.http.static_files import Statics
+from modules.web.http.stylesheets import stylesheet
 from modules.web.servers.event_loop import EventLoop
 from modules.web.sessions.notifier import Failed
 from utils.i18n import phrase
@@ -26,6 +30,8 @@ from utils.pictures import ReadPicture
 
 ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "static"
+EXPORTED_LIBRARIES = ("diff", "dompurify", "highlight.js", "marked")
+"""What of `static/vendor` the page of an exported session holds."""
 _JSON = "application/json"
 PictureOf = Callable[[str], Mapping[str, Any] | None]
 """Returns what leads to the picture of a session, as `attach` does; None if it is not open."""
@@ -262,13 +268,31 @@ def _schema(operation: Mapping[str, Any]) -> Mapping[str, Any]:
 def replay_page(
     app: Flask, files: FileContents
 ) -> Callable[[str, list[dict[str, Any]], ReadPicture], str]:
-    """Return what makes a self-contained page that shows a session, and pictures of *files*."""
+    """Return what makes a self-contained page that shows a session, and pictures of *files*.
+
+    Its styles and scripts are those of the page as they are; the policy in it lets no other run.
+    """
 
     def render(title: str, events: list[dict[str, Any]], read_picture: ReadPicture) -> str:
         pictures = _inside_script(embedded(events, files) | given(events, read_picture))
+        style = stylesheet(STATIC / "css" / "export.css")
+        script = bundled(STATIC, "js/export/replay.js", EXPORTED_LIBRARIES)
         with app.app_context():
             return render_template(
-                "replay.html", title=title, events=_inside_script(events), pictures=pictures
+                "replay.html",
+                title=title,
+                events=_inside_script(events),
+                pictures=pictures,
+                libraries=", ".join(EXPORTED_LIBRARIES),
+                style=style,
+                style_hash=_policy_hash(style),
+                script=script,
+                script_hash=_policy_hash(script),
             )
 
     return render
+
+
+def _policy_hash(text: str) -> str:
+    """Return the source that allows an element with *text* in a content security policy."""
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

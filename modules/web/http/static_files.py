@@ -15,6 +15,8 @@ from pathlib import Path
 from flask import Flask, Response, abort, request
 from werkzeug.security import safe_join
 
+from modules.web.http.stylesheets import stylesheet
+
 FOR_GOOD = "private, max-age=31536000, immutable"
 
 
@@ -42,7 +44,7 @@ class Statics:
         """Answer with a file, whole: one that is streamed stays open when its reader goes away."""
         path = safe_join(str(self._folder), name)
         try:
-            data = Path(path or "").read_bytes()
+            data = _contents(Path(path or ""))
         except (OSError, ValueError):  # ValueError: a NUL
             abort(404)
         answer = Response(data, mimetype=guess_type(name)[0] or "application/octet-stream")
@@ -53,6 +55,11 @@ class Statics:
     def add_to(self, app: Flask) -> None:
         app.add_url_rule("/static/<path:name>", "static", self.plain)
         app.add_url_rule("/static/v-<stamp>/<path:name>", "kept static", self.serve)
+
+
+def _contents(path: Path) -> bytes:
+    """Return what is sent for *path*: a stylesheet comes with those that it imports."""
+    return stylesheet(path).encode() if path.suffix == ".css" else path.read_bytes()
 
 
 def stamp_of(folder: Path) -> str:

@@ -4,12 +4,12 @@
 import { button, h, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { duration, folderOf, nameOf, visible } from "../lib/format.js";
-import { codeBlock } from "../lib/code.js";
-import { t } from "../lib/words.js";
+import { codeBlock } from "../markdown/code_block.js";
+import { t } from "../i18n/translate.js";
 import { drawCard, hasBody, summary } from "./cards.js";
 import { LiveOutput } from "./output.js";
 import { programBlock } from "./program.js";
-import { UndoButton } from "./undo.js";
+import { UndoButton } from "./undo_button.js";
 import { isKnown, pathOf, pictureOf, target, verb } from "./verbs.js";
 
 const STATES = {

@@ -2,12 +2,12 @@
 
 import { h } from "../lib/dom.js";
 import { duration, size, visible } from "../lib/format.js";
-import { say, t } from "../lib/words.js";
-import { diffView } from "./diffs.js";
+import { say, t } from "../i18n/translate.js";
+import { diffView } from "./diff_view.js";
 import { outputView } from "./output.js";
 import { programBlock } from "./program.js";
 
-/** @typedef {import("../state/reducer.js").Card} Card */
+/** @typedef {import("../store/reducer.js").Card} Card */
 /** @typedef {{openFile: (path: string, line?: number) => void}} Host what cards can ask of the page */
 
 const DRAWN = {
@@ -39,7 +39,7 @@ export function drawCard(card, host, hasHead = false) {
 }
 
 /**
- * What the head of a call says of its card: short, or "".
+ * The words of the head of a call about its card: short, or "".
  * @param {Card | null} card
  * @param {boolean} [isSaid] whether the head says by itself what was done, as a card's title does
  */
@@ -74,7 +74,7 @@ const remark = (text) => (text.length <= REMARK && !text.includes("\n") ? text :
 const firstLine = (text) => (text.length > 160 ? `${text.slice(0, 160)} …` : text).split("\n")[0];
 
 /**
- * Whether there is more to a card than its summary.
+ * Tells whether there is more to a card than its summary.
  * @param {Card | null} card
  * @param {boolean} [isSaid] as in `summary`
  */

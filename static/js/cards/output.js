@@ -1,8 +1,8 @@
-// What a program printed, in its colours; a megabyte costs no more than what is looked at.
+// The output of a program, in its colours; a megabyte costs no more than what is looked at.
 
 import { button, h } from "../lib/dom.js";
-import { overwritten, plain, spans } from "../lib/ansi.js";
-import { t } from "../lib/words.js";
+import { overwritten, plain, spans } from "./ansi.js";
+import { t } from "../i18n/translate.js";
 
 const BLOCK = 100; // lines that are laid out together
 

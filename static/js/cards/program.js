@@ -1,10 +1,10 @@
 // The program that a call runs: of a long one the middle is folded, and a button shows all of it.
 
 import { button, h } from "../lib/dom.js";
-import { codeBlock } from "../lib/code.js";
-import { colour } from "../lib/markup.js";
+import { codeBlock } from "../markdown/code_block.js";
+import { colour } from "../markdown/markdown.js";
 import { visible } from "../lib/format.js";
-import { t } from "../lib/words.js";
+import { t } from "../i18n/translate.js";
 
 const HEAD = 10; // rows shown above the fold
 const TAIL = 5; // and below it
@@ -34,7 +34,7 @@ export function programBlock(text, language) {
   return block;
 }
 
-/** Where the first *rows* rows of *text* end. */
+/** The end of the first *rows* rows of *text*. */
 function after(text, rows) {
   let at = 0;
   for (let row = 0; row < rows && at < text.length; row += 1) {
@@ -44,7 +44,7 @@ function after(text, rows) {
   return Math.min(at, text.length);
 }
 
-/** Where the last *rows* rows of *text* begin. */
+/** The beginning of the last *rows* rows of *text*. */
 function before(text, rows) {
   let at = text.length;
   for (let row = 0; row < rows && at > 0; row += 1) {

@@ -1,6 +1,6 @@
 // What a call is called on screen: a picture, a verb, and what it is done to.
 
-import { t } from "../lib/words.js";
+import { t } from "../i18n/translate.js";
 
 const TARGETS = ["path", "pattern", "query", "url", "command", "code", "text", "message"];
 

@@ -3,7 +3,7 @@
 import { keyHeaders } from "./key.js";
 
 /** A refusal of the server, or no server; `phrase` is for people. */
-export class Refused extends Error {
+export class ApiError extends Error {
   /**
    * @param {number} status 0 when there was no answer at all
    * @param {any} body
@@ -17,9 +17,9 @@ export class Refused extends Error {
   }
 }
 
-/** What is raised where there is no server. @param {string} why for the log */
+/** The error where there is no server. @param {string} why for the log */
 export const unanswered = (why) =>
-  new Refused(0, { error: why, code: "offline", phrase: { template: "The server does not answer." } });
+  new ApiError(0, { error: why, code: "offline", phrase: { template: "The server does not answer." } });
 
 /**
  * @param {string} method
@@ -41,7 +41,7 @@ export async function request(method, path, { query = {}, body, bytes } = {}) {
     if (answer.ok) throw unanswered(problem.message); // it broke off
     return {};
   });
-  if (!answer.ok) throw new Refused(answer.status, plain);
+  if (!answer.ok) throw new ApiError(answer.status, plain);
   return plain;
 }
 
@@ -55,7 +55,7 @@ export function address(path, query = {}) {
   return text ? `${path}?${text}` : path;
 }
 
-/** How often files have changed: a browser shows the picture at an address that it has seen again. */
+/** Counts the changes of files: a browser shows the picture at an address that it has seen again. */
 let round = 0;
 export const filesChanged = () => (round += 1);
 

@@ -1,7 +1,7 @@
 // The Socket.IO part of docs/protocol.md: follows one session over any number of disconnections.
 
-import { Follower } from "../state/follower.js";
-import { Refused, unanswered } from "./api.js";
+import { Follower } from "../store/follower.js";
+import { ApiError, unanswered } from "./api.js";
 import { key } from "./key.js";
 
 const ACK_LIMIT = 5000; // ms until a command is sent again
@@ -15,7 +15,7 @@ const TRIES = 6;
  * @property {(state: any) => void} state
  * @property {(row: any) => void} session
  * @property {(change: any) => void} files
- * @property {(session: string, refusal: Refused) => void} failed the session cannot be followed
+ * @property {(session: string, refusal: ApiError) => void} failed the session cannot be followed
  */
 
 export class Connection {
@@ -27,7 +27,7 @@ export class Connection {
   #said = Promise.resolve();
   /** Settles when the server has left the session before. */
   #left = Promise.resolve();
-  /** What is to be watched; null before the first time. */
+  /** The folders to be watched; null before the first time. */
   #watched = null;
   #isTelling = false;
 
@@ -94,7 +94,7 @@ export class Connection {
     this.#socket.timeout(ACK_LIMIT * 2).emit("attach", follower.attach(), (late, ack) => {
       if (attempt !== this.#attempt) return;
       if (late) this.attach();
-      else if (!ack.ok) this.listener.failed(follower.session, new Refused(400, ack));
+      else if (!ack.ok) this.listener.failed(follower.session, new ApiError(400, ack));
       else this.#arrived(follower, ack);
     });
   }
@@ -103,7 +103,7 @@ export class Connection {
    * Has the server do something once, however often it must be said.
    * @param {string} event
    * @param {Record<string, any>} fields
-   * @returns {Promise<any>} the ack; rejects with `Refused`
+   * @returns {Promise<any>} the ack; rejects with `ApiError`
    */
   async command(event, fields) {
     const message = { ...fields, cmd: fields.cmd ?? crypto.randomUUID() };
@@ -112,7 +112,7 @@ export class Connection {
       try {
         return checked(await this.#socket.timeout(ACK_LIMIT).emitWithAck(event, message));
       } catch (problem) {
-        if (problem instanceof Refused) throw problem;
+        if (problem instanceof ApiError) throw problem;
       }
     }
     throw unanswered("no answer");
@@ -197,5 +197,5 @@ export class Connection {
 
 function checked(ack) {
   if (ack.ok) return ack;
-  throw new Refused(400, ack);
+  throw new ApiError(400, ack);
 }

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from modules.web.http.app import STATIC
 from modules.web.http.static_files import stamp_of
 from tests.modules.web.serving import Served
 from tests.scripted import say
@@ -34,6 +35,16 @@ def test_what_the_page_names_is_never_asked_for_again(served: Served) -> None:
         assert answer.status == 200, name
         assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
         assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_styles_of_all_areas_come_as_one(served: Served) -> None:
+    page = served.ask("GET", "/").body.decode()
+    (name,) = re.findall(r'rel="stylesheet" href="([^"]+)"', page)
+    styles = served.ask("GET", name).body.decode()
+    assert "@import" not in styles
+    for area in Path(STATIC, "css").glob("*.css"):
+        if area.name not in ("page.css", "export.css"):
+            assert area.read_text(encoding="utf-8") in styles
 
 
 def test_an_address_of_another_state_is_asked_about_every_time(served: Served) -> None:

@@ -1,0 +1,38 @@
+// Shows the question that waits, if there is one, above the composer.
+
+import { h } from "../lib/dom.js";
+import { t } from "../i18n/translate.js";
+import { openQuestion } from "../store/selectors.js";
+
+const AGAIN = 2000; // ms until the card is fetched again that could not be had
+
+/** @param {import("../app.js").App} app */
+export function approval(app) {
+  const element = h("div", { class: "approval-place" });
+  let asked = "";
+  let card = null;
+  app.subscribe((state) => {
+    const item = openQuestion(state.transcript.items, state.sessionState?.asked ?? []);
+    if (nameOf(item) === asked) return;
+    asked = nameOf(item);
+    if (card?.isBegun && state.sessionState?.running && !state.sessionState.stopping)
+      app.notice(t("Somebody else answered first."), true);
+    card = null;
+    element.replaceChildren();
+    if (item) ask(item, state.sessionState.asked.length);
+    else app.emit("answered");
+  });
+
+  async function ask(item, waiting) {
+    const cards = await import("./question.js").catch(() => null);
+    if (nameOf(item) !== asked) return;
+    if (!cards) return setTimeout(() => ask(item, waiting), AGAIN);
+    card = new cards.QuestionCard(item, app, waiting);
+    element.replaceChildren(card.element);
+    app.emit("asked", card);
+  }
+  return { element, key: (letter) => card?.key(letter) ?? false };
+}
+
+/** The same question stays the same card over reconnects; asked anew for another reason it is not. */
+const nameOf = (item) => (item ? `${item.id} ${JSON.stringify(item.question.why)}` : "");

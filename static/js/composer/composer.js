@@ -1,0 +1,336 @@
+// The composer: sending, queueing, completing, dropping files; the draft is kept.
+
+import { button, h, keyed } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { size, visible } from "../lib/format.js";
+import { remember, remembered } from "../lib/storage.js";
+import { say, t } from "../i18n/translate.js";
+import { mention } from "./mentions.js";
+import { Completion } from "./completion.js";
+
+const FRAME = 1000; // bytes that a message has beside its text
+
+/** @param {import("../app.js").App} app */
+export function composer(app) {
+  const area = h("textarea", {
+    rows: 1,
+    "aria-label": t("Message"),
+    placeholder: t("Ask for something, / commands, @ files"),
+    enterkeyhint: "send",
+    dir: "auto",
+  });
+  const send = h(
+    "button",
+    { type: "submit", class: "primary send", title: t("Send"), "aria-label": t("Send"), disabled: true },
+    icon("send"),
+  );
+  const stop = button(
+    { class: "stop", title: t("Stop (Esc)"), "aria-label": t("Stop"), hidden: true, on: { click: app.stop } },
+    icon("stop"),
+    h("span", { text: t("Stop") }),
+  );
+  const completion = new Completion(app, area);
+  const chips = queueView(app, area);
+  const files = h("input", {
+    type: "file",
+    multiple: true,
+    class: "offscreen",
+    tabIndex: -1,
+    "aria-hidden": "true",
+  });
+  const attach = button(
+    {
+      class: "quiet",
+      title: t("Upload files"),
+      "aria-label": t("Upload files"),
+      on: { click: () => files.click() },
+    },
+    icon("upload"),
+  );
+  /** @type {import("./attachments.js").Attachments | null} there once a picture was attached */
+  let attached = null;
+  const thumbnails = h("div", {});
+  const form = h(
+    "form",
+    { class: "composer" },
+    completion.element,
+    chips.element,
+    thumbnails,
+    area,
+    h(
+      "div",
+      { class: "composer-row" },
+      attach,
+      files,
+      modeButton(app),
+      approvalButton(app),
+      h("span", { class: "gap" }),
+      stop,
+      send,
+    ),
+  );
+
+  let session = ""; // "" while none is open: what is typed then goes into the next one
+  app.on("session", (opened) => {
+    const isWritten = !session && area.value;
+    session = opened;
+    if (isWritten) remember(`draft.${session}`, area.value);
+    else area.value = remembered(`draft.${session}`) ?? "";
+    if (attached || remembered(`pictures.${session}`)) withPictures((shown) => shown.enter(session));
+    resize();
+  });
+  app.subscribe((state) => {
+    const isRunning = Boolean(state.sessionState?.running);
+    stop.hidden = !isRunning;
+    stop.disabled = Boolean(state.sessionState?.stopping);
+    send.title = isRunning ? t("Queue for later (Ctrl+Enter: stop and send now)") : t("Send");
+    weigh();
+    chips.update(state.sessionState?.queue ?? [], state.sessionState?.paused);
+  });
+
+  function resize() {
+    area.style.height = "auto";
+    area.style.height = `${Math.min(area.scrollHeight + 2, Math.round(innerHeight * 0.4))}px`;
+    weigh();
+  }
+
+  /** A message needs words or a picture, and waits for a picture that is on its way. */
+  function weigh() {
+    send.disabled = Boolean(attached?.isBusy) || !(area.value.trim() || attached?.count);
+  }
+
+  /** Does something with the attached pictures, which most people never have. */
+  async function withPictures(work) {
+    const { Attachments } = await import("./attachments.js");
+    if (!attached) {
+      attached = new Attachments(app, () => weigh());
+      thumbnails.append(attached.element);
+      attached.enter(session);
+    }
+    work(attached);
+  }
+
+  function take(text) {
+    area.value = area.value.trim() ? `${area.value}\n${text}` : text;
+    area.dispatchEvent(new Event("input"));
+    area.focus();
+  }
+
+  function submit(now = false) {
+    const text = area.value.trim();
+    if (attached?.isBusy || !(text || attached?.count) || isTooLong(text)) return;
+    area.value = "";
+    area.dispatchEvent(new Event("input"));
+    completion.close();
+    app.send(text, now, attached?.take());
+  }
+
+  /** The server would hang up on it. */
+  function isTooLong(text) {
+    const most = (app.state.status?.limits.message ?? Infinity) - FRAME;
+    const bytes = new Blob([JSON.stringify(text)]).size;
+    if (bytes <= most) return false;
+    const values = { size: size(bytes), most: size(most) };
+    app.notice(t("This message has {size}, at most {most} can be sent: name a file with @ instead.", values), true);
+    return true;
+  }
+
+  area.addEventListener("input", () => {
+    resize();
+    if (session) remember(`draft.${session}`, area.value || null);
+    completion.update();
+  });
+  area.addEventListener("blur", () => completion.close());
+  area.addEventListener("keydown", (event) => pressed(event, { area, completion, submit, chips, app }));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit();
+  });
+  files.addEventListener("change", () => {
+    addAndName([...files.files]);
+    files.value = "";
+  });
+  area.addEventListener("paste", (event) => {
+    const pasted = pastedFiles(event.clipboardData);
+    if (!pasted.length) return;
+    event.preventDefault();
+    addPastedFiles(pasted);
+  });
+  form.addEventListener("drop", (event) => {
+    const given = [...(event.dataTransfer?.files ?? [])];
+    if (!given.length || !given.every(isPicture)) return; // then they are named, see drag_and_drop.js
+    event.preventDefault();
+    withPictures((shown) => shown.add(given));
+  });
+  function addPastedFiles(pasted) {
+    const pictures = pasted.filter(isPicture);
+    if (pictures.length) withPictures((shown) => shown.add(pictures));
+    const others = pasted.filter((file) => !isPicture(file));
+    if (others.length) addAndName(others);
+  }
+  async function addAndName(chosen) {
+    const { into, upload } = await import("../tree/upload.js");
+    const paths = await upload(app, into(chosen));
+    if (paths.length) take(paths.map(mention).join(""));
+  }
+  app.on("starting", (keepsText) => {
+    if (keepsText) remember(`draft.${session}`, null);
+    else if (session) area.value = ""; // what was written before the first session goes into it
+    session = "";
+    attached?.enter("");
+    resize();
+  });
+  app.on("pictures", ({ session: of, pictures }) => withPictures((shown) => shown.put(of, pictures)));
+  app.on("draft", take);
+  app.on("mention", (path) => take(mention(path)));
+  app.on("compose", () => area.focus());
+  return { element: form, area, focus: () => area.focus(), take };
+}
+
+/** Tells whether a model could see *file*. @param {File} file */
+const isPicture = (file) => /^image\/(png|jpeg|webp|gif)$/.test(file.type);
+
+/** The files of the clipboard; an office program adds a picture to text, which stays text. */
+function pastedFiles(data) {
+  const isText = data.types.includes("text/plain") && data.types.includes("text/html");
+  return isText ? [] : [...data.files].map(named);
+}
+
+/** Every picture in a clipboard is called "image.png": one must not replace the one before. */
+function named(file) {
+  if (file.name !== "image.png") return file;
+  const now = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
+  return new File([file], `image-${now}.png`, { type: file.type });
+}
+
+/** Enter sends, but never while a Chinese word is being composed. */
+function pressed(event, { area, completion, submit, chips, app }) {
+  if (event.isComposing || event.keyCode === 229) return;
+  if (completion.isOpen && completes(event, completion)) return;
+  if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+    event.preventDefault();
+    submit(event.ctrlKey || event.metaKey);
+  } else if (event.key === "ArrowUp" && !area.value && chips.last()) {
+    event.preventDefault();
+    chips.takeBack(chips.last().id);
+  } else if (event.key === "Escape" && app.state.sessionState?.running) {
+    event.stopPropagation();
+    if (!area.value || area.dataset.escaped) app.stop();
+    area.dataset.escaped = "1";
+    setTimeout(() => delete area.dataset.escaped, 1000);
+  }
+}
+
+function completes(event, completion) {
+  const moves = { ArrowDown: 1, ArrowUp: -1 };
+  if (event.key in moves) completion.move(moves[event.key]);
+  else if (
+    event.key === "Tab" ||
+    (event.key === "Enter" && !event.ctrlKey && !event.shiftKey && !isExact(completion))
+  )
+    completion.take();
+  else if (event.key === "Escape") completion.close();
+  else return false;
+  event.preventDefault();
+  event.stopPropagation();
+  return true;
+}
+
+/** A command that stands there whole is sent by Enter. */
+const isExact = (completion) =>
+  completion.place.kind === "command" &&
+  completion.choices.some(({ insert }) => insert.trim() === completion.place.word);
+
+function queueView(app) {
+  const element = h("ol", { class: "queue", "aria-label": t("Queue"), hidden: true });
+  let queue = [];
+  const takeBack = async (id) => {
+    const { session } = app.state;
+    const ack = await app.queue("drop", id);
+    if (ack) app.giveBack(session, ack.text, ack.pictures);
+  };
+  const move = (id, by) => app.queue("move", id, Math.max(0, queue.findIndex((item) => item.id === id) + by));
+  const act = (name, words, text, work) =>
+    button(
+      {
+        class: "quiet tiny",
+        title: words,
+        "aria-label": `${words}: ${visible(text)}`,
+        data: { act: name },
+        on: { click: work },
+      },
+      icon(name),
+    );
+  const chips = keyed(
+    element,
+    ({ id }) => id,
+    ({ id, text, pictures }) => {
+      const chip = h(
+        "li",
+        { class: "chip", draggable: true },
+        pictures && icon("image"),
+        h("span", { class: "words", text: visible(text) || pictures?.map(({ name }) => name).join(", ") }),
+        act("up", t("Earlier"), text, () => move(id, -1)),
+        act("send", t("Do this now"), text, () => app.queue("now", id)),
+        act("close", t("Take back"), text, () => takeBack(id)),
+      );
+      chip.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/onefold-queue", id));
+      chip.addEventListener("dragover", (event) => event.preventDefault());
+      chip.addEventListener("drop", (event) => {
+        const moved = event.dataTransfer.getData("text/onefold-queue");
+        if (!moved) return;
+        event.preventDefault();
+        app.queue(
+          "move",
+          moved,
+          queue.findIndex((item) => item.id === id),
+        );
+      });
+      return { element: chip };
+    },
+  );
+  return {
+    element,
+    takeBack,
+    last: () => queue.at(-1),
+    update(now, isPaused) {
+      queue = now;
+      chips(now);
+      element.hidden = !now.length;
+      element.classList.toggle("paused", Boolean(isPaused));
+    },
+  };
+}
+
+function modeButton(app) {
+  const mode = button({ class: "quiet small", on: { click: toggle } });
+  async function toggle() {
+    const answer = await app.aside(app.state.sessionState?.mode === "think" ? "/fast" : "/think");
+    if (answer?.done && answer.card.body) app.notice(say(answer.card.body));
+  }
+  app.subscribe(({ sessionState }) => {
+    const words = sessionState?.mode === "think" ? t("Think") : t("Fast");
+    if (mode.dataset.words === words) return;
+    mode.dataset.words = words;
+    mode.title =
+      sessionState?.mode === "think"
+        ? t("The first step of each task thinks. Click for fast.")
+        : t("It acts without thinking first. Click to think.");
+    mode.replaceChildren(icon(sessionState?.mode === "think" ? "brain" : "play"), words);
+  });
+  return mode;
+}
+
+function approvalButton(app) {
+  const options = { guarded: t("guarded"), ask: t("ask"), "read-only": t("read-only"), all: t("never ask") };
+  const select = h(
+    "select",
+    { class: "quiet small", "aria-label": t("Approval mode"), title: t("What it asks about") },
+    ...Object.entries(options).map(([value, words]) => h("option", { value }, words)),
+  );
+  select.addEventListener("change", () => app.aside(`/approve ${select.value}`));
+  app.subscribe(({ sessionState }) => {
+    if (sessionState && select.value !== sessionState.approval) select.value = sessionState.approval;
+  });
+  return select;
+}

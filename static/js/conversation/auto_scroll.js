@@ -1,0 +1,108 @@
+// Keeps the end of the conversation in sight while the reader is there, and leaves them alone else.
+
+import { t } from "../i18n/translate.js";
+
+const NEAR = 80; // pixels from the end that still count as being there
+
+export class AutoScroll {
+  /**
+   * @param {HTMLElement} scroller
+   * @param {HTMLElement} content
+   * @param {HTMLElement} pill the button that leads back to the end
+   */
+  constructor(scroller, content, pill) {
+    this.scroller = scroller;
+    this.pill = pill;
+    this.isOn = true;
+    this.top = 0;
+    this.height = 0;
+    this.seen = 0;
+    this.count = 0;
+    scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    scroller.addEventListener(
+      "wheel",
+      (event) => {
+        if (event.deltaY < 0) this.#leave();
+      },
+      { passive: true },
+    );
+    scroller.addEventListener("keydown", (event) => {
+      if (["PageUp", "Home", "ArrowUp"].includes(event.key)) this.#leave();
+    });
+    pill.addEventListener("click", () => {
+      this.toEnd();
+      scroller.focus();
+    });
+    const sizes = new ResizeObserver(() => this.#settle());
+    sizes.observe(content);
+    sizes.observe(scroller);
+  }
+
+  get #distance() {
+    return this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight;
+  }
+
+  #scrolled() {
+    const { scrollTop, scrollHeight } = this.scroller;
+    const isUp = scrollTop < this.top - 1 && scrollHeight >= this.height;
+    if (isUp && this.#distance > 1) this.#leave();
+    else if (scrollTop >= this.top && this.#distance <= NEAR) this.#join();
+    this.top = scrollTop;
+    this.height = scrollHeight;
+  }
+
+  #leave() {
+    if (!this.isOn || this.scroller.scrollHeight <= this.scroller.clientHeight) return;
+    this.isOn = false;
+    this.seen = this.count;
+    this.#draw();
+  }
+
+  #join() {
+    this.isOn = true;
+    this.#draw();
+  }
+
+  #settle() {
+    const isSaid = this.count > 0; // the welcome is read from its beginning
+    if (this.isOn && isSaid && this.#distance > 0 && !hasSelectionIn(this.scroller))
+      this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.#draw();
+  }
+
+  toEnd() {
+    this.isOn = true;
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.#draw();
+  }
+
+  /** @param {number} count items there are now */
+  update(count) {
+    this.count = count;
+    this.#settle();
+  }
+
+  /** Does *work*, which adds above; what was in sight stays where it is. @param {() => Promise<any>} work */
+  async keepingPlace(work) {
+    const fromEnd = this.scroller.scrollHeight - this.scroller.scrollTop;
+    this.#leave();
+    await work();
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    this.scroller.scrollTop = this.scroller.scrollHeight - fromEnd;
+    this.seen = this.count;
+    this.#draw();
+  }
+
+  #draw() {
+    const isFar = !this.isOn && this.#distance > NEAR;
+    this.pill.hidden = !isFar;
+    const fresh = this.count - this.seen;
+    const words = fresh > 0 ? t("↓ {n} new", { n: fresh }) : t("↓ To the end");
+    if (isFar && this.pill.textContent !== words) this.pill.textContent = words;
+  }
+}
+
+function hasSelectionIn(element) {
+  const selection = getSelection();
+  return Boolean(selection && !selection.isCollapsed && element.contains(selection.anchorNode));
+}

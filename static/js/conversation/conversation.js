@@ -1,0 +1,155 @@
+// The conversation: items in order, older turns on demand, and a scroll that never fights.
+
+import { button, h, keyed, retext } from "../lib/dom.js";
+import { count } from "../lib/format.js";
+import { t } from "../i18n/translate.js";
+import { verb } from "../cards/verbs.js";
+import { api } from "../net/api.js";
+import { welcome } from "./welcome.js";
+import { AutoScroll } from "./auto_scroll.js";
+
+const STILL = 2; // frames without a change, after which nothing moves any longer
+const FRAMES = 8; // that are waited for at most
+
+/** @param {import("../app.js").App} app */
+export function conversation(app) {
+  const host = {
+    openFile: (path, line) => app.emit("open", { path, line }),
+    resend: (turn, text, pictures) => app.fork(turn, text, pictures),
+    pictureAddress: (digest) => api.pictureAddress(app.state.session, digest),
+    fork: (turn) => app.fork(turn + 1, ""),
+    send: (text) => app.send(text),
+    undo: app.undo,
+  };
+  const older = button({ class: "older", hidden: true, on: { click: loadOlder } }, t("Show earlier turns"));
+  const list = h("div", { class: "items" });
+  const pending = h("div", { class: "pending" });
+  const sent = keyed(
+    pending,
+    ({ cmd }) => cmd,
+    ({ text, pictures = [] }) => {
+      const said = [...pictures.map(({ name }) => name), text].filter(Boolean).join("\n");
+      return { element: h("article", { class: "person sending" }, h("div", { class: "said", text: said })) };
+    },
+  );
+  const working = h("p", { class: "working", hidden: true }, h("span", { class: "spinner" }), h("span", {}));
+  const empty = h("div", { class: "empty", hidden: true });
+  const content = h("div", { class: "column" }, older, empty, list, pending, working);
+  const log = h(
+    "div",
+    { class: "log", role: "log", "aria-label": t("Conversation"), "aria-live": "off", tabIndex: 0 },
+    content,
+  );
+  const pill = button({ class: "pill", hidden: true });
+  const autoScroll = new AutoScroll(log, content, pill);
+  const element = h("div", { class: "conversation" }, log, pill);
+
+  let session = "";
+  let isSettled = false;
+  let groups = null;
+  let drawn = null;
+  let marks = null;
+  let outbox = 0;
+  import("./items.js").then(async ({ itemView, itemsReady, shown }) => {
+    await itemsReady;
+    const items = keyed(
+      list,
+      (item) => item.key,
+      (item) => itemView(item, host),
+    );
+    begin(items, shown);
+  });
+
+  const begin = (items, shown) =>
+    app.subscribe((state) => {
+      if (state.session !== session) {
+        session = state.session;
+        isSettled = false;
+        autoScroll.toEnd();
+      }
+      if (state.transcript.items !== drawn || state.marks !== marks) {
+        ({ marks } = state);
+        drawn = state.transcript.items;
+        groups = stable(groups, shown(drawn, marks));
+        items(groups);
+      }
+      if (state.outbox.length > outbox) autoScroll.toEnd();
+      outbox = state.outbox.length;
+      sent(state.outbox.filter(({ text, pictures }) => pictures || !text.startsWith("/")));
+      older.hidden = state.transcript.firstTurn <= 1;
+      drawEmpty(state);
+      drawWorking(state);
+      autoScroll.update(drawn.length);
+      if (state.isReady && !isSettled) settle();
+    });
+
+  /** Shows a session only when its end is in its place: what is in sight stays where it is. */
+  async function settle() {
+    isSettled = true;
+    list.classList.add("settling");
+    let height = -1;
+    for (let frame = 0, still = 0; frame < FRAMES && still < STILL; frame += 1) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      still = height === log.scrollHeight ? still + 1 : 0;
+      height = log.scrollHeight;
+    }
+    list.classList.remove("settling");
+  }
+
+  function drawEmpty(state) {
+    const isEmpty = state.isReady && !state.transcript.items.length && !state.outbox.length;
+    const isFresh = isEmpty && empty.hidden;
+    if (isFresh) empty.replaceChildren(welcome(app));
+    empty.hidden = !isEmpty;
+    if (isFresh) log.scrollTop = 0;
+    content.classList.toggle("loading", !state.isReady);
+  }
+
+  function drawWorking(state) {
+    const words = workingWords(state);
+    working.hidden = !words;
+    retext(working.lastElementChild, words);
+    log.setAttribute("aria-busy", String(Boolean(state.sessionState?.running)));
+  }
+
+  async function loadOlder() {
+    older.disabled = true;
+    await autoScroll.keepingPlace(() => app.loadEarlier());
+    older.disabled = false;
+  }
+
+  return { element, autoScroll, focus: () => log.focus() };
+}
+
+/** Groups that did not change stay the same objects, so that their views are left alone. */
+function stable(before, now) {
+  const known = new Map((before ?? []).map((item) => [item.key, item]));
+  return now.map((item) => {
+    const old = known.get(item.key);
+    const isSame =
+      item.kind === "group" &&
+      old?.calls.length === item.calls.length &&
+      old.calls.every((call, index) => call === item.calls[index]);
+    return isSame ? old : item;
+  });
+}
+
+/** Words for what goes on right now and no item shows. */
+function workingWords({ transcript, sessionState, outbox, link }) {
+  if (outbox.length && link === "lost") return t("This is sent once the connection is back.");
+  if (sessionState?.stopping) return t("Stopping…");
+  if (sessionState?.asked.length) return "";
+  if (transcript.drafted)
+    return t("Preparing {name}, {size} characters", {
+      name: verb(transcript.drafted.name),
+      size: count(transcript.drafted.characters),
+    });
+  const last = transcript.items.at(-1);
+  const shows =
+    last &&
+    ((last.kind === "call" && last.state === "running") ||
+      (last.kind === "text" && !last.done) ||
+      (last.kind === "thinking" && last.seconds === null));
+  if ((sessionState?.running && transcript.isRunning && !shows) || outbox.length) return t("Working…");
+  return "";
+}

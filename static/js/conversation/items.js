@@ -1,0 +1,284 @@
+// The items of the conversation beside calls: messages, thoughts, groups, endings.
+
+import { button, h, keyed, retext } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { duration, count, legible } from "../lib/format.js";
+import { copyButton } from "../markdown/code_block.js";
+import { markdownReady } from "../markdown/markdown.js";
+import { MarkdownWriter } from "../markdown/writer.js";
+import { say, t } from "../i18n/translate.js";
+import { explored } from "./grouping.js";
+import { callView } from "../cards/call.js";
+import { drawCard } from "../cards/cards.js";
+import { UndoButton } from "../cards/undo_button.js";
+import { userMessage } from "./user_message.js";
+
+/** @typedef {import("../cards/cards.js").Host & {resend?: (turn: number, text: string, pictures?: any[]) => void, pictureAddress?: (digest: string) => string, fork?: (turn: number) => void, send?: (text: string) => void}} Host */
+
+const VIEWS = {
+  person: userMessage,
+  text: textView,
+  thinking: thinkingView,
+  call: callView,
+  group: groupView,
+  retry: retryView,
+  thought: thoughtView,
+  warning: warningView,
+  info: infoView,
+  command: commandView,
+  end: endView,
+};
+
+export { shown } from "./grouping.js";
+
+/** The kinds of items the page can show. */
+export const ITEMS = Object.keys(VIEWS);
+
+/** Resolves when replies can be drawn as they will stay, or never could. */
+export const itemsReady = markdownReady().catch(() => null);
+
+/** @param {any} item @param {Host} host */
+export const itemView = (item, host) => VIEWS[item.kind](item, host);
+
+function textView(item, host) {
+  const writer = new MarkdownWriter((path) => host.openFile(path));
+  const element = h("article", { class: "reply", "aria-label": "Onefold" }, writer.element);
+  let shown = item;
+  const update = (changed) => {
+    shown = changed;
+    writer.write(changed.text, changed.done);
+    if (changed.done && !element.querySelector(":scope > .actions")) {
+      element.append(
+        h(
+          "div",
+          { class: "actions" },
+          copyButton(() => shown.text),
+        ),
+      );
+    }
+  };
+  update(item);
+  return { element, update };
+}
+
+function thinkingView(item) {
+  const summary = h("summary", {});
+  const text = h("div", { class: "thinking-text" });
+  const element = h("details", { class: "thinking" }, summary, text);
+  let drawn = 0;
+  let shown = item;
+  const draw = () => {
+    if (!element.open) return;
+    const more = shown.text.slice(drawn);
+    if (more) text.append(document.createTextNode(legible(more)));
+    drawn = shown.text.length;
+  };
+  const update = (changed) => {
+    shown = changed;
+    const isOver = changed.seconds !== null;
+    element.classList.toggle("running", !isOver);
+    const words = !isOver
+      ? t("Thinking")
+      : changed.seconds
+        ? t("Thought {time}", { time: duration(changed.seconds) })
+        : t("Thought");
+    if (summary.dataset.words !== words)
+      summary.replaceChildren(
+        isOver ? icon("brain") : h("span", { class: "spinner" }),
+        words,
+        icon("chevron", "turn"),
+      );
+    summary.dataset.words = words;
+    draw();
+  };
+  element.addEventListener("toggle", draw);
+  update(item);
+  return { element, update };
+}
+
+function groupView(group, host) {
+  const words = h("span", { class: "verb" });
+  const sign = h("span", { class: "sign" });
+  const list = h("div", { class: "group-calls" });
+  const calls = keyed(
+    list,
+    (call) => call.key,
+    (call) => callView(call, host),
+  );
+  let choice = false;
+  const head = button(
+    {
+      class: "head",
+      "aria-expanded": "false",
+      on: {
+        click: () => {
+          choice = !choice;
+          update(group);
+        },
+      },
+    },
+    icon("eye", "what"),
+    words,
+    h("span", { class: "meta" }),
+    sign,
+  );
+  const element = h("div", { class: "group" }, h("div", { class: "row" }, head), list);
+  function update(changed) {
+    group = changed;
+    const isSingle = group.calls.length === 1;
+    element.classList.toggle("single", isSingle);
+    head.parentElement.hidden = isSingle;
+    list.hidden = !isSingle && !choice;
+    head.setAttribute("aria-expanded", String(choice));
+    retext(words, groupWords(group.calls));
+    const isRunning = group.calls.some((call) => call.state === "running");
+    if (sign.dataset.running !== String(isRunning))
+      sign.replaceChildren(isRunning ? h("span", { class: "spinner" }) : icon("check"));
+    sign.dataset.running = String(isRunning);
+    calls(group.calls);
+  }
+  update(group);
+  return { element, update };
+}
+
+function groupWords(calls) {
+  const { files, searches, folders } = explored(calls);
+  const parts = [
+    files && (files === 1 ? t("1 file") : t("{n} files", { n: files })),
+    searches && (searches === 1 ? t("1 search") : t("{n} searches", { n: searches })),
+    folders && (folders === 1 ? t("1 folder") : t("{n} folders", { n: folders })),
+  ].filter(Boolean);
+  return t("Explored {what}", { what: parts.join(t(", ")) });
+}
+
+function retryView(item) {
+  const reason = say(item.reason).replace(/[.。]$/, "");
+  const words = t("Asking again in {time} (try {n})", { time: duration(item.seconds), n: item.attempt });
+  return { element: h("p", { class: "remark" }, icon("refresh"), `${reason} · ${words}`) };
+}
+
+function thoughtView(item) {
+  return {
+    element: h(
+      "details",
+      { class: "thinking" },
+      h("summary", {}, icon("brain"), t("Carried on"), icon("chevron", "turn")),
+      h("div", { class: "thinking-text", text: item.text }),
+    ),
+  };
+}
+
+function warningView(item) {
+  return { element: h("p", { class: "remark warning" }, icon("alert"), say(item.what)) };
+}
+
+function infoView(item) {
+  return { element: h("p", { class: "remark" }, say(item.what)) };
+}
+
+function commandView(item, host) {
+  return {
+    element: h(
+      "article",
+      { class: `command ${item.ok ? "" : "bad"}`, "aria-label": item.command },
+      h(
+        "p",
+        { class: "command-name" },
+        icon(item.ok ? "terminal" : "alert"),
+        h("code", { text: item.command }),
+      ),
+      item.card ? drawCard(item.card, host) : null,
+    ),
+  };
+}
+
+const written = (n) => (n === 1 ? t("1 token written") : t("{n} tokens written", { n: count(n) }));
+
+const WHYS = {
+  done: () => "",
+  stopped: () => t("Stopped"),
+  step_limit: () => t("Step limit reached"),
+  budget: () => t("Budget reached"),
+  error: () => t("Failed"),
+  interrupted: () => t("Interrupted"),
+};
+
+function endView(item, host) {
+  const usage = item.usage ?? {};
+  const facts = [
+    item.turn ? t("turn {n}", { n: item.turn }) : "",
+    item.seconds ? duration(item.seconds) : "",
+    usage.completion_tokens ? written(usage.completion_tokens) : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+  const undo = new UndoButton("turn", host);
+  const goOn = item.why !== "done" && host.send && goOnButton(item, host);
+  const update = ({ undoable, turn, isPast = false }) => {
+    undo.update(undoable, t("turn {n}", { n: turn }));
+    if (goOn) goOn.hidden = isPast;
+  };
+  update(item);
+  const stillOpen = item.stillOpen && h("p", { class: "muted", text: say(item.stillOpen) });
+  if (item.why === "done") {
+    return {
+      element: h(
+        "footer",
+        { class: "end" },
+        stillOpen,
+        facts && h("span", { class: "muted", text: facts }),
+        undo.element,
+        forkButton(item, host),
+      ),
+      update,
+    };
+  }
+  return {
+    element: h(
+      "footer",
+      { class: `end ${item.why}` },
+      h(
+        "p",
+        {},
+        icon(item.why === "stopped" ? "stop" : "alert"),
+        h("b", { text: WHYS[item.why]?.() ?? item.why }),
+        item.detail && item.why !== "stopped" ? ` ${say(item.detail)}` : "",
+      ),
+      stillOpen,
+      h("div", { class: "buttons" }, undo.element, forkButton(item, host), goOn),
+    ),
+    update,
+  };
+}
+
+function goOnButton(item, host) {
+  const hasFailed = item.why === "error";
+  const work = async () => {
+    element.disabled = true;
+    try {
+      await host.send(t("Go on."));
+    } finally {
+      element.disabled = false;
+    }
+  };
+  const element = button(
+    { class: "small", on: { click: work } },
+    icon(hasFailed ? "refresh" : "play"),
+    hasFailed ? t("Try again") : t("Continue"),
+  );
+  return element;
+}
+
+function forkButton(item, host) {
+  return host.fork && item.turn
+    ? button(
+        {
+          class: "quiet tiny",
+          title: t("Go on from here in a new session"),
+          "aria-label": t("Go on from here in a new session"),
+          on: { click: () => host.fork(item.turn) },
+        },
+        icon("fork"),
+      )
+    : null;
+}

@@ -1,0 +1,189 @@
+// CodeMirror in a shadow root, where our content policy lets it keep its styles.
+
+import { h } from "../lib/dom.js";
+import { loadEditor } from "../lib/vendor.js";
+import { t } from "../i18n/translate.js";
+
+const cm = await loadEditor();
+
+const THEME = cm.EditorView.theme({
+  "&": { height: "100%", backgroundColor: "var(--surface)", color: "var(--text)", fontSize: "13px" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55" },
+  ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
+  ".cm-cursor": { borderLeftColor: "var(--text)" },
+  ".cm-gutters": {
+    backgroundColor: "var(--surface)",
+    color: "var(--muted)",
+    border: "none",
+    paddingLeft: "4px",
+  },
+  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
+  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground, ::selection": {
+    backgroundColor: "var(--selection) !important",
+  },
+  ".cm-panels": { backgroundColor: "var(--side)", color: "var(--text)", borderColor: "var(--line)" },
+  ".cm-panels input": { background: "var(--surface)", color: "var(--text)", border: "1px solid var(--line)" },
+  ".cm-panels button": {
+    background: "var(--surface)",
+    color: "var(--text)",
+    border: "1px solid var(--line)",
+    borderRadius: "4px",
+  },
+  ".cm-searchMatch": { backgroundColor: "var(--mark)" },
+  ".cm-foldPlaceholder": { background: "var(--hover)", border: "none", color: "var(--muted)" },
+});
+
+const { tags } = cm;
+const COLOURS = cm.HighlightStyle.define([
+  { tag: [tags.keyword, tags.modifier, tags.operatorKeyword], color: "var(--code-keyword)" },
+  { tag: [tags.string, tags.special(tags.string), tags.regexp], color: "var(--code-string)" },
+  { tag: [tags.comment, tags.meta], color: "var(--code-comment)", fontStyle: "italic" },
+  { tag: [tags.number, tags.bool, tags.null, tags.atom], color: "var(--code-number)" },
+  {
+    tag: [
+      tags.function(tags.variableName),
+      tags.function(tags.propertyName),
+      tags.definition(tags.function(tags.variableName)),
+      tags.heading,
+    ],
+    color: "var(--code-title)",
+  },
+  { tag: [tags.typeName, tags.className, tags.tagName], color: "var(--code-type)" },
+  { tag: [tags.propertyName, tags.attributeName], color: "var(--code-name)" },
+  { tag: tags.heading, fontWeight: "600" },
+  { tag: tags.link, textDecoration: "underline" },
+]);
+
+export class Editor {
+  /** The number of the first line: 1 but in a part of a file; null where it is not known. */
+  firstLine = 1;
+
+  /** @param {{text: string, language: string, isReadOnly: boolean, changed: () => void, save: () => void, selected: () => void}} options */
+  constructor({ text, language, isReadOnly, changed, save, selected }) {
+    this.element = h("div", { class: "editor" });
+    const shadow = this.element.attachShadow({ mode: "open" });
+    const syntax = cm.languages[language]?.();
+    this.view = new cm.EditorView({
+      root: shadow,
+      parent: shadow,
+      state: cm.EditorState.create({
+        doc: text,
+        extensions: [
+          cm.lineNumbers({ formatNumber: (line) => this.#numberOf(line) }),
+          cm.foldGutter(),
+          cm.highlightSpecialChars(),
+          cm.history(),
+          cm.drawSelection(),
+          cm.indentOnInput(),
+          cm.bracketMatching(),
+          cm.rectangularSelection(),
+          cm.highlightActiveLine(),
+          cm.highlightActiveLineGutter(),
+          cm.highlightSelectionMatches(),
+          cm.search({ top: true }),
+          cm.syntaxHighlighting(COLOURS),
+          THEME,
+          cm.EditorState.allowMultipleSelections.of(true),
+          cm.indentUnit.of(indentOf(text)),
+          cm.EditorState.readOnly.of(isReadOnly),
+          cm.EditorView.contentAttributes.of({ "aria-label": t("Text of the file"), tabindex: "0" }),
+          cm.keymap.of([
+            {
+              key: "Mod-s",
+              run: () => {
+                save();
+                return true;
+              },
+            },
+            ...cm.defaultKeymap,
+            ...cm.historyKeymap,
+            ...cm.searchKeymap,
+            ...cm.foldKeymap,
+            cm.indentWithTab,
+          ]),
+          cm.EditorView.updateListener.of((update) => {
+            if (update.docChanged) changed();
+            if (update.selectionSet || update.focusChanged) selected();
+          }),
+          ...(syntax ? [syntax] : []),
+        ],
+      }),
+    });
+  }
+
+  #numberOf(line) {
+    return this.firstLine === null ? "" : String(line + this.firstLine - 1);
+  }
+
+  /** Shows *text*, which begins with the line *firstLine*, from its beginning. */
+  turnTo(text, firstLine) {
+    this.firstLine = firstLine;
+    this.view.dispatch({
+      changes: { from: 0, to: this.view.state.doc.length, insert: text },
+      selection: { anchor: 0 },
+      scrollIntoView: true,
+    });
+  }
+
+  get text() {
+    return this.view.state.doc.toString();
+  }
+
+  /** Makes the text *text*, touching only what differs, so that the cursor and the scroll stay. */
+  replace(text) {
+    const old = this.text;
+    let start = 0;
+    const least = Math.min(old.length, text.length);
+    while (start < least && old[start] === text[start]) start += 1;
+    let end = 0;
+    while (end < least - start && old[old.length - 1 - end] === text[text.length - 1 - end]) end += 1;
+    this.replaceRange(start, old.length - end, text.slice(start, text.length - end));
+  }
+
+  replaceRange(from, to, insert) {
+    this.view.dispatch({ changes: { from, to, insert } });
+  }
+
+  /** The selection, with its lines from 1 and its place on the screen; null: nothing. */
+  get selection() {
+    const { doc, selection } = this.view.state;
+    const { from, to, empty } = selection.main;
+    const place = empty ? null : this.view.coordsAtPos(from, 1);
+    if (!place || !this.view.hasFocus) return null;
+    // A selection that ends at the start of a line does not reach into it.
+    const end = to > from && doc.lineAt(to).from === to ? to - 1 : to;
+    return {
+      text: doc.sliceString(from, to),
+      first: doc.lineAt(from).number + (this.firstLine ?? 1) - 1,
+      last: doc.lineAt(end).number + (this.firstLine ?? 1) - 1,
+      place: { left: place.left, top: place.top, bottom: place.bottom },
+    };
+  }
+
+  /** @param {number} line from 1 */
+  goTo(line) {
+    const { doc } = this.view.state;
+    const wanted = line - (this.firstLine ?? 1) + 1;
+    this.goToOffset(doc.line(Math.max(1, Math.min(wanted, doc.lines))).from);
+  }
+
+  goToOffset(offset) {
+    requestAnimationFrame(() =>
+      this.view.dispatch({
+        selection: { anchor: Math.min(offset, this.view.state.doc.length) },
+        effects: cm.EditorView.scrollIntoView(Math.min(offset, this.view.state.doc.length), { y: "center" }),
+      }),
+    );
+  }
+
+  destroy() {
+    this.view.destroy();
+  }
+}
+
+/** @param {string} text */
+function indentOf(text) {
+  const first = /^([ \t]+)\S/m.exec(text)?.[1] ?? "    ";
+  return first.startsWith("\t") ? "\t" : " ".repeat(Math.min(8, Math.max(2, first.length)));
+}

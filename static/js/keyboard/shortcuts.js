@@ -1,0 +1,103 @@
+// Everything by keyboard. Single letters never act while something is being written.
+
+import { typedAhead } from "./type_ahead.js";
+
+/**
+ * @param {import("../app.js").App} app
+ * @param {{composer: any, approval: any, pane: any, tree: any, conversation: any, layout: any}} parts
+ */
+export function shortcuts(app, parts) {
+  app.on("keys", showShortcuts);
+  app.on("sessions", () => typedAhead(import("../sessions/sessions.js"), ({ openSessions }) => openSessions(app)));
+  document.addEventListener("keydown", (event) => {
+    if (event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
+    if (document.querySelector("dialog[open]")) return;
+    const work = chord(event, app, parts) ?? (isWriting(event) ? null : letter(event, app, parts));
+    if (!work) return;
+    event.preventDefault();
+    work();
+  });
+}
+
+/** @param {KeyboardEvent} event */
+function isWriting(event) {
+  const target = event.composedPath()[0];
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}
+
+function chord(event, app, parts) {
+  const { code, ctrlKey, metaKey, altKey, shiftKey } = event;
+  if ((ctrlKey || metaKey) && !altKey && !shiftKey) {
+    return (
+      {
+        KeyK: () => app.emit("sessions"),
+        KeyP: () => typedAhead(import("../search/palette.js"), ({ openQuickly }) => openQuickly(app)),
+        KeyB: () => app.emit("side"),
+        KeyJ: () => app.emit("pane"),
+        KeyL: () => parts.composer.focus(),
+        KeyS: () => parts.pane.save(),
+      }[code] ?? null
+    );
+  }
+  if ((ctrlKey || metaKey) && shiftKey && code === "KeyF") return () => app.emit("sessions");
+  if (altKey && !ctrlKey && !metaKey)
+    return (
+      {
+        ArrowUp: () => jump(-1),
+        ArrowDown: () => jump(1),
+        KeyN: app.startSession,
+        KeyQ: () => app.emit("quote"),
+        KeyM: () => app.emit("note-selection"),
+      }[code] ?? null
+    );
+  if (event.key === "F2" && !isWriting(event)) return () => app.emit("rename");
+  if (event.key === "F6") return () => nextPart(parts, shiftKey ? -1 : 1);
+  if (event.key === "Escape") return escape(event, app, parts);
+  return null;
+}
+
+function letter(event, app, parts) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return null;
+  if (event.key === "?") return showShortcuts;
+  const isInTree = event
+    .composedPath()
+    .some((node) => node instanceof Element && node.getAttribute("role") === "tree");
+  const answer = { KeyY: "y", KeyA: "a", KeyN: "n", KeyE: "e" }[event.code];
+  if (answer && !isInTree && !event.shiftKey && parts.approval.key)
+    return parts.approval.element.firstChild ? () => parts.approval.key(answer) : null;
+  return null;
+}
+
+function escape(event, app, parts) {
+  if (isWriting(event)) return () => parts.composer.focus(); // who leaves a field stops nothing by it
+  if (parts.layout.isOverlay() && !parts.layout.isPhone()) return () => app.emit("pane", false);
+  return app.state.sessionState?.running ? app.stop : () => parts.composer.focus();
+}
+
+/** Goes to the message before or after what is at the top of the view. */
+function jump(by) {
+  const log = document.querySelector(".log");
+  const tops = [...log.querySelectorAll(".person")].map((message) => message.offsetTop);
+  const at = log.scrollTop + 16;
+  const next = by > 0 ? tops.find((top) => top > at + 8) : tops.findLast((top) => top < at - 8);
+  log.scrollTo({ top: next === undefined ? (by > 0 ? log.scrollHeight : 0) : next - 16 });
+}
+
+function nextPart({ tree, conversation, composer, pane }, by) {
+  const order = [
+    [tree.element, () => tree.focus()],
+    [conversation.element, () => conversation.focus()],
+    [composer.element, () => composer.focus()],
+    [pane.element, () => pane.element.querySelector("button")?.focus()],
+  ];
+  const at = order.findIndex(([element]) => element.contains(document.activeElement));
+  order[(at + by + order.length) % order.length][1]();
+}
+
+async function showShortcuts() {
+  const { openShortcuts } = await import("./shortcuts_sheet.js");
+  openShortcuts();
+}

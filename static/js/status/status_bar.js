@@ -1,0 +1,117 @@
+// The line at the bottom: connection, model, context by part, cache, cost, sandbox.
+
+import { attribute, button, h, retext } from "../lib/dom.js";
+import { count, money } from "../lib/format.js";
+import { say, t } from "../i18n/translate.js";
+import { cacheShare } from "../store/selectors.js";
+import { PARTS } from "./context_parts.js";
+
+const LINKS = {
+  connecting: () => t("Connecting"),
+  live: () => t("Connected"),
+  lost: () => t("Reconnecting"),
+  denied: () => t("Not logged in"),
+  keyless: () => t("Not logged in"),
+};
+
+/** @param {import("../app.js").App} app */
+export function statusBar(app) {
+  const dot = h("span", { class: "dot" });
+  const longest = [LINKS.connecting(), LINKS.live()].sort((one, other) => other.length - one.length)[0];
+  const link = h("span", { class: "link-words", data: { longest } }); // which has its room from the start
+  const model = h("span", { class: "model" });
+  const practice = h("span", { class: "badge practice", hidden: true, text: t("practice model, no AI") });
+  const bar = h(
+    "span",
+    { class: "context-bar", role: "img" },
+    ...Object.keys(PARTS).map((part) => h("span", { class: `part ${part}` })),
+  );
+  const context = button(
+    { class: "quiet tiny", on: { click: openStatus } },
+    bar,
+    h("span", { class: "context-words" }),
+  );
+  const cache = h("span", { class: "wide-only" });
+  const cost = h("span", {});
+  const tier = h("span", { class: "tier wide-only" });
+  const focus = h("span", { class: "wide-only" });
+  const more = button(
+    { class: "quiet tiny", title: t("Everything about this session"), on: { click: openStatus } },
+    t("Details"),
+  );
+  const element = h(
+    "div",
+    { class: "statusbar", role: "status", "aria-label": t("Status"), "aria-live": "off" },
+    h("span", { class: "connection" }, dot, link),
+    practice,
+    model,
+    context,
+    cache,
+    cost,
+    focus,
+    h("span", { class: "gap" }),
+    tier,
+    more,
+  );
+
+  app.subscribe(({ link: now, sessionState, status }) => {
+    attribute(dot, "data-link", now);
+    retext(link, LINKS[now]());
+    const isPractice = Boolean(sessionState?.practice ?? status?.practice);
+    practice.hidden = !isPractice;
+    retext(model, isPractice ? "" : (sessionState?.model ?? status?.model ?? ""));
+    context.hidden = !sessionState;
+    if (sessionState) drawUse(sessionState);
+  });
+
+  app.on("session", async (session) => {
+    const ack = await app.connection.command("command", { session, line: "/status" }).catch(() => null);
+    const rows = ack?.card?.rows ?? [];
+    const named = (name) =>
+      rows.filter(([label]) => (label.template ?? label) === name).map(([, value]) => say(value));
+    const [sandbox] = named("Sandbox");
+    retext(tier, sandbox ? t("sandbox: {tier}", { tier: sandbox }) : "");
+    tier.title = [t("Not protected"), ...named("Not protected")].join("\n· ");
+  });
+
+  async function openStatus() {
+    const { openStatusSheet } = await import("./status_sheet.js");
+    await openStatusSheet(app);
+  }
+
+  function drawUse(sessionState) {
+    const { used, limit, parts = {} } = sessionState.context;
+    for (const [index, part] of Object.keys(PARTS).entries()) {
+      bar.children[index].style.width = `${Math.min(100, (100 * (parts[part] ?? 0)) / limit)}%`;
+    }
+    const share = (100 * used) / limit;
+    retext(context.lastElementChild, `${count(used)} / ${count(limit)}`);
+    const words = t("Context: {used} of {limit} tokens ({part} %)", { used, limit, part: share.toFixed(1) });
+    attribute(bar, "aria-label", words);
+    context.title = [
+      words,
+      ...Object.entries(PARTS)
+        .filter(([part]) => parts[part])
+        .map(([part, name]) => `${name()}: ${count(parts[part])}`),
+    ].join("\n");
+    const hits = cacheShare(sessionState.usage);
+    retext(cache, hits === null ? "" : t("cache {part} %", { part: Math.round(hits * 100) }));
+    retext(cost, money(sessionState.usage.cost_usd));
+    cost.title = t("in {input}, out {output}, of it thinking {thinking}", {
+      input: count(sessionState.usage.prompt_tokens),
+      output: count(sessionState.usage.completion_tokens),
+      thinking: count(sessionState.usage.reasoning_tokens),
+    });
+    const files = sessionState.focus ?? [];
+    retext(
+      focus,
+      files.length
+        ? t("{n} in focus, {tokens} tokens", {
+            n: files.length,
+            tokens: count(files.reduce((sum, file) => sum + file.tokens, 0)),
+          })
+        : "",
+    );
+  }
+  return { element };
+}

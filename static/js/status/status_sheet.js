@@ -1,0 +1,64 @@
+// The sheet that "Details" in the status bar opens: all of /status, the context by part, the focus.
+
+import { button, h } from "../lib/dom.js";
+import { count } from "../lib/format.js";
+import { t } from "../i18n/translate.js";
+import { drawCard } from "../cards/cards.js";
+import { PARTS } from "./context_parts.js";
+import { openDialog } from "../dialogs/dialog.js";
+
+/** @param {import("../app.js").App} app */
+export async function openStatusSheet(app) {
+  const ack = await app.aside("/status");
+  if (!ack?.card) return;
+  const { sessionState } = app.state;
+  const rows = Object.entries(PARTS)
+    .filter(([part]) => sessionState?.context.parts?.[part])
+    .map(([part, name]) =>
+      h(
+        "li",
+        {},
+        h("span", { class: `swatch ${part}` }),
+        name(),
+        h("span", { class: "muted", text: count(sessionState.context.parts[part]) }),
+      ),
+    );
+  const compact = button(
+    {
+      class: "small",
+      on: {
+        click: () => {
+          dialog.close();
+          app.send("/compact");
+        },
+      },
+    },
+    t("Compact now"),
+  );
+  const focus = (sessionState?.focus ?? []).map(({ path, tokens }) =>
+    h(
+      "li",
+      {},
+      h("code", { text: path }),
+      h("span", { class: "muted", text: t("{n} tokens", { n: count(tokens) }) }),
+      button(
+        {
+          class: "quiet small",
+          on: {
+            click: () => {
+              app.aside(`/unfocus ${path}`);
+              dialog.close();
+            },
+          },
+        },
+        t("Take out of focus"),
+      ),
+    ),
+  );
+  const dialog = openDialog(t("Session"), "sheet status-sheet", [
+    h("ul", { class: "legend" }, ...rows),
+    focus.length ? h("ul", { class: "focus-list" }, ...focus) : null,
+    drawCard(ack.card, { openFile: () => {} }),
+    h("div", { class: "buttons" }, compact),
+  ]);
+}

@@ -1,0 +1,67 @@
+// Files from the person's computer into the project.
+
+import { api } from "../net/api.js";
+import { visible } from "../lib/format.js";
+import { t } from "../i18n/translate.js";
+import { joined } from "./tree_model.js";
+import { confirmed } from "../dialogs/dialog.js";
+
+/** @typedef {{folder: string, file: File}} Upload a file, and where it goes */
+
+/** @param {Iterable<File>} files @param {string} [folder] @returns {Upload[]} */
+export const into = (files, folder = "") => [...files].map((file) => ({ folder, file }));
+
+/**
+ * Lists what was dropped, with all that is in its folders.
+ * @param {File[]} files as the browser hands them out: a folder is one as well
+ * @param {FileSystemEntry[]} entries the same, if the browser knows more of them
+ * @param {string} folder where it goes
+ * @returns {Promise<Upload[]>}
+ */
+export async function dropped(files, entries, folder) {
+  if (!entries.some((entry) => entry.isDirectory)) return into(files, folder);
+  return (await Promise.all(entries.map((entry) => allOf(entry, folder)))).flat();
+}
+
+/** @returns {Promise<Upload[]>} */
+async function allOf(entry, folder) {
+  if (entry.isFile) return into([await new Promise((resolve, reject) => entry.file(resolve, reject))], folder);
+  const found = [];
+  const reader = entry.createReader();
+  for (;;) {
+    // The browser hands a folder out by parts; the last one is empty.
+    const part = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!part.length) return found;
+    for (const each of part) found.push(...(await allOf(each, joined(folder, entry.name))));
+  }
+}
+
+/**
+ * @param {import("../app.js").App} app
+ * @param {Upload[]} files
+ * @returns {Promise<string[]>} where they stand now
+ */
+export async function upload(app, files) {
+  const paths = [];
+  for (const { folder, file } of files) {
+    const done = await app.attempt(() => put(folder, file));
+    if (done) paths.push(done.path);
+  }
+  if (paths.length)
+    app.notice(
+      paths.length === 1
+        ? t("{path} is in the project now.", { path: visible(paths[0]) })
+        : t("{n} files are in the project now.", { n: paths.length }),
+    );
+  return paths;
+}
+
+async function put(folder, file) {
+  try {
+    return await api.upload(folder, file);
+  } catch (refusal) {
+    const question = t("{name} is there already. Replace it?", { name: visible(file.name) });
+    if (refusal.code !== "exists") throw refusal;
+    return (await confirmed(question, t("Replace"))) ? api.upload(folder, file, 1) : null;
+  }
+}

@@ -12,6 +12,7 @@ from typing import Literal
 
 from core.cards import TextCard
 from core.commands import CONCURRENT_COMMANDS, has_to_wait
+from core.conversation.message_queue import MessageQueue, QueuedMessage
 from core.events import CommandAnswered, Reply
 from core.web_terminal import Leaving, Packet, WebTerminal
 from modules.web.http.errors import ApiError, bad, explained
@@ -19,7 +20,6 @@ from modules.web.http.idempotency import IdempotencyCache
 from modules.web.sessions.follow_external import ReadAlong
 from modules.web.sessions.notifier import Failed, Notifier, Tell
 from modules.web.sessions.page_redaction import PageRedactor
-from modules.web.sessions.session_queue import QueuedMessage, SessionQueue
 from modules.web.sessions.snapshot import SessionSnapshot
 from utils.i18n import Phrase, UserError, phrase
 from utils.pictures import Picture as GivenPicture
@@ -56,7 +56,7 @@ class SessionRunner:
         self.terminal.changed = self.telling.asked
         self._failed = failed
         self._lock = threading.Lock()
-        self._queue = SessionQueue(self.terminal)
+        self._queue = MessageQueue(self.terminal)
         self._is_working = False
         self._taken_back: deque[str] = deque(maxlen=64)
         self._is_stopping = False

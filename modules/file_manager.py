@@ -22,7 +22,8 @@ from utils.i18n import Phrase, phrase
 from utils.text.clean import visible
 from utils.text.git_names import is_in_git
 from utils.text.globs import glob_filter
-from utils.text.lines import Difference, counted, difference, lines_of
+from utils.text.line_diff import Difference, difference
+from utils.text.lines import counted, lines_of
 from utils.text.nearest import nearest_paths
 
 _MOST_FOUND = 200

@@ -16,7 +16,7 @@ from modules.files.project import Project
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
 from utils.text.codec import from_plain, to_plain
-from utils.text.lines import difference
+from utils.text.line_diff import difference
 from utils.text.tokens import estimate
 
 _MOST_FILES = 3

@@ -49,6 +49,19 @@ def test_each_line_waits_until_it_is_sent_itself(tmp_path: Path) -> None:
         assert queued.texts == ["third", "second"]
 
 
+def test_a_line_with_a_secret_in_it_waits_no_longer_once_it_is_sent(tmp_path: Path) -> None:
+    """On disk it has the secret's name; the person sends it as they typed it."""
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / ".env").write_text("DB_PASSWORD=correct-horse-battery\n")
+    with house(tmp_path, say("one")) as here:
+        run(here.main, "first")
+        queued = PendingLines(here.main)
+        queued.add("is it correct-horse-battery?")
+        assert "correct-horse" not in str(here.main.history.state["queue"])
+        queued.sent("is it correct-horse-battery?")
+        assert here.main.history.state["queue"] == []
+
+
 def test_what_has_begun_waits_no_longer_whenever_it_is_killed(tmp_path: Path) -> None:
     with house(tmp_path, say("one"), say("two")) as here:
         run(here.main, "first")

@@ -334,10 +334,6 @@ class MainTerminal:
         """Begin a session with all up to the end of *turn*; return its id."""
         return self.sessions.fork(turn)
 
-    def look_again(self) -> None:
-        """Read anew a session that is only read: see `SessionManager.look_again`."""
-        self.sessions.look_again()
-
     def rewind(self, turn: int, key: int) -> None:
         self.sessions.rewind(turn, key)
 

@@ -7,9 +7,11 @@
 - commands        The slash commands of the terminal itself: text in, cards out, the same on both
                   screens.
 - events          Everything that happens in a turn, in the order it happens.
-- feature         A family: one subject of the house, with all that it brings to a session in one
+- feature         A feature: one subject of the house, with all that it brings to a session in one
                   class.
-- feature_set     The families of a session, asked as one about the calls of a turn.
+- feature_set     The features of a session, asked as one: who implements which hook is found out
+                  once.
+- hooks           The hooks of features: each names one thing that a feature may take part in.
 - main_terminal   The terminal: one conversation about one project folder.
 - observer        Watching a terminal at work, without a part in it.
 - redaction       Texts that must not be seen as they are, changed wherever they stand in a value.

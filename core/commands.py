@@ -15,6 +15,7 @@ from core.conversation.messages import Assistant, User
 from core.conversation.store import Store
 from core.events import CommandAnswered
 from core.feature import Command, Feature, command
+from core.feature_set import FeatureSet
 from core.loop.approval import MODES, Approval, ApprovalMode
 from core.loop.thinking import Mode
 from core.session_choice import SessionChoice, when
@@ -61,18 +62,21 @@ class CommandContext(Protocol):
     mode: Mode
     approval: Approval
     tools: Toolbox
-    history: History
     store: Store
-    families: Sequence[Feature]
+    features: FeatureSet
     commands: Mapping[str, Command]
     project: str
-    session: str
     step_limit: int
     is_practice: bool
-    held: Phrase | None
     is_in_turn: bool
     offers_sessions: bool
 
+    @property
+    def history(self) -> History: ...
+    @property
+    def session(self) -> str: ...
+    @property
+    def held(self) -> Phrase | None: ...
     @property
     def usage(self) -> Usage: ...
     @property
@@ -303,7 +307,7 @@ class Commands(Feature):
             )
             rows.append((phrase("Repaired"), repaired))
         rows += desk.store.status()
-        return rows + [row for family in desk.families for row in family.status()]
+        return [*rows, *desk.features.status()]
 
     def _cost_rows(self) -> list[Row]:
         usage = self._desk.usage

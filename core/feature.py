@@ -1,17 +1,18 @@
-"""A family: one subject of the house, with all that it brings to a session in one class.
+"""A feature: one subject of the house, with all that it brings to a session in one class.
 
-A family may have tools (`@tool` methods), slash commands (`@command` methods), things the model
-should always know (`context`), rows of `/status`, and state that is kept with the session.
+A feature may have tools (`@tool` methods) and slash commands (`@command` methods). What else it
+takes part in (what the model should always know, rows of `/status`, state that is kept with the
+session …) it names as its bases: see `core.hooks`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from core.cards import Card, Change
-from utils.i18n import Phrase, Text, phrase
+from core.cards import Card
+from utils.i18n import Phrase, phrase
 
 if TYPE_CHECKING:
     from core.conversation.history import History
@@ -23,10 +24,13 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class SessionHandle(Protocol):
     """The conversation that families are part of, as far as they may touch it."""
 
-    session: str
-    history: History
     model: Any
     observer: Observer | None
+
+    @property
+    def session(self) -> str: ...
+    @property
+    def history(self) -> History: ...
 
     def rewind(self, turn: int, key: int) -> None:
         """Take back *turn* and all after it, with the state of the families; see `History`.
@@ -76,105 +80,7 @@ class PostRunConfirmation:
 
 
 class Feature:
-    """What a family may bring beside its tools and commands; by default nothing."""
-
-    def context(self) -> Iterable[Section]:
-        """Return what the model should know now; asked before every model call: be quick."""
-        return ()
-
-    def status(self) -> Iterable[tuple[Phrase, Text]]:
-        """Return rows for `/status`."""
-        return ()
-
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:  # noqa: ARG002
-        """Return why this call needs the person's leave even in guarded mode, or None."""
-        return None
-
-    def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:  # noqa: ARG002
-        """Return what this call would do, None where it is plain from the arguments.
-
-        Raises `ToolError` where it cannot be done; then nobody is asked whether it may.
-        """
-        return None
-
-    def blind(self, text: str) -> str:
-        """Return *text* with names in the place of what nobody may see; see `core.redaction`."""
-        return text
-
-    def unsure(self, text: str) -> int:  # noqa: ARG002
-        """Return how many characters at the end may begin something that nobody may see."""
-        return 0
-
-    def reveal(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002
-        """Return *arguments* with what nobody may see in the place of its names."""
-        return arguments
-
-    def enter(self, session: str) -> None:
-        """Be told that *session* is the one from now on, "" being one that is yet to begin."""
-
-    def meet(self, talk: SessionHandle) -> None:
-        """Be told once which conversation it is part of."""
-
-    def forked(self, session: str, copy: str, turn: int) -> None:
-        """Be told that *copy* was made of *session* up to the end of *turn*."""
-
-    def prepare(self) -> None:
-        """Be told that a turn is about to begin, before it has a number."""
-
-    def before(self, call_id: str, turn: int) -> None:
-        """Be told that a call that may change the folder is about to run.
-
-        Raises `Problem` when it must not.
-        """
-
-    def after(self, call_id: str, turn: int) -> None:
-        """Be told that such a call is over, however it ended."""
-
-    def finish(self) -> None:
-        """Be told that the turn came to its end, which nobody has seen yet."""
-
-    def rest(self) -> None:
-        """Be told that the turn is over, however it ended."""
-
-    def close(self) -> None:
-        """Let go of what is held open; nothing is asked of it after that."""
-
-    def warnings(self) -> Sequence[Phrase]:
-        """Return what the person should see and was not told yet."""
-        return ()
-
-    def doubt(self, call_id: str) -> PostRunConfirmation | None:  # noqa: ARG002
-        """Return what is to be decided about a call that is over before anything goes on."""
-        return None
-
-    def follow(self, changes: Sequence[Change]) -> None:
-        """Take note of what a call did to the files."""
-
-    def state(self) -> dict[str, Any]:
-        """Return what belongs to the session, by name, as JSON values."""
-        return {}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Take back *state*; names that are missing mean the initial state."""
-
-    def go_back(self, state: dict[str, Any]) -> None:
-        """Be told that the conversation went to another moment, when its state was *state*."""
-        self.restore(state)
-
-    def standing(self) -> str:
-        """Return a short text that is another when something was brought about, "" for nothing.
-
-        Asked after every call: be quick.
-        """
-        return ""
-
-    def recap(self) -> str:
-        """Return what the model must not forget when older turns are left out, "" for nothing."""
-        return ""
-
-    def still_open(self) -> Phrase | None:
-        """Return what the person should know is left to do when a turn ends."""
-        return None
+    """One subject of the house in one class; its other bases are the hooks that it implements."""
 
 
 @dataclass(frozen=True, slots=True)

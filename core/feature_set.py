@@ -1,80 +1,215 @@
-"""The families of a session, asked as one about the calls of a turn."""
+"""The features of a session, asked as one: who implements which hook is found out once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.cards import Card
-from core.conversation.history import History
-from core.feature import Feature, PostRunConfirmation
+from core.cards import Card, Change
+from core.feature import Feature, PostRunConfirmation, Section, SessionHandle
+from core.hooks import (
+    HOOKS,
+    BindsToSession,
+    ConfirmsCalls,
+    FinishesTurns,
+    FlagsCalls,
+    FollowsFiles,
+    FollowsForks,
+    FollowsSession,
+    HoldsResources,
+    KeepsState,
+    MarksProgress,
+    PreparesContext,
+    PreparesTurns,
+    PreviewsCalls,
+    ProvidesContext,
+    ProvidesStatus,
+    ProvidesWarnings,
+    RecordsCalls,
+    RedactsText,
+    RemembersWork,
+    RestsAfterTurns,
+)
 from core.loop.approval_flow import preview
 from core.redaction import mapped
-from core.tools import Outcome, Risk, Tool
-from utils.i18n import Phrase
+from core.tools import Risk, Tool
+from utils.i18n import Phrase, Text
 
 CHANGING = frozenset({Risk.WRITE, Risk.RUN, Risk.DESTROY})
 
 
 class FeatureSet:
-    """What a turn needs of the families (see `core.loop.turn_context.TurnContext`)."""
+    """All *features* of a terminal, in the order in which they are asked.
 
-    families: Sequence[Feature]
-    history: History
+    Raises `TypeError` for one that has the method of a hook which is none of its bases.
+    """
 
-    def before(self, tool: Tool, call_id: str) -> None:
-        if changes_files(tool):
-            for family in self.families:
-                family.before(call_id, self.history.turn)
+    def __init__(self, features: Sequence[Feature]) -> None:
+        for one in features:
+            _check_hooks(one)
+        self._contexts = [one for one in features if isinstance(one, ProvidesContext)]
+        self._preparing = [one for one in features if isinstance(one, PreparesContext)]
+        self._statuses = [one for one in features if isinstance(one, ProvidesStatus)]
+        self._warning = [one for one in features if isinstance(one, ProvidesWarnings)]
+        self._work = [one for one in features if isinstance(one, RemembersWork)]
+        self._progress = [one for one in features if isinstance(one, MarksProgress)]
+        self._redactors = [one for one in features if isinstance(one, RedactsText)]
+        self._flagging = [one for one in features if isinstance(one, FlagsCalls)]
+        self._previews = [one for one in features if isinstance(one, PreviewsCalls)]
+        self._recorders = [one for one in features if isinstance(one, RecordsCalls)]
+        self._confirming = [one for one in features if isinstance(one, ConfirmsCalls)]
+        self._file_followers = [one for one in features if isinstance(one, FollowsFiles)]
+        self._starting = [one for one in features if isinstance(one, PreparesTurns)]
+        self._finishing = [one for one in features if isinstance(one, FinishesTurns)]
+        self._resting = [one for one in features if isinstance(one, RestsAfterTurns)]
+        self._bound = [one for one in features if isinstance(one, BindsToSession)]
+        self._session_followers = [one for one in features if isinstance(one, FollowsSession)]
+        self._fork_followers = [one for one in features if isinstance(one, FollowsForks)]
+        self._states = [one for one in features if isinstance(one, KeepsState)]
+        self._resources = [one for one in features if isinstance(one, HoldsResources)]
 
-    def settle(self, tool: Tool, call_id: str) -> None:
-        if changes_files(tool):
-            for family in self.families:
-                family.after(call_id, self.history.turn)
+    # --- what the model and the person are told --------------------------------------------------
 
-    def doubt(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:
-        if tool.risk is not Risk.RUN:
-            return None
-        doubts = (family.doubt(call_id) for family in self.families)
-        return next((doubt for doubt in doubts if doubt), None)
+    def before_request(self) -> None:
+        """Be told that the model is about to be asked, before `context` is."""
+        for one in self._preparing:
+            one.before_request()
 
-    def follow(self, outcome: Outcome) -> None:
-        if outcome.changes:
-            for family in self.families:
-                family.follow(outcome.changes)
+    def context(self) -> list[Section]:
+        """Return what the model should know now."""
+        return [section for one in self._contexts for section in one.context()]
+
+    def status(self) -> list[tuple[Phrase, Text]]:
+        """Return their rows of `/status`."""
+        return [row for one in self._statuses for row in one.status()]
+
+    def warnings(self) -> list[Phrase]:
+        """Return what the person should see and was not told yet; it counts as told."""
+        return [warning for one in self._warning for warning in one.warnings()]
+
+    def standing(self) -> str:
+        """Return a short text that is another when the folder or the todos are."""
+        return "\n".join(filter(None, (one.standing() for one in self._progress)))
+
+    def recaps(self) -> list[str]:
+        """Return what the model must not forget when older turns are left out."""
+        return [one.recap() for one in self._work]
+
+    def still_open(self) -> Phrase | None:
+        """Return what the person should know is left to do."""
+        told = (one.still_open() for one in self._work)
+        return next((what for what in told if what), None)
 
     def blind(self, text: str) -> str:
-        """Return *text* without what a family wants nobody to see."""
-        for family in self.families:
-            text = family.blind(text)
+        """Return *text* without what nobody may see; see `core.redaction.Redactor`."""
+        for one in self._redactors:
+            text = one.blind(text)
         return text
 
     def unsure(self, text: str) -> int:
-        return max((family.unsure(text) for family in self.families), default=0)
+        """Return how many characters at the end may begin something that nobody may see."""
+        return max((one.unsure(text) for one in self._redactors), default=0)
 
-    def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return *arguments* with what was hidden from the model, where *tool* may have it."""
-        for family in self.families:
-            arguments = family.reveal(tool.name, arguments)
-        return arguments
+    # --- calls -----------------------------------------------------------------------------------
+
+    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+        """Return why a call needs the person's leave even in guarded mode, or None."""
+        concerns = (one.concern(tool, arguments) for one in self._flagging)
+        return next((concern for concern in concerns if concern), None)
 
     def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card:
         """Return what a call would do, for the person: nothing in it that nobody may see."""
         given = self.reveal(tool, arguments)
-        previews = (family.preview(tool.name, given) for family in self.families)
+        previews = (one.preview(tool.name, given) for one in self._previews)
         card = next((card for card in previews if card), None)
         return mapped(card or preview(tool.name, arguments), self.blind)
 
-    def standing(self) -> str:
-        return "\n".join(filter(None, (family.standing() for family in self.families)))
+    def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return *arguments* with what was hidden from the model, where *tool* may have it."""
+        for one in self._redactors:
+            arguments = one.reveal(tool.name, arguments)
+        return arguments
 
-    def still_open(self) -> Phrase | None:
-        told = (family.still_open() for family in self.families)
-        return next((what for what in told if what), None)
+    def before_call(self, tool: Tool, call_id: str, turn: int) -> None:
+        """Be told that *tool* is about to run. Raises `UserError` when it must not."""
+        for one in self._recorders if changes_files(tool) else ():
+            one.before(call_id, turn)
 
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
-        concerns = (family.concern(tool, arguments) for family in self.families)
-        return next((concern for concern in concerns if concern), None)
+    def after_call(self, tool: Tool, call_id: str, turn: int) -> None:
+        """Be told that *tool* is over, before its answer is recorded."""
+        for one in self._recorders if changes_files(tool) else ():
+            one.after(call_id, turn)
+
+    def confirm_after(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:
+        """Return what the person must decide about a call that is over."""
+        if tool.risk is not Risk.RUN:
+            return None
+        doubts = (one.doubt(call_id) for one in self._confirming)
+        return next((doubt for doubt in doubts if doubt), None)
+
+    def on_files_changed(self, changes: Sequence[Change]) -> None:
+        """Be told what a call did to the files."""
+        for one in self._file_followers if changes else ():
+            one.follow(changes)
+
+    # --- turns and the session -------------------------------------------------------------------
+
+    def on_turn_start(self) -> None:
+        """Be told that a turn is about to begin, before it has a number."""
+        for one in self._starting:
+            one.prepare()
+
+    def on_turn_finished(self) -> None:
+        """Be told that the turn came to its end, which nobody has seen yet."""
+        for one in self._finishing:
+            one.finish()
+
+    def on_turn_end(self) -> None:
+        """Be told that the turn is over, however it ended."""
+        for one in self._resting:
+            one.rest()
+
+    def bind(self, session: SessionHandle) -> None:
+        """Be told once which conversation they are part of."""
+        for one in self._bound:
+            one.meet(session)
+
+    def on_session_changed(self, session: str) -> None:
+        """Be told that *session* is the one from now on, "" being one that is yet to begin."""
+        for one in self._session_followers:
+            one.enter(session)
+
+    def on_fork(self, session: str, copy: str, turn: int) -> None:
+        """Be told that *copy* was made of *session* up to the end of *turn*."""
+        for one in self._fork_followers:
+            one.forked(session, copy, turn)
+
+    def state(self) -> dict[str, Any]:
+        """Return what of them belongs to the session, by name, as JSON values."""
+        return {name: value for one in self._states for name, value in one.state().items()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take back *state*; names that are missing mean the initial state."""
+        for one in self._states:
+            one.restore(dict(state))
+
+    def on_rewind(self, state: Mapping[str, Any]) -> None:
+        """Be told that the conversation went to another moment, when its state was *state*."""
+        for one in self._states:
+            one.go_back(dict(state))
+
+    def close(self) -> None:
+        """Let go of what is held open; nothing is asked of them after that."""
+        for one in self._resources:
+            one.close()
+
+
+def _check_hooks(feature: Feature) -> None:
+    for hook in HOOKS:
+        for name in hook.__abstractmethods__:
+            if hasattr(feature, name) and not isinstance(feature, hook):
+                kind = type(feature).__name__
+                raise TypeError(f"{kind} has {name}() and so has to be a {hook.__name__}")
 
 
 def changes_files(tool: Tool) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
@@ -13,19 +13,20 @@ from core.cards import Card, TextCard
 from core.commands import CONCURRENT_COMMANDS, Commands, has_to_wait
 from core.conversation.context_updates import news
 from core.conversation.context_window import ContextWindow
-from core.conversation.history import BROKEN_OFF, lost
-from core.conversation.messages import ToolCall, User, Wire
+from core.conversation.history import BROKEN_OFF, History, lost
+from core.conversation.messages import Record, ToolCall, User, Wire
 from core.conversation.store import Store
 from core.conversation.transcript import ended
-from core.events import CommandAnswered, Event, TurnFinished, TurnStarted, Warned
+from core.events import CommandAnswered, TurnFinished, TurnStarted, Warned
 from core.feature import Command, Feature, Section, commands_of
+from core.feature_set import FeatureSet
 from core.loop.approval import Approval, ApprovalMode
 from core.loop.thinking import Mode
 from core.loop.turn_context import Turn
 from core.observer import Observer, observed
 from core.redaction import mapped
-from core.session import NamedModel, SessionBase
-from core.tools import Outcome, Toolbox, ToolError
+from core.session import NamedModel, SessionManager
+from core.tools import Outcome, Tool, Toolbox, ToolError
 from utils.i18n import Phrase, UserError, phrase
 from utils.llm.completion import Usage
 from utils.pictures import Picture
@@ -38,8 +39,8 @@ TAKING_BACK = frozenset({"/undo", "/redo", "/rewind", "/compact"})
 
 
 @dataclass(kw_only=True)
-class MainTerminal(SessionBase):
-    """Owns the message history, the state of the families and the settings of the session.
+class MainTerminal:
+    """Owns the session, the features, the model's window and the settings of one conversation.
 
     `ask` is the one way in, for a task and for a slash command alike; what happens comes out as
     events. One turn at a time: a second `ask` must wait until the first is exhausted or closed.
@@ -59,7 +60,6 @@ class MainTerminal(SessionBase):
     is_practice: bool = False
     stop: Stop = field(default_factory=Stop)
     today: Callable[[], date] = date.today
-    session: str = ""
     digest_prompt: str = ""
     """What asks the model to sum a conversation up; without it nothing is summed up."""
     pictures_in: Callable[[str], Sequence[Picture]] = lambda _: ()
@@ -72,16 +72,16 @@ class MainTerminal(SessionBase):
 
     def __post_init__(self) -> None:
         self.tools = Toolbox.of(self.families)
-        self.approval = Approval(self.approval_mode, self.concern)
-        self.hold_none()
-        self.is_in_turn = False
+        self.features = FeatureSet(self.families)
+        self.approval = Approval(self.approval_mode, self.features.concern)
+        self.sessions = SessionManager(self)
         self.window = ContextWindow(self)
+        self.is_in_turn = False
         everyone = [Commands(self), *self.families]
         self.commands: Mapping[str, Command] = {
             command.name: command for family in everyone for command in commands_of(family)
         }
-        for family in self.families:
-            family.meet(self)
+        self.features.bind(self)
 
     # --- in: a line ------------------------------------------------------------------------------
 
@@ -107,9 +107,9 @@ class MainTerminal(SessionBase):
         if line.startswith("/") and not pictures:
             yield self._run_command(line)
             return
-        self._take_over()
-        self._begin()
-        line, pictures = mapped((line, pictures), self.blind)
+        self.sessions.take_over()
+        self.sessions.begin_turn()
+        line, pictures = mapped((line, pictures), self.features.blind)
         self.history.turn += 1
         self.window.next_turn()
         self._tell()
@@ -145,14 +145,13 @@ class MainTerminal(SessionBase):
             yield from turn
         finally:
             self.is_in_turn = False
-            for family in self.families:
-                family.rest()
+            self.features.on_turn_end()
 
     def _run_command(self, line: str) -> CommandAnswered:
         name, _, rest = without_halves(line).strip().partition(" ")
         if name not in self.commands:
             unknown = TextCard(self._unknown(name))
-            return mapped(CommandAnswered(name, unknown, ok=False), self.blind)
+            return mapped(CommandAnswered(name, unknown, ok=False), self.features.blind)
         command, rest = self.commands[name], rest.strip()
         answer = self.perform(name, lambda: command.run(rest))
         return answer if answer.ok else self._with_near_path(answer, command, rest)
@@ -176,7 +175,7 @@ class MainTerminal(SessionBase):
             problem=answer.card.title,
             near=visible(named[near[0]]),
         )
-        return replace(answer, card=mapped(replace(answer.card, title=title), self.blind))
+        return replace(answer, card=mapped(replace(answer.card, title=title), self.features.blind))
 
     def beside(self, line: str) -> CommandAnswered:
         """Run a slash command while a turn runs, from any thread; one that cannot says so."""
@@ -189,17 +188,16 @@ class MainTerminal(SessionBase):
         """Do *work* as the command *name*; a mistake of the person becomes its answer."""
         try:
             if self.held and name in TAKING_BACK:
-                self._take_over()
+                self.sessions.take_over()
             answer = work()
         except (UserError, ToolError) as error:
             answer = CommandAnswered(name, TextCard(error.what), ok=False)
         else:
             if not isinstance(answer, CommandAnswered):
                 answer = CommandAnswered(name, answer)
-            for family in self.families if answer.changes else ():
-                family.follow(answer.changes)
+            self.features.on_files_changed(answer.changes)
             self.save_state()
-        answer = mapped(answer, self.blind)
+        answer = mapped(answer, self.features.blind)
         if self.observer:
             self.observer.answered(answer)
         return answer
@@ -216,14 +214,15 @@ class MainTerminal(SessionBase):
 
     # --- what a turn needs (core.loop.turn_context.TurnContext) ---------------------------------
 
+    def before_request(self) -> None:
+        """Keep what the model is to be told before it is asked, and see to it that it fits."""
+        self._tell()
+        self.save_state()  # looking at files for what is told, a feature may have followed one
+        self.window.fit()
+
     def request(self) -> list[Wire]:
         """Return the messages of the next model call: each one a continuation of the last."""
-        self._tell()
-        self.save_state()  # looking at files for what is told, a family may have followed one
-        self.window.fit()
-        messages = [{"role": "system", "content": self.system_text}, *self.history.wire()]
-        self.requested(messages)
-        return messages
+        return [{"role": "system", "content": self.system_text}, *self.history.wire()]
 
     def requested(self, messages: Sequence[Wire]) -> None:
         if self.observer:
@@ -237,19 +236,23 @@ class MainTerminal(SessionBase):
             for call in calls:
                 self.record(lost(call, BROKEN_OFF))
 
+    def before_call(self, tool: Tool, call_id: str) -> None:
+        self.features.before_call(tool, call_id, self.history.turn)
+
+    def after_call(self, tool: Tool, call_id: str) -> None:
+        self.features.after_call(tool, call_id, self.history.turn)
+
     def follow(self, outcome: Outcome) -> None:
-        super().follow(outcome)
+        self.features.on_files_changed(outcome.changes)
         self.save_state()
 
     def warnings(self) -> Sequence[Phrase]:
-        told = [warning for family in self.families for warning in family.warnings()]
-        return [*self.store.warnings(), *told]
+        return [*self.store.warnings(), *self.features.warnings()]
 
     def finish(self, end: TurnFinished) -> None:
         if end.why != "done":  # the model's last word says that itself
             self.record(ended(self.history.turn, end))
-        for family in self.families:
-            family.finish()
+        self.features.on_turn_finished()
 
     def spent(self) -> Phrase | None:
         if not self.budget_usd or self.usage.cost_usd < self.budget_usd:
@@ -262,6 +265,7 @@ class MainTerminal(SessionBase):
     # --- what the model is told ------------------------------------------------------------------
 
     def _tell(self) -> None:
+        self.features.before_request()
         if told := news(self.history.told, self._sections()):
             self.record(told)
 
@@ -273,7 +277,7 @@ class MainTerminal(SessionBase):
             sections.append(
                 Section("approval", "This session is read-only: change and run nothing.")
             )
-        return [*sections, *(s for family in self.families for s in family.context())]
+        return [*sections, *self.features.context()]
 
     # --- how full it is --------------------------------------------------------------------------
 
@@ -291,12 +295,63 @@ class MainTerminal(SessionBase):
         """Return an estimate of the tokens of the next request by part."""
         return self.window.parts()
 
-    def make_room(self) -> Iterator[Event]:
-        return self.window.make_room()
-
-    def make_room_again(self) -> Generator[Event, None, bool]:
-        return self.window.make_room_again()
-
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `UserError`."""
         return self.window.compact()
+
+    # --- the session -----------------------------------------------------------------------------
+
+    @property
+    def session(self) -> str:
+        """The id of the session that it is in, "" before anything was kept of it."""
+        return self.sessions.id
+
+    @property
+    def history(self) -> History:
+        return self.sessions.history
+
+    @property
+    def held(self) -> Phrase | None:
+        """Who runs the session, where it may only be read."""
+        return self.sessions.held
+
+    def record(self, record: Record) -> None:
+        """Keep *record* without what nobody may see; it is durable on return."""
+        self.sessions.record(record)
+
+    def save_state(self) -> None:
+        self.sessions.save_state()
+
+    def new(self) -> None:
+        """Begin an empty session in the mode of this one; the first thing said makes it."""
+        self.sessions.new()
+
+    def resume(self, start: str = "") -> str:
+        """Go on with another session: see `SessionManager.resume`."""
+        return self.sessions.resume(start)
+
+    def fork(self, turn: int) -> str:
+        """Begin a session with all up to the end of *turn*; return its id."""
+        return self.sessions.fork(turn)
+
+    def rewind(self, turn: int, key: int) -> None:
+        self.sessions.rewind(turn, key)
+
+    def give_back(self, key: int) -> bool:
+        return self.sessions.give_back(key)
+
+    def blind(self, text: str) -> str:
+        """Return *text* without what nobody may see."""
+        return self.features.blind(text)
+
+    def take_settings_of(self, other: MainTerminal) -> None:
+        """Have the mode, the model and the approval of *other*, as `new` does with its own."""
+        self.mode, self.model.model = other.mode, other.model.model
+        self.approval.mode = other.approval.mode
+
+    def on_history_replaced(self) -> None:
+        """Be told that the history is another one, or was read anew."""
+
+    def close(self) -> None:
+        """Give the session free and let go of everything: see `SessionManager.close`."""
+        self.sessions.close()

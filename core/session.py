@@ -45,22 +45,36 @@ class NamedModel(Model, Protocol):
         """
 
 
-class SessionBase(FeatureSet):
-    """Holds one session of the *store*, and what of the terminal's settings belongs to it."""
+class SessionOwner(Protocol):
+    """The terminal that is in the session, with those of its settings that belong to it."""
 
-    store: Store
-    session: str
-    held: Phrase | None
-    model: NamedModel
     mode: Mode
-    approval: Approval
-    reads_along: bool
-    _is_closed = False
 
-    def hold_none(self) -> None:
+    @property
+    def store(self) -> Store: ...
+    @property
+    def features(self) -> FeatureSet: ...
+    @property
+    def model(self) -> NamedModel: ...
+    @property
+    def approval(self) -> Approval: ...
+    @property
+    def reads_along(self) -> bool: ...
+
+    def on_history_replaced(self) -> None:
+        """Be told that the history is another one, or was read anew."""
+
+
+class SessionManager:
+    """Holds the session that *owner* is in: `id` is "" before anything was kept of it."""
+
+    def __init__(self, owner: SessionOwner) -> None:
         """Begin in no session; the settings of now are those of every new one."""
+        self._owner = owner
+        self.id = ""
         self.history = History(self._keep)
-        self.held = None
+        self.held: Phrase | None = None
+        self._is_closed = False
         self._creating = threading.RLock()
         self._defaults = self._settings()
 
@@ -69,48 +83,45 @@ class SessionBase(FeatureSet):
         settings = self._settings()
         self._leave()
         self._restore(settings)
-
-    def take_settings_of(self, other: SessionBase) -> None:
-        """Have the mode, the model and the approval of *other*, as `new` does with its own."""
-        self.mode, self.model.model = other.mode, other.model.model
-        self.approval.mode = other.approval.mode
+        self._owner.on_history_replaced()
 
     def resume(self, start: str = "") -> str:
         """Go on with the one session whose id begins with *start* ("": the newest); return its id.
 
         Raises `UserError` when there is none, or when somebody else is running it.
         """
-        session = self.store.find(start)
-        if session == self.session:
+        session = self._owner.store.find(start)
+        if session == self.id:
             return session
         held = self._claim(session)
         with ExitStack() as failing:
             if not held:
-                failing.callback(self.store.release, session)
-            records = self.store.load(session)
+                failing.callback(self._owner.store.release, session)
+            records = self._owner.store.load(session)
             failing.pop_all()
         self._leave()
         self.held = held
         self._enter(session)
         self._read(records)
+        self._owner.on_history_replaced()
         return session
 
     def _claim(self, session: str) -> Phrase | None:
         """Take *session* for us; return who has it where it may only be read."""
-        self.store.info(session)
+        self._owner.store.info(session)
         try:
-            self.store.claim(session)
+            self._owner.store.claim(session)
         except UserError as problem:
-            if not self.reads_along:
+            if not self._owner.reads_along:
                 raise
             return problem.what
         return None
 
-    def _take_over(self) -> None:
+    def take_over(self) -> None:
         """Make the session ours, if it was only read so far. Raises `UserError` while held."""
         if self.held:
-            session = self.session
-            self.store.claim(session)
+            session = self.id
+            self._owner.store.claim(session)
             self._leave()
             self.resume(session)
         if self.held:  # somebody was faster
@@ -120,17 +131,20 @@ class SessionBase(FeatureSet):
         """Read anew a session that is only read; it is ours from then on if nobody runs it now."""
         if not self.held:
             return
-        self.held = self._claim(self.session)
-        records = self.store.load(self.session)
+        self.held = self._claim(self.id)
+        records = self._owner.store.load(self.id)
         self.history = History(self._keep)
         self._read(records)
+        self._owner.on_history_replaced()
 
     def _read(self, records: Iterable[TurnRecord]) -> None:
-        self.history.replay((turn, mapped(record, self.blind)) for turn, record in records)
+        self.history.replay(
+            (turn, mapped(record, self._owner.features.blind)) for turn, record in records
+        )
         self._restore(self.history.state)
 
     def rewind(self, turn: int, key: int) -> None:
-        """Take back *turn* and all after it: the talk, and the families' state with it.
+        """Take back *turn* and all after it: the talk, and the features' state with it.
 
         Done again after a kill, it does only the rest.
         """
@@ -147,19 +161,17 @@ class SessionBase(FeatureSet):
         return True
 
     def _go_back(self) -> None:
-        for family in self.families:
-            family.go_back(dict(self.history.state))
+        self._owner.features.on_rewind(self.history.state)
 
     def fork(self, turn: int) -> str:
         """Begin a session with all up to the end of *turn*; return its id."""
-        copy = self.store.fork(self.session, turn)
-        for family in self.families:
-            family.forked(self.session, copy, turn)
+        copy = self._owner.store.fork(self.id, turn)
+        self._owner.features.on_fork(self.id, copy, turn)
         return copy
 
     def _leave(self) -> None:
-        if self.session:
-            self.store.release(self.session)
+        if self.id:
+            self._owner.store.release(self.id)
             self._enter("")
         self.held = None
         self.history = History(self._keep)
@@ -171,33 +183,32 @@ class SessionBase(FeatureSet):
         """
         self._is_closed = True
         self._leave()
-        for family in self.families:
-            family.close()
+        self._owner.features.close()
 
     def _enter(self, session: str) -> None:
-        self.session = session
-        for family in self.families:
-            family.enter(session)
+        self.id = session
+        self._owner.features.on_session_changed(session)
 
     def _settings(self) -> dict[str, Any]:
-        return {"mode": self.mode, "model": self.model.model, "approval": self.approval.mode}
+        return {
+            "mode": self._owner.mode,
+            "model": self._owner.model.model,
+            "approval": self._owner.approval.mode,
+        }
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         """Take up what *state* says; it is allowed no more than was allowed so far."""
-        self.mode = state.get("mode", self._defaults["mode"])
-        self.model.model = state.get("model", self._defaults["model"])
-        self.approval.mode = stricter(self.approval.mode, state.get("approval"))
-        self.approval.patterns.clear()
-        for family in self.families:
-            family.restore(dict(state))
+        self._owner.mode = state.get("mode", self._defaults["mode"])
+        self._owner.model.model = state.get("model", self._defaults["model"])
+        self._owner.approval.mode = stricter(self._owner.approval.mode, state.get("approval"))
+        self._owner.approval.patterns.clear()
+        self._owner.features.restore(state)
 
     def save_state(self) -> None:
         """Keep what changed of the session's own state, once there is a session."""
-        if not self.session:
+        if not self.id:
             return
-        state = self._settings()
-        for family in self.families:
-            state |= family.state()
+        state = self._settings() | self._owner.features.state()
         usual = dict(self._defaults)
         # What was said for now is kept: the session goes on as it was begun.
         if usual["mode"] != "fast":
@@ -208,28 +219,27 @@ class SessionBase(FeatureSet):
             if self.history.state.get(name, usual.get(name)) != value:
                 self.record(StateRecord(name, value))
 
-    def _begin(self) -> None:
+    def begin_turn(self) -> None:
         """See to it that there is a session, and that it knows how things stood before the turn."""
         self._create()
-        for family in self.families:
-            family.prepare()
+        self._owner.features.on_turn_start()
         self.save_state()
 
     def _create(self) -> None:
         if self._is_closed:  # it would go on in a session of its own, which nobody has asked for
             raise UserError(phrase("The session was closed at this moment. Try again."))
         with self._creating:  # a line that waits may be kept while the first turn begins
-            if not self.session:
-                session = self.store.create(model=self.model.model)
-                self.store.claim(session)
+            if not self.id:
+                session = self._owner.store.create(model=self._owner.model.model)
+                self._owner.store.claim(session)
                 self._enter(session)
 
     def _keep(self, turn: int, record: Record) -> None:
         if self.held:
             return  # what is only looked at is not written to
         self._create()
-        self.store.append(self.session, turn, record)
+        self._owner.store.append(self.id, turn, record)
 
     def record(self, record: Record) -> None:
         """Keep *record* without what nobody may see; it is durable on return."""
-        self.history.append(mapped(record, self.blind))
+        self.history.append(mapped(record, self._owner.features.blind))

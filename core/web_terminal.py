@@ -156,20 +156,12 @@ class WebTerminal(MainTerminal):
         with self._changed:
             self._by_hand += changes
 
-    def resume(self, start: str = "") -> str:
-        session = super().resume(start)
-        self._retell()
-        return session
-
-    def look_again(self) -> None:
-        was_held = bool(self.held)
-        super().look_again()
-        if was_held:
-            self._retell()
-
-    def new(self) -> None:
-        super().new()
-        self._retell()
+    def on_history_replaced(self) -> None:
+        """Begin another run of numbers: the talk is another one now."""
+        with self._changed:
+            self._transcript = self._kept_talk()
+            self.boot = secrets.token_hex(8)
+            self._log.forget()
 
     # --- what there is ---------------------------------------------------------------------------
 
@@ -239,13 +231,6 @@ class WebTerminal(MainTerminal):
     def _kept_talk(self) -> Transcript:
         seconds = self.store.seconds(self.session) if self.session else {}
         return Transcript(self.history.records, seconds, is_open=self.is_asking)
-
-    def _retell(self) -> None:
-        """Begin another run of numbers: the talk is another one now."""
-        with self._changed:
-            self._transcript = self._kept_talk()
-            self.boot = secrets.token_hex(8)
-            self._log.forget()
 
     def _hold(self, event: Event) -> bool:
         """Take *event* in if it is a delta that may wait for more of its kind."""

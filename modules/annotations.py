@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from core.cards import Card, Change, TableCard, TextCard
 from core.feature import Feature, Section, command
+from core.hooks import FollowsFiles, KeepsState, PreparesContext, ProvidesContext, ProvidesStatus
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.fingerprints import Fingerprint, look, trace
 from modules.files.project import Project
@@ -23,7 +24,9 @@ from utils.text.clean import visible
 _LONGEST = 2_000  # characters of one note
 
 
-class Annotations(Feature):
+class Annotations(
+    Feature, PreparesContext, ProvidesContext, ProvidesStatus, KeepsState, FollowsFiles
+):
     """The notes of *project* in the JSON file *path*, which other processes may change too."""
 
     def __init__(self, project: Project, path: Path) -> None:
@@ -69,8 +72,10 @@ class Annotations(Feature):
         """Return the notes by path."""
         return {path: note.text for path, note in self._book().notes.items()}
 
-    def context(self) -> Iterable[Section]:
+    def before_request(self) -> None:
         self.sync()
+
+    def context(self) -> Iterable[Section]:
         return [Section("notes", listed(self._book().notes))]
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
@@ -90,6 +95,9 @@ class Annotations(Feature):
     def state(self) -> dict[str, Any]:
         """Return the notes by path: a session keeps how they stood, without owning them."""
         return {"notes": self.all_notes()}
+
+    def restore(self, state: dict[str, Any]) -> None:  # noqa: ARG002
+        """Leave the notes as they are: they are the files', whichever session goes on."""
 
     def go_back(self, state: dict[str, Any]) -> None:
         """Give every file that is there the note it had then; nothing where that is unknown."""

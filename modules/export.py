@@ -23,13 +23,14 @@ from core.conversation.messages import (
 from core.conversation.store import SessionInfo, Store
 from core.events import CommandAnswered
 from core.feature import Feature, SessionHandle, command
+from core.hooks import BindsToSession, FollowsSession
 from core.redaction import mapped
 from modules.files.git.staging import NamesIn
 from utils.i18n import UserError, phrase
 from utils.text.codec import to_plain
 
 
-class Export(Feature):
+class Export(Feature, BindsToSession, FollowsSession):
     """The command `/export`: the session as it is on disk, into a file of the person's choice."""
 
     def __init__(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from stat import S_ISDIR
 from typing import Annotated, Any, Protocol
 
 from core.cards import Card, Change, DiffCard, Hit, SearchCard, TextCard
-from core.feature import Feature, Section
+from core.feature import Feature
+from core.hooks import FlagsCalls, PreparesContext, PreviewsCalls
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.editing.edit_operations import EditRequest as Asked
 from modules.files.editing.edit_operations import EditResult, Operation, check_whole, operate
@@ -22,7 +23,8 @@ from utils.i18n import Phrase, phrase
 from utils.text.clean import visible
 from utils.text.git_names import is_in_git
 from utils.text.globs import glob_filter
-from utils.text.lines import Difference, counted, difference, lines_of
+from utils.text.line_diff import Difference, difference
+from utils.text.lines import counted, lines_of
 from utils.text.nearest import nearest_paths
 
 _MOST_FOUND = 200
@@ -53,7 +55,7 @@ class ShownPictures(Protocol):
         """Return the answer for the file *path* of the bytes *data*, None if it is no picture."""
 
 
-class FileManager(Feature):
+class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     """Tools on files. A file is never overwritten in a version that the model has not seen."""
 
     def __init__(
@@ -76,9 +78,8 @@ class FileManager(Feature):
     def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:
         return self._intents.card(tool, arguments)
 
-    def context(self) -> Iterable[Section]:
+    def before_request(self) -> None:
         self._seen.answered()
-        return ()
 
     @tool(Risk.READ, phrase("List a folder."))
     def list_files(self, path: str = ".", depth: int = 2) -> Outcome:

@@ -10,13 +10,21 @@ from typing import Any
 
 from core.cards import Card, Change, TableCard, TextCard
 from core.feature import Feature, Section, SessionHandle, command
+from core.hooks import (
+    BindsToSession,
+    FollowsFiles,
+    KeepsState,
+    PreparesContext,
+    ProvidesContext,
+    ProvidesStatus,
+)
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.fingerprints import Fingerprint, look, trace
 from modules.files.project import Project
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
 from utils.text.codec import from_plain, to_plain
-from utils.text.lines import difference
+from utils.text.line_diff import difference
 from utils.text.tokens import estimate
 
 _MOST_FILES = 3
@@ -26,7 +34,15 @@ _LARGE_SHARE = 0.3  # of what the model can hold
 _LARGEST_SHARE = 0.5  # of it, for one file
 
 
-class Focus(Feature):
+class Focus(
+    Feature,
+    PreparesContext,
+    BindsToSession,
+    ProvidesContext,
+    ProvidesStatus,
+    FollowsFiles,
+    KeepsState,
+):
     """The files in focus, in the order they were put there; kept with the session.
 
     *context_limit* is how many tokens the model can hold.
@@ -37,6 +53,7 @@ class Focus(Feature):
         self._context_limit = context_limit
         self._talk: SessionHandle | None = None
         self._paths: list[str] = []
+        self._to_tell: list[str] = []
         self._files: dict[str, Fingerprint] = {}
         self._texts: dict[str, str] = {}
         self._gone: dict[str, Fingerprint] = {}
@@ -99,12 +116,14 @@ class Focus(Feature):
         """Return the paths in focus and about how many tokens each takes, as last looked at."""
         return {path: self._tokens(path) for path in list(self._paths)}
 
-    def context(self) -> Iterable[Section]:
+    def before_request(self) -> None:
         self._follow_files()
-        sections = [self._section(path) for path in self._paths]
         # A file that is gone is told once; then its section ends.
+        self._to_tell = list(self._paths)
         self._paths = [path for path in self._paths if path in self._files]
-        return sections
+
+    def context(self) -> Iterable[Section]:
+        return [self._section(path) for path in self._to_tell]
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         self._follow_files()

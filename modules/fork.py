@@ -13,6 +13,7 @@ from core.conversation.messages import StateRecord
 from core.conversation.store import Store
 from core.events import CommandAnswered
 from core.feature import Feature, SessionHandle, command
+from core.hooks import BindsToSession
 from modules.checkpoints.undo.recorder import CallRecorder
 from modules.other_project import OtherProject
 from modules.pictures.picture_store import PictureStore
@@ -25,7 +26,7 @@ from utils.text.lines import read_number
 _WITH_FILES = "--with-files"
 
 
-class Forking(Feature):
+class Forking(Feature, BindsToSession):
     """Forks of the sessions in *store*; *undo* copies the project *root* as it was after a turn.
 
     *data* is where everything about all projects is kept.

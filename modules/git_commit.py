@@ -14,6 +14,7 @@ from typing import Annotated, Any, Protocol
 
 from core.cards import Card, TextCard
 from core.feature import Feature
+from core.hooks import FlagsCalls, PreviewsCalls
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files.git.commit_selection import ALL
@@ -33,7 +34,7 @@ class CommitFolder(Protocol):
     def meant(self, path: str) -> str: ...
 
 
-class GitCommit(Feature):
+class GitCommit(Feature, PreviewsCalls, FlagsCalls):
     """Commits what the model has made; *names_in* knows the secrets in a text."""
 
     def __init__(

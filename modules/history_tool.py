@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.conversation.compaction import in_full
 from core.conversation.messages import User
 from core.feature import Feature, SessionHandle
+from core.hooks import BindsToSession
 from core.tools import ToolError
 from utils.i18n import phrase
 from utils.text.lines import read_number
@@ -12,7 +13,7 @@ from utils.text.lines import read_number
 ADDRESS = "@history"
 
 
-class HistoryTool(Feature):
+class HistoryTool(Feature, BindsToSession):
     """The turns of the talk at `@history/N`, and their list at `@history`."""
 
     def __init__(self) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 
 from core.conversation.messages import Record, StateRecord, ToolResult
 from core.feature import Feature, SessionHandle
+from core.hooks import BindsToSession, FinishesTurns, ProvidesStatus, ProvidesWarnings
 from core.redaction import mapped
 from utils.i18n import Phrase, phrase
 from utils.system.atomic_write import write_atomically
 
 
-class KeepJson(Feature):
+class KeepJson(Feature, BindsToSession, ProvidesStatus, ProvidesWarnings, FinishesTurns):
     """Keeps the messages of the session, those of tools included, in the file *path*.
 
     They stand there whole, in the form of the chat-completions API, without what was taken back and

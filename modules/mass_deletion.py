@@ -8,6 +8,7 @@ from typing import Protocol
 
 from core.cards import Change, TreeCard, TreeEntry
 from core.feature import Feature, PostRunConfirmation
+from core.hooks import ConfirmsCalls
 from utils.i18n import UserError, phrase
 from utils.text.clean import visible
 
@@ -31,7 +32,7 @@ class Undo(Protocol):
         """Undo the call; return whether all of it could be."""
 
 
-class MassDeletionGuard(Feature):
+class MassDeletionGuard(Feature, ConfirmsCalls):
     """Asks whether to keep what a call did when it deleted many files, or most there were.
 
     *files* returns those that are in the folder now.

@@ -13,6 +13,7 @@ from typing import Any
 
 from core.cards import Card, TableCard, TextCard
 from core.feature import Feature, Section, command
+from core.hooks import KeepsState, ProvidesContext, ProvidesStatus
 from core.tools import Outcome, Risk, ToolError, tool
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.system.shared_file import SharedFile, Stamp
@@ -39,7 +40,7 @@ class MemoryItem:
     end: int
 
 
-class Memory(Feature):
+class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
     """The memory of one project in the Markdown file *path*."""
 
     def __init__(self, path: Path) -> None:
@@ -114,6 +115,9 @@ class Memory(Feature):
             with suppress(UserError):  # /memory and /status tell of it
                 self._seen = (stamp, [item.text for item in items_of(self._text())])
         return {"memory": self._seen[1]}
+
+    def restore(self, state: dict[str, Any]) -> None:  # noqa: ARG002
+        """Leave the memory as it is: it is the project's, whichever session goes on."""
 
     def take_back(self, before: Any, after: Any) -> list[Phrase]:
         """Forget the items that *after* has more than *before*, and remember those it has less."""

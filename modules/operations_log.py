@@ -30,6 +30,7 @@ from core.events import (
     Warned,
 )
 from core.feature import Feature, SessionHandle
+from core.hooks import BindsToSession, FollowsSession, ProvidesStatus, ProvidesWarnings
 from core.redaction import mapped
 from utils.i18n import Phrase, Text, phrase
 from utils.system.rotated_lines import append_line
@@ -42,7 +43,7 @@ LONGEST = 20_000
 Fields = Mapping[str, Any]
 
 
-class OperationsLog(Feature):
+class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, ProvidesWarnings):
     """Writes to the file *path* if it *is_on*; each of *keys* is blotted out of what it writes.
 
     A disk that takes nothing stops no task: that is told once (`warnings`).

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from core.cards import Link, LinksCard
 from core.feature import Feature
+from core.hooks import ProvidesStatus
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.outputs import Outputs
 from utils.i18n import Phrase, Text, phrase
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 _SNIPPET = 1_000  # characters of each result that the model is given
 
 
-class NoWebSearch(Feature):
+class NoWebSearch(Feature, ProvidesStatus):
     """What stands in for `WebSearch` without a key: no tool, only the way to have one."""
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         return [(phrase("Web search"), phrase("off: set TAVILY_API_KEY (a key from tavily.com)"))]
 
 
-class WebSearch(Feature):
+class WebSearch(Feature, ProvidesStatus):
     """Search and reading for a person who has a Tavily key.
 
     *key* must not be empty: without one the client would search in Tavily's keyless mode, unasked.

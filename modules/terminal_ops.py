@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 from core.cards import Change, RunCard
 from core.feature import Feature
+from core.hooks import FlagsCalls, HoldsResources, ProvidesStatus, ProvidesWarnings
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Risk, Running, ToolError, tool
 from modules.files.own_code import OwnCode
@@ -40,7 +41,7 @@ class Fitter(Protocol):
     def fit(self, text: str, limit: int = ...) -> str: ...
 
 
-class TerminalOps(Feature):
+class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, ProvidesStatus):
     """Runs Python and shell commands of the model in the project folder."""
 
     def __init__(

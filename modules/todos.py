@@ -7,6 +7,7 @@ from typing import Any, Literal, TypedDict
 
 from core.cards import Todo, TodoCard
 from core.feature import Feature
+from core.hooks import KeepsState, MarksProgress, ProvidesStatus, RemembersWork
 from core.tools import Outcome, Risk, ToolError, tool
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
@@ -22,7 +23,7 @@ NAMED = 3
 """Todos that are named at the end of a task."""
 
 
-class Todos(Feature):
+class Todos(Feature, ProvidesStatus, KeepsState, MarksProgress, RemembersWork):
     """One list for the session; every update replaces it whole."""
 
     def __init__(self) -> None:

@@ -44,9 +44,7 @@ class State:
 
 
 def state_of(here: House) -> State:
-    beside: dict[str, Any] = {}
-    for family in here.main.families:
-        beside |= family.state()
+    beside = here.main.features.state()
     undo = undo_of(here)
     return State(
         look(here.root),

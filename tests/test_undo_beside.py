@@ -38,9 +38,7 @@ def note(text: str, id: str = "n", path: str = "a.txt") -> Any:
 
 def picture(here: House) -> dict[str, Any]:
     """Return what this is about, as the families have it."""
-    states: dict[str, Any] = {}
-    for family in here.main.families:
-        states |= family.state()
+    states = here.main.features.state()
     return {name: states[name] for name in ("notes", "todos", "focus", "memory")}
 
 

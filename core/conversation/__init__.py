@@ -8,6 +8,8 @@
 - event_log        The newest packets of a session, for browsers that come back.
 - history          The conversation kept whole: what was said, what it makes as a request, what is
                    still open.
+- message_queue    The messages that wait in a session: each is kept with it until what came of it
+                   is kept.
 - messages         The conversation as data: what was said, what was called, what came back.
 - store            What the heart wants of a place that keeps sessions; `modules.sessions` is the
                    one on disk.

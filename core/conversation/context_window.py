@@ -18,7 +18,7 @@ from core.conversation.messages import (
     Wire,
 )
 from core.events import Event, Warned
-from core.feature import Feature
+from core.feature_set import FeatureSet
 from core.session import NamedModel
 from core.tools import Toolbox
 from utils.context_manager import first_turn_kept
@@ -32,7 +32,6 @@ from utils.waiting import Stop, Stopped
 class WindowSource(Protocol):
     """What fills the window."""
 
-    history: History
     tools: Toolbox
     system_text: str
     context_limit: int
@@ -40,10 +39,13 @@ class WindowSource(Protocol):
     stop: Stop
 
     @property
+    def history(self) -> History: ...
+
+    @property
     def model(self) -> NamedModel: ...
 
     @property
-    def families(self) -> Sequence[Feature]: ...
+    def features(self) -> FeatureSet: ...
 
     def record(self, record: Record) -> None: ...
 
@@ -217,7 +219,7 @@ class ContextWindow:
         if not (digest := compaction.checked(text, before)):
             return phrase("The summary was no use, so the conversation stays as it was.")
         used = self.used
-        whole = compaction.told(digest, before, (family.recap() for family in self._talk.families))
+        whole = compaction.told(digest, before, self._talk.features.recaps())
         size = sum(size for turn, size in self._sent_sizes() if turn < first)
         if has_to_save and estimate(whole) >= size:
             return phrase("A summary would save nothing, so the conversation stays as it was.")

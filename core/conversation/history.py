@@ -45,8 +45,12 @@ SPENT = "spent"
 """The `StateRecord` that tells of a model call beside the talk: its usage."""
 ASKED = "asked"
 """The `StateRecord` that names the call that the person is asked about; "": not any more."""
+QUEUE = "queue"
+"""The `StateRecord` of the messages that wait; see `core.conversation.message_queue`."""
+SENT = "sent"
+"""The `StateRecord` of the ids under which messages were lately sent."""
 BOOK = frozenset({REWOUND, GIVEN_BACK, INCIDENT, SPENT, ASKED})
-TIMELESS = BOOK | {"mode", "model", "approval", "queue", "sent"}
+TIMELESS = BOOK | {"mode", "model", "approval", QUEUE, SENT}
 """What no rewinding takes back: settings, what is still to be done, and the book of it all."""
 
 LOST = "The answer of this call was lost: Onefold ended while it ran. Look at the state first."

@@ -12,7 +12,7 @@ from core.events import Reply
 from core.loop.approval import Decision, covers, subject
 from core.tools import Outcome, Tool
 from utils.i18n import Phrase, Text, UserError, phrase
-from utils.text.lines import difference
+from utils.text.line_diff import difference
 
 _LONG = 400
 """Characters of an argument above which a shorter difference tells of its change."""

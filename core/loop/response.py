@@ -52,7 +52,9 @@ def read_reply(host: TurnContext, think: bool) -> Generator[Event, Reply | None,
 
     A reply that was stopped is recorded as far as its text came; its calls are dropped.
     """
+    host.before_request()
     messages = host.request()
+    host.requested(messages)
     draft = _ReplyDraft(host.tools, messages)
     stream = host.model.stream(messages, host.tools.wire, think=think, stop=host.stop)
     try:

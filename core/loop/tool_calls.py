@@ -94,7 +94,7 @@ def _with_leave(
         host.approval.always(reply.pattern or pattern_for(tool.name, ran))
     if ran is arguments:
         return _Done(*(yield from _run(host, tool, call_id, arguments, wait)))
-    revised = mapped(dict(ran), host.blind)
+    revised = mapped(dict(ran), host.features.blind)
     yield ToolStarted(call_id, tool.name, revised, is_revised=True)
     state, outcome = yield from _run(host, tool, call_id, ran, wait)
     return _Done(state, told_of_change(outcome, arguments, revised), revised)
@@ -114,7 +114,7 @@ def _ask(
     """
     why = leave.why
     while True:
-        card = host.preview(tool, arguments)
+        card = host.features.preview(tool, arguments)
         question = ApprovalAsked(
             call_id, tool.name, str(tool.risk), why, leave.pattern, card, bool(arguments)
         )
@@ -137,11 +137,11 @@ def _run(
     host: TurnContext, tool: Tool, call_id: str, arguments: Mapping[str, Any], wait: ApprovalTimer
 ) -> Generator[Event, Reply | None, tuple[AnswerState, Outcome]]:
     try:
-        host.before(tool, call_id)
+        host.before_call(tool, call_id)
     except UserError as problem:  # what it does could not be undone: it does not run
         return "refused", not_run(f"{FAILED} {problem.what}", phrase("Refused"), problem.what)
-    running = host.tools.run(tool, host.reveal(tool, arguments))
-    stream = Stream(host)
+    running = host.tools.run(tool, host.features.reveal(tool, arguments))
+    stream = Stream(host.features)
     try:
         while True:
             if text := stream.add(next(running)):
@@ -159,8 +159,8 @@ def _run(
     for warning in host.warnings():
         yield Warned(warning)
     if kept is not outcome:
-        return "refused", mapped(kept, host.blind)
-    outcome = mapped(outcome, host.blind)
+        return "refused", mapped(kept, host.features.blind)
+    outcome = mapped(outcome, host.features.blind)
     if host.stop.is_set() and not outcome.ok:
         return "stopped", outcome
     return ("done" if outcome.ok else "failed"), outcome
@@ -174,8 +174,8 @@ def _settle(
     Returns *outcome* itself, or another one if what the call did is not wanted.
     """
     try:
-        host.settle(tool, call_id)
-        doubt = None if host.approval.mode == "all" else host.doubt(tool, call_id)
+        host.after_call(tool, call_id)
+        doubt = None if host.approval.mode == "all" else host.features.confirm_after(tool, call_id)
         if doubt:
             question = ApprovalAsked(call_id, tool.name, "loss", doubt.why, "", doubt.card)
             reply = yield from wait.ask(question)

@@ -134,7 +134,7 @@ def _end(host: TurnContext, finished: TurnFinished) -> Iterator[Event]:
     host.finish(finished)
     for warning in host.warnings():
         yield Warned(warning)
-    yield replace(finished, still_open=host.still_open())
+    yield replace(finished, still_open=host.features.still_open())
 
 
 def _step(
@@ -144,7 +144,7 @@ def _step(
     if spent := host.spent():
         return task.end("budget", spent)
     think, task.must_think = task.must_think or thinks(host.mode, step), False
-    yield from host.make_room()
+    yield from host.window.make_room()
     yield StepStarted(step, think)
     read = yield from _read_fitting(host, task, think)
     reply = read.message
@@ -183,7 +183,7 @@ def _read_fitting(
         if error.kind != "context" or task.has_made_room:
             raise
         task.has_made_room = True
-        if not (yield from host.make_room_again()):
+        if not (yield from host.window.make_room_again()):
             raise
         if error.usage.requests:
             task.usage += error.usage
@@ -282,7 +282,9 @@ def _run_calls(
             call = waiting[0]
             answer, has_changed = yield from run_call(host, call, waiting, task.wait)
             task.failed = answer.name if answer.state == "failed" else ""
-            match task.progress.see(call, answer, host.standing(), has_changed=has_changed):
+            match task.progress.see(
+                call, answer, host.features.standing(), has_changed=has_changed
+            ):
                 case "ask":
                     question = _question_of_loop(call)
                 case "think":

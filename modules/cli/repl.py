@@ -14,7 +14,7 @@ from core.events import CommandAnswered, Event, Reply, TurnStarted
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
 from modules.cli.input.keyboard import TypedAhead, quiet
-from modules.cli.input.message_queue import MessageQueue
+from modules.cli.input.pending_lines import PendingLines
 from modules.cli.input.startup_questions import somebody_is_there
 from modules.cli.input.typeahead import TypeAheadListener
 from modules.translator import Translator
@@ -82,7 +82,7 @@ class Repl:
         self._failures = failures
         self._ahead = ahead
         self._start = start
-        self._queued = MessageQueue(terminal)
+        self._queued = PendingLines(terminal)
         self._line = ""
         self._screen: CliScreen | None = None
         self._effect = ""
@@ -100,8 +100,10 @@ class Repl:
                 self._turn(self._terminal.ask(text, queued=self._queued.ids_of(text)))
             if self._effect == "exit":
                 break
-            if self._effect == "session" and self._terminal.history.records:
-                self._enter()
+            if self._effect == "session":
+                self._queued.enter()
+                if self._terminal.history.records:
+                    self._enter()
             if self._signal:
                 break
         if self._signal != signal.SIGHUP:  # which says that the terminal went away

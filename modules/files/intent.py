@@ -14,7 +14,7 @@ from modules.files.listing import FolderListing
 from modules.files.project import Project
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
-from utils.text.lines import difference
+from utils.text.line_diff import difference
 
 _MOST_LINES = 4_000
 """Lines of a difference that a question shows: nobody should say yes to what they cannot see."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from core.cards import TextCard
 from core.feature import Feature, SessionHandle
+from core.hooks import BindsToSession, FollowsForks, FollowsSession
 from core.tools import Outcome, ToolError
 from modules.pictures.formats import format_of
 from modules.pictures.picture_store import PictureStore
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from modules.pictures.intake import Taken
 
 
-class Pictures(Feature):
+class Pictures(Feature, BindsToSession, FollowsSession, FollowsForks):
     """What *store* keeps for the session that this is of."""
 
     def __init__(self, store: PictureStore) -> None:

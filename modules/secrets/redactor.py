@@ -16,6 +16,14 @@ from typing import Any
 
 from core.cards import Card, TextCard
 from core.feature import Feature, Section, command
+from core.hooks import (
+    FlagsCalls,
+    PreparesContext,
+    ProvidesContext,
+    ProvidesStatus,
+    RecordsCalls,
+    RedactsText,
+)
 from core.redaction import mapped
 from modules.secrets.env_files import (
     env_files,
@@ -37,7 +45,9 @@ _LOOK_EVERY = 2.0  # seconds
 _MOST_NAMES = 60
 
 
-class Secrets(Feature):
+class Secrets(
+    Feature, PreparesContext, RedactsText, FlagsCalls, RecordsCalls, ProvidesContext, ProvidesStatus
+):
     """Knows the secrets of the project in *root* and those in *known*, by name.
 
     Only the project's can be revealed. *switch* is a file that exists while the person has this
@@ -191,9 +201,11 @@ class Secrets(Feature):
 
     # --- telling ---------------------------------------------------------------------------------
 
-    def context(self) -> Iterable[Section]:
+    def before_request(self) -> None:
         if time.monotonic() - self._looked > _LOOK_EVERY:
             self.look()
+
+    def context(self) -> Iterable[Section]:
         names = sorted(self._values) if self.is_on else []
         if not names:
             return

@@ -8,6 +8,7 @@ from collections.abc import Container
 from itertools import count
 from typing import TYPE_CHECKING
 
+from core.conversation.history import GIVEN_BACK, QUEUE, REWOUND
 from core.conversation.messages import Assistant, Context, Record, StateRecord, ToolResult, User
 from core.conversation.store import SessionInfo
 from utils.i18n import UserError, phrase
@@ -94,7 +95,7 @@ def flat(text: str) -> str:
     return " ".join(text.replace("\0", " ").split()).encode("utf-8", "replace").decode()
 
 
-_ACTS = frozenset({"ended", "given_back", "queue", "rewound"})
+_ACTS = frozenset({"ended", GIVEN_BACK, QUEUE, REWOUND})
 """The names of the `StateRecord`s that somebody brings about by working in a session."""
 _NUMBERED = re.compile(r" \(\d{1,6}\)$")
 

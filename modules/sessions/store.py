@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.conversation.history import ASKED
+from core.conversation.history import ASKED, QUEUE
 from core.conversation.messages import Record, User
 from core.conversation.store import SessionInfo, SessionMatch, Store
 from modules.sessions.claims import claim, release
@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _IN_USE = (
-    "(turns > 0 OR EXISTS (SELECT 1 FROM json_each((SELECT json_extract(data, '$.value') FROM event"
-    " WHERE event.session = session.id AND kind = 'shift' AND CASE WHEN json_valid(data)"
-    " THEN json_extract(data, '$.name') END = 'queue' ORDER BY seq DESC LIMIT 1))"
+    "(turns > 0 OR EXISTS (SELECT 1 FROM json_each((SELECT json_extract("  # noqa: S608 - ours
+    "data, '$.value') FROM event WHERE event.session = session.id AND kind = 'shift'"
+    " AND CASE WHEN json_valid(data)"
+    f" THEN json_extract(data, '$.name') END = '{QUEUE}' ORDER BY seq DESC LIMIT 1))"
     " WHERE ifnull(json_extract(value, '$.session'), session.id) = session.id))"
 )
 """Whether anything was said in a session, or waits in it (not where it was forked from)."""

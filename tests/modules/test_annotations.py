@@ -52,6 +52,7 @@ def notes(project: Project, path: Path) -> Annotations:
 
 def told(notes: Annotations) -> dict[str, str]:
     """Return the notes by path, as the model is told them."""
+    notes.before_request()
     (section,) = notes.context()
     lines = section.text.splitlines()[1:]
     return dict(line.removeprefix("- ").split(": ", 1) for line in lines)

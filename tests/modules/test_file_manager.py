@@ -39,7 +39,7 @@ def files(project: Project) -> FileManager:
 def read(files: FileManager, path: str) -> None:
     """Read *path* and have the model see the answer."""
     files.read_file(path)
-    files.context()
+    files.before_request()
 
 
 # Reading
@@ -299,7 +299,7 @@ def test_creating_does_not_replace(files: FileManager, root: Path) -> None:
     with pytest.raises(ToolError, match=r"not read old yet.*1 line(.|\n)*1│old"):
         files.create_file("old", "new", overwrite=True)
     assert (root / "old").read_text() == "old\n"
-    files.context()
+    files.before_request()
     outcome = files.create_file("old", "new\n", overwrite=True)
     assert outcome.changes == (Change("modified", "old"),)
     assert outcome.card == DiffCard("old", "@@ -1 +1 @@\n-old\n+new", 1, 1)
@@ -634,7 +634,7 @@ def test_lines_of_an_unread_file_are_not_replaced(files: FileManager, root: Path
     (root / "f").write_text("a\nb\n")
     with pytest.raises(ToolError, match=r"You have not read f yet(.|\n)*1│a\n2│b"):
         files.modify_file("f", "replace_lines", new="x", start_line=1, end_line=1)
-    files.context()
+    files.before_request()
     files.modify_file("f", "replace_lines", new="x", start_line=1, end_line=1)
     assert (root / "f").read_text() == "x\nb\n"
 
@@ -662,7 +662,7 @@ def test_a_change_by_somebody_else_is_shown_not_overwritten(
     with pytest.raises(ToolError):  # a call of the same reply
         work(files)  # type: ignore[operator]
     assert (root / "f").read_text() == "mine\ntheirs\n"
-    files.context()
+    files.before_request()
     work(files)  # type: ignore[operator]
     assert not (root / "f").exists() or (root / "f").read_text() != "mine\ntheirs\n"
 
@@ -675,7 +675,7 @@ def test_what_was_read_by_a_call_of_the_same_reply_is_not_known_to_it(
     with pytest.raises(ToolError, match="not read f yet"):
         files.create_file("f", "x", overwrite=True)
     assert (root / "f").read_text() == "mine\n"
-    files.context()
+    files.before_request()
     (root / "f").write_text("theirs\n")
     files.read_file("f")
     with pytest.raises(ToolError, match="changed by somebody else"):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.cards import Change, TableCard, TextCard
+from core.feature import Section
 from core.tools import ToolError
 from modules.files.project import Project
 from modules.focus import Focus
@@ -33,8 +34,23 @@ def focus(project: Project) -> Focus:
     return Focus(project)
 
 
+def sections(focus: Focus) -> list[Section]:
+    focus.before_request()
+    return list(focus.context())
+
+
 def told(focus: Focus) -> dict[str, str]:
-    return {section.name: section.text for section in focus.context()}
+    return {section.name: section.text for section in sections(focus)}
+
+
+def test_to_be_asked_what_is_true_changes_nothing(focus: Focus, root: Path) -> None:
+    focus.focus_file("a.py")
+    (root / "a.py").unlink()
+    focus.before_request()
+    first = list(focus.context())
+    assert [section.text for section in first] == ["Focus file a.py is gone."]
+    assert list(focus.context()) == first
+    assert told(focus) == {}
 
 
 def test_the_whole_current_content_is_told(focus: Focus, root: Path) -> None:
@@ -50,13 +66,13 @@ def test_a_small_change_is_told_as_a_diff(focus: Focus, root: Path) -> None:
     focus.focus_file("a.py")
     before = told(focus)["focus:a.py"]
     (root / "a.py").write_text((root / "a.py").read_text().replace("line 30\n", "line thirty\n"))
-    (section,) = focus.context()
+    (section,) = sections(focus)
     assert section.changed
     diff = section.changed(before)
     assert diff.startswith("Focus file a.py has changed:\n@@ -28,")
     assert "-a.py line 30\n+a.py line thirty" in diff
     (root / "a.py").write_text("all new\n")
-    (section,) = focus.context()
+    (section,) = sections(focus)
     assert section.changed
     assert section.changed(before) == section.text
 

@@ -8,8 +8,9 @@
 - globs        Patterns for paths: "*.py", "src/**/test_*.py", "*.{js,ts}".
 - keys         Recognising keys and passwords by their look, for files that only help the person's
                memory.
-- lines        Texts of many lines: their difference, their numbered form, parts of them, what is
-               like them.
+- line_diff    The difference of two texts, line by line: found once for merging, for hunks and for
+               the eye.
+- lines        Texts of many lines: their numbered form, parts of them, what is like them.
 - nearest      The name that somebody probably meant.
 - strict_json  JSON from a model or a server: what is no JSON, by the letter or by its depth, is
                refused.

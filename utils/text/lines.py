@@ -1,31 +1,13 @@
-"""Texts of many lines: their difference, their numbered form, parts of them, what is like them."""
+"""Texts of many lines: their numbered form, parts of them, what is like them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
-_CONTEXT = 3
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _HALF = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # the others stand for bytes of a file name
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A unified diff without the lines that name files, and how many lines come and go."""
-
-    diff: str
-    added: int
-    removed: int
-
-    def cut(self, lines: int) -> str:
-        """Return the diff, with at most *lines* lines of it."""
-        parts = self.diff.split("\n")
-        if len(parts) <= lines:
-            return self.diff
-        return "\n".join([*parts[:lines], f"… {counted(len(parts) - lines, 'more line')}"])
 
 
 def counted(count: int, noun: str) -> str:
@@ -37,52 +19,6 @@ def listed(names: Sequence[str], most: int = 20) -> str:
     """Return the first *most* of *names* in one line, and in figures how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" … (+{more:,})" if more > 0 else "")
-
-
-def difference(before: str, after: str) -> Difference:
-    """Return what changed between two texts whose lines end in "\\n"."""
-    old, new = _diff_lines(before), _diff_lines(after)
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
-    start = max(0, head - _CONTEXT)
-    old, new = (side[start : len(side) - max(0, tail - _CONTEXT)] for side in (old, new))
-    lines = [_moved(line, start) for line in _unified(old, new)]
-    added = sum(line.startswith("+") for line in lines)
-    removed = sum(line.startswith("-") for line in lines)
-    return Difference("\n".join(lines), added, removed)
-
-
-def _unified(old: list[str], new: list[str]) -> list[str]:
-    import difflib  # 9 ms: only when something changed
-
-    return list(difflib.unified_diff(old, new, lineterm="", n=_CONTEXT))[2:]
-
-
-def _diff_lines(text: str) -> list[str]:
-    lines = text.split("\n")
-    if lines[-1]:
-        lines[-1] += "\n\\ No newline at end of file"
-        return lines
-    return lines[:-1]
-
-
-def _common(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return how many items the two begin with in common."""
-    for number, (left, right) in enumerate(zip(old, new, strict=False)):
-        if left != right:
-            return number
-    return min(len(old), len(new))
-
-
-_HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
-
-
-def _moved(line: str, by: int) -> str:
-    """Return *line*, the line numbers of a hunk's head moved by the lines that were left out."""
-    if found := _HUNK.match(line):
-        old, old_size, new, new_size = found.groups("")
-        return f"@@ -{int(old) + by}{old_size} +{int(new) + by}{new_size} @@"
-    return line
 
 
 def lines_of(text: str) -> list[str]:

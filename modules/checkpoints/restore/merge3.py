@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-_LONGEST = 20_000  # lines that differ; matching them takes time that grows with the square
+from utils.text.line_diff import line_changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,35 +83,11 @@ def _woven(base: list[bytes], edits: list[_Edit]) -> bytes | None:
 
 def _edits(base: list[bytes], side: list[bytes]) -> list[_Edit] | None:
     """Return what *side* changed; None when it is too much to find out in reasonable time."""
-    head = common(base, side)
-    tail = common(base[head:][::-1], side[head:][::-1])
-    old, new = base[head : len(base) - tail], side[head : len(side) - tail]
-    if len(old) + len(new) > _LONGEST:
+    changes = line_changes(base, side)
+    if changes is None:
         return None
-    from difflib import SequenceMatcher  # 9 ms: only when two sides changed a text
-
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    return [
-        _Edit(head + start, head + end, new[new_start:new_end])
-        for kind, start, end, new_start, new_end in matcher.get_opcodes()
-        if kind != "equal"
-    ]
-
-
-def common(one: Sequence[object], other: Sequence[object]) -> int:
-    """Return how many lines at the start are equal."""
-    count = 0
-    for line, twin in zip(one, other, strict=False):
-        if line != twin:
-            break
-        count += 1
-    return count
+    return [_Edit(one.start, one.end, side[one.new_start : one.new_end]) for one in changes]
 
 
 def _lines(data: bytes) -> list[bytes]:
-    return data.splitlines(keepends=True) if b"\r" in data else _newline_lines(data)
-
-
-def _newline_lines(data: bytes) -> list[bytes]:
-    lines = data.split(b"\n")
-    return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    return data.splitlines(keepends=True)  # bytes end lines at \n, \r and both, and nowhere else

@@ -10,6 +10,18 @@ from typing import Any
 
 from core.cards import Change
 from core.feature import Feature
+from core.hooks import (
+    FlagsCalls,
+    FollowsForks,
+    FollowsSession,
+    HoldsResources,
+    MarksProgress,
+    PreparesTurns,
+    ProvidesStatus,
+    ProvidesWarnings,
+    RecordsCalls,
+    RestsAfterTurns,
+)
 from core.tools import ToolError
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.clone.clone_history import hand_over
@@ -34,7 +46,19 @@ class Ended:
     said: list[Phrase]
 
 
-class CallRecorder(Feature):
+class CallRecorder(
+    Feature,
+    FollowsSession,
+    FollowsForks,
+    MarksProgress,
+    HoldsResources,
+    RestsAfterTurns,
+    PreparesTurns,
+    RecordsCalls,
+    ProvidesWarnings,
+    FlagsCalls,
+    ProvidesStatus,
+):
     """Holds the folder before and after every call that may change it.
 
     What the calls did is kept by session in the store of *checkpoints*, and so outlives us. When

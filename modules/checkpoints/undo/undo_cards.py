@@ -13,7 +13,7 @@ from modules.checkpoints.undo.undo_results import Undone
 from modules.files.editing.text_file import NotText, TextFile
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
-from utils.text.lines import difference
+from utils.text.line_diff import difference
 
 _MOST_ROWS = 200
 _MOST_CALLS = 50

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from core.cards import Card, TextCard
 from core.events import CommandAnswered
 from core.feature import Section, SessionHandle, command
+from core.hooks import BindsToSession, KeepsState, ProvidesContext
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.store.index import UndoRecord
 from modules.checkpoints.undo.journal import UndoOperation
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from modules.checkpoints.snapshot.diff import Difference
 
 
-class UndoCommands(CallRecorder):
+class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
     """The undo of a session: by turn and call, back to a turn, and by parts at the page.
 
     What is taken back is told to the model with its next request.

@@ -6,7 +6,7 @@
                      read.
 - line_completion    Completion of the prompt: commands at its beginning, paths of the project
                      behind an @.
-- message_queue      The lines entered while a turn runs: on disk with the session until they are
+- pending_lines      The lines entered while a turn runs: in the queue of the session until they are
                      sent.
 - prompt             The line where a person types: history, completion, several lines, and what
                      holds right now.

@@ -11,7 +11,8 @@ from core.tools import ToolError
 from modules.files.editing.text_file import NotText, TextFile
 from utils.i18n import phrase
 from utils.text.clean import visible
-from utils.text.lines import cut_middle, difference, lines_of, numbered
+from utils.text.line_diff import difference
+from utils.text.lines import cut_middle, lines_of, numbered
 
 _FIRST_LINES = 20
 _DIFF_CHARACTERS = 8_000

@@ -6,6 +6,7 @@ import uuid
 from contextlib import ExitStack
 from typing import Annotated, Any
 
+from core.conversation.message_queue import QueuedMessage
 from core.events import Reply
 from core.web_terminal import Packet
 from modules.web.api.pictures_api import found
@@ -16,7 +17,6 @@ from modules.web.http.params import Header, Within
 from modules.web.http.routes import Events, route
 from modules.web.sessions.event_bus import EventBus
 from modules.web.sessions.event_stream import following, to_the_end, turn_of, with_numbers
-from modules.web.sessions.session_queue import QueuedMessage
 from modules.web.sessions.session_registry import SessionRegistry
 from modules.web.sessions.session_runner import LONGEST, Operation, SessionRunner
 from utils.i18n import phrase

@@ -7,8 +7,8 @@
 - notifier          What is told of a session without being asked, and to whom.
 - page_redaction    Secrets on the page: a person's browser sees their names, and what it saves has
                     their values.
-- session_queue     The lines that wait in a session: each is kept with it until what came of it is
-                    kept.
+- run_state         What a session's thread is at: one state, and what each thing that happens makes
+                    of it.
 - session_registry  All sessions of the project: which are open, and what can be done with those
                     that are not.
 - session_runner    One open session: its terminal, the lines that wait for it, and the thread that

@@ -21,5 +21,5 @@ class ReadAlong:
         if mark == self._seen and not is_needed:
             return False
         self._seen = mark
-        self._terminal.look_again()
+        self._terminal.sessions.look_again()
         return True

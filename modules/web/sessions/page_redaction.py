@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from modules.checkpoints.restore.merge3 import common
 from modules.files.editing.text_file import NotEncodable, NotExact, NotText, TextFile
 from modules.secrets.redactor import Secrets
+from utils.text.line_diff import LineChange, differing, line_changes
 
 Part = tuple[str, str]
 """A part of a text as it may be seen, and as it is."""
@@ -152,28 +151,20 @@ def _blocks(
     old: list[list[Part]], new: list[list[Part]]
 ) -> Iterator[tuple[bool, list[Part], list[Part]]]:
     """Yield lines that look as they did one by one, and others by the block: is it so, old, new."""
-    was, now = _seen(old), _seen(new)
-    head = common(was, now)
-    tail = common(was[head:][::-1], now[head:][::-1])
-    old_end, end = len(was) - tail, len(now) - tail
-    for at in range(head):
-        yield True, old[at], new[at]
-    for kind, a, b, c, d in _changes(was[head:old_end], now[head:end]):
-        before, after = old[head + a : head + b], new[head + c : head + d]
-        if kind == "equal":
-            yield from ((True, *pair) for pair in zip(before, after, strict=True))
-        else:
-            yield False, list(chain.from_iterable(before)), list(chain.from_iterable(after))
-    for at in range(tail):
-        yield True, old[old_end + at], new[end + at]
+    at = new_at = 0
+    for change in _changes(_seen(old), _seen(new)):
+        pairs = zip(old[at : change.start], new[new_at : change.new_start], strict=True)
+        yield from ((True, *pair) for pair in pairs)
+        before, after = old[change.start : change.end], new[change.new_start : change.new_end]
+        yield False, list(chain.from_iterable(before)), list(chain.from_iterable(after))
+        at, new_at = change.end, change.new_end
+    yield from ((True, *pair) for pair in zip(old[at:], new[new_at:], strict=True))
 
 
-def _changes(was: list[str], now: list[str]) -> Sequence[tuple[str, int, int, int, int]]:
-    """Return how *was* became *now*, as `SequenceMatcher.get_opcodes` does; roughly if long."""
-    if len(was) + len(now) > MOST_LINES:
-        return [("replace", 0, len(was), 0, len(now))]
-    is_long = len(was) + len(now) > MANY_LINES
-    return SequenceMatcher(None, was, now, autojunk=is_long).get_opcodes()
+def _changes(was: list[str], now: list[str]) -> list[LineChange]:
+    """Return how *was* became *now*; roughly if it is long."""
+    changes = line_changes(was, now, most=MOST_LINES, exact_up_to=MANY_LINES)
+    return [differing(was, now)] if changes is None else changes
 
 
 def _is_large(was: list[Part], now: list[Part]) -> bool:
@@ -195,6 +186,8 @@ def _pairs(old: list[Part], new: list[Part]) -> dict[int, int]:
     was, now = [seen for seen, _ in old], [seen for seen, _ in new]
     if not any(map(_is_name, was)) or _is_large(old, new):
         return {}
+    from difflib import SequenceMatcher  # 9 ms: only when there are names in it
+
     matcher = SequenceMatcher(None, was, now, autojunk=False)
     return {
         a + n: b + n

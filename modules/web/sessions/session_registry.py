@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from core.cards import Change
-from core.conversation.messages import StateRecord
+from core.conversation.message_queue import NOTHING_WAITS
 from core.conversation.store import SessionInfo, SessionMatch
 from core.web_terminal import Packet
 from modules.pictures.picture_store import PictureStore
@@ -96,7 +96,7 @@ class SessionRegistry:
                 raise UserError(phrase("There is no turn {turn} to go on from.", turn=turn))
             copy = seat.terminal.fork(turn)
             if turn > 0:
-                self.store.append(copy, turn, StateRecord("queue", []))
+                self.store.append(copy, turn, NOTHING_WAITS)
         self._tell("session", copy, self.row(copy))
         return copy
 

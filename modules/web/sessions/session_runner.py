@@ -12,6 +12,7 @@ from typing import Literal
 
 from core.cards import TextCard
 from core.commands import CONCURRENT_COMMANDS, has_to_wait
+from core.conversation.message_queue import MessageQueue, QueuedMessage
 from core.events import CommandAnswered, Reply
 from core.web_terminal import Leaving, Packet, WebTerminal
 from modules.web.http.errors import ApiError, bad, explained
@@ -19,7 +20,7 @@ from modules.web.http.idempotency import IdempotencyCache
 from modules.web.sessions.follow_external import ReadAlong
 from modules.web.sessions.notifier import Failed, Notifier, Tell
 from modules.web.sessions.page_redaction import PageRedactor
-from modules.web.sessions.session_queue import QueuedMessage, SessionQueue
+from modules.web.sessions.run_state import RunEvent, RunState, after
 from modules.web.sessions.snapshot import SessionSnapshot
 from utils.i18n import Phrase, UserError, phrase
 from utils.pictures import Picture as GivenPicture
@@ -56,11 +57,9 @@ class SessionRunner:
         self.terminal.changed = self.telling.asked
         self._failed = failed
         self._lock = threading.Lock()
-        self._queue = SessionQueue(self.terminal)
-        self._is_working = False
+        self._queue = MessageQueue(self.terminal)
+        self._state = RunState.IDLE
         self._taken_back: deque[str] = deque(maxlen=64)
-        self._is_stopping = False
-        self._goes_on = False
         self._current = ""
         self._last_end = "done"
         self._along = ReadAlong(self.terminal)
@@ -71,14 +70,24 @@ class SessionRunner:
         self.picture.begin()
         self.terminal.resume(session)
         self._take_note()
-        self._is_working = self.terminal.is_asking
+        self._begin_if_asking()
         with suppress(UserError, ApiError):
             self.telling.look()
 
     def take_up(self) -> None:
         """Ask again what was asked when the session was left; to follow `enter`."""
-        if self._is_working:
+        if self.is_working:
             self._start(self._work_off_left)
+
+    def _begin_if_asking(self) -> bool:
+        """Be at work where the session was left at a question; return whether that is so."""
+        has_begun = self.terminal.is_asking and not self.is_working
+        if has_begun:
+            self._change(RunEvent.BEGIN)
+        return has_begun
+
+    def _change(self, event: RunEvent) -> None:
+        self._state = after(self._state, event)
 
     def _take_note(self) -> None:
         """Read what waits in the session and what was sent to it."""
@@ -95,7 +104,7 @@ class SessionRunner:
 
     @property
     def is_working(self) -> bool:
-        return self._is_working
+        return self._state.is_busy
 
     @property
     def queued(self) -> int:
@@ -112,16 +121,16 @@ class SessionRunner:
         with self._lock:
             if self._along.look(is_needed=is_needed):
                 self._take_note()
-                self._is_working = self.terminal.is_asking
-                self.take_up()
+                if self._begin_if_asking():
+                    self.take_up()
 
     def _standing(self) -> Packet:
         return {
             "title": self.telling.title,
-            "running": self._is_working,
-            "stopping": self._is_stopping,
+            "running": self.is_working,
+            "stopping": self._state.is_stopping,
             "queue": [item.plain for item in self._queue.items],
-            "paused": bool(self._queue) and not self._is_working,
+            "paused": bool(self._queue) and not self.is_working,
         }
 
     # --- what a person does ----------------------------------------------------------------------
@@ -143,24 +152,24 @@ class SessionRunner:
         if not (text.strip() or pictures) or len(text) > LONGEST:
             raise bad(f"a message has 1 to {LONGEST:,} characters")
         name = text.split(maxsplit=1)[0] if text.startswith("/") and not pictures else ""
-        if name == "/stop" and self._is_working:
+        if name == "/stop" and self.is_working:
             self.stop()
             return {"queued": False}
-        if name in CONCURRENT_COMMANDS and self._is_working:
+        if name in CONCURRENT_COMMANDS and self.is_working:
             self.terminal.aside(text, command)
             return {"queued": False}
         self._look_again(is_needed=True)
         if self.terminal.held:
             raise ApiError("held", self.terminal.held)
         with self._lock, explained():
-            is_queued = self._is_working
-            is_next = now or self._is_stopping
+            is_queued = self.is_working
+            is_next = now or self._state.is_stopping
             self._queue.add(
                 QueuedMessage(command, text, pictures), is_next=is_next, instead=instead
             )
             self._taken_back.extend(instead)
             if is_next:
-                self._break_off(goes_on=True)
+                self._break_off(RunEvent.SWITCH)
         if is_queued:
             self.telling.state()
         self._work()
@@ -190,20 +199,20 @@ class SessionRunner:
     def stop(self) -> bool:
         """Stop the turn and return whether there was one; what is queued waits."""
         with self._lock:
-            is_stopped = self._break_off(goes_on=False)
+            is_stopped = self._break_off(RunEvent.STOP)
         if is_stopped:
             self.telling.state()
         return is_stopped
 
-    def _break_off(self, *, goes_on: bool) -> bool:
-        """Do as `stop` does, and let what is queued wait or *goes_on*; for who holds the lock.
+    def _break_off(self, how: Literal[RunEvent.STOP, RunEvent.SWITCH]) -> bool:
+        """Stop what runs, and return whether something does; for who holds the lock.
 
         Any later, the stop might hit the turn after the one that it is meant for.
         """
-        if self._is_working:
-            self._goes_on, self._is_stopping = goes_on, True
+        if self.is_working:
+            self._change(how)
             self.terminal.stop.set()
-        return self._is_working
+        return self.is_working
 
     def leave(self) -> None:
         """Stop the turn; one that waits for the person is left so that it can go on later."""
@@ -222,7 +231,7 @@ class SessionRunner:
             if operation == "drop":
                 self._taken_back.append(item_id)
             if operation == "now":
-                self._break_off(goes_on=True)
+                self._break_off(RunEvent.SWITCH)
         self.telling.state()
         if operation == "now":
             self._work()
@@ -235,7 +244,7 @@ class SessionRunner:
             raise bad("a command begins with /")
         if name in ELSEWHERE:
             raise bad(f"{name} leads to another session; send it as a message")
-        if self._is_working and name not in CONCURRENT_COMMANDS:
+        if self.is_working and name not in CONCURRENT_COMMANDS:
             raise ApiError("busy", has_to_wait(name))
         answer = self.terminal.aside(line, is_logged=False)
         self.telling.state()
@@ -249,9 +258,9 @@ class SessionRunner:
         Raises `ApiError` while one does, and when the work could not be done; then nobody hears.
         """
         with self._lock:
-            if self._is_working:
+            if self.is_working:
                 raise ApiError("busy", phrase("A task runs; wait for it, or stop it."))
-            self._is_working = True
+            self._change(RunEvent.BEGIN)
             waiting = len(self._queue)
         try:
             answer = work()
@@ -260,7 +269,7 @@ class SessionRunner:
             self.terminal.log(answer, command)
         finally:
             with self._lock:
-                self._is_stopping = self._is_working = False
+                self._change(RunEvent.END)
                 has_more = len(self._queue) > waiting
             if has_more:
                 self._work()
@@ -276,9 +285,9 @@ class SessionRunner:
     def _work(self) -> None:
         """See to it that what is queued gets done."""
         with self._lock:
-            if self._is_working or not self._queue:
+            if self.is_working or not self._queue:
                 return
-            self._is_working = True
+            self._change(RunEvent.BEGIN)
         self._start(self._work_off)
 
     def _start(self, work: Callable[[], None]) -> None:
@@ -300,15 +309,15 @@ class SessionRunner:
 
     def _next(self) -> QueuedMessage | None:
         with self._lock:
-            is_done = self._last_end == "done" and not self._is_stopping
-            may_go_on = is_done or self._goes_on
+            is_done = self._last_end == "done" and not self._state.is_stopping
+            may_go_on = is_done or self._state is RunState.SWITCHING
             if not self._queue or not may_go_on:
-                self._is_stopping = self._goes_on = self._is_working = False
+                self._change(RunEvent.END)
                 self._current, self._last_end = "", "done"
                 return None
             item = self._queue.take()
             self._current = item.id if item else ""
-            self._is_stopping = self._goes_on = False
+            self._change(RunEvent.NEXT)
         self.telling.state()
         return item
 
@@ -338,7 +347,7 @@ class SessionRunner:
     def _emit(self, packet: Packet) -> None:
         """Pass on a packet of the terminal, which holds its lock meanwhile."""
         self.telling.event(packet)
-        if self._is_stopping and not self.terminal.stop.is_set():
+        if self._state.is_stopping and not self.terminal.stop.is_set():
             self.terminal.stop.set()  # it was asked for before there was a turn to stop
         match packet["type"]:
             case "TurnStarted":

@@ -6,6 +6,7 @@ from typing import Any
 from core.conversation.context_updates import news
 from core.conversation.messages import Context
 from core.feature import Feature, Section
+from core.hooks import KeepsState
 from tests.scripted import ScriptedModel, run, say, terminal
 
 
@@ -32,7 +33,7 @@ def test_the_day_is_told_once_and_again_when_it_changes() -> None:
     assert "2026-01-03" in told[2]
 
 
-class Counter(Feature):
+class Counter(Feature, KeepsState):
     """Has a count as its state, which the session keeps."""
 
     def __init__(self) -> None:

@@ -22,6 +22,7 @@ from core.events import (
     Warned,
 )
 from core.feature import Feature
+from core.hooks import FinishesTurns, FlagsCalls, FollowsFiles, ProvidesWarnings, RecordsCalls
 from core.loop.approval import AlwaysAskReason
 from core.loop.turn import NOT_MENDED, drive
 from core.main_terminal import MainTerminal
@@ -31,7 +32,7 @@ from utils.i18n import Phrase, UserError, phrase
 from utils.llm.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
 
 
-class Box(Feature):
+class Box(Feature, FlagsCalls, FollowsFiles):
     """Tools of every risk; what ran is in `ran`."""
 
     def __init__(self) -> None:
@@ -280,7 +281,7 @@ def test_leave(mode: Any, name: str, reply: Reply | None, ran: bool, state: str)
 
 
 def test_what_is_asked_about_each_time_is_never_allowed_for_good() -> None:
-    class Careful(Feature):
+    class Careful(Feature, FlagsCalls):
         def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
             return AlwaysAskReason("It runs what nobody has seen.")
 
@@ -496,7 +497,7 @@ def test_changes_are_followed() -> None:
     assert box.followed == [Change("created", "a.txt")]
 
 
-class Holder(Feature):
+class Holder(Feature, RecordsCalls, ProvidesWarnings):
     """Cannot hold the folder before a call (*early*) or after it."""
 
     def __init__(self, *, early: bool) -> None:
@@ -534,7 +535,7 @@ def test_a_checkpoint_lost_after_the_call_is_told_to_the_person() -> None:
 
 
 def test_what_is_found_out_at_the_end_of_a_turn_is_told_before_that_end() -> None:
-    class Late(Holder):
+    class Late(Holder, FinishesTurns):
         def __init__(self) -> None:
             super().__init__(early=False)
             self.untold = []
@@ -563,7 +564,7 @@ def test_every_record_is_kept_before_its_event_is_shown() -> None:
 
 
 def test_a_screen_that_replies_to_everything_breaks_nothing() -> None:
-    class Warner(Feature):
+    class Warner(Feature, ProvidesWarnings):
         def __init__(self) -> None:
             self.untold = [phrase("Look here."), phrase("And here.")]
 

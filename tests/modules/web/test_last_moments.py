@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 import pytest
 
 from core.feature import Feature
+from core.hooks import RestsAfterTurns
 from core.web_terminal import WebTerminal
 from modules.web.http.errors import ApiError
 from modules.web.sessions.notifier import Notifier
@@ -20,7 +21,7 @@ from utils.llm.completion import Delta
 Serve = Callable[..., AbstractContextManager[Served]]
 
 
-class Tired(Feature):
+class Tired(Feature, RestsAfterTurns):
     """Rests after a turn until it is woken."""
 
     def __init__(self) -> None:

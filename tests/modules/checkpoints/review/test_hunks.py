@@ -3,8 +3,8 @@ from __future__ import annotations
 import random
 
 from modules.checkpoints.restore.merge3 import preferring, shared
-from modules.checkpoints.review.hunks import hunks, lines_of, with_only, without
-from utils.text.lines import difference
+from modules.checkpoints.review.hunks import hunks, with_only, without
+from utils.text.line_diff import difference, with_ends
 
 OLD = "".join(f"line {number}\n" for number in range(1, 31))
 
@@ -47,14 +47,14 @@ def test_the_end_without_a_newline_is_shown() -> None:
 
 
 def test_form_feeds_and_other_ends_are_no_lines() -> None:
-    assert lines_of("a\x0cb\u2028c\rd\ne") == ["a\x0cb\u2028c\rd\n", "e"]
+    assert with_ends("a\x0cb\u2028c\rd\ne") == ["a\x0cb\u2028c\rd\n", "e"]
 
 
 def test_any_hunk_of_any_texts_can_be_taken_alone() -> None:
     rnd = random.Random(7)
     for _ in range(300):
         old = "".join(rnd.choice("abc\n") + "\n" * rnd.randint(0, 2) for _ in range(40))
-        lines = lines_of(old)
+        lines = with_ends(old)
         for _ in range(rnd.randint(0, 6)):
             place = rnd.randrange(len(lines) + 1)
             lines[place : place + rnd.randint(0, 3)] = ["new\n"] * rnd.randint(0, 2)

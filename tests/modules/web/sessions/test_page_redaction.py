@@ -128,7 +128,7 @@ def test_a_long_text_of_like_lines_is_compared_where_it_differs(
             compared.append(len(given[1]) + len(given[2]))
             super().__init__(*given, **options)
 
-    monkeypatch.setattr("modules.web.sessions.page_redaction.SequenceMatcher", Counted)
+    monkeypatch.setattr(difflib, "SequenceMatcher", Counted)
     text = "".join(f'{{\n  "id": {i},\n  "on": true\n}},\n' for i in range(2_000)) + f"{VALUE}\n"
     desk.write("long.json", text)
     seen = desk.files.text("long.json")["text"]

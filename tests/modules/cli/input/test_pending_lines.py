@@ -11,7 +11,7 @@ import pytest
 
 from core.conversation.messages import Record, StateRecord, User
 from core.events import TurnStarted
-from modules.cli.input.message_queue import MessageQueue
+from modules.cli.input.pending_lines import PendingLines
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
 from tests.assembly import house
@@ -24,13 +24,13 @@ from tests.simulator import Call, Say, Simulator, Step
 def test_what_was_entered_is_there_after_another_start(tmp_path: Path) -> None:
     with house(tmp_path, say("one")) as here:
         run(here.main, "first")
-        queued = MessageQueue(here.main)
+        queued = PendingLines(here.main)
         queued.add("second")
         queued.add("third\nline")
         queued.add("")
     with house(tmp_path) as here:
         here.main.resume()
-        queued = MessageQueue(here.main)
+        queued = PendingLines(here.main)
         assert queued.texts == ["second", "third\nline"]
         assert queued.restored() == b"\x1b[200~second\nthird\nline\x1b[201~"
         queued.sent("second, changed")
@@ -41,7 +41,7 @@ def test_what_was_entered_is_there_after_another_start(tmp_path: Path) -> None:
 def test_each_line_waits_until_it_is_sent_itself(tmp_path: Path) -> None:
     with house(tmp_path, say("one")) as here:
         run(here.main, "first")
-        queued = MessageQueue(here.main)
+        queued = PendingLines(here.main)
         for line in ("second", "third", "second"):
             queued.add(line)
         queued.sent("first")
@@ -49,10 +49,23 @@ def test_each_line_waits_until_it_is_sent_itself(tmp_path: Path) -> None:
         assert queued.texts == ["third", "second"]
 
 
+def test_a_line_with_a_secret_in_it_waits_no_longer_once_it_is_sent(tmp_path: Path) -> None:
+    """On disk it has the secret's name; the person sends it as they typed it."""
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / ".env").write_text("DB_PASSWORD=correct-horse-battery\n")
+    with house(tmp_path, say("one")) as here:
+        run(here.main, "first")
+        queued = PendingLines(here.main)
+        queued.add("is it correct-horse-battery?")
+        assert "correct-horse" not in str(here.main.history.state["queue"])
+        queued.sent("is it correct-horse-battery?")
+        assert here.main.history.state["queue"] == []
+
+
 def test_what_has_begun_waits_no_longer_whenever_it_is_killed(tmp_path: Path) -> None:
     with house(tmp_path, say("one"), say("two")) as here:
         run(here.main, "first")
-        queued = MessageQueue(here.main)
+        queued = PendingLines(here.main)
         queued.add("second")
         queued.add("third")
         turn = here.main.ask("second", queued=queued.ids_of("second"))
@@ -60,14 +73,14 @@ def test_what_has_begun_waits_no_longer_whenever_it_is_killed(tmp_path: Path) ->
         turn.close()  # here we are killed
     with house(tmp_path) as here:
         here.main.resume()
-        assert MessageQueue(here.main).texts == ["third"]
+        assert PendingLines(here.main).texts == ["third"]
 
 
 def test_a_line_entered_as_another_is_sent_is_kept(tmp_path: Path) -> None:
     """The keyboard is heard in a thread beside the turn."""
     with house(tmp_path, say("one")) as here:
         run(here.main, "first")
-        queued = MessageQueue(here.main)
+        queued = PendingLines(here.main)
         queued.add("second")
         keep = here.main.record
         sending = threading.Thread(target=queued.sent, args=("second",))
@@ -87,7 +100,7 @@ def test_a_line_entered_as_another_is_sent_is_kept(tmp_path: Path) -> None:
 def test_a_line_entered_as_the_first_turn_begins_is_kept_in_its_session(tmp_path: Path) -> None:
     with house(tmp_path, say("one")) as here:
         claim = here.store.claim
-        queued = MessageQueue(here.main)
+        queued = PendingLines(here.main)
         entering = threading.Thread(target=queued.add, args=("second",))
 
         def in_between(session: str) -> None:
@@ -102,7 +115,7 @@ def test_a_line_entered_as_the_first_turn_begins_is_kept_in_its_session(tmp_path
     with house(tmp_path) as here:
         here.main.resume()
         assert here.main.history.turns == [1]
-        assert MessageQueue(here.main).texts == ["second"]
+        assert PendingLines(here.main).texts == ["second"]
 
 
 def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Terminal) -> None:

@@ -1,0 +1,206 @@
+"""The hooks of features: each names one thing that a feature may take part in.
+
+A feature lists those that it implements as its bases; `core.feature_set` collects them once, when
+a terminal is put together. A hook that only returns something changes nothing by that.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from core.cards import Card, Change
+from core.feature import PostRunConfirmation, Section, SessionHandle
+from utils.i18n import Phrase, Text
+
+# --- what the model and the person are told ------------------------------------------------------
+
+
+class ProvidesContext(ABC):
+    @abstractmethod
+    def context(self) -> Iterable[Section]:
+        """Return what the model should know now; asked before every model call: be quick."""
+
+
+class PreparesContext(ABC):
+    @abstractmethod
+    def before_request(self) -> None:
+        """Be told that the model is about to be asked, before anybody's context is.
+
+        It gets the answers of all calls so far. Be quick.
+        """
+
+
+class ProvidesStatus(ABC):
+    @abstractmethod
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        """Return rows for `/status`."""
+
+
+class ProvidesWarnings(ABC):
+    @abstractmethod
+    def warnings(self) -> Sequence[Phrase]:
+        """Return what the person should see and was not told yet; it counts as told."""
+
+
+class RemembersWork(ABC):
+    @abstractmethod
+    def recap(self) -> str:
+        """Return what the model must not forget when older turns are left out, "" for nothing."""
+
+    @abstractmethod
+    def still_open(self) -> Phrase | None:
+        """Return what the person should know is left to do when a turn ends."""
+
+
+class MarksProgress(ABC):
+    @abstractmethod
+    def standing(self) -> str:
+        """Return a short text that is another when something was brought about, "" for nothing.
+
+        Asked after every call: be quick.
+        """
+
+
+class RedactsText(ABC):
+    @abstractmethod
+    def blind(self, text: str) -> str:
+        """Return *text* with names in the place of what nobody may see; see `core.redaction`."""
+
+    @abstractmethod
+    def unsure(self, text: str) -> int:
+        """Return how many characters at the end may begin something that nobody may see."""
+
+    @abstractmethod
+    def reveal(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return *arguments* with what nobody may see in the place of its names."""
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+class FlagsCalls(ABC):
+    @abstractmethod
+    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+        """Return why this call needs the person's leave even in guarded mode, or None."""
+
+
+class PreviewsCalls(ABC):
+    @abstractmethod
+    def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:
+        """Return what this call would do, None where it is plain from the arguments.
+
+        Raises `ToolError` where it cannot be done; then nobody is asked whether it may.
+        """
+
+
+class RecordsCalls(ABC):
+    @abstractmethod
+    def before(self, call_id: str, turn: int) -> None:
+        """Be told that a call that may change the folder is about to run.
+
+        Raises `Problem` when it must not.
+        """
+
+    @abstractmethod
+    def after(self, call_id: str, turn: int) -> None:
+        """Be told that such a call is over, however it ended."""
+
+
+class ConfirmsCalls(ABC):
+    @abstractmethod
+    def doubt(self, call_id: str) -> PostRunConfirmation | None:
+        """Return what is to be decided about a call that is over before anything goes on."""
+
+
+class FollowsFiles(ABC):
+    @abstractmethod
+    def follow(self, changes: Sequence[Change]) -> None:
+        """Take note of what a call did to the files."""
+
+
+# --- turns ---------------------------------------------------------------------------------------
+
+
+class PreparesTurns(ABC):
+    @abstractmethod
+    def prepare(self) -> None:
+        """Be told that a turn is about to begin, before it has a number."""
+
+
+class FinishesTurns(ABC):
+    @abstractmethod
+    def finish(self) -> None:
+        """Be told that the turn came to its end, which nobody has seen yet."""
+
+
+class RestsAfterTurns(ABC):
+    @abstractmethod
+    def rest(self) -> None:
+        """Be told that the turn is over, however it ended."""
+
+
+# --- the session ---------------------------------------------------------------------------------
+
+
+class BindsToSession(ABC):
+    @abstractmethod
+    def meet(self, talk: SessionHandle) -> None:
+        """Be told once which conversation it is part of."""
+
+
+class FollowsSession(ABC):
+    @abstractmethod
+    def enter(self, session: str) -> None:
+        """Be told that *session* is the one from now on, "" being one that is yet to begin."""
+
+
+class FollowsForks(ABC):
+    @abstractmethod
+    def forked(self, session: str, copy: str, turn: int) -> None:
+        """Be told that *copy* was made of *session* up to the end of *turn*."""
+
+
+class KeepsState(ABC):
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """Return what belongs to the session, by name, as JSON values."""
+
+    @abstractmethod
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take back *state*; names that are missing mean the initial state."""
+
+    def go_back(self, state: dict[str, Any]) -> None:
+        """Be told that the conversation went to another moment, when its state was *state*."""
+        self.restore(state)
+
+
+class HoldsResources(ABC):
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what is held open; nothing is asked of it after that."""
+
+
+HOOKS: tuple[type[ABC], ...] = (
+    ProvidesContext,
+    PreparesContext,
+    ProvidesStatus,
+    ProvidesWarnings,
+    RemembersWork,
+    MarksProgress,
+    RedactsText,
+    FlagsCalls,
+    PreviewsCalls,
+    RecordsCalls,
+    ConfirmsCalls,
+    FollowsFiles,
+    PreparesTurns,
+    FinishesTurns,
+    RestsAfterTurns,
+    BindsToSession,
+    FollowsSession,
+    FollowsForks,
+    KeepsState,
+    HoldsResources,
+)

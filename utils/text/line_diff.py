@@ -1,0 +1,140 @@
+"""The difference of two texts, line by line: found once for merging, for hunks and for the eye."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import AnyStr
+
+from utils.text.lines import counted
+
+MOST_LINES = 20_000
+"""Differing lines that are compared: the time for it grows with the square."""
+_CONTEXT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LineChange:
+    """Lines *start* to *end* (exclusive) of the old text become *new_start* to *new_end*."""
+
+    start: int
+    end: int
+    new_start: int
+    new_end: int
+
+    @property
+    def removed(self) -> int:
+        return self.end - self.start
+
+    @property
+    def added(self) -> int:
+        return self.new_end - self.new_start
+
+
+def differing(old: Sequence[object], new: Sequence[object]) -> LineChange:
+    """Return the one change that spans all that differs; it is empty where nothing does."""
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    return LineChange(head, len(old) - tail, head, len(new) - tail)
+
+
+def line_changes(
+    old: Sequence[AnyStr],
+    new: Sequence[AnyStr],
+    *,
+    most: int = MOST_LINES,
+    exact_up_to: int = MOST_LINES,
+) -> list[LineChange] | None:
+    """Return what differs, from top to bottom, the same for the same lines.
+
+    With more than *exact_up_to* differing lines frequent ones are not compared with each other.
+    None stands for more than *most*, which cannot be found out in reasonable time.
+    """
+    span = differing(old, new)
+    count = span.removed + span.added
+    if not count:
+        return []
+    if count > most:
+        return None
+    from difflib import SequenceMatcher  # 9 ms: only when something changed
+
+    matcher = SequenceMatcher(
+        None,
+        old[span.start : span.end],
+        new[span.new_start : span.new_end],
+        autojunk=count > exact_up_to,
+    )
+    by = span.start
+    return [
+        LineChange(start + by, end + by, new_start + by, new_end + by)
+        for kind, start, end, new_start, new_end in matcher.get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def _common(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return how many items the two begin with in common."""
+    for number, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return number
+    return min(len(one), len(other))
+
+
+def with_ends(text: str) -> list[str]:
+    """Return the lines of *text* with their ends; only a newline ends one."""
+    lines = text.split("\n")
+    return [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A unified diff without the lines that name files, and how many lines come and go."""
+
+    diff: str
+    added: int
+    removed: int
+
+    def cut(self, lines: int) -> str:
+        """Return the diff, with at most *lines* lines of it."""
+        parts = self.diff.split("\n")
+        if len(parts) <= lines:
+            return self.diff
+        return "\n".join([*parts[:lines], f"… {counted(len(parts) - lines, 'more line')}"])
+
+
+def difference(before: str, after: str) -> Difference:
+    """Return what changed between two texts whose lines end in "\\n"."""
+    old, new = _diff_lines(before), _diff_lines(after)
+    span = differing(old, new)
+    start = max(0, span.start - _CONTEXT)
+    old, new = old[start : span.end + _CONTEXT], new[start : span.new_end + _CONTEXT]
+    lines = [_moved(line, start) for line in _unified(old, new)]
+    added = sum(line.startswith("+") for line in lines)
+    removed = sum(line.startswith("-") for line in lines)
+    return Difference("\n".join(lines), added, removed)
+
+
+def _unified(old: list[str], new: list[str]) -> list[str]:
+    import difflib  # 9 ms: only when something changed
+
+    return list(difflib.unified_diff(old, new, lineterm="", n=_CONTEXT))[2:]
+
+
+def _diff_lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    if lines[-1]:
+        lines[-1] += "\n\\ No newline at end of file"
+        return lines
+    return lines[:-1]
+
+
+_HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
+
+
+def _moved(line: str, by: int) -> str:
+    """Return *line*, the line numbers of a hunk's head moved by the lines that were left out."""
+    if found := _HUNK.match(line):
+        old, old_size, new, new_size = found.groups("")
+        return f"@@ -{int(old) + by}{old_size} +{int(new) + by}{new_size} @@"
+    return line

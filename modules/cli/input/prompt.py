@@ -11,7 +11,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app_session, run_in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
-from prompt_toolkit.filters import has_focus, to_filter
+from prompt_toolkit.filters import Filter, has_focus, to_filter
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.input import Input, create_input
@@ -151,8 +151,8 @@ def bindings(
     interrupt: Callable[[KeyPressEvent], None], show_all: Callable[[], object]
 ) -> KeyBindings:
     """Return the keys that differ from those of every line editor; Ctrl-O is for *show_all*."""
-    keys = KeyBindings()
     in_line = has_focus("DEFAULT_BUFFER")
+    keys = _arrows(in_line)
 
     @keys.add("enter", filter=in_line)
     def _send(event: KeyPressEvent) -> None:
@@ -175,6 +175,21 @@ def bindings(
     def _complete(event: KeyPressEvent) -> None:
         complete(event.current_buffer)
 
+    @keys.add("c-o", filter=in_line)
+    def _show_all(_event: KeyPressEvent) -> None:
+        run_in_terminal(show_all)
+
+    @keys.add("c-c", filter=in_line)
+    @keys.add("<sigint>", filter=in_line)
+    def _interrupt(event: KeyPressEvent) -> None:
+        interrupt(event)
+
+    return keys
+
+
+def _arrows(in_line: Filter) -> KeyBindings:
+    keys = KeyBindings()
+
     @keys.add("up", filter=in_line)
     def _up(event: KeyPressEvent) -> None:
         _leave_empty_menu(event.current_buffer)
@@ -184,15 +199,6 @@ def bindings(
     def _down(event: KeyPressEvent) -> None:
         _leave_empty_menu(event.current_buffer)
         event.current_buffer.auto_down(count=event.arg)
-
-    @keys.add("c-o", filter=in_line)
-    def _show_all(_event: KeyPressEvent) -> None:
-        run_in_terminal(show_all)
-
-    @keys.add("c-c", filter=in_line)
-    @keys.add("<sigint>", filter=in_line)
-    def _interrupt(event: KeyPressEvent) -> None:
-        interrupt(event)
 
     return keys
 

@@ -18,7 +18,7 @@ from core.feature import Command, Feature, command
 from core.loop.approval import MODES, Approval, ApprovalMode
 from core.loop.thinking import Mode
 from core.session_choice import SessionChoice, when
-from core.tools import Risk, Toolbox, finish
+from core.tools import Risk, Toolbox
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.completion import Usage
 from utils.text.nearest import nearest
@@ -108,11 +108,6 @@ class Commands(Feature):
         rows = tuple((tool.name, _RISKS[tool.risk], tool.summary) for tool in self._desk.tools)
         columns = (phrase("tool"), phrase("risk"), phrase("what it does"))
         return TableCard(phrase("Tools"), rows, columns)
-
-    @command("/tree", "Show the files of the project.")
-    def tree(self, rest: str) -> Card:
-        tools = self._desk.tools
-        return finish(tools.run(tools.find("list_files"), {"path": rest or ".", "depth": 3})).card
 
     @command("/history", "Show the turns of this session.")
     def history(self, _: str) -> Card:

@@ -16,6 +16,7 @@ from utils.i18n import Phrase, Text, phrase
 if TYPE_CHECKING:
     from core.conversation.history import History
     from core.observer import Observer
+    from core.tools import Tool, Toolbox
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -25,6 +26,7 @@ class SessionHandle(Protocol):
 
     session: str
     history: History
+    tools: Toolbox
     model: Any
     observer: Observer | None
 
@@ -78,6 +80,9 @@ class PostRunConfirmation:
 class Feature:
     """What a family may bring beside its tools and commands; by default nothing."""
 
+    stands_in_for: Sequence[type] = ()
+    """The classes whose tools an earlier session may have used, and this one does not offer."""
+
     def context(self) -> Iterable[Section]:
         """Return what the model should know now; asked before every model call: be quick."""
         return ()
@@ -86,11 +91,11 @@ class Feature:
         """Return rows for `/status`."""
         return ()
 
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:  # noqa: ARG002
+    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:  # noqa: ARG002
         """Return why this call needs the person's leave even in guarded mode, or None."""
         return None
 
-    def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:  # noqa: ARG002
+    def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card | None:  # noqa: ARG002
         """Return what this call would do, None where it is plain from the arguments.
 
         Raises `ToolError` where it cannot be done; then nobody is asked whether it may.
@@ -105,7 +110,7 @@ class Feature:
         """Return how many characters at the end may begin something that nobody may see."""
         return 0
 
-    def reveal(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002
+    def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002
         """Return *arguments* with what nobody may see in the place of its names."""
         return arguments
 

@@ -55,15 +55,15 @@ class FeatureSet:
     def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return *arguments* with what was hidden from the model, where *tool* may have it."""
         for family in self.families:
-            arguments = family.reveal(tool.name, arguments)
+            arguments = family.reveal(tool, arguments)
         return arguments
 
     def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card:
         """Return what a call would do, for the person: nothing in it that nobody may see."""
         given = self.reveal(tool, arguments)
-        previews = (family.preview(tool.name, given) for family in self.families)
+        previews = (family.preview(tool, given) for family in self.families)
         card = next((card for card in previews if card), None)
-        return mapped(card or preview(tool.name, arguments), self.blind)
+        return mapped(card or preview(tool, arguments), self.blind)
 
     def standing(self) -> str:
         return "\n".join(filter(None, (family.standing() for family in self.families)))
@@ -72,11 +72,11 @@ class FeatureSet:
         told = (family.still_open() for family in self.families)
         return next((what for what in told if what), None)
 
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         concerns = (family.concern(tool, arguments) for family in self.families)
         return next((concern for concern in concerns if concern), None)
 
 
 def changes_files(tool: Tool) -> bool:
     """Return whether a call of *tool* may change the project folder."""
-    return tool.risk in CHANGING and not tool.touches_nothing
+    return tool.risk in CHANGING and not tool.spec.touches_nothing

@@ -34,7 +34,15 @@ class Annotations(Feature):
         self._others: dict[str, tuple[int, int]] = {}
         self._set_aside = ""
 
-    @tool(Risk.WRITE, phrase("Keep a note on a file."))
+    @tool(
+        Risk.WRITE,
+        phrase("Keep a note on a file."),
+        verb=phrase("Note"),
+        icon="note",
+        subject="{path}",
+        opens="path",
+        state="notes",
+    )
     def annotate_file(self, path: str, note: Annotated[str, "Empty removes the note."]) -> Outcome:
         """Set the one note kept on a file: what it is for, what to mind. It follows renames."""
         path = self._project.meant(path) or path

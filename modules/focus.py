@@ -44,7 +44,16 @@ class Focus(Feature):
         self._seen = 0.0
         self._has_kept_files = False
 
-    @tool(Risk.READ, phrase("Keep a file in view of the model."))
+    @tool(
+        Risk.READ,
+        phrase("Keep a file in view of the model."),
+        verb=phrase("Focus"),
+        icon="pin",
+        subject="{path}",
+        opens="path",
+        state="focus",
+        touches_nothing=True,
+    )
     def focus_file(self, path: str) -> Outcome:
         """Keep a file's current content always before you (3 files at most), for work that
         returns to it again and again."""
@@ -54,14 +63,19 @@ class Focus(Feature):
             told = f"{told} {heavy}"
         return Outcome(told, self._card())
 
-    @tool(Risk.READ, phrase("Let go of a file that is kept in view."))
+    @tool(
+        Risk.READ,
+        phrase("Let go of a file that is kept in view."),
+        verb=phrase("Unfocus"),
+        icon="pin",
+        subject="{path}",
+        state="focus",
+        touches_nothing=True,
+    )
     def unfocus_file(self, path: str) -> Outcome:
         """Take a file out of focus."""
         path = self._drop(path)
         return Outcome(f"{visible(path)} is no longer in focus.", self._card())
-
-    focus_file.__touches_nothing__ = True  # type: ignore[attr-defined]
-    unfocus_file.__touches_nothing__ = True  # type: ignore[attr-defined]
 
     @command("/focus [PATH…]", "Keep up to 3 files before the model; without PATH list them.")
     def focus(self, rest: str) -> Card:

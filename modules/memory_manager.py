@@ -47,18 +47,24 @@ class Memory(Feature):
         self._told: tuple[Stamp | None, str] = (None, "")
         self._seen: tuple[Stamp | None, list[str]] = (None, [])
 
-    @tool(Risk.WRITE, phrase("Keep a sentence beyond the session."))
+    @tool(
+        Risk.WRITE,
+        phrase("Keep a sentence beyond the session."),
+        verb=phrase("Remember"),
+        icon="brain",
+        subject="{text}",
+        state="memory",
+        # Nothing enters the memory without the person's yes, whatever else needs none.
+        always_ask=phrase(
+            "What is remembered is told to the model in every later session of this project."
+        ),
+    )
     def remember(self, text: str, category: str = "fact") -> Outcome:
         """Keep one fact, preference or decision for all later sessions of this project. Only
         what lasts and is not in the files."""
         item = self._add(text, category)
         card = TextCard(phrase("Remembered"), phrase("as {id}", id=item.id))
         return Outcome("Remembered for later sessions.", card)
-
-    # Nothing enters the memory without the person's yes, whatever else needs none.
-    remember.__always_ask__ = phrase(  # type: ignore[attr-defined]
-        "What is remembered is told to the model in every later session of this project."
-    )
 
     @command("/memory", "Show what is remembered about this project.")
     def show(self, _rest: str) -> Card:

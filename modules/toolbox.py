@@ -65,7 +65,7 @@ def families(
     secrets = Secrets(
         project.root, choices.known_secrets, data.shows_secrets, is_wanted=choices.hide_secrets
     )
-    outputs = Outputs(data.outputs, blind=secrets.blind)
+    outputs = Outputs(data.outputs, reader=FileManager.read_file.__name__, blind=secrets.blind)
     notes = Annotations(project, data.notes)
     todos, focus = Todos(), Focus(project, context_limit=choices.context_limit)
     memory = Memory(data.memory)

@@ -66,6 +66,7 @@ body { overflow: auto; } html, body { height: auto; }
 </head>
 <body>
 <main class="column"><div class="head-line"><h1>{{ title }}</h1><div class="buttons" id="play"></div></div><div id="conversation"></div></main>
+<script type="application/json" id="tools">{{ tools|safe }}</script>
 <script type="application/json" id="events">{{ events|safe }}</script>
 <script type="application/json" id="pictures">{{ pictures|safe }}</script>
 <script type="module">{% raw %}${await script()}{% endraw %}</script>

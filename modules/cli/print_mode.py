@@ -35,7 +35,7 @@ from core.events import (
     Warned,
 )
 from modules.cli.next_steps import hint_at_the_limit, hint_for
-from modules.cli.render.call_titles import called
+from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.plain_cards import card_text, given
 from modules.cli.task_changes import Changes
 from modules.translator import Translator
@@ -100,6 +100,8 @@ class PlainScreen:
         self._card: Card | None = None
         self._hint: Phrase | None = None
         self._lost: OutputLost | None = None
+        self.titles = CallTitles()
+        """Of the tools of the terminal, once there is one."""
         self.has_begun = False
         """Whether anything has happened yet."""
 
@@ -122,7 +124,7 @@ class PlainScreen:
             case ToolStarted():
                 self._texts.clear()
                 self._kept_texts = 0
-                self._call, self._is_loss = called(event.name, event.arguments), False
+                self._call, self._is_loss = self.titles.title(event.name, event.arguments), False
             case ToolFinished():
                 self._finish_tool(event)
             case Warned() if self._is_loss:

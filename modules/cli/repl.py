@@ -227,6 +227,7 @@ def is_command(line: str) -> bool:
 
 def make_screen(terminal: MainTerminal, words: Translator, ahead: TypedAhead) -> CliScreen:
     from modules.cli.input.approval_input import Keyboard
+    from modules.cli.render.call_titles import CallTitles
     from modules.cli.render.screen import CliScreen
     from modules.cli.render.theme import make_console
 
@@ -234,7 +235,11 @@ def make_screen(terminal: MainTerminal, words: Translator, ahead: TypedAhead) ->
     if somebody_is_there():
         keyboard = Keyboard(sys.stdin.fileno(), terminal.stop, words, ahead)
     screen = CliScreen(
-        make_console(), words, asker=keyboard, is_practice=lambda: terminal.is_practice
+        make_console(),
+        words,
+        CallTitles(terminal.tools.specs),
+        asker=keyboard,
+        is_practice=lambda: terminal.is_practice,
     )
     ahead.away, ahead.show_all = screen.away, screen.show_all
     return screen

@@ -116,6 +116,7 @@ class WebServer:
             self.access,
             self._house.log.keep,
             self._picture_of,
+            self._first.tools.specs,
             version=house.version,
             language=house.language,
             start=house.start,
@@ -149,14 +150,20 @@ class WebServer:
             url=self.url,
             port=self.port,
         )
-        commands = self._first.commands
+        commands, tools = self._first.commands, self._first.tools
         sessions = SessionsApi(
             self.workspace,
-            lambda *told: replay_page(self.app, self._files)(*told),
+            lambda *told: replay_page(self.app, self._files, tools.specs)(*told),
             self._veil,
         )
         files = FilesApi(self._files, self._listing, self.workspace, self._veil)
-        server = ServerApi(about, self.access, self.workspace, lambda: list(commands.values()))
+        server = ServerApi(
+            about,
+            self.access,
+            self.workspace,
+            lambda: list(commands.values()),
+            lambda: tools.specs,
+        )
         changes = ChangesApi(house.project, self.workspace, self._listing.stamps)
         pictures = PicturesApi(self.workspace)
         return routes_of(server, sessions, desk, pictures, changes, files)

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { byDay, listedRows, openQuestion } from "../../static/js/state/derived.js";
 import { aged, explored, grouped, marked } from "../../static/js/state/shown.js";
+import { learnTools } from "../../static/js/state/tool_specs.js";
 import { matching } from "../../static/js/state/matching.js";
 import { wordAt } from "../../static/js/state/typing.js";
 
@@ -16,6 +17,13 @@ const call = (key, name, more = {}) => ({
   card: null,
   changes: [],
   ...more,
+});
+
+learnTools({
+  read_file: { explores: "files" },
+  search_text: { explores: "searches" },
+  list_files: { explores: "folders" },
+  run_command: { explores: "" },
 });
 
 test("calls that only look are one group, others are not", () => {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from core.conversation.store import SessionInfo
 from core.events import ApprovalAsked, CommandAnswered, Reply, TurnFinished
 from core.session_choice import SessionChoice
+from core.tool_spec import ToolSpec
 from modules.cli.attach.http import Packet, ServerLink, event_of, new_id
 from modules.cli.attach.listener import EventListener
 from modules.cli.attach.packet_reader import commands, last_turn
@@ -19,6 +20,7 @@ from modules.cli.attach.unsent import Unsent
 from modules.cli.input.keyboard import TypedAhead, quiet
 from modules.cli.input.startup_questions import somebody_is_there
 from modules.cli.input.typeahead import TypeAheadListener
+from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.screen import CliScreen
 from modules.cli.render.theme import make_console
 from modules.translator import Translator
@@ -84,7 +86,11 @@ class AttachClient:
         answered = self._questions.answered
         hand = RemoteApprover(answered, words, ahead, self._stop) if self._is_terminal else None
         self._screen = CliScreen(
-            make_console(), words, asker=hand, is_practice=lambda: self._state["practice"]
+            make_console(),
+            words,
+            _titles(link),
+            asker=hand,
+            is_practice=lambda: self._state["practice"],
         )
         ahead.away, ahead.show_all = self._screen.away, self._screen.show_all
         self._line = _line(link, words, ahead, lambda: self._state) if hand else None
@@ -369,6 +375,11 @@ class AttachClient:
         if not answer["won"]:
             self._screen.say(phrase("It was answered on another screen first."), "dim")
         return True
+
+
+def _titles(link: ServerLink) -> CallTitles:
+    tools = link.ask("GET", "/api/status").get("tools", {})  # an older server tells of none
+    return CallTitles(from_plain(Mapping[str, ToolSpec], tools))
 
 
 def _line(

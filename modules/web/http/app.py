@@ -10,6 +10,7 @@ from typing import Any
 from flask import Flask, Response, redirect, render_template, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from core.tool_spec import ToolSpec
 from modules.web.embedding import embedded, given
 from modules.web.files.content import FileContents
 from modules.web.http.auth import Authenticator
@@ -23,6 +24,7 @@ from modules.web.servers.event_loop import EventLoop
 from modules.web.sessions.notifier import Failed
 from utils.i18n import phrase
 from utils.pictures import ReadPicture
+from utils.text.codec import to_plain
 
 ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "static"
@@ -37,12 +39,13 @@ def make_app(
     access: Authenticator,
     failed: Failed,
     picture_of: PictureOf,
+    tools: Mapping[str, ToolSpec],
     *,
     version: str,
     language: str,
     start: str = "",
 ) -> Flask:
-    """Return the application; *failed* logs a failure of ours.
+    """Return the application; *failed* logs a failure of ours, *tools* are the model's.
 
     A login leads to the session *start*, or where the page was last.
     """
@@ -52,7 +55,7 @@ def make_app(
         _add(app, route, hub, failed)
     statics = Statics(STATIC)
     statics.add_to(app)
-    _add_page(app, hub, picture_of, statics, version=version, language=language)
+    _add_page(app, hub, picture_of, tools, statics, version=version, language=language)
     _add_login(app, access, f"/s/{start}" if start else "/")
     _add_description(app, describe(routes, version=version))
     app.register_error_handler(HTTPException, _no_answer)
@@ -170,12 +173,17 @@ def _add_page(
     app: Flask,
     hub: EventLoop,
     picture_of: PictureOf,
+    tools: Mapping[str, ToolSpec],
     statics: Statics,
     *,
     version: str,
     language: str,
 ) -> None:
-    """Answer with the page; that of an open session bears its picture, so that it need not ask."""
+    """Answer with the page, which bears what it needs at once and so need not ask for it.
+
+    That is what *tools* declare and the picture of a session that is open.
+    """
+    declared = _inside_script(to_plain(tools))
 
     def page(session: str = "") -> str:
         lang = request.args.get("lang", language)
@@ -187,6 +195,7 @@ def _add_page(
             version=version,
             static=statics.address(),
             picture=_inside_script(picture) if picture else "",
+            tools=declared,
         )
 
     app.add_url_rule("/", "page", page)
@@ -260,15 +269,23 @@ def _schema(operation: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def replay_page(
-    app: Flask, files: FileContents
+    app: Flask, files: FileContents, tools: Mapping[str, ToolSpec]
 ) -> Callable[[str, list[dict[str, Any]], ReadPicture], str]:
-    """Return what makes a self-contained page that shows a session, and pictures of *files*."""
+    """Return what makes a self-contained page that shows a session, and pictures of *files*.
+
+    *tools* are those that its calls may be of.
+    """
+    declared = _inside_script(to_plain(tools))
 
     def render(title: str, events: list[dict[str, Any]], read_picture: ReadPicture) -> str:
         pictures = _inside_script(embedded(events, files) | given(events, read_picture))
         with app.app_context():
             return render_template(
-                "replay.html", title=title, events=_inside_script(events), pictures=pictures
+                "replay.html",
+                title=title,
+                events=_inside_script(events),
+                pictures=pictures,
+                tools=declared,
             )
 
     return render

@@ -32,14 +32,14 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def tools(house: House, *, allow_limits_only: bool = False) -> TerminalOps:
-    outputs = Outputs(house.data / "outputs")
+    outputs = Outputs(house.data / "outputs", reader="read_file")
     sandbox = house.sandbox(allow_limits_only=allow_limits_only)
     return TerminalOps(Folder(house.project), sandbox, Stop(), outputs)
 
 
 def test_the_times_of_a_run_are_settings(house: House) -> None:
     sandbox = house.sandbox(allow_limits_only=True)
-    outputs = Outputs(house.data / "outputs")
+    outputs = Outputs(house.data / "outputs", reader="read_file")
     made = TerminalOps(
         Folder(house.project), sandbox, Stop(), outputs, run_seconds=30, call_seconds=2
     )

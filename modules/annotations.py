@@ -57,6 +57,7 @@ class Annotations(Feature):
     @command(
         "/note [PATH] [TEXT]",
         "Note TEXT on a file; without TEXT show its note, without PATH all; - removes it.",
+        is_concurrent=True,
     )
     def note_command(self, rest: str) -> Card:
         self.sync()

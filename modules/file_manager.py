@@ -107,7 +107,11 @@ class FileManager(Feature):
         head = f"{visible(folder) or '.'}/ ({count})"
         return Outcome("\n".join([head, *listing.lines]), listing.card(folder))
 
-    @command("/tree", "Show the files of the project.")
+    @command(
+        "/tree",
+        "Show the files of the project.",
+        is_concurrent=True,
+    )
     def tree(self, rest: str) -> Card:
         return self.list_files(rest or ".", depth=3).card
 

@@ -77,7 +77,12 @@ class Focus(Feature):
         path = self._drop(path)
         return Outcome(f"{visible(path)} is no longer in focus.", self._card())
 
-    @command("/focus [PATH…]", "Keep up to 3 files before the model; without PATH list them.")
+    @command(
+        "/focus [PATH…]",
+        "Keep up to 3 files before the model; without PATH list them.",
+        is_concurrent=True,
+        belongs_to_session=True,
+    )
     def focus(self, rest: str) -> Card:
         with self._whole_or_none():
             named = self._named(rest)
@@ -86,7 +91,13 @@ class Focus(Feature):
                 self._put(path)
         return self._card()
 
-    @command("/unfocus [PATH…]", "Take files out of focus; without PATH all of them.")
+    @command(
+        "/unfocus [PATH…]",
+        "Take files out of focus; without PATH all of them.",
+        is_concurrent=True,
+        belongs_to_session=True,
+        button="unfocus",
+    )
     def unfocus(self, rest: str) -> Card:
         with self._whole_or_none():
             for path in self._named(rest) or [*self._paths, *self._gone]:

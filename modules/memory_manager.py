@@ -66,7 +66,11 @@ class Memory(Feature):
         card = TextCard(phrase("Remembered"), phrase("as {id}", id=item.id))
         return Outcome("Remembered for later sessions.", card)
 
-    @command("/memory", "Show what is remembered about this project.")
+    @command(
+        "/memory",
+        "Show what is remembered about this project.",
+        is_concurrent=True,
+    )
     def show(self, _rest: str) -> Card:
         items = items_of(self._text())
         if not items:
@@ -80,12 +84,20 @@ class Memory(Feature):
         rows = tuple((item.id, item.text) for item in items)
         return TableCard(phrase("Memory: {path}", path=str(self._file.path)), rows)
 
-    @command("/remember TEXT", "Remember TEXT for every later session of this project.")
+    @command(
+        "/remember TEXT",
+        "Remember TEXT for every later session of this project.",
+        is_concurrent=True,
+    )
     def remember_this(self, rest: str) -> Card:
         item = self._add(rest, "fact")
         return TextCard(phrase("Remembered"), f"{item.id}  {item.text}")
 
-    @command("/forget ID", "Forget what /memory shows under ID.")
+    @command(
+        "/forget ID",
+        "Forget what /memory shows under ID.",
+        is_concurrent=True,
+    )
     def forget(self, rest: str) -> Card:
         if not rest:
             raise ToolError(phrase("Which one? /forget takes an ID that /memory shows."))

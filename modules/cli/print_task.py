@@ -11,7 +11,6 @@ from collections.abc import Callable
 from core.loop.turn import drive
 from core.main_terminal import MainTerminal
 from modules.cli.print_mode import PlainScreen
-from modules.cli.render.call_titles import CallTitles
 from utils.i18n import Phrase, UserError, phrase
 from utils.logger import FailureLog
 from utils.system.interrupts import stopping
@@ -41,7 +40,7 @@ def run_task(
     *said* is what of it the person typed, which may name pictures. Raises `UserError` when nothing
     of it could be begun, as with any bad setting.
     """
-    screen.titles = CallTitles(terminal.tools.specs)
+    screen.learn(terminal.tools, terminal.commands)
     turn = terminal.ask(task, terminal.pictures_in(said))
     with stopping(terminal.stop.set):
         try:

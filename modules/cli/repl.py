@@ -10,7 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.commands import Commands
 from core.events import CommandAnswered, Event, Reply, TurnStarted
+from core.feature import name_of
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
 from modules.cli.input.keyboard import TypedAhead, quiet
@@ -157,7 +159,7 @@ class Repl:
         terminal = self._terminal
 
         def run(line: str) -> None:
-            if line == "/stop":
+            if line == name_of(Commands.stop):
                 terminal.stop.set()
                 return
             try:

@@ -228,7 +228,11 @@ class Secrets(Feature):
                 ),
             )
 
-    @command("/secrets [on|off]", "Hide the values of .env files from the model, or show them.")
+    @command(
+        "/secrets [on|off]",
+        "Hide the values of .env files from the model, or show them.",
+        is_concurrent=True,
+    )
     def switch(self, rest: str) -> Card:
         if rest not in ("", "on", "off"):
             raise UserError(phrase("Say /secrets on or /secrets off."))

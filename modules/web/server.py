@@ -16,6 +16,7 @@ from typing import Any
 from flask_socketio import SocketIO
 
 from core.cards import Change
+from core.feature import buttons_of
 from core.web_terminal import Packet, WebTerminal
 from modules.annotations import Annotations
 from modules.files.project import Project
@@ -117,6 +118,7 @@ class WebServer:
             self._house.log.keep,
             self._picture_of,
             self._first.tools.specs,
+            buttons_of(self._first.commands.values()),
             version=house.version,
             language=house.language,
             start=house.start,

@@ -140,9 +140,7 @@ def test_lines_of_a_file_of_any_size_are_read(files: FileManager, root: Path) ->
     answer = files.read_file("huge.log", 1, 4).text.split("\n")
     assert (answer[1], answer[2], answer[4]) == ("1│first", "2│中文", "4│after")
     assert len(answer[3]) < 5_000
-    with pytest.raises(
-        ToolError, match=r"huge.log is too large to read whole .*; use Python"
-    ):
+    with pytest.raises(ToolError, match=r"huge.log is too large to read whole .*; use Python"):
         files.read_file("huge.log", 9, 10)
 
 

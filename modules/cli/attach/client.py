@@ -8,8 +8,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.commands import Commands
 from core.conversation.store import SessionInfo
 from core.events import ApprovalAsked, CommandAnswered, Reply, TurnFinished
+from core.feature import name_of
 from core.session_choice import SessionChoice
 from core.tool_spec import ToolSpec
 from modules.cli.attach.http import Packet, ServerLink, event_of, new_id
@@ -33,7 +35,7 @@ from utils.waiting import Stop
 if TYPE_CHECKING:
     from modules.cli.attach.attached_prompt import AttachedPrompt
 
-LEAVING = ("exit", "quit", "/exit")
+LEAVING = ("exit", "quit", name_of(Commands.exit))
 _ENDS = (CommandAnswered.__name__, TurnFinished.__name__)
 
 
@@ -126,12 +128,12 @@ class AttachClient:
     def _put(self, text: str) -> None:
         """Send *text*; a person who says `/resume` alone chooses here."""
         name, _, rest = text.strip().partition(" ")
-        if name != "/resume" or not self._is_terminal:
+        if name != name_of(Commands.resume) or not self._is_terminal:
             self._send(text)
             return
         try:
             if rest.strip():
-                self._send(f"/resume {self._choice.id_of(rest.strip())}")
+                self._send(f"{name} {self._choice.id_of(rest.strip())}")
                 return
             rows = self._link.ask("GET", "/api/sessions")["sessions"]
             found = [from_plain(SessionInfo, row) for row in rows]
@@ -186,7 +188,7 @@ class AttachClient:
         waiting = self._unsent.take()
         given = {"text": text, "cmd": command, "stream": False, "instead": waiting}
         try:
-            answer = self._link.ask("POST", self._messages, **given)
+            answer = self._link.ask("POST", self._address("messages"), **given)
         except UserError as problem:
             self._screen.say(problem.what, "red")
             if self._line:
@@ -201,20 +203,19 @@ class AttachClient:
 
     def _tell_move(self, text: str) -> None:
         """Say where the command *text* has led."""
-        if text.split()[0] == "/new":
+        if text.split()[0] == name_of(Commands.new):
             self._screen.say(phrase("A new session."), "bold")
         else:
             turns = self._state["turn"]
             said = phrase("Session {id} goes on, turns: {n}.", id=self._session, n=turns)
             self._screen.say(said, "bold")
 
-    @property
-    def _messages(self) -> str:
-        return f"/api/sessions/{self._session}/messages"
+    def _address(self, what: str) -> str:
+        return f"/api/sessions/{self._session}/{what}"
 
     def _stop(self) -> None:
         with suppress(UserError):
-            self._link.ask("POST", f"/api/sessions/{self._session}/stop")
+            self._link.ask("POST", self._address("stop"))
 
     # --- in --------------------------------------------------------------------------------------
 
@@ -344,7 +345,8 @@ class AttachClient:
 
     def _send_meanwhile(self, line: str) -> None:
         try:
-            answer = self._link.ask("POST", self._messages, text=line, cmd=new_id(), stream=False)
+            sent = {"text": line, "cmd": new_id(), "stream": False}
+            answer = self._link.ask("POST", self._address("messages"), **sent)
         except UserError as problem:
             self._screen.say(problem.what, "red")
             return
@@ -366,9 +368,10 @@ class AttachClient:
 
     def _reply(self, call_id: str, reply: Reply) -> bool:
         """Send *reply*; return whether the question is over, for whatever reason."""
-        path = f"/api/sessions/{self._session}/confirm"
         try:
-            answer = self._link.ask("POST", path, call_id=call_id, **to_plain(reply))
+            answer = self._link.ask(
+                "POST", self._address("confirm"), call_id=call_id, **to_plain(reply)
+            )
         except UserError as problem:
             self._screen.say(problem.what, "red")
             return False

@@ -40,12 +40,15 @@ def make_app(
     failed: Failed,
     picture_of: PictureOf,
     tools: Mapping[str, ToolSpec],
+    commands: Mapping[str, str],
     *,
     version: str,
     language: str,
     start: str = "",
 ) -> Flask:
     """Return the application; *failed* logs a failure of ours, *tools* are the model's.
+
+    *commands* are those that have buttons, by what these call them by.
 
     A login leads to the session *start*, or where the page was last.
     """
@@ -55,7 +58,15 @@ def make_app(
         _add(app, route, hub, failed)
     statics = Statics(STATIC)
     statics.add_to(app)
-    _add_page(app, hub, picture_of, tools, statics, version=version, language=language)
+    _add_page(
+        app,
+        hub,
+        picture_of,
+        {"tools": tools, "commands": commands},
+        statics,
+        version=version,
+        language=language,
+    )
     _add_login(app, access, f"/s/{start}" if start else "/")
     _add_description(app, describe(routes, version=version))
     app.register_error_handler(HTTPException, _no_answer)
@@ -173,7 +184,7 @@ def _add_page(
     app: Flask,
     hub: EventLoop,
     picture_of: PictureOf,
-    tools: Mapping[str, ToolSpec],
+    declared: Mapping[str, Mapping[str, Any]],
     statics: Statics,
     *,
     version: str,
@@ -181,9 +192,9 @@ def _add_page(
 ) -> None:
     """Answer with the page, which bears what it needs at once and so need not ask for it.
 
-    That is what *tools* declare and the picture of a session that is open.
+    That is what is *declared*, and the picture of a session that is open.
     """
-    declared = _inside_script(to_plain(tools))
+    brought = {name: _inside_script(to_plain(what)) for name, what in declared.items()}
 
     def page(session: str = "") -> str:
         lang = request.args.get("lang", language)
@@ -195,7 +206,7 @@ def _add_page(
             version=version,
             static=statics.address(),
             picture=_inside_script(picture) if picture else "",
-            tools=declared,
+            **brought,
         )
 
     app.add_url_rule("/", "page", page)

@@ -5,6 +5,7 @@ import { icon } from "../lib/icons.js";
 import { size, visible } from "../lib/format.js";
 import { remember, remembered } from "../lib/memory.js";
 import { say, t } from "../lib/words.js";
+import { lineOf } from "../state/command_names.js";
 import { mention } from "../state/typing.js";
 import { Completion } from "./completion.js";
 
@@ -305,7 +306,7 @@ function queueView(app) {
 function modeButton(app) {
   const mode = button({ class: "quiet small", on: { click: toggle } });
   async function toggle() {
-    const answer = await app.aside(app.known.state?.mode === "think" ? "/fast" : "/think");
+    const answer = await app.aside(lineOf(app.known.state?.mode === "think" ? "fast" : "think"));
     if (answer?.done && answer.card.body) app.notice(say(answer.card.body));
   }
   app.show(({ state }) => {
@@ -328,7 +329,7 @@ function approvalButton(app) {
     { class: "quiet small", "aria-label": t("Approval mode"), title: t("What it asks about") },
     ...Object.entries(options).map(([value, words]) => h("option", { value }, words)),
   );
-  select.addEventListener("change", () => app.aside(`/approve ${select.value}`));
+  select.addEventListener("change", () => app.aside(lineOf("approval", select.value)));
   app.show(({ state }) => {
     if (state && select.value !== state.approval) select.value = state.approval;
   });

@@ -216,7 +216,7 @@ def test_a_command_that_a_session_begins_with_may_need_an_option(opening: str, t
     err = StringIO()
     screen = PlainScreen("text", StringIO(), err, ENGLISH, opening=opening)
     methods = (Commands.model, Commands.think, Commands.show_status, UndoCommands.undo)
-    specs: list[CommandSpec] = [method.__command__ for method in methods]
+    specs: list[CommandSpec] = [vars(method)["__command__"] for method in methods]
     screen.learn(Toolbox([]), {spec.name: Command(spec, str) for spec in specs})
     screen.show(CommandAnswered(opening.split()[0], CARD))
     screen.finish()

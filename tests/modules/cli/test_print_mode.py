@@ -30,6 +30,7 @@ from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.cli.print_mode import Output, PlainScreen
 from modules.cli.render.plain_cards import card_text
 from modules.translator import Translator
+from tests.declared_tools import SPECS
 from utils.i18n import phrase
 from utils.llm.completion import Usage
 
@@ -61,6 +62,7 @@ def play(
 ) -> tuple[int, str, str]:
     out, err = StringIO(), StringIO()
     screen = PlainScreen(output, out, err, words, project="/p")
+    screen.learn(Toolbox([], SPECS), {})
     for event in events:
         screen.show(event)
     return screen.finish("s1"), out.getvalue(), err.getvalue()

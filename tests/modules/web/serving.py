@@ -19,8 +19,12 @@ import socketio
 
 from core.feature import Feature
 from core.web_terminal import Packet, WebTerminal
+from modules.checkpoints.checkpoints import Checkpoints
+from modules.checkpoints.undo.recorder import CallRecorder
 from modules.files.project import Project
 from modules.focus import Focus
+from modules.fork import Forking
+from modules.pictures.picture_store import PictureStore
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
 from modules.web.server import ServerConfig, WebServer
@@ -187,6 +191,11 @@ class Page:
                 return packet
 
 
+def _forking(store: Sessions, project: Project, data: DataFolder) -> Forking:
+    undo = CallRecorder(project, Checkpoints(project.root, data.checkpoints))
+    return Forking(store, project.root, undo, data.all, PictureStore(data.pictures))
+
+
 @contextmanager
 def serving(
     mode: AsyncMode,
@@ -206,7 +215,10 @@ def serving(
     def open_terminal(emit: Any) -> WebTerminal:
         return WebTerminal(
             model=model,
-            families=[Box(), Focus(project), *more(project, data)],
+            families=[
+                *(Box(), Focus(project), _forking(store, project, data)),
+                *more(project, data),
+            ],
             store=store,
             project="demo",
             system_text="You are a test.",

@@ -117,15 +117,16 @@ def test_the_person_has_the_command_the_card_and_the_setting(product: Path, proj
 
 
 def test_the_model_has_the_tool(product: Path, project: Path) -> None:
-    with Simulator(Call("count_words", path="notes.txt"), Say("Six.")) as api:
+    with Simulator([Call("count_words", path="notes.txt"), Say("Six.")]) as server:
         told = onefold(
             product,
             project,
             *("-p", "How many words?", "--output", "stream-json", "--fast"),
-            DEEPSEEK_BASE_URL=api.base_url,
+            DEEPSEEK_BASE_URL=server.url,
         )
-        offered = [tool["function"] for tool in api.requests[0].body["tools"]]
-        answer = api.requests[1].body["messages"][-1]["content"]
+        first, second = (json.loads(request.raw) for request in server.requests)
+    offered = [tool["function"] for tool in first["tools"]]
+    answer = second["messages"][-1]["content"]
     (count,) = [tool for tool in offered if tool["name"] == "count_words"]
     assert count["description"] == "Count the words of a text file."
     assert answer == "notes.txt has 6 words."

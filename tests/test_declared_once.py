@@ -31,7 +31,9 @@ def declared(decorator: str) -> Iterator[tuple[str, str]]:
     """Yield the name and the file of each method that bears the mark *decorator*."""
     for path in PYTHON:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            for mark in node.decorator_list:
                 if not (isinstance(mark, ast.Call) and ast.unparse(mark.func) == decorator):
                     continue
                 usage = mark.args[0] if decorator == "command" else None

@@ -17,14 +17,11 @@ from typing import Any
 import engineio
 import socketio
 
-from core.feature import Feature
+from core.cards import Card
+from core.feature import Feature, command
 from core.web_terminal import Packet, WebTerminal
-from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.undo.recorder import CallRecorder
 from modules.files.project import Project
 from modules.focus import Focus
-from modules.fork import Forking
-from modules.pictures.picture_store import PictureStore
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
 from modules.web.server import ServerConfig, WebServer
@@ -191,9 +188,12 @@ class Page:
                 return packet
 
 
-def _forking(store: Sessions, project: Project, data: DataFolder) -> Forking:
-    undo = CallRecorder(project, Checkpoints(project.root, data.checkpoints))
-    return Forking(store, project.root, undo, data.all, PictureStore(data.pictures))
+class Forks(Feature):
+    """The command of `modules.fork`: the server itself does it."""
+
+    @command("/fork [TURN]", "Go on from the end of a turn in a new session.", leads_to="copy")
+    def fork(self, rest: str) -> Card:
+        raise AssertionError(f"/fork {rest} came to a session")
 
 
 @contextmanager
@@ -215,10 +215,7 @@ def serving(
     def open_terminal(emit: Any) -> WebTerminal:
         return WebTerminal(
             model=model,
-            families=[
-                *(Box(), Focus(project), _forking(store, project, data)),
-                *more(project, data),
-            ],
+            families=[Box(), Focus(project), Forks(), *more(project, data)],
             store=store,
             project="demo",
             system_text="You are a test.",

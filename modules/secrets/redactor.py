@@ -29,8 +29,10 @@ from modules.secrets.env_files import (
 from modules.secrets.secret_encodings import SecretForms
 from utils.i18n import Phrase, Text, UserError, phrase
 
-_NAMED = re.compile(r"«SECRET:([^»\n]+)»")
-_PARTED = re.compile(r"(«SECRET:[^»\n]+»|\n)")
+NAME_START = "«SECRET:"
+"""How what stands for a secret begins; its name follows, and a "»"."""
+_NAMED = re.compile(rf"{NAME_START}([^»\n]+)»")
+_PARTED = re.compile(rf"({NAME_START}[^»\n]+»|\n)")
 _LOOK_EVERY = 2.0  # seconds
 _MOST_NAMES = 60
 
@@ -248,4 +250,4 @@ class Secrets(Feature):
 
 
 def _token(name: str) -> str:
-    return f"«SECRET:{name}»"
+    return f"{NAME_START}{name}»"

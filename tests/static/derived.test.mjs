@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { byDay, listedRows, openQuestion } from "../../static/js/state/derived.js";
 import { aged, explored, grouped, marked } from "../../static/js/state/shown.js";
-import { learnTools } from "../../static/js/state/tool_specs.js";
+import { learnTools } from "../../static/js/state/declared.js";
 import { matching } from "../../static/js/state/matching.js";
 import { wordAt } from "../../static/js/state/typing.js";
 

@@ -11,7 +11,7 @@ from itertools import chain
 
 from modules.checkpoints.restore.merge3 import common
 from modules.files.editing.text_file import NotEncodable, NotExact, NotText, TextFile
-from modules.secrets.redactor import Secrets
+from modules.secrets.redactor import NAME_START, Secrets
 
 Part = tuple[str, str]
 """A part of a text as it may be seen, and as it is."""
@@ -87,7 +87,7 @@ class PageRedactor:
         becomes the value that it stands for.
         """
         old = self._parts(before)
-        if not any(map(_is_name, (seen for seen, _ in old))) and "«SECRET:" not in text:
+        if not any(map(_is_name, (seen for seen, _ in old))) and NAME_START not in text:
             return text
         return "".join(self._put_back(old, self._parts(text)))
 
@@ -133,7 +133,7 @@ def _is_typed(part: Part) -> bool:
 
 
 def _is_name(seen: str) -> bool:
-    return seen.startswith("«SECRET:")
+    return seen.startswith(NAME_START)
 
 
 def _lines(parts: Iterable[Part]) -> Iterator[list[Part]]:

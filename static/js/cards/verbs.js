@@ -2,7 +2,7 @@
 // the tools themselves.
 
 import { say } from "../lib/words.js";
-import { specOf } from "../state/tool_specs.js";
+import { specOf } from "../state/declared.js";
 
 /** Names of arguments that say what a call of an unknown tool is about, the best first. */
 const TELLING = ["path", "pattern", "query", "url", "command", "code", "text", "message"];

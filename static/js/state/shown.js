@@ -1,7 +1,7 @@
 // What the conversation shows of the items of a session: joined, and with what is known of them
 // from elsewhere; pure.
 
-import { specOf } from "./tool_specs.js";
+import { specOf } from "./declared.js";
 
 /** @typedef {import("./reducer.js").Item} Item */
 

@@ -5,7 +5,7 @@ import { icon } from "../lib/icons.js";
 import { size, visible } from "../lib/format.js";
 import { remember, remembered } from "../lib/memory.js";
 import { say, t } from "../lib/words.js";
-import { lineOf } from "../state/command_names.js";
+import { lineOf } from "../state/declared.js";
 import { mention } from "../state/typing.js";
 import { Completion } from "./completion.js";
 

@@ -4,7 +4,7 @@ import { button, h } from "../lib/dom.js";
 import { count } from "../lib/format.js";
 import { t } from "../lib/words.js";
 import { drawCard } from "../cards/cards.js";
-import { lineOf } from "../state/command_names.js";
+import { lineOf } from "../state/declared.js";
 import { PARTS } from "./context_parts.js";
 import { openDialog } from "./dialog.js";
 

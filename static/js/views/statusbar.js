@@ -3,7 +3,7 @@
 import { attribute, button, h, retext } from "../lib/dom.js";
 import { count, money } from "../lib/format.js";
 import { say, t } from "../lib/words.js";
-import { lineOf } from "../state/command_names.js";
+import { lineOf } from "../state/declared.js";
 import { cacheShare } from "../state/derived.js";
 import { PARTS } from "./context_parts.js";
 

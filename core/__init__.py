@@ -19,6 +19,8 @@
 - session_choice  Choosing among sessions by a number, where ids are shown to a person.
 - tool_aliases    Calls under the names of other agents' tools, understood where they can mean only
                   one thing.
+- tool_spec       Declaration of a tool: all that the rest of the house has to know of it, said
+                  once.
 - tools           Tools: how a method becomes something a model may call.
 - web_terminal    The terminal behind a browser: the same turns, numbered and streamed.
 """

@@ -19,7 +19,7 @@ from core.feature_set import FeatureSet
 from core.loop.approval import MODES, Approval, ApprovalMode
 from core.loop.thinking import Mode
 from core.session_choice import SessionChoice, when
-from core.tools import Risk, Toolbox, finish
+from core.tools import Risk, Toolbox
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.completion import Usage
 from utils.text.nearest import nearest
@@ -38,16 +38,6 @@ _SAID_MODES: Mapping[ApprovalMode, Phrase] = {
     "read-only": phrase("read-only"),
     "all": phrase("all"),
 }
-
-
-CONCURRENT_COMMANDS = frozenset(
-    {
-        *("/help", "/status", "/cost", "/tools", "/tree", "/history", "/sessions", "/search"),
-        *("/focus", "/unfocus", "/note", "/memory", "/remember", "/forget", "/approve", "/diff"),
-        *("/fast", "/think", "/secrets", "/export"),
-    }
-)
-"""The commands that do not touch the talk, and so may run beside a turn."""
 
 
 def has_to_wait(name: str) -> Phrase:
@@ -94,31 +84,49 @@ class Commands(Feature):
         self._desk = desk
         self._choice = SessionChoice()
 
-    @command("/help", "Show the commands.")
+    @command(
+        "/help",
+        "Show the commands.",
+        is_concurrent=True,
+    )
     def help(self, _: str) -> Card:
         rows = tuple((c.usage, c.help) for c in self._desk.commands.values())
         return TableCard(phrase("Commands"), rows)
 
-    @command("/status", "Show model, context, cost, focus, sandbox and approval.")
+    @command(
+        "/status",
+        "Show model, context, cost, focus, sandbox and approval.",
+        is_concurrent=True,
+        button="status",
+    )
     def show_status(self, _: str) -> Card:
         return TableCard(phrase("Status"), tuple(self._status_rows()))
 
-    @command("/cost", "Show the tokens and the cost of this session.")
+    @command(
+        "/cost",
+        "Show the tokens and the cost of this session.",
+        is_concurrent=True,
+        belongs_to_session=True,
+    )
     def cost(self, _: str) -> Card:
         return TableCard(phrase("Cost"), tuple(self._cost_rows()))
 
-    @command("/tools", "List the tools the model has.")
+    @command(
+        "/tools",
+        "List the tools the model has.",
+        is_concurrent=True,
+    )
     def tools(self, _: str) -> Card:
         rows = tuple((tool.name, _RISKS[tool.risk], tool.summary) for tool in self._desk.tools)
         columns = (phrase("tool"), phrase("risk"), phrase("what it does"))
         return TableCard(phrase("Tools"), rows, columns)
 
-    @command("/tree", "Show the files of the project.")
-    def tree(self, rest: str) -> Card:
-        tools = self._desk.tools
-        return finish(tools.run(tools.find("list_files"), {"path": rest or ".", "depth": 3})).card
-
-    @command("/history", "Show the turns of this session.")
+    @command(
+        "/history",
+        "Show the turns of this session.",
+        is_concurrent=True,
+        belongs_to_session=True,
+    )
     def history(self, _: str) -> Card:
         rows: list[Row] = []
         for turn, record in self._desk.history.records:
@@ -131,7 +139,11 @@ class Commands(Feature):
                     rows.append((str(turn), "Onefold", " ".join(filter(None, said))))
         return TableCard(phrase("History"), tuple(rows))
 
-    @command("/sessions", "List the sessions of this project.")
+    @command(
+        "/sessions",
+        "List the sessions of this project.",
+        is_concurrent=True,
+    )
     def sessions(self, _: str) -> Card:
         rows = tuple(
             (
@@ -144,7 +156,11 @@ class Commands(Feature):
         )
         return TableCard(phrase("Sessions"), rows)
 
-    @command("/resume [ID]", "Go on with a session; without ID, choose one.")
+    @command(
+        "/resume [ID]",
+        "Go on with a session; without ID, choose one.",
+        leads_to="known",
+    )
     def resume(self, rest: str) -> CommandAnswered:
         if not rest and self._desk.offers_sessions:
             found = self._desk.store.sessions()
@@ -156,12 +172,20 @@ class Commands(Feature):
         card = TextCard(said, self._desk.held or "")
         return CommandAnswered("/resume", card, effect="session")
 
-    @command("/new", "Begin a new session.")
+    @command(
+        "/new",
+        "Begin a new session.",
+        leads_to="new",
+    )
     def new(self, _: str) -> CommandAnswered:
         self._desk.new()
         return CommandAnswered("/new", TextCard(phrase("A new session.")), effect="session")
 
-    @command("/search TEXT", "Search all sessions of this project.")
+    @command(
+        "/search TEXT",
+        "Search all sessions of this project.",
+        is_concurrent=True,
+    )
     def search(self, rest: str) -> Card:
         if not rest:
             raise UserError(phrase("Say what to search for: /search TEXT"))
@@ -172,16 +196,34 @@ class Commands(Feature):
         title = phrase("“{text}” in the sessions, found: {n}", text=_first_line(rest), n=len(rows))
         return TableCard(title, rows)
 
-    @command("/compact", "Sum up all turns but the last, to make room.")
+    @command(
+        "/compact",
+        "Sum up all turns but the last, to make room.",
+        takes_back=True,
+        belongs_to_session=True,
+        button="compact",
+    )
     def compact(self, _: str) -> Card:
         return TextCard(self._desk.compact())
 
-    @command("/fast", "Never think before acting, but for one call when a task goes in circles.")
+    @command(
+        "/fast",
+        "Never think before acting, but for one call when a task goes in circles.",
+        is_concurrent=True,
+        option="--fast",
+        button="fast",
+    )
     def fast(self, _: str) -> Card:
         self._desk.mode = "fast"
         return self._mode_card(phrase("Fast mode: the model acts without thinking first."))
 
-    @command("/think", "Think in the first step of each task.")
+    @command(
+        "/think",
+        "Think in the first step of each task.",
+        is_concurrent=True,
+        option="--think",
+        button="think",
+    )
     def think(self, _: str) -> Card:
         self._desk.mode = "think"
         return self._mode_card(phrase("Think-once mode: the first step of each task thinks."))
@@ -193,6 +235,8 @@ class Commands(Feature):
     @command(
         "/model [NAME|forget|set FIELD=VALUE]",
         "Show or change the model; forget what was learnt of its server, or say it yourself.",
+        option="--model",
+        shows_alone=True,
     )
     def model(self, rest: str) -> Card:
         if rest and self._desk.is_practice:
@@ -252,7 +296,14 @@ class Commands(Feature):
             raise UserError(nearest(problem, name, names))
         return name
 
-    @command("/approve [MODE]", "Show or change what you are asked about: guarded, ask, …")
+    @command(
+        "/approve [MODE]",
+        "Show or change what you are asked about: guarded, ask, …",
+        is_concurrent=True,
+        option="--approve",
+        shows_alone=True,
+        button="approval",
+    )
     def approve(self, rest: str) -> Card:
         if rest:
             self._desk.approval.mode = _mode(rest)

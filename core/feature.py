@@ -7,9 +7,9 @@ session …) it names as its bases: see `core.hooks`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from core.cards import Card
 from utils.i18n import Phrase, phrase
@@ -17,6 +17,7 @@ from utils.i18n import Phrase, phrase
 if TYPE_CHECKING:
     from core.conversation.history import History
     from core.observer import Observer
+    from core.tools import Toolbox
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -24,6 +25,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class SessionHandle(Protocol):
     """The conversation that families are part of, as far as they may touch it."""
 
+    tools: Toolbox
     model: Any
     observer: Observer | None
 
@@ -82,34 +84,88 @@ class PostRunConfirmation:
 class Feature:
     """One subject of the house in one class; its other bases are the hooks that it implements."""
 
+    stands_in_for: Sequence[type] = ()
+    """The classes whose tools an earlier session may have used, and this one does not offer."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """Declaration of a slash command: all that the rest of the house has to know of it, said once.
+
+    *usage* is as "/note PATH TEXT", *help* one sentence. Calling it marks a method as that command;
+    the method takes the rest of the line, stripped.
+    """
+
+    usage: str
+    help: str
+    _: KW_ONLY
+    is_concurrent: bool = False
+    """Whether it leaves the talk alone, and so may run while a turn does."""
+    takes_back: bool = False
+    """Whether it changes what was said, and so cannot be had in a session that is only read."""
+    changes_files: bool = False
+    """Whether it may change the files of the project by other ways than tools."""
+    leads_to: Literal["", "new", "known", "copy"] = ""
+    """The other session that it leads to, which has a seat of its own in the browser."""
+    belongs_to_session: bool = False
+    """Whether it makes little sense in a session that has just begun, as with a lone `-p`."""
+    option: str = ""
+    """The option that does the same for one `-p`."""
+    shows_alone: bool = False
+    """Whether it changes nothing where nothing follows it."""
+    button: str = ""
+    """What the buttons of the page call it by."""
+
+    @property
+    def name(self) -> str:
+        return self.usage.split()[0]
+
+    def __call__(self, method: Method) -> Method:
+        method.__command__ = self  # type: ignore[attr-defined]
+        return method
+
+
+command = CommandSpec
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A slash command: *usage* as "/note PATH TEXT", *help* one sentence.
+    """A slash command of a session.
 
     *run* takes the rest of the line and returns a `Card`, or a `CommandAnswered` where the screen
     has something to do as well. Raises `Problem` or `ToolError` for a mistake of the person.
     """
 
-    name: str
-    usage: str
-    help: Phrase
+    spec: CommandSpec
     run: Callable[[str], Any]
 
+    @property
+    def name(self) -> str:
+        return self.spec.name
 
-def command(usage: str, help: str) -> Callable[[Method], Method]:  # noqa: A002 - the plain word
-    """Mark a method as the slash command *usage*; it takes the rest of the line, stripped."""
+    @property
+    def usage(self) -> str:
+        return self.spec.usage
 
-    def mark(method: Method) -> Method:
-        method.__command__ = (usage, phrase(help))  # type: ignore[attr-defined]
-        return method
-
-    return mark
+    @property
+    def help(self) -> Phrase:
+        return phrase(self.spec.help)
 
 
 def commands_of(family: object) -> Iterable[Command]:
     """Return the commands of *family* in the order they are written."""
     for name, value in vars(type(family)).items():
-        if marked := getattr(value, "__command__", None):
-            usage, help_ = marked
-            yield Command(usage.split()[0], usage, help_, getattr(family, name))
+        spec: CommandSpec | None = getattr(value, "__command__", None)
+        if spec is not None:
+            yield Command(spec, getattr(family, name))
+
+
+def buttons_of(commands: Iterable[Command]) -> dict[str, str]:
+    """Return the names of those of *commands* that have a button, by what it calls them by."""
+    return {command.spec.button: command.name for command in commands if command.spec.button}
+
+
+def name_of(method: Callable[..., Any]) -> str:
+    """Return the name of the command that *method* is, with its slash."""
+    spec: CommandSpec = method.__command__  # type: ignore[attr-defined]
+    return spec.name

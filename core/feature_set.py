@@ -112,7 +112,7 @@ class FeatureSet:
 
     # --- calls -----------------------------------------------------------------------------------
 
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         """Return why a call needs the person's leave even in guarded mode, or None."""
         concerns = (one.concern(tool, arguments) for one in self._flagging)
         return next((concern for concern in concerns if concern), None)
@@ -120,14 +120,14 @@ class FeatureSet:
     def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card:
         """Return what a call would do, for the person: nothing in it that nobody may see."""
         given = self.reveal(tool, arguments)
-        previews = (one.preview(tool.name, given) for one in self._previews)
+        previews = (one.preview(tool, given) for one in self._previews)
         card = next((card for card in previews if card), None)
-        return mapped(card or preview(tool.name, arguments), self.blind)
+        return mapped(card or preview(tool, arguments), self.blind)
 
     def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return *arguments* with what was hidden from the model, where *tool* may have it."""
         for one in self._redactors:
-            arguments = one.reveal(tool.name, arguments)
+            arguments = one.reveal(tool, arguments)
         return arguments
 
     def before_call(self, tool: Tool, call_id: str, turn: int) -> None:
@@ -214,4 +214,4 @@ def _check_hooks(feature: Feature) -> None:
 
 def changes_files(tool: Tool) -> bool:
     """Return whether a call of *tool* may change the project folder."""
-    return tool.risk in CHANGING and not tool.touches_nothing
+    return tool.risk in CHANGING and not tool.spec.touches_nothing

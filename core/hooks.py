@@ -12,6 +12,7 @@ from typing import Any
 
 from core.cards import Card, Change
 from core.feature import PostRunConfirmation, Section, SessionHandle
+from core.tools import Tool
 from utils.i18n import Phrase, Text
 
 # --- what the model and the person are told ------------------------------------------------------
@@ -73,7 +74,7 @@ class RedactsText(ABC):
         """Return how many characters at the end may begin something that nobody may see."""
 
     @abstractmethod
-    def reveal(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return *arguments* with what nobody may see in the place of its names."""
 
 
@@ -82,13 +83,13 @@ class RedactsText(ABC):
 
 class FlagsCalls(ABC):
     @abstractmethod
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         """Return why this call needs the person's leave even in guarded mode, or None."""
 
 
 class PreviewsCalls(ABC):
     @abstractmethod
-    def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:
+    def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card | None:
         """Return what this call would do, None where it is plain from the arguments.
 
         Raises `ToolError` where it cannot be done; then nobody is asked whether it may.

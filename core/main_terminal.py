@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from posixpath import normpath
 
 from core.cards import Card, TextCard
-from core.commands import CONCURRENT_COMMANDS, Commands, has_to_wait
+from core.commands import Commands, has_to_wait
 from core.conversation.context_updates import news
 from core.conversation.context_window import ContextWindow
 from core.conversation.history import BROKEN_OFF, History, lost
@@ -33,9 +33,6 @@ from utils.pictures import Picture
 from utils.text.clean import visible
 from utils.text.lines import without_halves
 from utils.waiting import Stop
-
-TAKING_BACK = frozenset({"/undo", "/redo", "/rewind", "/compact"})
-"""The commands that change a session, and so cannot be had in one that is only read."""
 
 
 @dataclass(kw_only=True)
@@ -180,14 +177,14 @@ class MainTerminal:
     def beside(self, line: str) -> CommandAnswered:
         """Run a slash command while a turn runs, from any thread; one that cannot says so."""
         name = line.split(maxsplit=1)[0]
-        if name in self.commands and name not in CONCURRENT_COMMANDS:
+        if name in self.commands and not self.commands[name].spec.is_concurrent:
             return CommandAnswered(name, TextCard(has_to_wait(name)), ok=False)
         return self._run_command(line)
 
     def perform(self, name: str, work: Callable[[], Card | CommandAnswered]) -> CommandAnswered:
         """Do *work* as the command *name*; a mistake of the person becomes its answer."""
         try:
-            if self.held and name in TAKING_BACK:
+            if self.held and name in self.commands and self.commands[name].spec.takes_back:
                 self.sessions.take_over()
             answer = work()
         except (UserError, ToolError) as error:

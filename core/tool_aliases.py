@@ -14,28 +14,32 @@ _IDLE = frozenset({"description", "explanation", "reason", "purpose", "thought",
 """Parameters that other agents' tools want for people to read; they change nothing."""
 
 _OTHER_WORDS = {
-    "path": "file_path filepath file file_name filename target_file absolute_path relative_path "
-    "directory dir directory_path folder folder_path source src old_path from",
-    "new_path": "destination dest to target new_name new_file_path to_path",
-    "content": "contents file_content file_text text body data",
-    "old": "old_string old_str old_text search find original search_text",
-    "new": "new_string new_str new_text replace replacement replace_with content",
-    "all": "replace_all",
-    "start_line": "start line_start from_line start_line_number",
-    "end_line": "end line_end to_line end_line_number",
-    "pattern": "query search search_pattern regex_pattern keyword text",
-    "command": "cmd shell_command command_line bash script",
-    "code": "python_code python source_code script source",
-    "timeout": "timeout_seconds timeout_sec timeout_s",
-    "query": "q search_query search_term search keywords",
-    "url": "link uri page address",
-    "question": "prompt message text query",
-    "choices": "options answers",
-    "note": "annotation comment text content",
-    "text": "content memory fact note",
-    "todos": "items tasks todo_list list",
+    "path": "file path, filepath, file, file name, filename, target file, absolute path, relative "
+    "path, directory, dir, directory path, folder, folder path, source, src, old path, "
+    "from",
+    "new_path": "destination, dest, to, target, new name, new file path, to path",
+    "content": "contents, file content, file text, text, body, data",
+    "old": "old string, old str, old text, search, find, original, search text",
+    "new": "new string, new str, new text, replace, replacement, replace with, content",
+    "all": "replace all",
+    "start_line": "start, line start, from line, start line number",
+    "end_line": "end, line end, to line, end line number",
+    "pattern": "query, search, search pattern, regex pattern, keyword, text",
+    "command": "cmd, shell command, command line, bash, script",
+    "code": "python code, python, source code, script, source",
+    "timeout": "timeout seconds, timeout sec, timeout s",
+    "query": "q, search query, search term, search, keywords",
+    "url": "link, uri, page, address",
+    "question": "prompt, message, text, query",
+    "choices": "options, answers",
+    "note": "annotation, comment, text, content",
+    "text": "content, memory, fact, note",
+    "todos": "items, tasks, todo list, list",
 }
-_ALIASES = {name: frozenset(words.split()) for name, words in _OTHER_WORDS.items()}
+_ALIASES = {
+    name: frozenset(word.replace(" ", "_") for word in words.split(", "))
+    for name, words in _OTHER_WORDS.items()
+}
 
 
 def understood(

@@ -1,8 +1,9 @@
 """Tools: how a method becomes something a model may call.
 
-A tool family is an ordinary class. A method marked with `tool` is offered to the model under its
-own name: its docstring is the description, its signature the schema, its return value the answer.
-Nothing about a tool is written twice.
+A feature is an ordinary class. A method marked with `tool` is offered to the model under its own
+name: its docstring is the description, its signature the schema, its return value the answer.
+What anybody else has to know of it stands in the mark (`ToolSpec`). Nothing about a tool is
+written twice.
 """
 
 from __future__ import annotations
@@ -13,27 +14,30 @@ import types
 import typing
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from core.cards import Card, Change, TextCard
 from core.conversation.messages import ToolCall, Wire
-from utils.i18n import Phrase, Text, UserError, phrase
+from core.tool_spec import ProgramArgument, Risk, ToolSpec, marked, spec_of, tool
+from utils.i18n import Text, UserError, phrase
 from utils.pictures import Picture
 from utils.text.strict_json import read_json
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-class Risk(StrEnum):
-    """What the worst call of a tool can do; it decides about asking, not about what is possible."""
-
-    READ = "read"
-    WRITE = "write"
-    RUN = "run"
-    NETWORK = "network"
-    DESTROY = "destroy"
+__all__ = [
+    "FAILED",
+    "Outcome",
+    "ProgramArgument",
+    "Risk",
+    "Running",
+    "Tool",
+    "ToolError",
+    "ToolSpec",
+    "Toolbox",
+    "failed",
+    "finish",
+    "tool",
+]
 
 
 class ToolError(Exception):
@@ -69,43 +73,32 @@ Running = Generator[str, None, Outcome]
 """A tool in progress: it yields output as it appears and returns its outcome."""
 
 
-def tool(risk: Risk, summary: Phrase | None = None) -> Callable[[Method], Method]:
-    """Mark a method as a tool of the given *risk*; *summary* is what the person reads of it."""
-
-    def mark(method: Method) -> Method:
-        method.__risk__ = risk  # type: ignore[attr-defined]
-        method.__summary__ = summary  # type: ignore[attr-defined]
-        return method
-
-    return mark
-
-
 @dataclass(frozen=True)
 class Tool:
     """One tool on offer. *schema* is the JSON schema of its arguments, an object."""
 
     name: str
     description: str
-    risk: Risk
+    spec: ToolSpec
     schema: dict[str, Any]
     function: Callable[..., Outcome | Running] = field(compare=False)
 
     @classmethod
     def of(cls, method: Callable[..., Any]) -> Tool:
-        risk: Risk = method.__risk__  # type: ignore[attr-defined]
+        spec = spec_of(method)
+        if spec is None:
+            raise TypeError(f"{method!r} is no tool")
         description = " ".join((method.__doc__ or "").split())
-        return cls(method.__name__, description, risk, _schema(method), method)
+        return cls(method.__name__, description, spec, _schema(method), method)
+
+    @property
+    def risk(self) -> Risk:
+        return self.spec.risk
 
     @property
     def summary(self) -> Text:
         """What it does, in the words of the person if it has such, else in the model's."""
-        summary: Phrase | None = getattr(self.function, "__summary__", None)
-        return summary or self.description
-
-    @property
-    def touches_nothing(self) -> bool:
-        """Whether its method says so (`__touches_nothing__`): such a call needs nobody's leave."""
-        return bool(getattr(self.function, "__touches_nothing__", False))
+        return self.spec.summary or self.description
 
     def to_wire(self) -> Wire:
         function = {
@@ -118,7 +111,7 @@ class Tool:
     def arguments(self, call: ToolCall) -> dict[str, Any]:
         """Return the checked arguments of *call*. Raises `ToolError` that says what to mend."""
         if call.broken:
-            raise ToolError(_broken(call))
+            raise ToolError(_broken(call, self.spec.when_cut))
         return self.checked(json.loads(call.arguments or "{}"))
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,20 +139,33 @@ class Tool:
 
 
 class Toolbox:
-    """The tools on offer, by name, in the order they were given."""
+    """The tools on offer, by name, in the order they were given.
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    *absent* declares those that are not, by name: an earlier session may have used them.
+    """
+
+    def __init__(self, tools: Iterable[Tool], absent: Mapping[str, ToolSpec] | None = None) -> None:
         self._tools = {tool.name: tool for tool in tools}
+        self._absent = absent or {}
 
     @classmethod
     def of(cls, families: Iterable[object]) -> Toolbox:
-        """Collect every method marked with `tool` from *families*."""
+        """Collect every method marked with `tool` from *families*, and what they stand in for."""
+        families = tuple(families)
+        absent = (kind for family in families for kind in getattr(family, "stands_in_for", ()))
         return cls(
-            Tool.of(getattr(family, name))
-            for family in families
-            for name, value in vars(type(family)).items()
-            if hasattr(value, "__risk__")
+            (
+                Tool.of(getattr(family, name))
+                for family in families
+                for name in marked(type(family))
+            ),
+            {name: spec for kind in absent for name, spec in marked(kind).items()},
         )
+
+    @property
+    def specs(self) -> Mapping[str, ToolSpec]:
+        """The declaration of each tool by name, also of those that are not on offer."""
+        return {**self._absent, **{tool.name: tool.spec for tool in self}}
 
     def __iter__(self) -> typing.Iterator[Tool]:
         return iter(self._tools.values())
@@ -278,10 +284,11 @@ def _is(kind: str, value: Any) -> bool:
             return isinstance(value, str)
 
 
-def _broken(call: ToolCall) -> str:
+def _broken(call: ToolCall, when_cut: str) -> str:
     shown = call.broken if len(call.broken) <= 300 else f"{call.broken[:300]}…"
+    parts = f" ({when_cut})" if when_cut else ""
     return (
         f"The arguments of this {call.name} call were not a whole JSON object, so nothing was "
         f"done. They were: {shown}\nSend the call again with valid JSON; if the content was too "
-        "long to fit, write it in parts (create_file, then modify_file with append)."
+        f"long to fit, write it in parts{parts}."
     )

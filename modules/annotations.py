@@ -37,7 +37,15 @@ class Annotations(
         self._others: dict[str, tuple[int, int]] = {}
         self._set_aside = ""
 
-    @tool(Risk.WRITE, phrase("Keep a note on a file."))
+    @tool(
+        Risk.WRITE,
+        phrase("Keep a note on a file."),
+        verb=phrase("Note"),
+        icon="note",
+        subject="{path}",
+        opens="path",
+        state="notes",
+    )
     def annotate_file(self, path: str, note: Annotated[str, "Empty removes the note."]) -> Outcome:
         """Set the one note kept on a file: what it is for, what to mind. It follows renames."""
         path = self._project.meant(path) or path
@@ -52,6 +60,7 @@ class Annotations(
     @command(
         "/note [PATH] [TEXT]",
         "Note TEXT on a file; without TEXT show its note, without PATH all; - removes it.",
+        is_concurrent=True,
     )
     def note_command(self, rest: str) -> Card:
         self.sync()

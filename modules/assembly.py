@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from modules.app_context import AppContext
     from modules.cli.model_access import Make
     from modules.cli.print_mode import PlainScreen
-    from modules.toolbox import Choices
     from utils.llm.provider import Provider
     from utils.llm.providers import ModelClient, Open
     from utils.pictures import Picture
@@ -345,12 +344,14 @@ def furnish(
     from utils.waiting import Stop
 
     stop = Stop()
-    choices = choices_of(settings, prompt("system"), is_practice=is_practice)
+    system_text = prompt("system")
+    if is_practice:  # who only practises searches no web
+        settings = replace(settings, tavily_api_key="")
     terminal = make(
-        families=families(ground.project, ground.data, ground.store, stop, choices),
+        families=families(ground.project, ground.data, ground.store, stop, settings, system_text),
         store=ground.store,
         project=ground.project.name,
-        system_text=choices.system_text,
+        system_text=system_text,
         digest_prompt=prompt("digest"),
         files=ground.project.files,
         mode=settings.mode,
@@ -363,27 +364,3 @@ def furnish(
     )
     ground.failures.hear(terminal.blind)
     return terminal
-
-
-def choices_of(settings: Settings, system_text: str, *, is_practice: bool) -> Choices:
-    """Return what *settings* say about the families; who only practises searches no web."""
-    from modules.toolbox import Choices
-
-    return Choices(
-        system_text=system_text,
-        context_limit=settings.context_limit,
-        search_key="" if is_practice else settings.tavily_api_key,
-        search_url=settings.tavily_base_url,
-        allow_unsandboxed=settings.allow_unsandboxed,
-        hide_secrets=settings.hide_secrets,
-        known_secrets=settings.secrets,
-        operations_log=settings.operations_log,
-        keep_json=settings.keep_json,
-        network_hosts=settings.network_hosts,
-        run_seconds=settings.run_seconds,
-        call_seconds=settings.call_seconds,
-        pip_variables=settings.pip_variables,
-        checkpoint_file_bytes=settings.checkpoint_file_mb * 1_000_000,
-        checkpoint_total_bytes=settings.checkpoint_total_mb * 1_000_000,
-        checkpoint_days=settings.checkpoint_days,
-    )

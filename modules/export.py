@@ -53,7 +53,12 @@ class Export(Feature, BindsToSession, FollowsSession):
     def enter(self, session: str) -> None:
         self._session = session
 
-    @command("/export FILE", "Write the session to a file: Markdown, or JSON if it ends in .json.")
+    @command(
+        "/export FILE",
+        "Write the session to a file: Markdown, or JSON if it ends in .json.",
+        is_concurrent=True,
+        belongs_to_session=True,
+    )
     def export(self, rest: str) -> CommandAnswered:
         if not rest:
             raise UserError(phrase("Say where to: /export talk.md, or /export talk.json"))

@@ -7,14 +7,14 @@ from stat import S_ISDIR
 from typing import Annotated, Any, Protocol
 
 from core.cards import Card, Change, DiffCard, Hit, SearchCard, TextCard
-from core.feature import Feature
+from core.feature import Feature, command
 from core.hooks import FlagsCalls, PreparesContext, PreviewsCalls
-from core.tools import Outcome, Risk, ToolError, tool
+from core.tools import Outcome, Risk, Tool, ToolError, tool
 from modules.files.editing.edit_operations import EditRequest as Asked
 from modules.files.editing.edit_operations import EditResult, Operation, check_whole, operate
 from modules.files.editing.read_state import ReadState
 from modules.files.editing.text_file import NotEncodable, NotExact, TextFile
-from modules.files.intent import Intents, exists_already
+from modules.files.intent import Intents
 from modules.files.listing import FolderListing
 from modules.files.paging import read_excerpt, read_part
 from modules.files.project import Binary, Changed, Missing, Project
@@ -30,6 +30,7 @@ from utils.text.nearest import nearest_paths
 _MOST_FOUND = 200
 _CARD_LINES = 400
 _MOST_CHANGES = 1_000
+_IN_PARTS = "create_file, then modify_file with append"
 _WRITING = frozenset(
     {
         *("create_file", "modify_file", "rename_file", "create_folder"),
@@ -73,15 +74,30 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         self._outputs = outputs
         self._notes = notes or (lambda _: "")
         self._seen = ReadState()
-        self._intents = Intents(project, self._notes)
+        self._intents = intents = Intents(project, self._notes, _exists_already)
+        self._previews: Mapping[Callable[..., Any], Callable[..., Card]] = {
+            self.create_file: intents.create_file,
+            self.modify_file: intents.modify_file,
+            self.rename_file: intents.rename_file,
+            self.delete_file: intents.delete_file,
+            self.delete_folder: intents.delete_folder,
+        }
 
-    def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:
-        return self._intents.card(tool, arguments)
+    def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card | None:
+        preview = self._previews.get(tool.function)
+        return preview and self._intents.card(preview, arguments)
 
     def before_request(self) -> None:
         self._seen.answered()
 
-    @tool(Risk.READ, phrase("List a folder."))
+    @tool(
+        Risk.READ,
+        phrase("List a folder."),
+        verb=phrase("List"),
+        icon="folder",
+        subject="{path}",
+        explores="folders",
+    )
     def list_files(self, path: str = ".", depth: int = 2) -> Outcome:
         """Show the tree of a folder with sizes and notes; ignored files are left out."""
         folder = self._project.meant(path)
@@ -92,7 +108,23 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         head = f"{visible(folder) or '.'}/ ({count})"
         return Outcome("\n".join([head, *listing.lines]), listing.card(folder))
 
-    @tool(Risk.READ, phrase("Read a file, or lines of it."))
+    @command(
+        "/tree",
+        "Show the files of the project.",
+        is_concurrent=True,
+    )
+    def tree(self, rest: str) -> Card:
+        return self.list_files(rest or ".", depth=3).card
+
+    @tool(
+        Risk.READ,
+        phrase("Read a file, or lines of it."),
+        verb=phrase("Read"),
+        icon="book",
+        subject="{path}",
+        opens="path",
+        explores="files",
+    )
     def read_file(
         self,
         path: Annotated[str, "Relative to the project, or an address @output/N."],
@@ -134,7 +166,14 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
             data = stream.read(LARGEST + 1)
         return self._pictures.show(visible(name), data)
 
-    @tool(Risk.READ, phrase("Find files by name."))
+    @tool(
+        Risk.READ,
+        phrase("Find files by name."),
+        verb=phrase("Find files"),
+        icon="search",
+        subject="{pattern}  {path}",
+        explores="searches",
+    )
     def find_files(
         self, pattern: Annotated[str, "Glob: *.py, src/**/test_*.{js,ts}"], path: str = "."
     ) -> Outcome:
@@ -155,7 +194,16 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         lines = [f"{counted(len(found), 'file')}{cut}:", *(hit.path for hit in hits)]
         return Outcome("\n".join(lines), card)
 
-    @tool(Risk.WRITE, phrase("Write a whole file."))
+    @tool(
+        Risk.WRITE,
+        phrase("Write a whole file."),
+        verb=phrase("Create"),
+        icon="file",
+        subject="{path}",
+        opens="path",
+        unredacted=("content",),
+        when_cut=_IN_PARTS,
+    )
     def create_file(self, path: str, content: str, overwrite: bool = False) -> Outcome:
         """Create a file, with missing folders. Only with overwrite it replaces one."""
         name = self._named(path)
@@ -171,14 +219,23 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         try:
             self._to_write(name).write_bytes(name, data, make_folders=True, expect=None)
         except Changed:
-            raise ToolError(exists_already(visible(name))) from None
+            raise ToolError(_exists_already(visible(name))) from None
         self._seen.remember(name, data)
         change = difference("", file.text)
         ends = f", {file.name}" if not file.is_plain else ""
         text = f"Created {visible(name)} ({counted(len(lines_of(file.text)), 'line')}{ends})."
         return Outcome(text, _diff_card(name, change), changes=(Change("created", name),))
 
-    @tool(Risk.WRITE, phrase("Change a part of a file."))
+    @tool(
+        Risk.WRITE,
+        phrase("Change a part of a file."),
+        verb=phrase("Change"),
+        icon="edit",
+        subject="{path}",
+        opens="path",
+        unredacted=("old", "new"),
+        when_cut=_IN_PARTS,
+    )
     def modify_file(
         self,
         path: str,
@@ -206,7 +263,14 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         )
         return self._changed(name, file, operate(file.text, asked, name))
 
-    @tool(Risk.WRITE, phrase("Rename or move a file or folder."))
+    @tool(
+        Risk.WRITE,
+        phrase("Rename or move a file or folder."),
+        verb=phrase("Rename"),
+        icon="edit",
+        subject="{path} → {new_path}",
+        destination="new_path",
+    )
     def rename_file(self, path: str, new_path: str) -> Outcome:
         """Rename or move a file or folder; never onto something that exists."""
         name, new_name = self._there(path), self._named(new_path)
@@ -220,7 +284,13 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
             f"Renamed {old} to {new}.", card, changes=(Change("renamed", name, new_name),)
         )
 
-    @tool(Risk.DESTROY, phrase("Delete a file."))
+    @tool(
+        Risk.DESTROY,
+        phrase("Delete a file."),
+        verb=phrase("Delete"),
+        icon="delete",
+        subject="{path}",
+    )
     def delete_file(self, path: str) -> Outcome:
         """Delete a file."""
         name = self._there(path)
@@ -231,7 +301,13 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         card = TextCard(phrase("Deleted {path}", path=visible(name)))
         return Outcome(f"Deleted {visible(name)}.", card, changes=(Change("deleted", name),))
 
-    @tool(Risk.WRITE, phrase("Make a folder."))
+    @tool(
+        Risk.WRITE,
+        phrase("Make a folder."),
+        verb=phrase("Make folder"),
+        icon="folder",
+        subject="{path}",
+    )
     def create_folder(self, path: str) -> Outcome:
         """Create a folder, with those above it."""
         name = self._project.normal(path) or self._named(path)
@@ -242,7 +318,13 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         card = TextCard(phrase("Created folder {path}", path=visible(name)))
         return Outcome(f"Created {visible(name)}/.", card, changes=(Change("created", name),))
 
-    @tool(Risk.DESTROY, phrase("Delete a folder."))
+    @tool(
+        Risk.DESTROY,
+        phrase("Delete a folder."),
+        verb=phrase("Delete folder"),
+        icon="delete",
+        subject="{path}",
+    )
     def delete_folder(self, path: str, recursive: bool = False) -> Outcome:
         """Delete a folder; with recursive all that is in it too."""
         name = self._named(path)
@@ -270,8 +352,8 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         told = f"Deleted {visible(name)}/ with {counted(len(files), 'file')}."
         return Outcome(told, card, changes=changes)
 
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
-        if tool not in _WRITING:
+    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+        if tool.name not in _WRITING:
             return None
         for argument in ("path", "new_path"):
             try:
@@ -322,7 +404,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
 
     def _overwrite(self, name: str, content: str, overwrite: bool) -> Outcome:
         if not overwrite:
-            raise ToolError(exists_already(visible(name)))
+            raise ToolError(_exists_already(visible(name)))
         file = self._project.read_text(name)
         self._seen.check_known(name, file.data)
         self._seen.check_read(name, file)
@@ -372,7 +454,7 @@ def _encoded(file: TextFile, text: str | None) -> bytes:
     except NotExact:
         raise ToolError(
             phrase(
-                "The file has bytes that {encoding} would not keep; change it with run_python.",
+                "The file has bytes that {encoding} would not keep; change it with Python.",
                 encoding=file.name,
             )
         ) from None
@@ -381,6 +463,13 @@ def _encoded(file: TextFile, text: str | None) -> bytes:
 def _diff_card(name: str, change: Difference, note: Phrase | None = None) -> DiffCard:
     return DiffCard(
         visible(name), change.cut(_CARD_LINES), change.added, change.removed, note or ""
+    )
+
+
+def _exists_already(path: str) -> Phrase:
+    return phrase(
+        "{path} exists already. modify_file changes part of it; overwrite=true replaces it.",
+        path=path,
     )
 
 

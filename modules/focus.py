@@ -61,7 +61,16 @@ class Focus(
         self._seen = 0.0
         self._has_kept_files = False
 
-    @tool(Risk.READ, phrase("Keep a file in view of the model."))
+    @tool(
+        Risk.READ,
+        phrase("Keep a file in view of the model."),
+        verb=phrase("Focus"),
+        icon="pin",
+        subject="{path}",
+        opens="path",
+        state="focus",
+        touches_nothing=True,
+    )
     def focus_file(self, path: str) -> Outcome:
         """Keep a file's current content always before you (3 files at most), for work that
         returns to it again and again."""
@@ -71,16 +80,26 @@ class Focus(
             told = f"{told} {heavy}"
         return Outcome(told, self._card())
 
-    @tool(Risk.READ, phrase("Let go of a file that is kept in view."))
+    @tool(
+        Risk.READ,
+        phrase("Let go of a file that is kept in view."),
+        verb=phrase("Unfocus"),
+        icon="pin",
+        subject="{path}",
+        state="focus",
+        touches_nothing=True,
+    )
     def unfocus_file(self, path: str) -> Outcome:
         """Take a file out of focus."""
         path = self._drop(path)
         return Outcome(f"{visible(path)} is no longer in focus.", self._card())
 
-    focus_file.__touches_nothing__ = True  # type: ignore[attr-defined]
-    unfocus_file.__touches_nothing__ = True  # type: ignore[attr-defined]
-
-    @command("/focus [PATH…]", "Keep up to 3 files before the model; without PATH list them.")
+    @command(
+        "/focus [PATH…]",
+        "Keep up to 3 files before the model; without PATH list them.",
+        is_concurrent=True,
+        belongs_to_session=True,
+    )
     def focus(self, rest: str) -> Card:
         with self._whole_or_none():
             named = self._named(rest)
@@ -89,7 +108,13 @@ class Focus(
                 self._put(path)
         return self._card()
 
-    @command("/unfocus [PATH…]", "Take files out of focus; without PATH all of them.")
+    @command(
+        "/unfocus [PATH…]",
+        "Take files out of focus; without PATH all of them.",
+        is_concurrent=True,
+        belongs_to_session=True,
+        button="unfocus",
+    )
     def unfocus(self, rest: str) -> Card:
         with self._whole_or_none():
             for path in self._named(rest) or [*self._paths, *self._gone]:

@@ -50,7 +50,12 @@ class Forking(Feature, BindsToSession):
     def meet(self, talk: SessionHandle) -> None:
         self._talk = talk
 
-    @command("/fork [TURN] [--with-files]", "Go on from the end of a turn in a new session.")
+    @command(
+        "/fork [TURN] [--with-files]",
+        "Go on from the end of a turn in a new session.",
+        leads_to="copy",
+        belongs_to_session=True,
+    )
     def fork(self, rest: str) -> CommandAnswered:
         talk = self._talk
         if talk is None or not talk.session or not talk.history.turns:

@@ -16,7 +16,7 @@ from core.cards import Card, TextCard
 from core.feature import Feature
 from core.hooks import FlagsCalls, PreviewsCalls
 from core.loop.approval import AlwaysAskReason
-from core.tools import Outcome, Risk, ToolError, tool
+from core.tools import Outcome, Risk, Tool, ToolError, tool
 from modules.files.git.commit_selection import ALL
 from modules.files.git.staging import NamesIn, Secrets, Staging, names_of, staged
 from modules.secrets.env_files import is_env_name
@@ -44,7 +44,13 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         self._stop = stop
         self._names_in = names_in
 
-    @tool(Risk.WRITE, phrase("Record changes in git."))
+    @tool(
+        Risk.WRITE,
+        phrase("Record changes in git."),
+        verb=phrase("Commit"),
+        icon="check",
+        subject="{message}",
+    )
     def git_commit(
         self,
         message: str,
@@ -56,8 +62,8 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         told = "\n".join(("Committed.", text, *map(str, remarks)))
         return Outcome(told, TextCard(phrase("Committed"), _joined(text, *remarks)))
 
-    def preview(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:
-        if tool != "git_commit":
+    def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card | None:
+        if tool.name != "git_commit":
             return None
         message, paths = arguments["message"], arguments.get("paths")
         with self._staged(message, paths) as made:
@@ -74,8 +80,8 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         with staged(self._project.root, chosen, self._names_in, self._stop.calling) as made:
             yield made
 
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
-        if tool != "git_commit":
+    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+        if tool.name != "git_commit":
             return None
         if names := self._publishing(arguments.get("paths") or ()):
             what = phrase("It would publish the secrets in {names}.", names=", ".join(names))

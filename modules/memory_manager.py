@@ -48,7 +48,18 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
         self._told: tuple[Stamp | None, str] = (None, "")
         self._seen: tuple[Stamp | None, list[str]] = (None, [])
 
-    @tool(Risk.WRITE, phrase("Keep a sentence beyond the session."))
+    @tool(
+        Risk.WRITE,
+        phrase("Keep a sentence beyond the session."),
+        verb=phrase("Remember"),
+        icon="brain",
+        subject="{text}",
+        state="memory",
+        # Nothing enters the memory without the person's yes, whatever else needs none.
+        always_ask=phrase(
+            "What is remembered is told to the model in every later session of this project."
+        ),
+    )
     def remember(self, text: str, category: str = "fact") -> Outcome:
         """Keep one fact, preference or decision for all later sessions of this project. Only
         what lasts and is not in the files."""
@@ -56,12 +67,11 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
         card = TextCard(phrase("Remembered"), phrase("as {id}", id=item.id))
         return Outcome("Remembered for later sessions.", card)
 
-    # Nothing enters the memory without the person's yes, whatever else needs none.
-    remember.__always_ask__ = phrase(  # type: ignore[attr-defined]
-        "What is remembered is told to the model in every later session of this project."
+    @command(
+        "/memory",
+        "Show what is remembered about this project.",
+        is_concurrent=True,
     )
-
-    @command("/memory", "Show what is remembered about this project.")
     def show(self, _rest: str) -> Card:
         items = items_of(self._text())
         if not items:
@@ -75,12 +85,20 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
         rows = tuple((item.id, item.text) for item in items)
         return TableCard(phrase("Memory: {path}", path=str(self._file.path)), rows)
 
-    @command("/remember TEXT", "Remember TEXT for every later session of this project.")
+    @command(
+        "/remember TEXT",
+        "Remember TEXT for every later session of this project.",
+        is_concurrent=True,
+    )
     def remember_this(self, rest: str) -> Card:
         item = self._add(rest, "fact")
         return TextCard(phrase("Remembered"), f"{item.id}  {item.text}")
 
-    @command("/forget ID", "Forget what /memory shows under ID.")
+    @command(
+        "/forget ID",
+        "Forget what /memory shows under ID.",
+        is_concurrent=True,
+    )
     def forget(self, rest: str) -> Card:
         if not rest:
             raise ToolError(phrase("Which one? /forget takes an ID that /memory shows."))

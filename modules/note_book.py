@@ -51,7 +51,7 @@ def renamed(notes: dict[str, Note], renames: Sequence[Change]) -> dict[str, Note
 
 
 def listed(notes: dict[str, Note]) -> str:
-    """Return *notes* for the model, short; list_files and annotate_file know the rest."""
+    """Return *notes* for the model, short; the list of a folder has the rest."""
     lines: list[str] = []
     room = _TOKENS
     for path in sorted(notes):
@@ -59,7 +59,7 @@ def listed(notes: dict[str, Note]) -> str:
         line = f"- {visible(path)}: {text if len(text) <= _TOLD else text[: _TOLD - 1] + '…'}"
         room -= estimate(line)
         if room < 0:
-            lines.append(f"({len(notes) - len(lines)} more notes: list_files shows them.)")
+            lines.append(f"({len(notes) - len(lines)} more notes: listing a folder shows them.)")
             break
         lines.append(line)
     return "\n".join(["Notes on files:", *lines]) if lines else ""

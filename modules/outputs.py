@@ -20,9 +20,18 @@ class Outputs:
     """Texts in *folder*, one numbered file each; the oldest go when they pass *room* bytes."""
 
     def __init__(
-        self, folder: Path, *, room: int = _ROOM, blind: Callable[[str], str] = str
+        self,
+        folder: Path,
+        *,
+        reader: str = "",
+        room: int = _ROOM,
+        blind: Callable[[str], str] = str,
     ) -> None:
-        """*blind* takes out of a text what is not to be kept or shown."""
+        """*reader* is the tool that reads what is kept at an address.
+
+        *blind* takes out of a text what is not to be kept or shown.
+        """
+        self._reader = reader
         self._blind = blind
         self._folder = folder
         self._room = room
@@ -77,7 +86,7 @@ class Outputs:
 
     def _way_on(self, text: str, line: int) -> str:
         try:
-            return f'read on: read_file path="{self.keep(text)}" start_line={line}'
+            return f'read on: {self._reader} path="{self.keep(text)}" start_line={line}'
         except UserError:  # a full disk must not cost the part that is there
             return "they could not be kept"
 

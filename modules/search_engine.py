@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 _SNIPPET = 1_000  # characters of each result that the model is given
 
 
-class NoWebSearch(Feature, ProvidesStatus):
-    """What stands in for `WebSearch` without a key: no tool, only the way to have one."""
-
-    def status(self) -> Iterable[tuple[Phrase, Text]]:
-        return [(phrase("Web search"), phrase("off: set TAVILY_API_KEY (a key from tavily.com)"))]
-
-
 class WebSearch(Feature, ProvidesStatus):
     """Search and reading for a person who has a Tavily key.
 
@@ -47,7 +40,13 @@ class WebSearch(Feature, ProvidesStatus):
         self._base_url = base_url.rstrip("/") or None
         self._timeout = timeout
 
-    @tool(Risk.NETWORK, phrase("Search the web."))
+    @tool(
+        Risk.NETWORK,
+        phrase("Search the web."),
+        verb=phrase("Search the web"),
+        icon="globe",
+        subject="{query}",
+    )
     def web_search(
         self,
         query: str,
@@ -76,7 +75,13 @@ class WebSearch(Feature, ProvidesStatus):
         text = "\n\n".join(f"{link.title}\n{link.url}\n{link.snippet}" for link in links)
         return Outcome(self._outputs.fit(_fenced("search results", text)), card)
 
-    @tool(Risk.NETWORK, phrase("Read pages of the web."))
+    @tool(
+        Risk.NETWORK,
+        phrase("Read pages of the web."),
+        verb=phrase("Read page"),
+        icon="globe",
+        subject="{url}",
+    )
     def read_page(self, url: str) -> Outcome:
         """Read the text of a web page."""
         address = url.strip()
@@ -117,6 +122,15 @@ class WebSearch(Feature, ProvidesStatus):
         client.session.auth = _unchanged
         client.session.hooks["response"].append(_refuse_failure)
         return client
+
+
+class NoWebSearch(Feature, ProvidesStatus):
+    """The feature in the place of `WebSearch` without a key: no tool, only the way to have one."""
+
+    stands_in_for = (WebSearch,)
+
+    def status(self) -> Iterable[tuple[Phrase, Text]]:
+        return [(phrase("Web search"), phrase("off: set TAVILY_API_KEY (a key from tavily.com)"))]
 
 
 def _answer(

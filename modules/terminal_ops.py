@@ -12,7 +12,7 @@ from core.cards import Change, RunCard
 from core.feature import Feature
 from core.hooks import FlagsCalls, HoldsResources, ProvidesStatus, ProvidesWarnings
 from core.loop.approval import AlwaysAskReason
-from core.tools import Outcome, Risk, Running, ToolError, tool
+from core.tools import Outcome, ProgramArgument, Risk, Running, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
 from modules.sandbox.network.package_index import network_of, pip_settings
 from modules.sandbox.run.file_changes import FileChanges, FolderState, effects, look
@@ -82,7 +82,15 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
     def warnings(self) -> Sequence[Phrase]:
         return self._sandbox.news()
 
-    @tool(Risk.RUN, phrase("Run Python in the sandbox."))
+    @tool(
+        Risk.RUN,
+        phrase("Run Python in the sandbox."),
+        verb=phrase("Run Python"),
+        icon="play",
+        subject="",
+        program=ProgramArgument("python", "code"),
+        unredacted=("code",),
+    )
     def run_python(
         self,
         code: str,
@@ -93,7 +101,15 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         no input, nothing kept between calls). A last expression's value is shown."""
         return (yield from self._run(Program("python", code), timeout, network))
 
-    @tool(Risk.RUN, phrase("Run a command in the sandbox."))
+    @tool(
+        Risk.RUN,
+        phrase("Run a command in the sandbox."),
+        verb=phrase("Run"),
+        icon="terminal",
+        subject="{command}",
+        program=ProgramArgument("bash", "command"),
+        unredacted=("command",),
+    )
     def run_command(
         self,
         command: str,
@@ -180,8 +196,8 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             case "D":
                 return phrase("Here programs run without a sandbox: they can do all that you can.")
 
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
-        if tool not in ("run_python", "run_command"):
+    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+        if tool.risk is not Risk.RUN:
             return None
         if prefix := self._sandbox.other_python():
             what = phrase(

@@ -69,7 +69,14 @@ class TextSearch(Feature):
         self._seconds = seconds
         self._rg = system_program("rg")
 
-    @tool(Risk.READ, phrase("Search the text of files."))
+    @tool(
+        Risk.READ,
+        phrase("Search the text of files."),
+        verb=phrase("Search"),
+        icon="search",
+        subject="{pattern}  {path}",
+        explores="searches",
+    )
     def search_text(
         self,
         pattern: str,

@@ -29,15 +29,21 @@ class Todos(Feature, ProvidesStatus, KeepsState, MarksProgress, RemembersWork):
     def __init__(self) -> None:
         self._todos: tuple[Todo, ...] = ()
 
-    @tool(Risk.WRITE, phrase("Keep the list of what is to be done."))
+    @tool(
+        Risk.WRITE,
+        phrase("Keep the list of what is to be done."),
+        verb=phrase("Plan"),
+        icon="plan",
+        subject="",
+        state="todos",
+        touches_nothing=True,
+    )
     def update_todos(self, todos: list[TodoItem]) -> Outcome:
         """Show the person your plan for a task of three steps or more: the whole list each time."""
         if any(not item["title"].strip() for item in todos):
             raise ToolError(phrase("Every todo needs a title; the list was not changed."))
         self._todos = tuple(map(_todo, todos))
         return Outcome(f"Noted: {self._done} of {len(todos)} done.", TodoCard(self._todos))
-
-    update_todos.__touches_nothing__ = True  # type: ignore[attr-defined]
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         if not self._todos:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from core.conversation.store import Store
 from core.feature import Feature
@@ -35,42 +35,28 @@ from modules.todos import Todos
 from utils.i18n import Phrase
 from utils.waiting import Stop
 
-
-@dataclass(frozen=True, kw_only=True)
-class Choices:
-    """What the settings say about the families."""
-
-    system_text: str
-    context_limit: int
-    search_key: str
-    search_url: str
-    allow_unsandboxed: bool
-    checkpoint_file_bytes: int
-    checkpoint_total_bytes: int
-    checkpoint_days: int
-    hide_secrets: bool = True
-    operations_log: bool = False
-    keep_json: bool = False
-    network_hosts: tuple[str, ...] = ()
-    run_seconds: int = 60
-    call_seconds: int = 600
-    pip_variables: Mapping[str, str] = field(default_factory=dict, repr=False)
-    known_secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+if TYPE_CHECKING:
+    from config import Settings
 
 
 def families(
-    project: Project, data: DataFolder, store: Store, stop: Stop, choices: Choices
+    project: Project,
+    data: DataFolder,
+    store: Store,
+    stop: Stop,
+    settings: Settings,
+    system_text: str = "",
 ) -> Sequence[Feature]:
     """Return every family of a session on *project*, in the order the model sees their tools."""
     secrets = Secrets(
-        project.root, choices.known_secrets, data.shows_secrets, is_wanted=choices.hide_secrets
+        project.root, settings.secrets, data.shows_secrets, is_wanted=settings.hide_secrets
     )
-    outputs = Outputs(data.outputs, blind=secrets.blind)
+    outputs = Outputs(data.outputs, reader=FileManager.read_file.__name__, blind=secrets.blind)
     notes = Annotations(project, data.notes)
-    todos, focus = Todos(), Focus(project, context_limit=choices.context_limit)
+    todos, focus = Todos(), Focus(project, context_limit=settings.context_limit)
     memory = Memory(data.memory)
     beside = StateUndo({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
-    checkpoints = _checkpoints(project, data, choices)
+    checkpoints = _checkpoints(project, data, settings)
     undo = UndoCommands(project, checkpoints, beside)
     past = HistoryTool()
     shown = PictureStore(data.pictures)
@@ -78,24 +64,22 @@ def families(
     return [
         FileManager(project, outputs, notes.note, past.read, pictures),
         TextSearch(project, stop=stop),
-        _terminal_ops(project, data, stop, outputs, secrets, checkpoints.vault.alone, choices),
+        _terminal_ops(project, data, stop, outputs, secrets, checkpoints.vault.alone, settings),
         GitCommit(project, stop, secrets.names_in),
         todos,
         focus,
         notes,
         memory,
-        _search(outputs, stop, choices),
+        _search(outputs, stop, settings),
         secrets,
         undo,
         past,
         pictures,
         MassDeletionGuard(undo, project.files),
         Forking(store, project.root, undo, data.all, shown),
-        Export(store, project.root, choices.system_text, secrets.names_in),
-        *([KeepJson(data.conversation)] if choices.keep_json else []),
-        OperationsLog(
-            data.operations, choices.known_secrets.values(), is_on=choices.operations_log
-        ),
+        Export(store, project.root, system_text, secrets.names_in),
+        *([KeepJson(data.conversation)] if settings.keep_json else []),
+        OperationsLog(data.operations, settings.secrets.values(), is_on=settings.operations_log),
     ]
 
 
@@ -104,13 +88,13 @@ def announcements(families: Sequence[Feature]) -> list[Phrase]:
     return [family.announcement() for family in families if isinstance(family, TerminalOps)]
 
 
-def _checkpoints(project: Project, data: DataFolder, choices: Choices) -> Checkpoints:
+def _checkpoints(project: Project, data: DataFolder, settings: Settings) -> Checkpoints:
     return Checkpoints(
         project.root,
         data.checkpoints,
-        file_cap=choices.checkpoint_file_bytes,
-        total_cap=choices.checkpoint_total_bytes,
-        keep_days=choices.checkpoint_days,
+        file_cap=settings.checkpoint_file_mb * 1_000_000,
+        total_cap=settings.checkpoint_total_mb * 1_000_000,
+        keep_days=settings.checkpoint_days,
         protected=[data.all],
         own=project.own,
     )
@@ -123,14 +107,14 @@ def _terminal_ops(
     outputs: Outputs,
     secrets: Secrets,
     alone: Alone,
-    choices: Choices,
+    settings: Settings,
 ) -> TerminalOps:
     sandbox = Sandbox(
         project.root,
         hidden=[data.all],
         own=project.own,
         cache_folder=data.all,
-        allow_limits_only=choices.allow_unsandboxed,
+        allow_limits_only=settings.allow_unsandboxed,
         covers=secrets.covers,
         alone=alone,
         git_record=data.git_record,
@@ -140,14 +124,14 @@ def _terminal_ops(
         sandbox,
         stop,
         outputs,
-        network_hosts=choices.network_hosts,
-        run_seconds=choices.run_seconds,
-        call_seconds=choices.call_seconds,
-        pip_variables=choices.pip_variables,
+        network_hosts=settings.network_hosts,
+        run_seconds=settings.run_seconds,
+        call_seconds=settings.call_seconds,
+        pip_variables=settings.pip_variables,
     )
 
 
-def _search(outputs: Outputs, stop: Stop, choices: Choices) -> Feature:
-    if not choices.search_key:
+def _search(outputs: Outputs, stop: Stop, settings: Settings) -> Feature:
+    if not settings.tavily_api_key:
         return NoWebSearch()
-    return WebSearch(choices.search_key, outputs, stop, base_url=choices.search_url)
+    return WebSearch(settings.tavily_api_key, outputs, stop, base_url=settings.tavily_base_url)

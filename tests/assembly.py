@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from config import Settings
 from core.main_terminal import MainTerminal
 from modules.files.project import Project
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
-from modules.toolbox import Choices, families
+from modules.toolbox import families
 from tests.scripted import Item, ScriptedModel
 from utils.waiting import Stop
 
-CHOICES = Choices(
-    system_text="You are a test.",
-    context_limit=1_000_000,
-    search_key="",
-    search_url="",
-    allow_unsandboxed=False,
-    checkpoint_file_bytes=10**8,
-    checkpoint_total_bytes=10**9,
-    checkpoint_days=30,
-)
+
+@dataclass(frozen=True, kw_only=True)
+class HermeticSettings(Settings):
+    """Settings that know nothing of the environment in which the tests run."""
+
+    known_secrets: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        return dict(self.known_secrets)
+
+    @property
+    def pip_variables(self) -> dict[str, str]:
+        return {}
+
+
+SETTINGS = HermeticSettings(context_limit=1_000_000, checkpoint_total_mb=1_000)
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ def house(
     data = DataFolder(base / "data", root)
     store = Sessions(data.sessions)
     stop = Stop()
-    members: Sequence[Any] = families(project, data, store, stop, CHOICES)
+    members: Sequence[Any] = families(project, data, store, stop, SETTINGS, "You are a test.")
     main = MainTerminal(
         model=model or ScriptedModel(*replies),
         families=members,

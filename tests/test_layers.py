@@ -28,7 +28,7 @@ AT_HOME = {
     "httpx2": ("utils/",),
     "tavily": ("modules/search_engine.py",),
     "PIL": ("modules/pictures/worker.py",),
-    "config": ("main.py", "modules/assembly.py"),
+    "config": ("main.py", "modules/assembly.py", "modules/toolbox.py"),
     "asyncio": (),
 }
 """Where each of these may be imported, by the beginning of the path."""

@@ -52,8 +52,8 @@ def told(digest: str, records: Sequence[TurnRecord], recaps: Iterable[str]) -> s
     last = records[-1][0]
     said = [_words(turn, record.text) for turn, record in records if isinstance(record, User)]
     parts = [
-        f"The turns up to number {last} of this session are summed up here; read_file "
-        f'path="@history/{last}" shows one in full, path="@history" lists them.',
+        f"The turns up to number {last} of this session are summed up here; reading "
+        f'"@history/{last}" shows one in full, "@history" lists them.',
         digest,
         "\n".join(["What the person said in them, word for word:", *said]),
         *filter(None, recaps),
@@ -63,7 +63,7 @@ def told(digest: str, records: Sequence[TurnRecord], recaps: Iterable[str]) -> s
 
 def _words(turn: int, text: str) -> str:
     if len(text) > WORDS:
-        text = f'{text[:WORDS]}… (the rest: read_file path="@history/{turn}")'
+        text = f'{text[:WORDS]}… (the rest: read "@history/{turn}")'
     return f"[turn {turn}] {text}"
 
 

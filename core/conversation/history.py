@@ -60,7 +60,7 @@ NOT_RUN = "Not run: the person was asked about it and said something else instea
 
 LEFT_OUT = (
     "The turns before number {turn} of this session are left out here: they no longer fit. "
-    'read_file path="@history" lists them. Ask the person when something you need is missing.'
+    'Reading "@history" lists them. Ask the person when something you need is missing.'
 )
 
 

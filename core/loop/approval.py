@@ -19,7 +19,7 @@ from utils.text.git_names import is_in_git
 ApprovalMode = Literal["guarded", "ask", "read-only", "all"]
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
 _STRICTNESS: tuple[ApprovalMode, ...] = ("all", "guarded", "ask", "read-only")
-Concern = Callable[[str, Mapping[str, Any]], Phrase | None]
+Concern = Callable[[Tool, Mapping[str, Any]], Phrase | None]
 SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
 """What makes a command more than its words; a pattern never reaches past one."""
 _LAST_STAR = re.compile(r"( \\*)\*\Z")
@@ -64,26 +64,24 @@ class Approval:
 
         It is asked about again if it *was_asked* about and there was no answer.
         """
-        if tool.risk is Risk.READ or tool.touches_nothing:
+        if tool.risk is Risk.READ or tool.spec.touches_nothing:
             return Decision("allow")
         if self.mode == "read-only" and tool.risk is not Risk.NETWORK:
             return Decision("refuse", phrase("This session is read-only."))
         why = self._reason(tool, arguments)
         if why is None and was_asked:
             why = phrase("You were asked about it before Onefold ended.")
-        name = subject(tool.name, arguments)
         if isinstance(why, AlwaysAskReason):
             return Decision("ask", why)
-        if why is None or any(covers(pattern, name) for pattern in self.patterns):
+        if why is None or any(covers(pattern, tool, arguments) for pattern in self.patterns):
             return Decision("allow")
-        return Decision("ask", why, pattern_for(tool.name, arguments))
+        return Decision("ask", why, pattern_for(tool, arguments))
 
     def _reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         """Return why to ask, or None when the mode lets the call pass."""
         if self.mode == "all":
             return None
-        always: Phrase | None = getattr(tool.function, "__always_ask__", None)
-        if reason := always or self._concern(tool.name, arguments):
+        if reason := tool.spec.always_ask or self._concern(tool, arguments):
             return reason
         if tool.risk is Risk.NETWORK:
             return phrase("It sends something to the network.")
@@ -92,7 +90,7 @@ class Approval:
         return None
 
 
-def subject(name: str, arguments: Mapping[str, Any]) -> str:
+def subject(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """Return the call as the one line that patterns are held against.
 
     With the network, or in git's own folder, it is another one: leave to run is not leave to
@@ -100,24 +98,24 @@ def subject(name: str, arguments: Mapping[str, Any]) -> str:
     """
     paths = [str(arguments[name]) for name in ("path", "new_path") if name in arguments]
     if any(map(is_in_git, paths)):
-        return " ".join([f"{name}{_IN_GIT}", *paths])
-    name = f"{name}{_WITH_NETWORK}" if arguments.get("network") else name
+        return " ".join([f"{tool.name}{_IN_GIT}", *paths])
+    name = f"{tool.name}{_WITH_NETWORK}" if arguments.get("network") else tool.name
     return f"{name} {next(iter(arguments.values()), '')}".rstrip()
 
 
-def pattern_for(name: str, arguments: Mapping[str, Any]) -> str:
+def pattern_for(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """Return the widest pattern that a plain "always" to this call should cover.
 
     A command without shell operators is covered by its first two words; any other command, what
     deletes and what changes git's own files, only to the letter; of other tools, every call.
     """
-    line = subject(name, arguments)
+    line = subject(tool, arguments)
     own_name = line.partition(" ")[0]
-    if own_name.endswith(_IN_GIT) or name.startswith("delete_"):
+    if own_name.endswith(_IN_GIT) or tool.risk is Risk.DESTROY:
         return _to_the_letter(line)
-    if name != "run_command":
+    if not tool.spec.is_shell:
         return f"{own_name} *"
-    command = str(arguments.get("command", ""))
+    command = tool.spec.program_of(arguments)
     if SHELL_OPERATORS & set(command):
         return _to_the_letter(line)
     return f"{own_name} {' '.join(command.split()[:2])} *"
@@ -128,17 +126,18 @@ def _to_the_letter(line: str) -> str:
     return _LAST_STAR.sub(r"\1\\*", line)
 
 
-def covers(pattern: str, line: str) -> bool:
-    """Return whether *pattern* covers the call *line*.
+def covers(pattern: str, tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    """Return whether *pattern* covers the call of *tool* with *arguments*.
 
     A pattern that ends in " *" covers what begins with the words before it; for a command only
     when nothing in it could run a second one. Any other covers the one call that it spells, a star
     at its end with a backslash before it.
     """
+    line = subject(tool, arguments)
     if not pattern.endswith(" *"):
         return pattern == _to_the_letter(line)
     start = pattern.removesuffix(" *")
     name, _, command = line.partition(" ")
-    if name.removesuffix(_WITH_NETWORK) == "run_command" and SHELL_OPERATORS & set(command):
+    if tool.spec.is_shell and SHELL_OPERATORS & set(command):
         return start == name
     return line == start or line.startswith(f"{start} ")

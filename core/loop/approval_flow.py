@@ -9,7 +9,7 @@ from typing import Any
 
 from core.cards import Card, RunCard, TextCard
 from core.events import Reply
-from core.loop.approval import Decision, covers, subject
+from core.loop.approval import Decision, covers
 from core.tools import Outcome, Tool
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.line_diff import difference
@@ -18,15 +18,12 @@ _LONG = 400
 """Characters of an argument above which a shorter difference tells of its change."""
 
 
-def preview(name: str, arguments: Mapping[str, Any]) -> Card:
+def preview(tool: Tool, arguments: Mapping[str, Any]) -> Card:
     """Return what a call is about to do, to the letter."""
-    match name:
-        case "run_python":
-            return RunCard("python", str(arguments["code"]), "", None, "", 0.0, "")
-        case "run_command":
-            return RunCard("bash", str(arguments["command"]), "", None, "", 0.0, "")
-        case _:
-            return TextCard(name, spelled(arguments))
+    if program := tool.spec.program:
+        code = tool.spec.program_of(arguments)
+        return RunCard(program.language, code, "", None, "", 0.0, "")
+    return TextCard(tool.name, spelled(arguments))
 
 
 def spelled(arguments: Mapping[str, Any]) -> str:
@@ -49,7 +46,7 @@ def agreed(reply: Reply, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[st
     if reply.arguments is not None:
         given = tool.checked(reply.arguments)
         arguments = arguments if given == arguments else given
-    if reply.always and reply.pattern and not covers(reply.pattern, subject(tool.name, arguments)):
+    if reply.always and reply.pattern and not covers(reply.pattern, tool, arguments):
         what = phrase("The pattern {pattern} does not cover this call.", pattern=reply.pattern)
         raise UserError(what)
     return arguments

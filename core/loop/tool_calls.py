@@ -91,7 +91,7 @@ def _with_leave(
     if leave.verdict == "refuse" or (leave.verdict == "ask" and not (reply and reply.yes)):
         return _Done("refused", refusal(leave, reply))
     if reply and reply.always:
-        host.approval.always(reply.pattern or pattern_for(tool.name, ran))
+        host.approval.always(reply.pattern or pattern_for(tool, ran))
     if ran is arguments:
         return _Done(*(yield from _run(host, tool, call_id, arguments, wait)))
     revised = mapped(dict(ran), host.features.blind)

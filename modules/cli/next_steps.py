@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from utils.i18n import Phrase, phrase
 
-_OF_A_SESSION = frozenset(
-    {
-        "/undo", "/redo", "/rewind", "/diff", "/fork", "/history", "/compact", "/export", "/cost",
-        "/focus", "/unfocus",
-    }
-)  # fmt: skip
-_AS_AN_OPTION = {
-    "/think": "--think",
-    "/fast": "--fast",
-    "/model": "--model",
-    "/approve": "--approve",
-}
-_SHOWING = frozenset({"/model", "/approve"})
-"""Commands that change nothing where nothing follows them."""
+if TYPE_CHECKING:
+    from core.feature import Command
 
 
-def hint_for(opening: str) -> Phrase | None:
+def hint_for(opening: str, commands: Mapping[str, Command]) -> Phrase | None:
     """Return what to add to the answer to the command that a session began with, its *opening*."""
-    command, _, rest = opening.strip().partition(" ")
-    if command in _OF_A_SESSION:
+    name, _, rest = opening.strip().partition(" ")
+    if name not in commands:
+        return None
+    spec = commands[name].spec
+    if spec.belongs_to_session:
         return phrase(
             "This -p is a session of its own; for the last one: --resume -p {command}",
-            command=command,
+            command=name,
         )
-    if command in _SHOWING and not rest:
+    if not spec.option or (spec.shows_alone and not rest):
         return None
-    if option := _AS_AN_OPTION.get(command):
-        return phrase(
-            "This holds for one -p only; for the next task put {option} before it.", option=option
-        )
-    return None
+    return phrase(
+        "This holds for one -p only; for the next task put {option} before it.", option=spec.option
+    )
 
 
 def hint_at_the_limit() -> Phrase:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from typing import Any, Literal, TextIO, assert_never
+from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
 
 from core.cards import Card, TextCard
 from core.conversation.messages import AnswerState
@@ -35,7 +36,7 @@ from core.events import (
     Warned,
 )
 from modules.cli.next_steps import hint_at_the_limit, hint_for
-from modules.cli.render.call_titles import called
+from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.plain_cards import card_text, given
 from modules.cli.task_changes import Changes
 from modules.translator import Translator
@@ -43,6 +44,10 @@ from utils.i18n import Phrase, Text, phrase
 from utils.llm.completion import Usage
 from utils.system.streams import OutputLost
 from utils.text.clean import clean, visible
+
+if TYPE_CHECKING:
+    from core.feature import Command
+    from core.tools import Toolbox
 
 Output = Literal["text", "json", "stream-json"]
 Status = Literal["done", "error", "stopped", "step_limit", "budget", "refused"]
@@ -100,6 +105,8 @@ class PlainScreen:
         self._card: Card | None = None
         self._hint: Phrase | None = None
         self._lost: OutputLost | None = None
+        self._titles = CallTitles()
+        self._commands: Mapping[str, Command] = {}
         self.has_begun = False
         """Whether anything has happened yet."""
 
@@ -122,7 +129,7 @@ class PlainScreen:
             case ToolStarted():
                 self._texts.clear()
                 self._kept_texts = 0
-                self._call, self._is_loss = called(event.name, event.arguments), False
+                self._call, self._is_loss = self._titles.title(event.name, event.arguments), False
             case ToolFinished():
                 self._finish_tool(event)
             case Warned() if self._is_loss:
@@ -146,6 +153,10 @@ class PlainScreen:
                 pass
             case _:
                 assert_never(event)
+
+    def learn(self, tools: Toolbox, commands: Mapping[str, Command]) -> None:
+        """Take note of what there is in the session that is going to be shown."""
+        self._titles, self._commands = CallTitles(tools.specs), commands
 
     def fail(self, what: Text) -> None:
         """Take note of a failure outside the turn; `finish` then tells it."""
@@ -213,7 +224,7 @@ class PlainScreen:
         return " ".join(filter(None, map(self._words.say, [*self._put_back, error])))
 
     def _take_card(self, event: CommandAnswered) -> None:
-        self._hint = hint_for(self._opening)
+        self._hint = hint_for(self._opening, self._commands)
         self._changes.add(event.changes)
         if event.ok:
             self._card = event.card

@@ -40,6 +40,7 @@ def run_task(
     *said* is what of it the person typed, which may name pictures. Raises `UserError` when nothing
     of it could be begun, as with any bad setting.
     """
+    screen.learn(terminal.tools, terminal.commands)
     turn = terminal.ask(task, terminal.pictures_in(said))
     with stopping(terminal.stop.set):
         try:

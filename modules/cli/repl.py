@@ -10,7 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.commands import Commands
 from core.events import CommandAnswered, Event, Reply, TurnStarted
+from core.feature import name_of
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
 from modules.cli.input.keyboard import TypedAhead, quiet
@@ -159,7 +161,7 @@ class Repl:
         terminal = self._terminal
 
         def run(line: str) -> None:
-            if line == "/stop":
+            if line == name_of(Commands.stop):
                 terminal.stop.set()
                 return
             try:
@@ -229,6 +231,7 @@ def is_command(line: str) -> bool:
 
 def make_screen(terminal: MainTerminal, words: Translator, ahead: TypedAhead) -> CliScreen:
     from modules.cli.input.approval_input import Keyboard
+    from modules.cli.render.call_titles import CallTitles
     from modules.cli.render.screen import CliScreen
     from modules.cli.render.theme import make_console
 
@@ -236,7 +239,11 @@ def make_screen(terminal: MainTerminal, words: Translator, ahead: TypedAhead) ->
     if somebody_is_there():
         keyboard = Keyboard(sys.stdin.fileno(), terminal.stop, words, ahead)
     screen = CliScreen(
-        make_console(), words, asker=keyboard, is_practice=lambda: terminal.is_practice
+        make_console(),
+        words,
+        CallTitles(terminal.tools.specs),
+        asker=keyboard,
+        is_practice=lambda: terminal.is_practice,
     )
     ahead.away, ahead.show_all = screen.away, screen.show_all
     return screen

@@ -24,32 +24,30 @@ _DEPTH = 8
 class Intents:
     """Knows what the file tools would make of the *project* as it is now."""
 
-    def __init__(self, project: Project, notes: Callable[[str], str]) -> None:
+    def __init__(
+        self, project: Project, notes: Callable[[str], str], exists_already: Callable[[str], Phrase]
+    ) -> None:
+        """*exists_already* says that there is a file where a new one was wanted."""
         self._project = project
         self._notes = notes
-        self._cards: dict[str, Callable[..., Card]] = {
-            "create_file": self._create_file,
-            "modify_file": self._modify_file,
-            "rename_file": self._rename_file,
-            "delete_file": self._delete_file,
-            "delete_folder": self._delete_folder,
-        }
+        self._exists_already = exists_already
 
-    def card(self, tool: str, arguments: Mapping[str, Any]) -> Card | None:
-        """Return what the call would do; of one that would fail, why. None: no tool of ours."""
-        if tool not in self._cards:
-            return None
+    def card(self, intent: Callable[..., Card], arguments: Mapping[str, Any]) -> Card:
+        """Return what a call with *arguments* would do, as *intent* shows it, a method of ours.
+
+        Of one that would fail, why.
+        """
         try:
-            return self._cards[tool](**arguments)
+            return intent(**arguments)
         except ToolError as error:
             title = phrase("As things are, this would fail: {why}", why=error.what)
             return TextCard(title, spelled(arguments))
 
-    def _create_file(self, path: str, content: str, overwrite: bool = False) -> Card:
+    def create_file(self, path: str, content: str, overwrite: bool = False) -> Card:
         name = self._project.meant(path)
         is_there = self._project.stat(name) is not None
         if is_there and not overwrite:
-            raise ToolError(exists_already(visible(name)))
+            raise ToolError(self._exists_already(visible(name)))
         before = self._project.read_text(name).text if is_there else ""
         if is_there:
             is_shorter = content.count("\n") < before.count("\n")
@@ -57,18 +55,18 @@ class Intents:
         note = phrase("Replaces the whole file.") if is_there else phrase("A new file.")
         return _diff(visible(name), before, content.replace("\r\n", "\n"), note)
 
-    def _modify_file(self, path: str, **asked: Any) -> Card:
+    def modify_file(self, path: str, **asked: Any) -> Card:
         name = self._project.meant(path)
         before = self._project.read_text(name).text
         done = operate(before, EditRequest(**asked), name)
         return _diff(visible(name), before, done.text, done.tolerated or "")
 
-    def _rename_file(self, path: str, new_path: str) -> Card:
+    def rename_file(self, path: str, new_path: str) -> Card:
         old, new = visible(self._project.meant(path)), visible(self._project.meant(new_path))
         note = phrase("Becomes {path}; what is in it stays.", path=new)
         return DiffCard(old, f"@@ -1 +1 @@\n-{old}\n+{new}", 0, 0, note)
 
-    def _delete_file(self, path: str) -> Card:
+    def delete_file(self, path: str) -> Card:
         name = self._project.meant(path)
         data = self._project.read_bytes(name)
         try:
@@ -78,16 +76,9 @@ class Intents:
             return TextCard(what, _size(error.kind, len(data)))
         return _diff(visible(name), text, "", phrase("The file would be gone."))
 
-    def _delete_folder(self, path: str, recursive: bool = False) -> Card:  # noqa: ARG002
+    def delete_folder(self, path: str, recursive: bool = False) -> Card:  # noqa: ARG002
         name = self._project.meant(path)
         return FolderListing.of(self._project, name, _DEPTH, self._notes).card(name)
-
-
-def exists_already(path: str) -> Phrase:
-    return phrase(
-        "{path} exists already. modify_file changes part of it; overwrite=true replaces it.",
-        path=path,
-    )
 
 
 def _size(kind: Text, count: int) -> Phrase:

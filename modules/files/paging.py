@@ -109,7 +109,7 @@ def _fitting(lines: Iterable[str]) -> list[str]:
     room = _MOST_BYTES
     for line in lines:
         if len(line) > _LONGEST_LINE:
-            line = f"{line[:_LONGEST_LINE]}… [{len(line)} characters; see run_python for the rest]"
+            line = f"{line[:_LONGEST_LINE]}… [{len(line)} characters; use Python for the rest]"
         room -= len(line.encode("utf-8", "surrogatepass")) + 8
         if room < 0 and chosen:
             break

@@ -33,7 +33,7 @@ def refused(error: OSError, path: str, new_path: str) -> Phrase:
 
 def too_large(path: str, size: int) -> Phrase:
     return phrase(
-        "{path} is too large to read whole ({size}); use run_python on parts of it.",
+        "{path} is too large to read whole ({size}); use Python on parts of it.",
         path=visible(path),
         size=size_in_words(size),
     )
@@ -49,7 +49,7 @@ def too_long(path: str, size: int) -> Phrase:
 
 def no_text(path: str, error: NotText, size: int) -> Phrase:
     return phrase(
-        "{path} is not text but {kind} ({size}); use run_python to look into it.",
+        "{path} is not text but {kind} ({size}); use Python to look into it.",
         path=visible(path),
         kind=error.kind,
         size=size_in_words(size),

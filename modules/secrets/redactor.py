@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from core.cards import Card, TextCard
-from core.feature import Feature, Section, command
+from core.feature import Feature, Section, SessionHandle, command
 from core.hooks import (
+    BindsToSession,
     FlagsCalls,
     PreparesContext,
     ProvidesContext,
@@ -25,6 +26,7 @@ from core.hooks import (
     RedactsText,
 )
 from core.redaction import mapped
+from core.tools import Tool
 from modules.secrets.env_files import (
     env_files,
     is_env_name,
@@ -36,17 +38,23 @@ from modules.secrets.env_files import (
 from modules.secrets.secret_encodings import SecretForms
 from utils.i18n import Phrase, Text, UserError, phrase
 
-_NAMED = re.compile(r"«SECRET:([^»\n]+)»")
-_PARTED = re.compile(r"(«SECRET:[^»\n]+»|\n)")
-_WRITTEN = {"create_file": ("content",), "modify_file": ("old", "new")}
-_RUN = {"run_python": ("code",), "run_command": ("command",)}
-_REVEALED = _WRITTEN | _RUN
+NAME_START = "«SECRET:"
+"""How what stands for a secret begins; its name follows, and a "»"."""
+_NAMED = re.compile(rf"{NAME_START}([^»\n]+)»")
+_PARTED = re.compile(rf"({NAME_START}[^»\n]+»|\n)")
 _LOOK_EVERY = 2.0  # seconds
 _MOST_NAMES = 60
 
 
 class Secrets(
-    Feature, PreparesContext, RedactsText, FlagsCalls, RecordsCalls, ProvidesContext, ProvidesStatus
+    Feature,
+    BindsToSession,
+    PreparesContext,
+    RedactsText,
+    FlagsCalls,
+    RecordsCalls,
+    ProvidesContext,
+    ProvidesStatus,
 ):
     """Knows the secrets of the project in *root* and those in *known*, by name.
 
@@ -66,10 +74,14 @@ class Secrets(
         self._files: dict[Path, tuple[int, int, int]] = {}
         self._forms = SecretForms()
         self._looked = self._learned = float("-inf")
+        self._talk: SessionHandle | None = None
         self.hidden = 0
         for name, value in known.items():
             if secret_part(name, value):
                 self._learn(name, value)
+
+    def meet(self, talk: SessionHandle) -> None:
+        self._talk = talk
 
     @property
     def known(self) -> int:
@@ -124,10 +136,11 @@ class Secrets(
     def unsure(self, text: str) -> int:
         return self._forms.unsure(text) if self._names and self.is_on else 0
 
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
-        if tool != "rename_file" or not self.is_on:
+    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+        if not (tool.spec.destination and self.is_on):
             return None
-        old, new = (str(arguments.get(name, "")).strip("/") for name in ("path", "new_path"))
+        names = ("path", tool.spec.destination)
+        old, new = (str(arguments.get(name, "")).strip("/") for name in names)
         known = [path.relative_to(self._root).as_posix() for path in env_files(self._root)]
         known += [old] if is_env_name(old.rpartition("/")[2]) else []
         moved = [new + path[len(old) :] for path in known if f"{path}/".startswith(f"{old}/")]
@@ -135,13 +148,12 @@ class Secrets(
             return None
         return phrase("There, programs would see the secrets in {path}.", path=old)
 
-    def reveal(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         name = str(arguments.get("path", "")).rpartition("/")[2]
         if self._looked < 0 or is_env_name(name):  # the person may have just saved it
             self.look()
-        names = _REVEALED.get(tool, ())
         return {
-            name: mapped(value, self._revealed) if name in names else value
+            name: mapped(value, self._revealed) if name in tool.spec.unredacted else value
             for name, value in arguments.items()
         }
 
@@ -215,9 +227,15 @@ class Secrets(
             "secrets",
             f"Secret values of .env-like files are hidden from you; each appears as its name: "
             f"{listed}. Write a name, brackets included, where its value belongs in "
-            "create_file, modify_file, run_python or run_command: it is put in there. Programs "
+            f"{self._revealing()}: it is put in there. Programs "
             "that read those files find the names as well.",
         )
+
+    def _revealing(self) -> str:
+        """Return the tools that get the values of the names in their calls."""
+        specs = self._talk.tools.specs if self._talk else {}
+        names = [name for name, spec in specs.items() if spec.unredacted]
+        return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         if not self.is_on:
@@ -232,7 +250,11 @@ class Secrets(
                 ),
             )
 
-    @command("/secrets [on|off]", "Hide the values of .env files from the model, or show them.")
+    @command(
+        "/secrets [on|off]",
+        "Hide the values of .env files from the model, or show them.",
+        is_concurrent=True,
+    )
     def switch(self, rest: str) -> Card:
         if rest not in ("", "on", "off"):
             raise UserError(phrase("Say /secrets on or /secrets off."))
@@ -248,4 +270,4 @@ class Secrets(
 
 
 def _token(name: str) -> str:
-    return f"«SECRET:{name}»"
+    return f"{NAME_START}{name}»"

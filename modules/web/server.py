@@ -16,6 +16,7 @@ from typing import Any
 from flask_socketio import SocketIO
 
 from core.cards import Change
+from core.feature import buttons_of
 from core.web_terminal import Packet, WebTerminal
 from modules.annotations import Annotations
 from modules.files.project import Project
@@ -116,6 +117,8 @@ class WebServer:
             self.access,
             self._house.log.keep,
             self._picture_of,
+            self._first.tools.specs,
+            buttons_of(self._first.commands.values()),
             version=house.version,
             language=house.language,
             start=house.start,
@@ -149,14 +152,20 @@ class WebServer:
             url=self.url,
             port=self.port,
         )
-        commands = self._first.commands
+        commands, tools = self._first.commands, self._first.tools
         sessions = SessionsApi(
             self.workspace,
-            lambda *told: replay_page(self.app, self._files)(*told),
+            lambda *told: replay_page(self.app, self._files, tools.specs)(*told),
             self._veil,
         )
         files = FilesApi(self._files, self._listing, self.workspace, self._veil)
-        server = ServerApi(about, self.access, self.workspace, lambda: list(commands.values()))
+        server = ServerApi(
+            about,
+            self.access,
+            self.workspace,
+            lambda: list(commands.values()),
+            lambda: tools.specs,
+        )
         changes = ChangesApi(house.project, self.workspace, self._listing.stamps)
         pictures = PicturesApi(self.workspace)
         return routes_of(server, sessions, desk, pictures, changes, files)

@@ -22,10 +22,11 @@ from core.web_terminal import WebTerminal
 from modules.files.project import Project
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
-from modules.toolbox import Choices, families
+from modules.toolbox import families
 from modules.web.server import ServerConfig, WebServer
 from modules.web.servers.bind import BindAddress
 from modules.web.servers.event_loop import AsyncMode
+from tests.assembly import HermeticSettings
 from tests.scripted import USED, calls, say
 from utils.llm.completion import Completion, Delta, Retry
 from utils.llm.server_profile import ServerProfile
@@ -33,16 +34,14 @@ from utils.logger import FailureLog
 from utils.pictures import ReadPicture
 from utils.waiting import Stop
 
-CHOICES = Choices(
-    system_text="You are a benchmark.",
+SETTINGS = HermeticSettings(
     context_limit=1_000_000,
-    search_key="",
-    search_url="",
     allow_unsandboxed=True,
-    checkpoint_file_bytes=1_000_000,
-    checkpoint_total_bytes=10_000_000,
+    checkpoint_file_mb=1,
+    checkpoint_total_mb=10,
     checkpoint_days=1,
 )
+SYSTEM = "You are a benchmark."
 SEARCH = calls(
     ("s1", "search_text", '{"pattern": "needle [0-9]+"}'),
     ("s2", "find_files", '{"pattern": "**/*9.txt"}'),
@@ -115,10 +114,10 @@ def make_server(mode: AsyncMode, folder: Path) -> WebServer:
         stop = Stop()
         return WebTerminal(
             model=Obedient(),
-            families=families(project, data, store, stop, CHOICES),
+            families=families(project, data, store, stop, SETTINGS, SYSTEM),
             store=store,
             project="project",
-            system_text=CHOICES.system_text,
+            system_text=SYSTEM,
             files=project.files,
             emit=emit,
             stop=stop,

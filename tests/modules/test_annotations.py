@@ -262,7 +262,7 @@ def test_many_notes_are_told_in_short(notes: Annotations, root: Path) -> None:
         notes.annotate_file(f"f{number:02}", "x" * 500)
     (section,) = notes.context()
     assert len(section.text) < 8_000
-    assert section.text.splitlines()[-1].endswith("more notes: list_files shows them.)")
+    assert section.text.splitlines()[-1].endswith("more notes: listing a folder shows them.)")
 
 
 def test_a_name_that_is_no_utf8_can_have_a_note(notes: Annotations, root: Path) -> None:

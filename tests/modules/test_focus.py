@@ -10,7 +10,7 @@ import pytest
 
 from core.cards import Change, TableCard, TextCard
 from core.feature import Section
-from core.tools import ToolError
+from core.tools import Tool, ToolError
 from modules.files.project import Project
 from modules.focus import Focus
 
@@ -180,8 +180,8 @@ def test_the_status_shows_files_and_tokens(focus: Focus) -> None:
 
 
 def test_focus_touches_nothing(focus: Focus) -> None:
-    assert focus.focus_file.__touches_nothing__  # type: ignore[attr-defined]
-    assert focus.unfocus_file.__touches_nothing__  # type: ignore[attr-defined]
+    assert Tool.of(focus.focus_file).spec.touches_nothing
+    assert Tool.of(focus.unfocus_file).spec.touches_nothing
 
 
 def test_a_focus_on_too_many_changes_nothing_and_says_so(focus: Focus) -> None:

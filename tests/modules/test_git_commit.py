@@ -15,6 +15,7 @@ from modules.files.project import Project
 from modules.git_commit import GitCommit
 from modules.secrets.redactor import Secrets
 from tests.assembly import house
+from tests.declared_tools import tool_named
 from tests.scripted import call, run, say
 from utils.waiting import Stop
 
@@ -82,7 +83,7 @@ def test_what_cannot_be_done_is_said(root: Path, tmp_path: Path) -> None:
 def intent(root: Path, *paths: str) -> str:
     """Return what the question before a commit shows."""
     card = GitCommit(Project(root), Stop()).preview(
-        "git_commit", {"message": "Say it", "paths": list(paths) or None}
+        tool_named("git_commit"), {"message": "Say it", "paths": list(paths) or None}
     )
     assert isinstance(card, TextCard)
     return str(card.body)
@@ -189,7 +190,7 @@ def test_what_is_missing_is_not_fetched(root: Path) -> None:
         git("config", name, value, at=root)
     (root / "a.txt").write_text("two\n")
     with pytest.raises(ToolError, match="git refused"):
-        GitCommit(Project(root), Stop()).preview("git_commit", {"message": "m"})
+        GitCommit(Project(root), Stop()).preview(tool_named("git_commit"), {"message": "m"})
 
 
 def test_a_change_in_the_second_of_the_last_commit_is_seen(root: Path) -> None:
@@ -272,7 +273,7 @@ def leaky(root: Path) -> Path:
 
 
 def test_what_would_publish_a_secret_is_left_out_and_named(leaky: Path) -> None:
-    shown = commit_of(leaky).preview("git_commit", {"message": "m"})
+    shown = commit_of(leaky).preview(tool_named("git_commit"), {"message": "m"})
     done = commit_of(leaky).git_commit("m")
     for told in (str(getattr(shown, "body", "")), done.text):
         assert "Left out, for it would publish secrets: app.py (API_KEY)." in told
@@ -289,10 +290,11 @@ def test_what_holds_a_secret_is_committed_where_it_is_named_and_asked_about_each
     tool = commit_of(leaky)
     for path in ("app.py", ".env"):
         assert isinstance(
-            tool.concern("git_commit", {"message": "m", "paths": [path]}), AlwaysAskReason
+            tool.concern(tool_named("git_commit"), {"message": "m", "paths": [path]}),
+            AlwaysAskReason,
         )
     assert not isinstance(
-        tool.concern("git_commit", {"message": "m", "paths": ["."]}), AlwaysAskReason
+        tool.concern(tool_named("git_commit"), {"message": "m", "paths": ["."]}), AlwaysAskReason
     )
     assert "It publishes secrets: app.py (API_KEY)" in tool.git_commit("m", ["app.py"]).text
     (leaky / "app.py").write_text(f"key = {KEY!r}  # as before\n")
@@ -428,5 +430,5 @@ def test_the_projects_own_name_in_front_is_left_out(root: Path) -> None:
 def test_a_secret_named_with_the_projects_own_name_in_front_is_asked_about(root: Path) -> None:
     (root / "b.txt").write_text("hunter2hunter2")
     made = GitCommit(Project(root), Stop(), lambda text: ["KEY"] if "hunter2" in text else [])
-    why = made.concern("git_commit", {"message": "x", "paths": ["project/b.txt"]})
+    why = made.concern(tool_named("git_commit"), {"message": "x", "paths": ["project/b.txt"]})
     assert isinstance(why, AlwaysAskReason)

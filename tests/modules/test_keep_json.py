@@ -13,15 +13,15 @@ import tests.assembly
 from core.events import Event, TurnFinished, Warned
 from core.loop.turn import drive
 from modules.import_history.importer import import_history
-from tests.assembly import CHOICES, House, house
+from tests.assembly import SETTINGS, House, house
 from tests.scripted import call, run, say
 from utils.text.codec import to_plain
 
 
 @pytest.fixture(autouse=True)
 def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    choices = {**vars(CHOICES), "keep_json": True}
-    monkeypatch.setattr(tests.assembly, "CHOICES", type(CHOICES)(**choices))
+    settings = {**vars(SETTINGS), "keep_json": True}
+    monkeypatch.setattr(tests.assembly, "SETTINGS", type(SETTINGS)(**settings))
 
 
 def kept(here: House) -> Any:

@@ -11,7 +11,7 @@ from core.conversation.messages import ToolResult
 from core.events import ApprovalAsked, CommandAnswered, Event, Reply, ToolFinished, Warned
 from core.loop.turn import drive
 from modules.mass_deletion import tree_of
-from tests.assembly import CHOICES, house
+from tests.assembly import SETTINGS, house
 from tests.modules.sandbox.house import settle
 from tests.scripted import call, run, say
 from utils.i18n import phrase
@@ -144,7 +144,7 @@ def test_what_cannot_be_put_back_is_told_and_ends_as_refused(tmp_path: Path) -> 
     with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
         fill(made.root, 30)
         (made.root / "data/huge").touch()
-        os.truncate(made.root / "data/huge", CHOICES.checkpoint_file_bytes + 1)
+        os.truncate(made.root / "data/huge", SETTINGS.checkpoint_file_mb * 1_000_000 + 1)
         events: list[Event] = []
         drive(made.main.ask("clear it"), events.append)
         finished = next(event for event in events if isinstance(event, ToolFinished))

@@ -36,8 +36,7 @@ def shown(memory: Memory) -> dict[str, str]:
 
 
 def test_remembering_always_asks(memory: Memory) -> None:
-    function = Tool.of(memory.remember).function
-    assert "every later session" in str(function.__always_ask__)  # type: ignore[attr-defined]
+    assert "every later session" in str(Tool.of(memory.remember).spec.always_ask)
 
 
 def test_what_is_remembered_is_told_to_every_session(memory: Memory, path: Path) -> None:

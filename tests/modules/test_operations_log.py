@@ -14,7 +14,7 @@ from core.events import Reply, TurnFinished, Warned
 from modules import operations_log
 from modules.cli.follow_log import readable
 from modules.translator import Translator
-from tests.assembly import CHOICES, House, house
+from tests.assembly import SETTINGS, House, house
 from tests.scripted import call, run, say
 from utils.i18n import phrase
 from utils.text.codec import to_plain
@@ -24,9 +24,9 @@ Line = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    choices = {**vars(CHOICES), "operations_log": True}
-    choices["known_secrets"] = {"API_KEY": "sk-very-secret-key"}
-    monkeypatch.setattr(tests.assembly, "CHOICES", type(CHOICES)(**choices))
+    settings = {**vars(SETTINGS), "operations_log": True}
+    settings["known_secrets"] = {"API_KEY": "sk-very-secret-key"}
+    monkeypatch.setattr(tests.assembly, "SETTINGS", type(SETTINGS)(**settings))
 
 
 def lines(here: House) -> list[Line]:
@@ -131,7 +131,7 @@ def test_the_status_says_where_it_is_or_that_it_is_off(
     with house(tmp_path) as here:
         (answer,) = run(here.main, "/status")
         assert str(here.data.operations) in str(to_plain(answer))
-    monkeypatch.setattr(tests.assembly, "CHOICES", CHOICES)
+    monkeypatch.setattr(tests.assembly, "SETTINGS", SETTINGS)
     with house(tmp_path / "data", say("ok")) as here:
         (answer,) = run(here.main, "/status")
         assert "off; --log switches it on" in str(to_plain(answer))

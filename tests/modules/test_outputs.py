@@ -47,7 +47,7 @@ def test_what_fits_stays_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_long_text_keeps_head_and_tail_cut_at_line_ends(tmp_path: Path) -> None:
-    outputs = Outputs(tmp_path)
+    outputs = Outputs(tmp_path, reader="read_file")
     lines = [f"line {number}" for number in range(1, 1001)]
     cut = outputs.fit("\n".join(lines), limit=1000)
     assert len(cut) <= 1000

@@ -13,6 +13,7 @@ from modules.files.own_code import OwnCode
 from modules.outputs import Outputs
 from modules.sandbox.backends import selftest
 from modules.terminal_ops import TerminalOps
+from tests.declared_tools import tool_named
 from tests.modules.sandbox.house import House, lived_in
 from tests.modules.sandbox.test_sandbox import installation
 from utils.waiting import Stop
@@ -31,14 +32,14 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def tools(house: House, *, allow_limits_only: bool = False) -> TerminalOps:
-    outputs = Outputs(house.data / "outputs")
+    outputs = Outputs(house.data / "outputs", reader="read_file")
     sandbox = house.sandbox(allow_limits_only=allow_limits_only)
     return TerminalOps(Folder(house.project), sandbox, Stop(), outputs)
 
 
 def test_the_times_of_a_run_are_settings(house: House) -> None:
     sandbox = house.sandbox(allow_limits_only=True)
-    outputs = Outputs(house.data / "outputs")
+    outputs = Outputs(house.data / "outputs", reader="read_file")
     made = TerminalOps(
         Folder(house.project), sandbox, Stop(), outputs, run_seconds=30, call_seconds=2
     )
@@ -149,7 +150,7 @@ def test_a_command_with_nul_is_refused(house: House) -> None:
 
 
 def test_confined_runs_need_no_leave(house: House) -> None:
-    assert tools(house).concern("run_python", {"code": "1"}) is None
+    assert tools(house).concern(tool_named("run_python"), {"code": "1"}) is None
 
 
 def test_unconfined_runs_are_refused_or_need_leave(
@@ -160,8 +161,10 @@ def test_unconfined_runs_are_refused_or_need_leave(
     with pytest.raises(ToolError, match="ONEFOLD_ALLOW_UNSANDBOXED=1"):
         next(tools(house).run_command("true"))
     allowed = tools(house, allow_limits_only=True)
-    assert "without a sandbox" in str(allowed.concern("run_command", {"command": "true"}))
-    assert allowed.concern("read_file", {"path": "x"}) is None
+    assert "without a sandbox" in str(
+        allowed.concern(tool_named("run_command"), {"command": "true"})
+    )
+    assert allowed.concern(tool_named("read_file"), {"path": "x"}) is None
 
 
 def test_status_names_the_tier_and_what_it_does_not_protect(house: House) -> None:
@@ -192,6 +195,6 @@ def test_another_python_outside_the_project_is_asked_about(house: House) -> None
     first, second = installation(house, "3.98"), installation(house, "3.99")
     python.symlink_to(first / "bin/python3.98")
     command = f"ln -sf {second}/bin/python3.99 {python}"
-    assert ops.concern("run_command", {"command": command}) is None
+    assert ops.concern(tool_named("run_command"), {"command": command}) is None
     outcome(ops.run_command(command))
-    assert str(second) in str(ops.concern("run_python", {"code": "1"}))
+    assert str(second) in str(ops.concern(tool_named("run_python"), {"code": "1"}))

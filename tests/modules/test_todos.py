@@ -43,7 +43,7 @@ def test_a_todo_without_title_or_with_another_status_is_refused() -> None:
 
 
 def test_it_touches_nothing() -> None:
-    assert Todos().update_todos.__touches_nothing__  # type: ignore[attr-defined]
+    assert Tool.of(Todos().update_todos).spec.touches_nothing
 
 
 def test_what_is_taken_back_is_said_in_plain_words() -> None:

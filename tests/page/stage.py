@@ -15,9 +15,10 @@ from core.web_terminal import WebTerminal
 from modules.files.project import Project
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
-from modules.toolbox import Choices, families
+from modules.toolbox import families
 from modules.web.server import ServerConfig, WebServer
 from modules.web.servers.bind import BindAddress
+from tests.assembly import HermeticSettings
 from tests.scripted import ScriptedModel
 from utils.logger import FailureLog
 from utils.waiting import Stop
@@ -26,16 +27,14 @@ PATIENCE = 60.0
 """Seconds; nothing passes later for it, only what is slow fails not."""
 KEY = "'X-Onefold-Key': localStorage.getItem('onefold.key')"
 """The header of a change that a page asks for by itself."""
-CHOICES = Choices(
-    system_text="You are a test.",
+SETTINGS = HermeticSettings(
     context_limit=128_000,
-    search_key="",
-    search_url="",
     allow_unsandboxed=True,
-    checkpoint_file_bytes=1_000_000,
-    checkpoint_total_bytes=10_000_000,
+    checkpoint_file_mb=1,
+    checkpoint_total_mb=10,
     checkpoint_days=1,
 )
+SYSTEM = "You are a test."
 
 
 class Gate:
@@ -106,7 +105,7 @@ def stage(tmp: Path, browser: Browser) -> Iterator[Stage]:
         stop = Stop()
         return WebTerminal(
             model=model,
-            families=families(project, data, store, stop, CHOICES),
+            families=families(project, data, store, stop, SETTINGS, SYSTEM),
             store=store,
             project="project",
             system_text="You are a test.",

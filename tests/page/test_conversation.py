@@ -394,8 +394,10 @@ def test_what_a_web_search_found_is_shown_as_cards(
     tmp_path: Path, chromium: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with TavilyDouble() as double:
-        choices = replace(stages.CHOICES, search_key="tvly-x", search_url=double.base_url)
-        monkeypatch.setattr(stages, "CHOICES", choices)
+        settings = replace(
+            stages.SETTINGS, tavily_api_key="tvly-x", tavily_base_url=double.base_url
+        )
+        monkeypatch.setattr(stages, "SETTINGS", settings)
         with stages.stage(tmp_path, chromium) as house:
             house.model.replies = [call("web_search", query="tea"), say("See [A](https://x.org).")]
             page = house.open()

@@ -4,6 +4,7 @@ import { byDay, listedRows, openQuestion } from "../../static/js/store/selectors
 import { aged, explored, grouped, marked } from "../../static/js/conversation/grouping.js";
 import { matching } from "../../static/js/search/matching.js";
 import { wordAt } from "../../static/js/composer/mentions.js";
+import { learnTools } from "../../static/js/store/declared.js";
 
 const call = (key, name, more = {}) => ({
   key,
@@ -16,6 +17,13 @@ const call = (key, name, more = {}) => ({
   card: null,
   changes: [],
   ...more,
+});
+
+learnTools({
+  read_file: { explores: "files" },
+  search_text: { explores: "searches" },
+  list_files: { explores: "folders" },
+  run_command: { explores: "" },
 });
 
 test("calls that only look are one group, others are not", () => {

@@ -22,7 +22,7 @@ from core.hooks import (
     RecordsCalls,
     RestsAfterTurns,
 )
-from core.tools import ToolError
+from core.tools import Risk, Tool, ToolError
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.clone.clone_history import hand_over
 from modules.checkpoints.restore.operations import Skipped
@@ -166,10 +166,10 @@ class CallRecorder(
         told, self._warnings = [*self._checkpoints.warnings(), *self._warnings], []
         return told
 
-    def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
-        if tool in ("run_python", "run_command"):
+    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+        if tool.risk is Risk.RUN:
             return self._concern_of_run()
-        if tool not in ("delete_file", "delete_folder"):
+        if tool.risk is not Risk.DESTROY:
             return None
         try:
             path = self._project.meant(str(arguments.get("path", "")))

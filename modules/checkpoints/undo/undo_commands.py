@@ -72,7 +72,13 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
     def restore(self, state: dict[str, Any]) -> None:
         self._taken_back = state.get("taken_back", "")
 
-    @command("/undo [turn|call] [N]", "Take back what a turn or call did; /undo list.")
+    @command(
+        "/undo [turn|call] [N]",
+        "Take back what a turn or call did; /undo list.",
+        takes_back=True,
+        changes_files=True,
+        belongs_to_session=True,
+    )
     def undo(self, rest: str) -> CommandAnswered:
         if rest == "list":
             self._settle()
@@ -103,7 +109,13 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         card = undone_card(results, title, ended.said)
         return CommandAnswered("/undo", card, changes=changes_of(results))
 
-    @command("/redo [turn|call] [N]", "Take back the last /undo or /rewind, or bring one again.")
+    @command(
+        "/redo [turn|call] [N]",
+        "Take back the last /undo or /rewind, or bring one again.",
+        takes_back=True,
+        changes_files=True,
+        belongs_to_session=True,
+    )
     def redo(self, rest: str) -> CommandAnswered:
         with self._checkpoints.work.alone(self.session):
             ended = [one for one in self._settle() if one.finished.operation.kind == "redo"]
@@ -148,7 +160,12 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             self._talk.save_state()
         return super()._complete(finished) + said
 
-    @command("/diff [TURN] [PATH]", "Show what changed in the files since before a turn.")
+    @command(
+        "/diff [TURN] [PATH]",
+        "Show what changed in the files since before a turn.",
+        is_concurrent=True,
+        belongs_to_session=True,
+    )
     def diff(self, rest: str) -> Card:
         first, _, path = rest.partition(" ")
         turn = read_number(first)
@@ -174,6 +191,9 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
     @command(
         "/rewind [TURN] [files|talk]",
         "Go back to before a turn: files, notes, focus, todos and conversation, or one of them.",
+        takes_back=True,
+        changes_files=True,
+        belongs_to_session=True,
     )
     def rewind(self, rest: str) -> CommandAnswered:
         is_talk = rest.endswith("talk")  # that may be whoever works on the files

@@ -13,16 +13,8 @@ from typing import Any, Literal, Protocol
 from core.conversation.history import History
 from core.conversation.messages import Assistant, StateRecord, ToolResult, User
 from core.feature import SessionHandle
+from core.tools import ToolSpec
 from utils.i18n import Phrase
-
-CHANGED_BY = {
-    "annotate_file": "notes",
-    "focus_file": "focus",
-    "remember": "memory",
-    "unfocus_file": "focus",
-    "update_todos": "todos",
-}
-"""The state that a tool is there to change."""
 
 _UNDONE = "beside_undone"
 """The `StateRecord` of what was taken back: {"key": …, "calls": [[turn, call id], …]}."""
@@ -67,7 +59,7 @@ class StateUndo:
         if self._talk is None:
             return []
         gone = {tuple(call) for shift in self._undone() for call in shift["calls"]}
-        return [did for did in dids(self._talk.history) if (did.turn, did.call_id) not in gone]
+        return [did for did in self._dids(self._talk) if (did.turn, did.call_id) not in gone]
 
     def meant(
         self, what: Literal["turn", "call"], number: int, calls: Sequence[tuple[int, str]]
@@ -105,7 +97,7 @@ class StateUndo:
         if self._talk is None:
             return []
         wanted = set(map(tuple, calls))
-        return [did for did in dids(self._talk.history) if (did.turn, did.call_id) in wanted]
+        return [did for did in self._dids(self._talk) if (did.turn, did.call_id) in wanted]
 
     def take_back(self, what: Sequence[StateChange], key: int) -> list[Phrase]:
         """Take *what* back, the last first, as a part of the undo *key*; say what was done.
@@ -134,6 +126,9 @@ class StateUndo:
         self._talk.history.append(StateRecord(_REDONE, key))
         return said
 
+    def _dids(self, talk: SessionHandle) -> list[StateChange]:
+        return dids(talk.history, talk.tools.specs)
+
     def _apply(self, did: StateChange, before: Any, after: Any) -> Iterable[Phrase]:
         return self._families[did.name].take_back(before, after)
 
@@ -149,8 +144,11 @@ class StateUndo:
         return found
 
 
-def dids(history: History) -> list[StateChange]:
-    """Return what the calls of a session did to the states that they are there to change."""
+def dids(history: History, specs: Mapping[str, ToolSpec]) -> list[StateChange]:
+    """Return what the calls of a session did to the states that they are there to change.
+
+    *specs* says by the names of the tools which states those are.
+    """
     state: dict[str, Any] = {}
     changed: dict[str, Any] = {}
     found: list[StateChange] = []
@@ -160,7 +158,7 @@ def dids(history: History) -> list[StateChange]:
                 changed.setdefault(name, state.get(name))
                 state[name] = value
             case ToolResult(call_id=call_id, name=tool):
-                name = CHANGED_BY.get(tool, "")
+                name = specs[tool].state if tool in specs else ""
                 if name in changed:
                     found.append(
                         StateChange(turn, call_id, place, name, changed[name], state[name])

@@ -8,7 +8,7 @@ from contextlib import suppress
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
 
-from core.feature import Command
+from core.feature import Command, CommandSpec
 from modules.cli.attach.http import Packet, ServerLink
 from modules.cli.input.keyboard import TypedAhead
 from modules.cli.input.line_completion import LineCompleter
@@ -30,7 +30,7 @@ class AttachedPrompt(Prompt):
     ) -> None:
         commands = {
             told["name"]: Command(
-                told["name"], told["usage"], from_plain(Phrase, told["help"]), str
+                CommandSpec(told["usage"], from_plain(Phrase, told["help"]).template), str
             )
             for told in link.ask("GET", "/api/commands")["commands"]
         }

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.commands import Commands
 from core.conversation.store import SessionInfo
 from core.events import ApprovalAsked, CommandAnswered, Reply, TurnFinished
+from core.feature import name_of
 from core.session_choice import SessionChoice
+from core.tool_spec import ToolSpec
 from modules.cli.attach.http import Packet, ServerLink, event_of, new_id
 from modules.cli.attach.listener import EventListener
 from modules.cli.attach.packet_reader import commands, last_turn
@@ -19,6 +22,7 @@ from modules.cli.attach.unsent import Unsent
 from modules.cli.input.keyboard import TypedAhead, quiet
 from modules.cli.input.startup_questions import somebody_is_there
 from modules.cli.input.typeahead import TypeAheadListener
+from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.screen import CliScreen
 from modules.cli.render.theme import make_console
 from modules.translator import Translator
@@ -31,7 +35,7 @@ from utils.waiting import Stop
 if TYPE_CHECKING:
     from modules.cli.attach.attached_prompt import AttachedPrompt
 
-LEAVING = ("exit", "quit", "/exit")
+LEAVING = ("exit", "quit", name_of(Commands.exit))
 _ENDS = (CommandAnswered.__name__, TurnFinished.__name__)
 
 
@@ -84,7 +88,11 @@ class AttachClient:
         answered = self._questions.answered
         hand = RemoteApprover(answered, words, ahead, self._stop) if self._is_terminal else None
         self._screen = CliScreen(
-            make_console(), words, asker=hand, is_practice=lambda: self._state["practice"]
+            make_console(),
+            words,
+            _titles(link),
+            asker=hand,
+            is_practice=lambda: self._state["practice"],
         )
         ahead.away, ahead.show_all = self._screen.away, self._screen.show_all
         self._line = _line(link, words, ahead, lambda: self._state) if hand else None
@@ -120,12 +128,12 @@ class AttachClient:
     def _put(self, text: str) -> None:
         """Send *text*; a person who says `/resume` alone chooses here."""
         name, _, rest = text.strip().partition(" ")
-        if name != "/resume" or not self._is_terminal:
+        if name != name_of(Commands.resume) or not self._is_terminal:
             self._send(text)
             return
         try:
             if rest.strip():
-                self._send(f"/resume {self._choice.id_of(rest.strip())}")
+                self._send(f"{name} {self._choice.id_of(rest.strip())}")
                 return
             rows = self._link.ask("GET", "/api/sessions")["sessions"]
             found = [from_plain(SessionInfo, row) for row in rows]
@@ -180,7 +188,7 @@ class AttachClient:
         waiting = self._unsent.take()
         given = {"text": text, "cmd": command, "stream": False, "instead": waiting}
         try:
-            answer = self._link.ask("POST", self._messages, **given)
+            answer = self._link.ask("POST", self._address("messages"), **given)
         except UserError as problem:
             self._screen.say(problem.what, "red")
             if self._line:
@@ -195,20 +203,19 @@ class AttachClient:
 
     def _tell_move(self, text: str) -> None:
         """Say where the command *text* has led."""
-        if text.split()[0] == "/new":
+        if text.split()[0] == name_of(Commands.new):
             self._screen.say(phrase("A new session."), "bold")
         else:
             turns = self._state["turn"]
             said = phrase("Session {id} goes on, turns: {n}.", id=self._session, n=turns)
             self._screen.say(said, "bold")
 
-    @property
-    def _messages(self) -> str:
-        return f"/api/sessions/{self._session}/messages"
+    def _address(self, what: str) -> str:
+        return f"/api/sessions/{self._session}/{what}"
 
     def _stop(self) -> None:
         with suppress(UserError):
-            self._link.ask("POST", f"/api/sessions/{self._session}/stop")
+            self._link.ask("POST", self._address("stop"))
 
     # --- in --------------------------------------------------------------------------------------
 
@@ -338,7 +345,8 @@ class AttachClient:
 
     def _send_meanwhile(self, line: str) -> None:
         try:
-            answer = self._link.ask("POST", self._messages, text=line, cmd=new_id(), stream=False)
+            sent = {"text": line, "cmd": new_id(), "stream": False}
+            answer = self._link.ask("POST", self._address("messages"), **sent)
         except UserError as problem:
             self._screen.say(problem.what, "red")
             return
@@ -360,15 +368,21 @@ class AttachClient:
 
     def _reply(self, call_id: str, reply: Reply) -> bool:
         """Send *reply*; return whether the question is over, for whatever reason."""
-        path = f"/api/sessions/{self._session}/confirm"
         try:
-            answer = self._link.ask("POST", path, call_id=call_id, **to_plain(reply))
+            answer = self._link.ask(
+                "POST", self._address("confirm"), call_id=call_id, **to_plain(reply)
+            )
         except UserError as problem:
             self._screen.say(problem.what, "red")
             return False
         if not answer["won"]:
             self._screen.say(phrase("It was answered on another screen first."), "dim")
         return True
+
+
+def _titles(link: ServerLink) -> CallTitles:
+    tools = link.ask("GET", "/api/status").get("tools", {})  # an older server tells of none
+    return CallTitles(from_plain(Mapping[str, ToolSpec], tools))
 
 
 def _line(

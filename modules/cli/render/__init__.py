@@ -2,7 +2,7 @@
 
 - approval_view    A question on the terminal screen: what is asked for to the letter, and the
                    person's answer.
-- call_titles      What a call is called on screen: a verb, and what it is done to.
+- call_titles      Titles of calls on screen: a verb, and what it is done to.
 - card_renderer    Each card drawn once, for a terminal.
 - card_rows        Single rows of the cards: of a diff, of a search, of a plan.
 - columns          Tables without lines; in a narrow window each row is stacked under its first

@@ -23,7 +23,7 @@ from core.cards import (
     TreeCard,
 )
 from core.conversation.messages import AnswerState
-from modules.cli.render.call_titles import target, verb
+from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.card_rows import NO_NEWLINE, diff_lines, diff_row, hit_row, size, todo_row
 from modules.cli.render.columns import Columns
 from modules.cli.render.heading import FullRow, Heading
@@ -60,8 +60,11 @@ class CardRenderer:
     Where there is no key that shows all of it (*has_key*), a program is hardly ever cut.
     """
 
-    def __init__(self, words: Translator, *, has_key: bool = True) -> None:
+    def __init__(
+        self, words: Translator, titles: CallTitles | None = None, *, has_key: bool = True
+    ) -> None:
         self._words = words
+        self._titles = titles or CallTitles()
         self._has_key = has_key
 
     def head(
@@ -75,8 +78,9 @@ class CardRenderer:
         state: AnswerState = "done",
     ) -> Heading:
         """Return the first line of a call's card: a mark, a verb, what it is done to, the time."""
-        lead = Text.assemble((f"{mark[0]} ", mark[1]), (clean(self._words.say(verb(name))), "bold"))
-        about = visible(target(name, arguments))
+        verb = clean(self._words.say(self._titles.verb(name)))
+        lead = Text.assemble((f"{mark[0]} ", mark[1]), (verb, "bold"))
+        about = visible(self._titles.subject(name, arguments))
         is_all = "\n" not in str(arguments.get("command", "")).strip()
         line = Heading(lead, f" {about}" if about else "", is_all=is_all)
         if isinstance(card, DiffCard):

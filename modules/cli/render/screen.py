@@ -35,6 +35,7 @@ from core.events import (
 )
 from modules.cli.input.approval_input import Asker
 from modules.cli.render.approval_view import ApprovalView
+from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.card_renderer import BRIEF, INSET, CardRenderer
 from modules.cli.render.live import LiveDisplay
 from modules.cli.render.live_region import PROGRAM_ROWS, LiveCall, LiveRegion
@@ -64,13 +65,14 @@ class CliScreen:
         self,
         console: Console,
         words: Translator,
+        titles: CallTitles | None = None,
         *,
         asker: Asker | None = None,
         is_practice: Callable[[], bool] = lambda: False,
     ) -> None:
         self._words = words
         self._is_practice = is_practice
-        self._drawer = CardRenderer(words, has_key=asker is not None)
+        self._drawer = CardRenderer(words, titles, has_key=asker is not None)
         self._programs = Latest()
         self._below = LiveRegion(words, self._drawer)
         self._stage = LiveDisplay(console, self._below)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from modules.sandbox.filesystem.interpreter import Interpreter
 
-NAME = "[run_python]"
+NAME = "[code]"
 """The name of the code in tracebacks."""
 
 _TEXT = """\

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence, Set
 from typing import Annotated, Any, Literal
 
 from core.cards import Card
+from core.feature import name_of
 from core.redaction import mapped
 from core.tools import ToolError
 from modules.checkpoints.review.accepted import mode_of
@@ -154,7 +155,7 @@ class ChangesApi:
             view = _the(undo.view(turn, seen))
             return undo.take_back_part(view, self._part(path, hunk, old))
 
-        return self._done(id, cmd, "/undo", work)
+        return self._done(id, cmd, name_of(UndoCommands.undo), work)
 
     @route(
         "POST",
@@ -213,7 +214,7 @@ class ChangesApi:
             asked = f"{what} {number}" if number else "" if again else what
             return undo.redo(asked) if again else undo.undo(asked)
 
-        return self._done(id, cmd, "/redo" if again else "/undo", work)
+        return self._done(id, cmd, name_of(UndoCommands.redo if again else UndoCommands.undo), work)
 
     def _done(
         self, session: str, cmd: str, name: str, work: Callable[[UndoCommands], Any]

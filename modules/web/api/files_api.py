@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 from urllib.parse import quote
 
+from core.feature import name_of
+from modules.focus import Focus
 from modules.web.files import file_names
 from modules.web.files.content import LARGEST_FILE, LONGEST, FileContents
 from modules.web.files.tree_listing import WINDOW, TreeListing
@@ -190,7 +192,7 @@ class FilesApi:
     )
     def focus(self, session: str, path: _PATH, on: bool) -> dict[str, Any]:
         seat = self._workspace.open(session)
-        answer = seat.command(f"{'/focus' if on else '/unfocus'} {path}")
+        answer = seat.command(f"{name_of(Focus.focus if on else Focus.unfocus)} {path}")
         if not answer["done"]:
             raise ApiError("failed", from_plain(Text, answer["card"]["title"]))
         return {"focus": seat.picture.focus()}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from core.feature import Command
+from core.tool_spec import ToolSpec
 from modules.pictures.formats import LARGEST
 from modules.web.files.content import LARGEST_FILE, LARGEST_TEXT
 from modules.web.http.auth import LINK_SECONDS, Authenticator
@@ -31,7 +32,7 @@ class About:
 
 
 class ServerApi:
-    """Answers about the server; *commands* gives the slash commands."""
+    """Answers about the server; *commands* and *tools* give those of its sessions."""
 
     def __init__(
         self,
@@ -39,11 +40,13 @@ class ServerApi:
         access: Authenticator,
         workspace: SessionRegistry,
         commands: Callable[[], Sequence[Command]],
+        tools: Callable[[], Mapping[str, ToolSpec]],
     ) -> None:
         self._about = about
         self._access = access
         self._workspace = workspace
         self._commands = commands
+        self._tools = tools
 
     @route(
         "GET",
@@ -58,6 +61,7 @@ class ServerApi:
             "model": "The name of the model.",
             "port": "Where this is served.",
             "sessions": "How many are open, and how many are running.",
+            "tools": "By name, what to know of the tools of the model to show their calls.",
             "limits": "Characters of a message; bytes of a text, an upload, a preview, a picture.",
         },
     )
@@ -73,6 +77,7 @@ class ServerApi:
             "model": about.model,
             "port": about.port,
             "sessions": {"open": len(seats), "running": sum(seat.is_working for seat in seats)},
+            "tools": to_plain(self._tools()),
             "limits": {
                 "message": LONGEST,
                 "text": LARGEST_TEXT,

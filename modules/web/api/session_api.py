@@ -219,12 +219,13 @@ class SessionApi:
             given = found(seat, pictures)
             return seat.send(command, text, now=now, instead=instead, pictures=given)
         name, _, rest = text.partition(" ")
-        match name.rstrip():
-            case "/new":
+        asked = seat.terminal.commands.get(name.rstrip())
+        match asked and asked.spec.leads_to:
+            case "new":
                 return {"queued": False, "open": self._workspace.create(like=seat).session}
-            case "/resume":
+            case "known":
                 return {"queued": False, "open": self._workspace.find(rest.strip())}
-            case "/fork" if "--with-files" not in rest:
+            case "copy" if "--with-files" not in rest:
                 return {"queued": False, "open": self._forked(seat, rest.strip())}
             case _:
                 return seat.send(command, text, now=now, instead=instead)

@@ -12,6 +12,7 @@ from typing import Any
 from flask import Flask, Response, redirect, render_template, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from core.tool_spec import ToolSpec
 from modules.web.embedding import embedded, given
 from modules.web.files.content import FileContents
 from modules.web.http.auth import Authenticator
@@ -27,6 +28,7 @@ from modules.web.servers.event_loop import EventLoop
 from modules.web.sessions.notifier import Failed
 from utils.i18n import phrase
 from utils.pictures import ReadPicture
+from utils.text.codec import to_plain
 
 ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "static"
@@ -43,12 +45,16 @@ def make_app(
     access: Authenticator,
     failed: Failed,
     picture_of: PictureOf,
+    tools: Mapping[str, ToolSpec],
+    commands: Mapping[str, str],
     *,
     version: str,
     language: str,
     start: str = "",
 ) -> Flask:
-    """Return the application; *failed* logs a failure of ours.
+    """Return the application; *failed* logs a failure of ours, *tools* are the model's.
+
+    *commands* are those that have buttons, by what these call them by.
 
     A login leads to the session *start*, or where the page was last.
     """
@@ -58,7 +64,15 @@ def make_app(
         _add(app, route, hub, failed)
     statics = Statics(STATIC)
     statics.add_to(app)
-    _add_page(app, hub, picture_of, statics, version=version, language=language)
+    _add_page(
+        app,
+        hub,
+        picture_of,
+        {"tools": tools, "commands": commands},
+        statics,
+        version=version,
+        language=language,
+    )
     _add_login(app, access, f"/s/{start}" if start else "/")
     _add_description(app, describe(routes, version=version))
     app.register_error_handler(HTTPException, _no_answer)
@@ -176,12 +190,17 @@ def _add_page(
     app: Flask,
     hub: EventLoop,
     picture_of: PictureOf,
+    declared: Mapping[str, Mapping[str, Any]],
     statics: Statics,
     *,
     version: str,
     language: str,
 ) -> None:
-    """Answer with the page; that of an open session bears its picture, so that it need not ask."""
+    """Answer with the page, which bears what it needs at once and so need not ask for it.
+
+    That is what is *declared*, and the picture of a session that is open.
+    """
+    brought = {name: _inside_script(to_plain(what)) for name, what in declared.items()}
 
     def page(session: str = "") -> str:
         lang = request.args.get("lang", language)
@@ -193,6 +212,7 @@ def _add_page(
             version=version,
             static=statics.address(),
             picture=_inside_script(picture) if picture else "",
+            **brought,
         )
 
     app.add_url_rule("/", "page", page)
@@ -266,12 +286,14 @@ def _schema(operation: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def replay_page(
-    app: Flask, files: FileContents
+    app: Flask, files: FileContents, tools: Mapping[str, ToolSpec]
 ) -> Callable[[str, list[dict[str, Any]], ReadPicture], str]:
     """Return what makes a self-contained page that shows a session, and pictures of *files*.
 
     Its styles and scripts are those of the page as they are; the policy in it lets no other run.
+    *tools* are those that its calls may be of.
     """
+    declared = _inside_script(to_plain(tools))
 
     def render(title: str, events: list[dict[str, Any]], read_picture: ReadPicture) -> str:
         pictures = _inside_script(embedded(events, files) | given(events, read_picture))
@@ -288,6 +310,7 @@ def replay_page(
                 style_hash=_policy_hash(style),
                 script=script,
                 script_hash=_policy_hash(script),
+                tools=declared,
             )
 
     return render

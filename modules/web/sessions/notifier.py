@@ -11,7 +11,6 @@ from modules.web.http.errors import ApiError
 from modules.web.sessions.snapshot import SessionSnapshot
 from utils.i18n import Phrase, UserError
 
-CHANGE_FILES = ("/undo", "/redo", "/rewind")
 Kind = Literal["ev", "state", "session", "files"]
 Tell = Callable[[Kind, str, Packet], None]
 """Carries a message about a session to whom it concerns; must not block."""
@@ -69,7 +68,8 @@ class Notifier:
             case "ToolFinished" if packet["card"]["kind"] == "todo":
                 self.state()
             case "CommandAnswered":
-                if packet["command"] in CHANGE_FILES:
+                command = self._terminal.commands.get(packet["command"])
+                if command and command.spec.changes_files:
                     self.files("agent", [])
                 self.state()
 

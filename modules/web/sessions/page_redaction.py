@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from modules.files.editing.text_file import NotEncodable, NotExact, NotText, TextFile
-from modules.secrets.redactor import Secrets
+from modules.secrets.redactor import NAME_START, Secrets
 from utils.text.line_diff import LineChange, differing, line_changes
 
 Part = tuple[str, str]
@@ -86,7 +86,7 @@ class PageRedactor:
         becomes the value that it stands for.
         """
         old = self._parts(before)
-        if not any(map(_is_name, (seen for seen, _ in old))) and "«SECRET:" not in text:
+        if not any(map(_is_name, (seen for seen, _ in old))) and NAME_START not in text:
             return text
         return "".join(self._put_back(old, self._parts(text)))
 
@@ -132,7 +132,7 @@ def _is_typed(part: Part) -> bool:
 
 
 def _is_name(seen: str) -> bool:
-    return seen.startswith("«SECRET:")
+    return seen.startswith(NAME_START)
 
 
 def _lines(parts: Iterable[Part]) -> Iterator[list[Part]]:

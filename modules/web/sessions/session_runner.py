@@ -11,9 +11,10 @@ from functools import partial
 from typing import Literal
 
 from core.cards import TextCard
-from core.commands import CONCURRENT_COMMANDS, has_to_wait
+from core.commands import Commands, has_to_wait
 from core.conversation.message_queue import MessageQueue, QueuedMessage
 from core.events import CommandAnswered, Reply
+from core.feature import name_of
 from core.web_terminal import Leaving, Packet, WebTerminal
 from modules.web.http.errors import ApiError, bad, explained
 from modules.web.http.idempotency import IdempotencyCache
@@ -33,8 +34,6 @@ Opener = Callable[[Emit], WebTerminal]
 Operation = Literal["drop", "move", "now"]
 """What can be done with a line that waits."""
 
-ELSEWHERE = ("/new", "/resume", "/fork")
-"""The commands that lead to another session, which here is another seat."""
 LONGEST = 1_000_000
 """Characters of one message."""
 
@@ -152,10 +151,10 @@ class SessionRunner:
         if not (text.strip() or pictures) or len(text) > LONGEST:
             raise bad(f"a message has 1 to {LONGEST:,} characters")
         name = text.split(maxsplit=1)[0] if text.startswith("/") and not pictures else ""
-        if name == "/stop" and self.is_working:
+        if name == name_of(Commands.stop) and self.is_working:
             self.stop()
             return {"queued": False}
-        if name in CONCURRENT_COMMANDS and self.is_working:
+        if self.is_working and self._is_concurrent(name):
             self.terminal.aside(text, command)
             return {"queued": False}
         self._look_again(is_needed=True)
@@ -242,15 +241,23 @@ class SessionRunner:
         name = line.split(maxsplit=1)[0] if line.strip() else ""
         if not name.startswith("/"):
             raise bad("a command begins with /")
-        if name in ELSEWHERE:
+        if self._leads_elsewhere(name):
             raise bad(f"{name} leads to another session; send it as a message")
-        if self.is_working and name not in CONCURRENT_COMMANDS:
+        if self.is_working and not self._is_concurrent(name):
             raise ApiError("busy", has_to_wait(name))
         answer = self.terminal.aside(line, is_logged=False)
         self.telling.state()
         plain: Packet = to_plain(answer)
         plain["done"] = plain.pop("ok")
         return plain
+
+    def _is_concurrent(self, name: str) -> bool:
+        command = self.terminal.commands.get(name)
+        return command is not None and command.spec.is_concurrent
+
+    def _leads_elsewhere(self, name: str) -> bool:
+        command = self.terminal.commands.get(name)
+        return command is not None and bool(command.spec.leads_to)
 
     def alone(self, work: Callable[[], CommandAnswered], command: str) -> CommandAnswered:
         """Do *work*, which changes files, while no turn runs; every screen hears of it.

@@ -10,7 +10,7 @@ import { drawCard, hasBody, summary } from "./cards.js";
 import { LiveOutput } from "./output.js";
 import { programBlock } from "./program.js";
 import { UndoButton } from "./undo_button.js";
-import { isKnown, pathOf, pictureOf, target, verb } from "./verbs.js";
+import { isKnown, pathOf, pictureOf, programOf, target, verb } from "./verbs.js";
 
 const STATES = {
   running: () => t("running"),
@@ -170,7 +170,7 @@ class CallView {
 
 /** What the call was given: its program, or all its arguments. */
 function given({ name, arguments: all }) {
-  const code = all.code ?? all.command;
-  if (code) return programBlock(String(code), name === "run_python" ? "python" : "bash");
+  const program = programOf(name, all);
+  if (program) return programBlock(program.code, program.language);
   return Object.keys(all).length ? codeBlock(JSON.stringify(all, null, 2), "json") : "";
 }

@@ -1,59 +1,57 @@
-// What a call is called on screen: a picture, a verb, and what it is done to.
+// What a call is called on screen: a picture, a verb, and what it is done to; all of it declared by
+// the tools themselves.
 
-import { t } from "../i18n/translate.js";
+import { say } from "../i18n/translate.js";
+import { specOf } from "../store/declared.js";
 
-const TARGETS = ["path", "pattern", "query", "url", "command", "code", "text", "message"];
-
-const LOOKS = {
-  list_files: ["folder", () => t("List")],
-  read_file: ["book", () => t("Read")],
-  find_files: ["search", () => t("Find files")],
-  search_text: ["search", () => t("Search")],
-  create_file: ["file", () => t("Create")],
-  modify_file: ["edit", () => t("Change")],
-  rename_file: ["edit", () => t("Rename")],
-  create_folder: ["folder", () => t("Make folder")],
-  delete_file: ["delete", () => t("Delete")],
-  delete_folder: ["delete", () => t("Delete folder")],
-  annotate_file: ["note", () => t("Note")],
-  focus_file: ["pin", () => t("Focus")],
-  unfocus_file: ["pin", () => t("Unfocus")],
-  run_python: ["play", () => t("Run Python")],
-  run_command: ["terminal", () => t("Run")],
-  web_search: ["globe", () => t("Search the web")],
-  read_page: ["globe", () => t("Read page")],
-  remember: ["brain", () => t("Remember")],
-  update_todos: ["plan", () => t("Plan")],
-  git_commit: ["check", () => t("Commit")],
-};
+/** Names of arguments that say what a call of an unknown tool is about, the best first. */
+const TELLING = ["path", "pattern", "query", "url", "command", "code", "text", "message"];
 
 /** A tool from elsewhere is called by its name. @param {string} name */
-export const verb = (name) => LOOKS[name]?.[1]() ?? name;
+export const verb = (name) => say(specOf(name)?.verb) || name;
 
 /** Whether it is a tool of ours, whose verb says what was done. @param {string} name */
-export const isKnown = (name) => name in LOOKS;
+export const isKnown = (name) => Boolean(specOf(name)?.verb);
 
 /** @param {string} name */
-export const pictureOf = (name) => LOOKS[name]?.[0] ?? "tool";
+export const pictureOf = (name) => specOf(name)?.icon ?? "tool";
 
 /**
- * What a call is about: the first line of its telling argument.
+ * What a call is done to, "" where nothing is to be said of it.
  * @param {string} name
  * @param {Record<string, any>} given
  */
 export function target(name, given) {
-  if (name === "rename_file" && given.new_path) return `${given.path ?? ""} → ${given.new_path}`;
-  if (name === "run_python") return "";
-  if (name === "search_text")
-    return [given.pattern, given.path && given.path !== "." ? given.path : ""].filter(Boolean).join("  ");
-  const [first, ...more] = (TARGETS.map((key) => given[key]).find((value) => typeof value === "string") ?? "")
-    .trim()
-    .split("\n");
+  const template = specOf(name)?.subject;
+  if (typeof template === "string") return filled(template, given);
+  return firstLine(TELLING.map((key) => given[key]).find((value) => typeof value === "string") ?? "");
+}
+
+/** Parts that are empty or "." are left out, with what stands before them. */
+function filled(template, given) {
+  let text = "";
+  for (const [, before, name] of template.matchAll(/([^{]*)\{(\w+)\}/g)) {
+    const value = firstLine(String(given[name] ?? ""));
+    if (value && value !== ".") text += text ? before + value : value;
+  }
+  return text;
+}
+
+function firstLine(text) {
+  const [first, ...more] = text.trim().split("\n");
   return more.length ? `${first} …` : first;
 }
 
 /** The file a call is about, "" if it is about none. */
-export const pathOf = (name, given) =>
-  ["read_file", "create_file", "modify_file", "annotate_file", "focus_file"].includes(name)
-    ? (given.path ?? "")
-    : "";
+export const pathOf = (name, given) => given[specOf(name)?.opens ?? ""] ?? "";
+
+/**
+ * The program that a call runs, and its language; null if there is none.
+ * @param {string} name
+ * @param {Record<string, any>} given
+ */
+export function programOf(name, given) {
+  const program = specOf(name)?.program;
+  const code = given[program?.parameter ?? ""];
+  return code ? { code: String(code), language: program.language } : null;
+}

@@ -5,6 +5,7 @@ import { icon } from "../lib/icons.js";
 import { size, visible } from "../lib/format.js";
 import { remember, remembered } from "../lib/storage.js";
 import { say, t } from "../i18n/translate.js";
+import { lineOf } from "../store/declared.js";
 import { mention } from "./mentions.js";
 import { Completion } from "./completion.js";
 
@@ -305,7 +306,9 @@ function queueView(app) {
 function modeButton(app) {
   const mode = button({ class: "quiet small", on: { click: toggle } });
   async function toggle() {
-    const answer = await app.aside(app.state.sessionState?.mode === "think" ? "/fast" : "/think");
+    const answer = await app.aside(
+      lineOf(app.state.sessionState?.mode === "think" ? "fast" : "think"),
+    );
     if (answer?.done && answer.card.body) app.notice(say(answer.card.body));
   }
   app.subscribe(({ sessionState }) => {
@@ -328,7 +331,7 @@ function approvalButton(app) {
     { class: "quiet small", "aria-label": t("Approval mode"), title: t("What it asks about") },
     ...Object.entries(options).map(([value, words]) => h("option", { value }, words)),
   );
-  select.addEventListener("change", () => app.aside(`/approve ${select.value}`));
+  select.addEventListener("change", () => app.aside(lineOf("approval", select.value)));
   app.subscribe(({ sessionState }) => {
     if (sessionState && select.value !== sessionState.approval) select.value = sessionState.approval;
   });

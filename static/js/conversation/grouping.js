@@ -1,6 +1,8 @@
 // What the conversation shows of the items of a session: joined, and with what is known of them
 // from elsewhere; pure.
 
+import { specOf } from "../store/declared.js";
+
 /** @typedef {import("../store/reducer.js").Item} Item */
 
 /**
@@ -9,8 +11,6 @@
  * @param {import("../store/undo_marks.js").Mark[]} marks
  */
 export const shown = (items, marks) => grouped(marked(aged(items), marks));
-
-const LOOKING = new Set(["list_files", "read_file", "find_files", "search_text"]);
 
 /**
  * Joins calls that only looked and stand in a row to one group; its key is that of the first, so
@@ -32,7 +32,7 @@ export function grouped(items) {
 
 const isLook = (item) =>
   item.kind === "call" &&
-  LOOKING.has(item.name) &&
+  specOf(item.name)?.explores &&
   !item.question &&
   (item.state === "running" || item.state === "done");
 
@@ -41,11 +41,11 @@ const isLook = (item) =>
  * @param {any[]} calls
  */
 export function explored(calls) {
-  const files = new Set(calls.filter((call) => call.name === "read_file").map((call) => call.arguments.path));
+  const those = (what) => calls.filter((call) => specOf(call.name)?.explores === what);
   return {
-    files: files.size,
-    searches: calls.filter((call) => call.name === "search_text" || call.name === "find_files").length,
-    folders: calls.filter((call) => call.name === "list_files").length,
+    files: new Set(those("files").map((call) => call.arguments.path)).size,
+    searches: those("searches").length,
+    folders: those("folders").length,
   };
 }
 

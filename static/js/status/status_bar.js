@@ -3,6 +3,7 @@
 import { attribute, button, h, retext } from "../lib/dom.js";
 import { count, money } from "../lib/format.js";
 import { say, t } from "../i18n/translate.js";
+import { lineOf } from "../store/declared.js";
 import { cacheShare } from "../store/selectors.js";
 import { PARTS } from "./context_parts.js";
 
@@ -65,7 +66,7 @@ export function statusBar(app) {
   });
 
   app.on("session", async (session) => {
-    const ack = await app.connection.command("command", { session, line: "/status" }).catch(() => null);
+    const ack = await app.connection.command("command", { session, line: lineOf("status") }).catch(() => null);
     const rows = ack?.card?.rows ?? [];
     const named = (name) =>
       rows.filter(([label]) => (label.template ?? label) === name).map(([, value]) => say(value));

@@ -4,12 +4,13 @@ import { button, h } from "../lib/dom.js";
 import { count } from "../lib/format.js";
 import { t } from "../i18n/translate.js";
 import { drawCard } from "../cards/cards.js";
+import { lineOf } from "../store/declared.js";
 import { PARTS } from "./context_parts.js";
 import { openDialog } from "../dialogs/dialog.js";
 
 /** @param {import("../app.js").App} app */
 export async function openStatusSheet(app) {
-  const ack = await app.aside("/status");
+  const ack = await app.aside(lineOf("status"));
   if (!ack?.card) return;
   const { sessionState } = app.state;
   const rows = Object.entries(PARTS)
@@ -29,7 +30,7 @@ export async function openStatusSheet(app) {
       on: {
         click: () => {
           dialog.close();
-          app.send("/compact");
+          app.send(lineOf("compact"));
         },
       },
     },
@@ -46,7 +47,7 @@ export async function openStatusSheet(app) {
           class: "quiet small",
           on: {
             click: () => {
-              app.aside(`/unfocus ${path}`);
+              app.aside(lineOf("unfocus", path));
               dialog.close();
             },
           },

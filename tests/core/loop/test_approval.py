@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.loop.approval import covers, pattern_for, subject
+from tests.declared_tools import tool_named
 
 
 @pytest.mark.parametrize(
@@ -34,41 +37,56 @@ from core.loop.approval import covers, pattern_for, subject
 def test_always_to_a_command_never_reaches_past_a_shell_operator(
     allowed: str, later: str, is_covered: bool
 ) -> None:
-    pattern = pattern_for("run_command", {"command": allowed})
-    assert covers(pattern, subject("run_command", {"command": later})) is is_covered
+    tool = tool_named("run_command")
+    pattern = pattern_for(tool, {"command": allowed})
+    assert covers(pattern, tool, {"command": later}) is is_covered
 
 
 def test_always_to_another_tool_covers_its_calls_and_no_other_tool() -> None:
-    pattern = pattern_for("modify_file", {"path": "a"})
-    assert covers(pattern, "modify_file b; c")
-    assert not covers(pattern, "delete_folder b")
+    pattern = pattern_for(tool_named("modify_file"), {"path": "a"})
+    assert covers(pattern, tool_named("modify_file"), {"path": "b; c"})
+    assert not covers(pattern, tool_named("delete_folder"), {"path": "b"})
 
 
 def test_always_to_what_deletes_covers_that_alone() -> None:
-    pattern = pattern_for("delete_file", {"path": "a b"})
-    assert covers(pattern, "delete_file a b")
-    assert not covers(pattern, "delete_file b")
-    assert not covers(pattern, "delete_file a b c")
+    tool = tool_named("delete_file")
+    pattern = pattern_for(tool, {"path": "a b"})
+    assert covers(pattern, tool, {"path": "a b"})
+    assert not covers(pattern, tool, {"path": "b"})
+    assert not covers(pattern, tool, {"path": "a b c"})
+
+
+def test_another_name_makes_no_pattern_wider() -> None:
+    wipe = replace(tool_named("delete_file"), name="wipe")
+    assert pattern_for(wipe, {"path": "a"}) == "wipe a"
+    shell = replace(tool_named("run_command"), name="sh")
+    assert pattern_for(shell, {"command": "git status -s"}) == "sh git status *"
+    assert not covers("sh git status *", shell, {"command": "git status; rm x"})
 
 
 def test_leave_to_run_is_not_leave_to_use_the_network() -> None:
+    tool = tool_named("run_command")
     plain = {"command": "pip install six"}
     reaching = {**plain, "network": True}
-    assert pattern_for("run_command", plain) == "run_command pip install *"
-    assert pattern_for("run_command", reaching) == "run_command+network pip install *"
-    assert pattern_for("run_python", {"code": "x", "network": True}) == "run_python+network *"
-    line = subject("run_command", reaching)
-    assert covers("run_command+network pip install *", line)
-    assert not any(covers(p, line) for p in ("run_command pip install *", "run_command *"))
-    evil = subject("run_command", {"command": "pip install x; rm y", "network": True})
-    assert not covers("run_command+network pip install *", evil)
+    assert pattern_for(tool, plain) == "run_command pip install *"
+    assert pattern_for(tool, reaching) == "run_command+network pip install *"
+    code = {"code": "x", "network": True}
+    assert pattern_for(tool_named("run_python"), code) == "run_python+network *"
+    assert covers("run_command+network pip install *", tool, reaching)
+    assert not any(
+        covers(pattern, tool, reaching)
+        for pattern in ("run_command pip install *", "run_command *")
+    )
+    evil = {"command": "pip install x; rm y", "network": True}
+    assert not covers("run_command+network pip install *", tool, evil)
 
 
 def test_leave_to_write_is_not_leave_to_change_what_git_obeys() -> None:
+    create, rename = tool_named("create_file"), tool_named("rename_file")
     hook = {"path": ".git/hooks/x", "content": ""}
-    line = subject("create_file", hook)
-    assert not covers("create_file *", line)
-    assert pattern_for("create_file", hook) == line == "create_file+git .git/hooks/x"
-    moved = subject("rename_file", {"path": ".git/a", "new_path": "b"})
-    assert not covers(pattern_for("rename_file", {"path": ".git/a", "new_path": "c"}), moved)
-    assert covers("create_file *", subject("create_file", {"path": ".gitignore"}))
+    line = subject(create, hook)
+    assert not covers("create_file *", create, hook)
+    assert pattern_for(create, hook) == line == "create_file+git .git/hooks/x"
+    moved = {"path": ".git/a", "new_path": "b"}
+    assert not covers(pattern_for(rename, {"path": ".git/a", "new_path": "c"}), rename, moved)
+    assert covers("create_file *", create, {"path": ".gitignore"})

@@ -26,7 +26,7 @@ from core.hooks import FinishesTurns, FlagsCalls, FollowsFiles, ProvidesWarnings
 from core.loop.approval import AlwaysAskReason
 from core.loop.turn import NOT_MENDED, drive
 from core.main_terminal import MainTerminal
-from core.tools import Outcome, Risk, Running, ToolError, tool
+from core.tools import Outcome, Risk, Running, Tool, ToolError, tool
 from tests.scripted import USED, Item, ScriptedModel, call, calls, run, say, terminal
 from utils.i18n import Phrase, UserError, phrase
 from utils.llm.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
@@ -74,8 +74,8 @@ class Box(Feature, FlagsCalls, FollowsFiles):
         """Fail as nobody expected."""
         raise RuntimeError("a bug of ours")
 
-    def concern(self, tool: str, arguments: Any) -> Any:
-        return phrase("It cannot be undone.") if tool == "wipe" else None
+    def concern(self, tool: Tool, arguments: Any) -> Any:
+        return phrase("It cannot be undone.") if tool.name == "wipe" else None
 
     def follow(self, changes: Any) -> None:
         self.followed += changes
@@ -282,7 +282,7 @@ def test_leave(mode: Any, name: str, reply: Reply | None, ran: bool, state: str)
 
 def test_what_is_asked_about_each_time_is_never_allowed_for_good() -> None:
     class Careful(Feature, FlagsCalls):
-        def concern(self, tool: str, arguments: Mapping[str, Any]) -> Phrase | None:
+        def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
             return AlwaysAskReason("It runs what nobody has seen.")
 
     main = terminal(call("write", path="a"), say("ok"), families=[Box(), Careful()])

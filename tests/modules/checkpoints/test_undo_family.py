@@ -14,6 +14,7 @@ from modules.checkpoints.restore import atomic_file
 from modules.checkpoints.snapshot import scanner
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.files.project import Project
+from tests.declared_tools import tool_named
 from tests.modules.checkpoints.folders import look
 from utils.i18n import UserError, phrase
 
@@ -185,10 +186,10 @@ def test_what_cannot_be_held_is_said_once_and_asked_about(root: Path, undo: Undo
     assert "big" in str(warning)
     call(undo, 1, "b", root / "f", "two\n")
     assert undo.warnings() == []
-    assert undo.concern("delete_file", {"path": "./big"}) is not None
-    assert undo.concern("delete_file", {"path": "f"}) is None
-    assert undo.concern("delete_file", {"path": "../outside"}) is None
-    assert undo.concern("delete_folder", {"path": "."}) is None
+    assert undo.concern(tool_named("delete_file"), {"path": "./big"}) is not None
+    assert undo.concern(tool_named("delete_file"), {"path": "f"}) is None
+    assert undo.concern(tool_named("delete_file"), {"path": "../outside"}) is None
+    assert undo.concern(tool_named("delete_folder"), {"path": "."}) is None
 
 
 def test_each_command_says_what_it_did_to_files(root: Path, undo: UndoCommands) -> None:
@@ -280,15 +281,15 @@ def test_a_command_is_asked_about_where_folders_are_too_deep_to_be_held(
     monkeypatch.setattr(scanner, "_LEVELS", 150)
     made = family(project, tmp_path)
     undo = next(made)
-    assert undo.concern("run_command", {"command": "rm -r *"}) is None
+    assert undo.concern(tool_named("run_command"), {"command": "rm -r *"}) is None
     undo.before("a", 1)
     (root / "/".join("d" * 200)).mkdir(parents=True)
     undo.after("a", 1)
-    assert "nested deeper" in str(undo.concern("run_command", {"command": "rm -r *"}))
-    assert "nested deeper" in str(undo.concern("run_python", {"code": "1"}))
-    assert undo.concern("create_file", {"path": "x"}) is None
+    assert "nested deeper" in str(undo.concern(tool_named("run_command"), {"command": "rm -r *"}))
+    assert "nested deeper" in str(undo.concern(tool_named("run_python"), {"code": "1"}))
+    assert undo.concern(tool_named("create_file"), {"path": "x"}) is None
     next(made, None)  # closes it
     made = family(project, tmp_path)
     again = next(made)
-    assert "nested deeper" in str(again.concern("run_command", {"command": "rm -r *"}))
+    assert "nested deeper" in str(again.concern(tool_named("run_command"), {"command": "rm -r *"}))
     next(made, None)  # closes it

@@ -6,9 +6,11 @@ from io import StringIO
 from rich.console import Console
 
 from core.events import Event
+from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.screen import CliScreen
 from modules.cli.render.theme import THEME
 from modules.translator import Translator
+from tests.declared_tools import SPECS
 from utils.i18n import Phrase
 
 ENGLISH = Translator("en", {})
@@ -57,7 +59,8 @@ def make(
     console = Console(
         file=out, width=60, theme=THEME, force_terminal=terminal, no_color=True, highlight=False
     )
-    return CliScreen(console, ENGLISH, asker=person, is_practice=lambda: practice), out
+    titles = CallTitles(SPECS)
+    return CliScreen(console, ENGLISH, titles, asker=person, is_practice=lambda: practice), out
 
 
 def shown(*events: Event, practice: bool = False) -> str:

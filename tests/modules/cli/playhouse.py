@@ -10,6 +10,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from core.feature import Feature, command
 from core.tools import Outcome, Risk, Running, ToolError, tool
 from modules.cli.repl import run_dialogue
 from modules.translator import Translator
+from tests.declared_tools import SPECS
 from tests.scripted import Item, ScriptedModel, call, calls, say, terminal
 from utils.i18n import phrase
 from utils.llm.completion import Completion, Delta, Retry
@@ -118,11 +120,11 @@ class Props(Feature):
     def __init__(self, stop: Stop) -> None:
         self._stop = stop
 
-    @tool(Risk.READ)
+    @replace(SPECS["read_file"], risk=Risk.READ)
     def read_file(self, path: str) -> Outcome:
         return Outcome("text", TextCard(phrase("Shown"), ""))
 
-    @tool(Risk.READ)
+    @replace(SPECS["list_files"], risk=Risk.READ)
     def list_files(self, path: str = ".") -> Outcome:
         entries = (
             TreeEntry("src", 0, None),
@@ -131,16 +133,16 @@ class Props(Feature):
         )
         return Outcome("tree", TreeCard("", entries, 3))
 
-    @tool(Risk.READ)
+    @replace(SPECS["search_text"], risk=Risk.READ)
     def search_text(self, pattern: str) -> Outcome:
         hits = (Hit("src/a.py", 3, "def parse(line):"), Hit("src/a.py", 9, "parse(x)"))
         return Outcome("hits", SearchCard(pattern, (*hits, Hit("b.py", 1, HOSTILE)), 9))
 
-    @tool(Risk.WRITE)
+    @replace(SPECS["modify_file"], risk=Risk.WRITE)
     def modify_file(self, path: str) -> Outcome:
         return Outcome("ok", DiffCard(path, DIFF, 3, 1), changes=(Change("modified", path),))
 
-    @tool(Risk.WRITE)
+    @replace(SPECS["update_todos"], risk=Risk.WRITE)
     def update_todos(self, step: int) -> Outcome:
         todos = (Todo("Read the code", "completed"), Todo("Change it", "in_progress"))
         return Outcome("ok", TodoCard((*todos, Todo("Test it", "pending"))))
@@ -149,7 +151,7 @@ class Props(Feature):
     def fail(self) -> Outcome:
         raise ToolError(phrase("There is no file {path}.", path="x.py"))
 
-    @tool(Risk.RUN)
+    @replace(SPECS["run_command"], risk=Risk.RUN)
     def run_command(self, command: str, wait: float = 0.0, lines: int = 3) -> Running:
         text = ""
         for number in range(lines):
@@ -161,11 +163,11 @@ class Props(Feature):
         card = RunCard("bash", command, text, 0, "", 0.1, "bubblewrap", (Change("created", "out"),))
         return Outcome("ok", card)
 
-    @tool(Risk.RUN)
+    @replace(SPECS["run_python"], risk=Risk.RUN)
     def run_python(self, code: str) -> Outcome:
         return Outcome("ok", RunCard("python", code, "Traceback …\n", 1, "", 0.2, "bubblewrap"))
 
-    @tool(Risk.NETWORK)
+    @replace(SPECS["web_search"], risk=Risk.NETWORK)
     def web_search(self, query: str) -> Outcome:
         links = (Link("A page", "https://example.org/a", "Words of the page. " * 20),)
         return Outcome("ok", LinksCard(query, links))

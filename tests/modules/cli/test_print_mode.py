@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from core.cards import Change, RunCard, TableCard, TextCard, TreeCard, TreeEntry
+from core.commands import Commands
 from core.events import (
     ApprovalAsked,
     CommandAnswered,
@@ -23,9 +24,13 @@ from core.events import (
     TurnStarted,
     Warned,
 )
+from core.feature import Command, CommandSpec
+from core.tools import Toolbox
+from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.cli.print_mode import Output, PlainScreen
 from modules.cli.render.plain_cards import card_text
 from modules.translator import Translator
+from tests.declared_tools import SPECS
 from utils.i18n import phrase
 from utils.llm.completion import Usage
 
@@ -57,6 +62,7 @@ def play(
 ) -> tuple[int, str, str]:
     out, err = StringIO(), StringIO()
     screen = PlainScreen(output, out, err, words, project="/p")
+    screen.learn(Toolbox([], SPECS), {})
     for event in events:
         screen.show(event)
     return screen.finish("s1"), out.getvalue(), err.getvalue()
@@ -211,6 +217,9 @@ def test_a_command_that_failed_is_an_error() -> None:
 def test_a_command_that_a_session_begins_with_may_need_an_option(opening: str, told: str) -> None:
     err = StringIO()
     screen = PlainScreen("text", StringIO(), err, ENGLISH, opening=opening)
+    methods = (Commands.model, Commands.think, Commands.show_status, UndoCommands.undo)
+    specs: list[CommandSpec] = [vars(method)["__command__"] for method in methods]
+    screen.learn(Toolbox([]), {spec.name: Command(spec, str) for spec in specs})
     screen.show(CommandAnswered(opening.split()[0], CARD))
     screen.finish()
     assert told in err.getvalue()

@@ -61,14 +61,14 @@ class TestRunning:
         assert result.exit_code == 1
         assert result.output.splitlines()[:5] == [
             "Traceback (most recent call last):",
-            '  File "[run_python]", line 4, in <module>',
+            '  File "[code]", line 4, in <module>',
             "    f()",
-            '  File "[run_python]", line 2, in f',
+            '  File "[code]", line 2, in f',
             "    return 1 / 0",
         ]
 
     def test_a_syntax_error_is_shown_without_a_traceback(self, house: House) -> None:
-        assert house.python("print('a'").output.startswith('  File "[run_python]", line 1\n')
+        assert house.python("print('a'").output.startswith('  File "[code]", line 1\n')
 
     def test_code_is_main_and_its_classes_can_be_pickled(self, house: House) -> None:
         code = "import pickle\nclass A: pass\npickle.loads(pickle.dumps(A)), __name__"

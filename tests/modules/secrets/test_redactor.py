@@ -14,6 +14,7 @@ from core.cards import RunCard
 from core.redaction import Stream, mapped
 from modules.secrets.env_files import secrets_in
 from modules.secrets.redactor import Secrets
+from tests.declared_tools import tool_named
 from tests.simulator import Call, Say, Simulator, Step
 from utils.i18n import phrase
 
@@ -132,10 +133,10 @@ def test_names_become_values_where_that_is_meant(root: Path) -> None:
     secrets = family(root, TOKEN_OF_OURS="abcd1234efgh")
     text = "«SECRET:DB_PASSWORD» «SECRET:TOKEN_OF_OURS» «SECRET:NOPE»"
     told = {"path": text, "content": text}
-    assert secrets.reveal("create_file", told) == {
+    assert secrets.reveal(tool_named("create_file"), told) == {
         "path": text, "content": f"{PASSWORD} «SECRET:TOKEN_OF_OURS» «SECRET:NOPE»"
     }  # fmt: skip
-    assert secrets.reveal("search_web", {"query": text}) == {"query": text}
+    assert secrets.reveal(tool_named("web_search"), {"query": text}) == {"query": text}
     assert secrets.blind("abcd1234efgh") == "«SECRET:TOKEN_OF_OURS»"
 
 
@@ -143,7 +144,7 @@ def test_what_was_saved_a_moment_ago_is_hidden_from_the_call_that_reads_it(root:
     secrets = family(root)
     assert secrets.blind("brand-new-password-1") == "brand-new-password-1"
     (root / ".env.local").write_text("NEW_PASSWORD=brand-new-password-1\n")
-    secrets.reveal("read_file", {"path": ".env.local"})
+    secrets.reveal(tool_named("read_file"), {"path": ".env.local"})
     assert secrets.blind("brand-new-password-1") == "«SECRET:NEW_PASSWORD»"
 
 
@@ -182,7 +183,7 @@ def test_a_file_of_secrets_loses_its_name_only_with_leave(
 ) -> None:
     (root / "conf").mkdir()
     (root / "conf/.env").write_text(ENV)
-    concern = family(root).concern("rename_file", {"path": old, "new_path": new})
+    concern = family(root).concern(tool_named("rename_file"), {"path": old, "new_path": new})
     assert (concern is not None) is asks
 
 
@@ -196,7 +197,7 @@ def test_names_are_stable_and_old_values_stay_hidden(root: Path) -> None:
     assert secrets.blind(f"{PASSWORD} new-password another-one") == (
         "«SECRET:DB_PASSWORD» «SECRET:DB_PASSWORD» «SECRET:DB_PASSWORD@app/.env.local»"
     )
-    revealed = secrets.reveal("run_python", {"code": "«SECRET:DB_PASSWORD»"})
+    revealed = secrets.reveal(tool_named("run_python"), {"code": "«SECRET:DB_PASSWORD»"})
     assert revealed == {"code": "new-password"}
 
 

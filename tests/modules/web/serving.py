@@ -17,7 +17,8 @@ from typing import Any
 import engineio
 import socketio
 
-from core.feature import Feature
+from core.cards import Card
+from core.feature import Feature, command
 from core.web_terminal import Packet, WebTerminal
 from modules.files.project import Project
 from modules.focus import Focus
@@ -187,6 +188,14 @@ class Page:
                 return packet
 
 
+class Forks(Feature):
+    """The command of `modules.fork`: the server itself does it."""
+
+    @command("/fork [TURN]", "Go on from the end of a turn in a new session.", leads_to="copy")
+    def fork(self, rest: str) -> Card:
+        raise AssertionError(f"/fork {rest} came to a session")
+
+
 @contextmanager
 def serving(
     mode: AsyncMode,
@@ -206,7 +215,7 @@ def serving(
     def open_terminal(emit: Any) -> WebTerminal:
         return WebTerminal(
             model=model,
-            families=[Box(), Focus(project), *more(project, data)],
+            families=[Box(), Focus(project), Forks(), *more(project, data)],
             store=store,
             project="demo",
             system_text="You are a test.",

@@ -2,15 +2,14 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from core.feature import Command
+from core.feature import Command, CommandSpec
 from core.tools import ToolError
 from modules.cli.input.line_completion import LineCompleter, best
 from modules.translator import Translator
-from utils.i18n import phrase
 
 FILES = ["src/main.py", "src/报告 final.md", "docs/domain.md", "a\nb", "README.md"]
 COMMANDS = {
-    name: Command(name, usage, phrase("Help."), lambda _: None)
+    name: Command(CommandSpec(usage, "Help."), lambda _: None)
     for name, usage in {"/note": "/note PATH TEXT", "/new": "/new", "/undo": "/undo"}.items()
 }
 

@@ -2,7 +2,10 @@ from typing import Any
 
 import pytest
 
-from modules.cli.render.call_titles import target, verb
+from modules.cli.render.call_titles import CallTitles
+from tests.declared_tools import SPECS
+
+TITLES = CallTitles(SPECS)
 
 
 @pytest.mark.parametrize(
@@ -16,18 +19,21 @@ from modules.cli.render.call_titles import target, verb
         ("run_command", {"command": "make\ncheck"}, "make …"),
         ("run_python", {"code": "print(1)"}, ""),
         ("git_commit", {"message": "Mend it\n\nAll of it."}, "Mend it …"),
+        ("rename_file", {"path": "a"}, "a"),
+        ("find_files", {"path": "src", "pattern": "*.py"}, "*.py  src"),
         ("other", {"number": 3}, ""),
     ],
 )
 def test_a_call_is_about_its_telling_argument(
     name: str, arguments: dict[str, Any], about: str
 ) -> None:
-    assert target(name, arguments) == about
+    assert TITLES.subject(name, arguments) == about
 
 
 def test_a_commit_has_a_verb() -> None:
-    assert str(verb("git_commit")) == "Commit"
+    assert str(TITLES.verb("git_commit")) == "Commit"
 
 
 def test_a_tool_from_elsewhere_is_called_by_its_name() -> None:
-    assert verb("fetch_mail") == "fetch_mail"
+    assert TITLES.verb("fetch_mail") == "fetch_mail"
+    assert str(TITLES.title("fetch_mail", {"query": "unread\nones"})) == "fetch_mail unread …"

@@ -25,6 +25,7 @@ from modules.files.ignore import visible_files
 from modules.files.project import Project
 from modules.git_commit import GitCommit
 from modules.web.files.git_status import badges
+from tests.declared_tools import tool_named
 from utils.waiting import Stop
 
 ROOT = Path(__file__).parents[4]
@@ -155,11 +156,13 @@ def committer(root: Path) -> GitCommit:
 
 
 def preview(root: Path) -> object:
-    return committer(root).preview("git_commit", {"message": "m", "paths": None})
+    return committer(root).preview(tool_named("git_commit"), {"message": "m", "paths": None})
 
 
 def preview_some(root: Path) -> object:
-    return committer(root).preview("git_commit", {"message": "m", "paths": ["a.txt", "new.txt"]})
+    return committer(root).preview(
+        tool_named("git_commit"), {"message": "m", "paths": ["a.txt", "new.txt"]}
+    )
 
 
 def commit(root: Path) -> object:

@@ -1,0 +1,99 @@
+"""Declaration of a tool: all that the rest of the house has to know of it, said once.
+
+It stands above the tool's method, as `tool`; the model reads none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from enum import StrEnum
+from typing import Any, Literal, TypeVar
+
+from utils.i18n import Phrase
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class Risk(StrEnum):
+    """The worst that a call of a tool can do; it decides about asking, not what is possible."""
+
+    READ = "read"
+    WRITE = "write"
+    RUN = "run"
+    NETWORK = "network"
+    DESTROY = "destroy"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramArgument:
+    """A program in *language*, in the argument *parameter* of a call."""
+
+    language: Literal["python", "bash"]
+    parameter: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool for those who do not run it: screens, approval, checkpoints, secrets.
+
+    Calling it marks a method as that tool.
+    """
+
+    risk: Risk
+    summary: Phrase | None = None
+    """The tool in a sentence for people; the model reads the docstring."""
+    _: KW_ONLY
+    verb: Phrase | None = None
+    """What its calls do, on their cards; without it they bear the tool's name."""
+    icon: str = "tool"
+    """The picture of its cards, one of `static/js/lib/icons.js`."""
+    subject: str | None = None
+    """What a call is done to, in a template of its arguments, "" for nothing to say; a part that
+    is empty or "." is left out, with what stands before it. None: a guess from their names."""
+    opens: str = ""
+    """The argument with the path of a file that can be shown beside the card."""
+    explores: Literal["", "files", "searches", "folders"] = ""
+    """What its calls look at and leave as it is; such calls in a row become one card."""
+    program: ProgramArgument | None = None
+    """The program that it runs; of a bash program, "always" covers the first two words alone."""
+    destination: str = ""
+    """The argument with the path where the file in `path` goes."""
+    unredacted: tuple[str, ...] = ()
+    """The arguments in which the name of a secret becomes its value."""
+    state: str = ""
+    """The part of a session's state that it is there to change; undo takes that back as well."""
+    touches_nothing: bool = False
+    """Whether it changes no file, whatever its risk: such a call needs nobody's leave."""
+    always_ask: Phrase | None = None
+    """Why every call is asked about, but in the mode `all`."""
+    when_cut: str = ""
+    """How the model may say in parts what was too long for one call."""
+
+    @property
+    def is_shell(self) -> bool:
+        """Whether the program that it runs is a command of the shell."""
+        return self.program is not None and self.program.language == "bash"
+
+    def program_of(self, arguments: Mapping[str, Any]) -> str:
+        """Return the program that a call runs, "" for none."""
+        return str(arguments.get(self.program.parameter, "")) if self.program else ""
+
+    def __call__(self, method: Method) -> Method:
+        method.__tool__ = self  # type: ignore[attr-defined]
+        return method
+
+
+tool = ToolSpec
+
+
+def spec_of(method: object) -> ToolSpec | None:
+    """Return the declaration of *method*, None for what is no tool."""
+    spec: ToolSpec | None = getattr(method, "__tool__", None)
+    return spec
+
+
+def marked(kind: type) -> dict[str, ToolSpec]:
+    """Return the declarations of the tools of the class *kind*, by name, as they are written."""
+    found = {name: spec_of(value) for name, value in vars(kind).items()}
+    return {name: spec for name, spec in found.items() if spec is not None}

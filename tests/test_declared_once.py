@@ -1,0 +1,117 @@
+"""Whatever can be declared is declared once: no name of a tool or a command stands elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PYTHON = [
+    *(ROOT / name for name in ("main.py", "config.py")),
+    *(
+        path
+        for room in ("core", "modules", "utils")
+        for path in sorted((ROOT / room).rglob("*.py"))
+    ),
+]
+SCRIPTS = sorted((ROOT / "static" / "js").rglob("*.js"))
+PLAYS_THE_MODEL = "modules/practice/"
+"""A model has to name tools."""
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def declared(decorator: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and the file of each method that bears the mark *decorator*."""
+    for path in PYTHON:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            for mark in node.decorator_list:
+                if not (isinstance(mark, ast.Call) and ast.unparse(mark.func) == decorator):
+                    continue
+                usage = mark.args[0] if decorator == "command" else None
+                said = usage.value if isinstance(usage, ast.Constant) else node.name
+                yield str(said).split()[0], name_of(path)
+
+
+TOOLS = dict(declared("tool"))
+COMMANDS = dict(declared("command"))
+
+
+def literals(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of every string in *path* but for docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    told = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in told:
+            if isinstance(node.value, str):
+                yield node.lineno, node.value
+            elif isinstance(node.value, bytes):
+                yield node.lineno, node.value.decode("latin-1")
+
+
+def words_of_script(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield every line of the code of *path*, comments left out."""
+    text = re.sub(
+        r"/\*.*?\*/", lambda found: "\n" * found[0].count("\n"), path.read_text("utf-8"), flags=re.S
+    )
+    for number, line in enumerate(text.split("\n"), 1):
+        yield number, re.sub(r"(?<![:'\"`\\])//.*", "", line)
+
+
+def tools_in(text: str) -> list[str]:
+    """Return the tools that *text* names; one of a single plain word only if it is all of it."""
+    named = re.findall(rf"(?<![\w/])({'|'.join(TOOLS)})(?!\w)", text)
+    return [name for name in named if "_" in name or name == text]
+
+
+def test_the_names_are_found() -> None:
+    assert {"read_file", "remember", "web_search"} <= TOOLS.keys()
+    assert {"/undo", "/model", "/help"} <= COMMANDS.keys()
+    assert tools_in("see run_python.") == ["run_python"]
+    assert tools_in("remember the milk") == []
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=name_of)
+def test_no_tool_is_named_outside_its_own_file(path: Path) -> None:
+    if name_of(path).startswith(PLAYS_THE_MODEL):
+        return
+    found = [(line, tool) for line, text in literals(path) for tool in tools_in(text)]
+    assert [one for one in found if TOOLS[one[1]] != name_of(path)] == []
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=name_of)
+def test_no_command_is_named_outside_its_own_file_but_to_people(path: Path) -> None:
+    """A sentence may name one: it tells people what to type."""
+    found = [
+        (line, text)
+        for line, text in literals(path)
+        if text.split() and COMMANDS.get(text.split()[0], name_of(path)) != name_of(path)
+    ]
+    assert [one for one in found if len(one[1].split()) <= 2] == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
+def test_no_script_of_the_page_names_a_tool_or_a_command(path: Path) -> None:
+    commands = rf"""["'`]({"|".join(map(re.escape, COMMANDS))})(?=["'` ])"""
+    tools = rf"""["'`.\[{{,\s]({"|".join(TOOLS)})\b(?=["'`:\]])"""
+    found = [
+        (number, match)
+        for number, line in words_of_script(path)
+        for match in [
+            *re.findall(commands, line),
+            *(name for name in re.findall(tools, line) if "_" in name or f'"{name}"' in line),
+        ]
+    ]
+    assert found == []

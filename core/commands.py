@@ -6,7 +6,6 @@ Commands about one subject (focus, notes, memory, …) stand in the family of th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 from core.cards import Card, TableCard, TextCard
@@ -17,6 +16,7 @@ from core.events import CommandAnswered
 from core.feature import Command, Feature, command
 from core.loop.approval import MODES, Approval, ApprovalMode
 from core.loop.thinking import Mode
+from core.model_choice import served, set_fields
 from core.session_choice import SessionChoice, when
 from core.tools import Risk, Toolbox, finish
 from utils.i18n import Phrase, Text, UserError, phrase
@@ -202,9 +202,9 @@ class Commands(Feature):
         if rest == "forget":
             model.forget_profile()
         elif rest.startswith("set "):
-            self._set_fields(rest.split()[1:])
+            set_fields(model, rest.split()[1:])
         elif rest:
-            model.model = self._served(rest.split()[0])
+            model.model = served(model, rest.split()[0])
         said = phrase("The model is {name}.", name=model.model)
         learnt = model.profile.summary
         note = phrase("What its server takes: {what}", what=learnt) if learnt else ""
@@ -212,41 +212,6 @@ class Commands(Feature):
             return TextCard(said, note)
         rows: list[Row] = [(note,)] if note else []
         return TableCard(said, (*rows, *((name,) for name in names)))
-
-    def _set_fields(self, said: Sequence[str]) -> None:
-        """Change the profile of the model's server, all of *said* or nothing. Raises `UserError`.
-
-        An empty value puts a field back to the usual.
-        """
-        model = self._desk.model
-        fields = type(model.profile).__dataclass_fields__
-        changed: dict[str, Any] = {}
-        for one in said:
-            name, mark, value = one.partition("=")
-            try:
-                if not mark:
-                    raise ValueError(f"{one} is not FIELD=VALUE")
-                is_usual = not value and name in fields
-                usual = getattr(type(model.profile)(), name) if is_usual else None
-                changed[name] = usual if is_usual else model.profile.value(name, value)
-            except ValueError as error:
-                what = phrase("This cannot be said of a server: {why}.", why=str(error))
-                raise UserError(what) from None
-        model.set_profile(replace(model.profile, **changed))
-        for name, value in changed.items():
-            if getattr(model.profile, name) != value:
-                raise UserError(phrase("config.toml says {name}, and wins.", name=name))
-
-    def _served(self, name: str) -> str:
-        """Return *name*. Raises `UserError` where the server lists its models, and not that one."""
-        names = self._desk.model.models(name)
-        if names and name not in names:
-            listed = ", ".join(names[:NAMED])
-            problem = phrase(
-                "The server has no model {name}; it has {names}.", name=name, names=listed
-            )
-            raise UserError(nearest(problem, name, names))
-        return name
 
     @command("/approve [MODE]", "Show or change what you are asked about: guarded, ask, …")
     def approve(self, rest: str) -> Card:
@@ -329,8 +294,6 @@ class Commands(Feature):
         return f"${usage.cost_usd:.4f}"
 
 
-NAMED = 8
-"""Models of a server that are named."""
 _MODES = ", ".join(MODES)
 _RISKS = {
     Risk.READ: phrase("reads"),

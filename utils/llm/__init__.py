@@ -20,6 +20,9 @@
 - refusals        Reading refusals: which part of a request a server does not take.
 - reply_limits    Limits of one reply of a server, beyond which it is broken off, and the watch over
                   them.
+- server_knowledge
+                  Knowing a model's server: by its API, by what it refused, and by a look at what
+                  it says.
 - server_profile  The profile of a server: what it takes for one model. And where profiles are kept.
 - sse             Server-sent events: bytes as the network brings them to the data of whole events.
 - transport       The line to the model's server: HTTP/1.1 that a `Stop` cuts at once, at whatever

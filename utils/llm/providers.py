@@ -7,6 +7,7 @@ of the usual server.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from utils.api_client import ApiClient
 from utils.i18n import phrase
@@ -67,9 +68,14 @@ class ModelClient:
         """Forget what was learnt of the server for the model of now."""
         self._client().forget_profile()
 
-    def set_profile(self, profile: ServerProfile) -> None:
-        """Keep what the person says of the server for the model of now."""
-        self._client().set_profile(profile)
+    @property
+    def usual_profile(self) -> ServerProfile:
+        """What holds for the model of now where nothing was learnt or said."""
+        return self._client().usual_profile
+
+    def set_profile(self, changes: Mapping[str, Any]) -> None:
+        """Keep what the person says of the server for the model of now; None: the usual again."""
+        self._client().set_profile(changes)
 
     def models(self, name: str = "") -> Sequence[str]:
         """Return the names that the server of the model *name* has; "": those of all servers.

@@ -237,11 +237,22 @@ class SessionRunner:
             raise bad(f"{name} leads to another session; send it as a message")
         if self._is_working and name not in CONCURRENT_COMMANDS:
             raise ApiError("busy", has_to_wait(name))
-        answer = self.terminal.aside(line, is_logged=False)
-        self.telling.state()
-        plain: Packet = to_plain(answer)
+        plain: Packet = to_plain(self._beside(line))
         plain["done"] = plain.pop("ok")
         return plain
+
+    def do(self, line: str) -> None:
+        """Run a slash command that must not run beside a turn. Raises `ApiError` if it fails."""
+        if self._is_working:
+            raise ApiError("busy", has_to_wait(line.split()[0]))
+        answer = self._beside(line)
+        if not answer.ok and isinstance(answer.card, TextCard):
+            raise ApiError("failed", answer.card.title)
+
+    def _beside(self, line: str) -> CommandAnswered:
+        answer = self.terminal.aside(line, is_logged=False)
+        self.telling.state()
+        return answer
 
     def alone(self, work: Callable[[], CommandAnswered], command: str) -> CommandAnswered:
         """Do *work*, which changes files, while no turn runs; every screen hears of it.

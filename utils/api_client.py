@@ -26,7 +26,7 @@ from utils.llm.completion import (
     Usage,
     Wire,
 )
-from utils.llm.errors import Again, Failed, Server, unfit_key, window_too_small
+from utils.llm.errors import Again, Failed, Server, cut_silently, unfit_key, window_too_small
 from utils.llm.openai_api.chat_completions import ChatCompletions
 from utils.llm.openai_api.request import Body
 from utils.llm.prices import PriceList
@@ -34,6 +34,7 @@ from utils.llm.refusals import told, window_named, without_pictures
 from utils.llm.reply_limits import ReplyLimits
 from utils.llm.server_knowledge import ServerKnowledge, below
 from utils.llm.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
+from utils.llm.silent_cut import SilentCut
 from utils.pictures import ReadPicture
 from utils.waiting import Stop, Stopped
 
@@ -104,6 +105,7 @@ class ApiClient:
         self._writer = self._api.writer(
             max_tokens=max_tokens, context_limit=context_limit, effort=effort
         )
+        self._cut = SilentCut()
         self._prices = prices or PriceList()
         self._user_agent = user_agent
         self._idle_seconds = idle_seconds
@@ -143,6 +145,7 @@ class ApiClient:
         """Return a client of the same server for another conversation: its model is its own."""
         other = copy.copy(self)
         other._writer = self._writer.another()
+        other._cut = SilentCut()
         return other
 
     def take_pictures_from(self, read_picture: ReadPicture) -> None:
@@ -181,7 +184,9 @@ class ApiClient:
                 reply = endpoint.ask(self.model, body, draft, stop, below=path)
                 yield from self._announced(reply)
                 self._look_once(endpoint)
-                yield draft.completion(spent + self._usage(draft, body))
+                usage = self._usage(draft, body)
+                yield from self._cut_noticed(body, usage)
+                yield draft.completion(spent + usage)
                 return
             except Failed as failed:
                 if draft.usage:
@@ -256,6 +261,18 @@ class ApiClient:
                 known = learnt_now
             yield delta
 
+    def _cut_noticed(self, body: Body, usage: Usage) -> Iterator[Learnt]:
+        """Learn the window of a server that leaves out without a word what does not fit; say so."""
+        is_silent = not (self._known.is_deepseek or usage.cache_hit_tokens or body.picture_bytes)
+        if not is_silent or not usage.prompt_tokens or self._prices.knows(self.model):
+            return
+        window = self._cut.window(len(body), usage.prompt_tokens)
+        profile = self._writer.profile
+        if 0 < window < (profile.window or window + 1):
+            self._writer.profile = replace(profile, window=window)
+            self._known.learn(self.model, self._writer.profile)
+            yield Learnt(cut_silently(self._host, window))
+
     def _fitting(self, failed: Failed, messages: Sequence[Wire]) -> Failed:
         """Return the failure in words that fit: a first request is not to be made shorter.
 
@@ -318,7 +335,8 @@ class ApiClient:
         if profile.cache_figures != counted.cache_figures and not self._known.is_deepseek:
             self._writer.profile = replace(profile, cache_figures=counted.cache_figures)
             self._known.learn(self.model, self._writer.profile)
-        self._writer.learn(body, usage.prompt_tokens)
+        if not self._cut.is_suspected:
+            self._writer.learn(body, usage.prompt_tokens)
         cost = self._prices.cost(
             model,
             hit=usage.cache_hit_tokens,

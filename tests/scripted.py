@@ -48,6 +48,8 @@ def calls(*raw: tuple[str, str, str], thinking: str = "", text: str = "") -> lis
 class ScriptedModel:
     """Gives the prepared replies, one a request, and remembers what it was asked."""
 
+    is_well_known = True
+
     def __init__(self, *replies: list[Item]) -> None:
         self.model = "scripted"
         self.profile = self.usual_profile = ServerProfile()

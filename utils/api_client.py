@@ -215,6 +215,15 @@ class ApiClient:
         """What holds for the model of now where nothing was learnt or said."""
         return self._known.usual(self.model)
 
+    @property
+    def is_well_known(self) -> bool:
+        """Whether the model of now is known for calling its tools: DeepSeek's, Claude, OpenAI's.
+
+        The practice model does it by its nature.
+        """
+        is_priced = self._prices.knows(self.model)
+        return is_priced or self._known.is_of_first_party or not self.may_probe
+
     def forget_profile(self) -> None:
         """Forget what was learnt of the server for the model of now: it is learnt again."""
         self._known.forget(self.model)

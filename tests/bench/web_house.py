@@ -56,6 +56,7 @@ class Obedient:
     """A model that does what the last message of the person says."""
 
     model = "obedient"
+    is_well_known = True
     profile = usual_profile = ServerProfile()
 
     def models(self, name: str = "") -> list[str]:  # noqa: ARG002

@@ -19,6 +19,8 @@
 - provider        A provider of models: a server, the key for it and the API it speaks.
 - providers       Several providers of models behind one client: a model's name says whose it is.
 - refusals        Reading refusals: which part of a request a server does not take.
+- repetition      Noticing a reply that says the same again and again without end, as weak models
+                  do.
 - reply_limits    Limits of one reply of a server, beyond which it is broken off, and the watch over
                   them.
 - retry_after     Reading for how long a server wants us to wait, however it says so.

@@ -64,6 +64,11 @@ class ModelClient:
         """What is known of the server for the model of now."""
         return self._client().profile
 
+    @property
+    def is_well_known(self) -> bool:
+        """Whether the model of now is known for calling its tools."""
+        return self._client().is_well_known
+
     def forget_profile(self) -> None:
         """Forget what was learnt of the server for the model of now."""
         self._client().forget_profile()

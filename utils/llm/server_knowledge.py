@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from utils.llm.endpoint import Endpoint
 
 _DEEPSEEK_HOST = "api.deepseek.com"
+_OPENAI_HOST = "api.openai.com"
 _VERSION = "/v1"
 
 
@@ -31,6 +32,11 @@ class ServerKnowledge:
         self._url = urlsplit(base_url)
         self.is_deepseek = self._url.netloc == _DEEPSEEK_HOST
         self._is_probing = threading.Lock()
+
+    @property
+    def is_of_first_party(self) -> bool:
+        """Whether it is DeepSeek's own, OpenAI's, or one of Anthropic's API."""
+        return self.is_deepseek or not self._api.has_dialects or self._url.netloc == _OPENAI_HOST
 
     def usual(self, model: str) -> ServerProfile:
         """Return what holds for *model* where nothing was learnt or said."""

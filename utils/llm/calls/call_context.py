@@ -70,6 +70,18 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 """What a sentence holds that says what the model does now."""
+_PROMISES = re.compile(
+    r"\b(?:I'll|I’ll|I will|I am going to|I'm going to|I’m going to|let me|let's|let us)"
+    r"\s+(?:now\s+|first\s+|then\s+|quickly\s+|(?:start|begin|proceed)\s+(?:by|with|to)\s+)*"
+    r"(?:creat|writ|read|open|edit|modif|chang|run|execut|search|look at|look in|look for|check"
+    r"|list|updat|delet|remov|renam|mov|fix|mend|add|mak|find|inspect|examin|implement|explor|analy"
+    r"|append|replac|insert|install|test|call|us(?:e|ing)\b)"
+    r"|(?:让我|我来|我将|我会|我先|我现在|接下来|现在)(?:我|先|来|去|会|将|要|就|开始|为你|为您|使用|用)*"
+    r"(?:创建|新建|编写|写入?|读取?|查看|看看|打开|修改|编辑|运行|执行|搜索|检查|列出|更新|删除|重命名"
+    r"|移动|修复|添加|实现|分析|调用|测试)",
+    re.IGNORECASE,
+)
+"""What a sentence holds that says what the model is going to do with its tools."""
 _TELLS = re.compile(
     r"\b(?:I'll|I’ll|I will|I'm|I am|me|us|I|to|let's|almost)"
     r"\s+(?:\w+ly\s+|just\s+|now\s+|also\s+|first\s+)*"
@@ -128,6 +140,16 @@ def is_made(before: str, gap: str, after: str) -> bool:
 def announces(before: str) -> bool:
     """Return whether the sentence that *before* ends with says what the model does now."""
     return _is_announced(_last_sentence(without_thought(before)))
+
+
+def promises(said: str) -> bool:
+    """Return whether *said* ends by telling what the model is going to do, and offers no choice."""
+    paragraph = _paragraph(without_thought(said))[-_LONGEST_SENTENCE:]
+    if paragraph.rstrip().endswith(("?", "？")) or _SHOWS.search(paragraph):
+        return False
+    sentences = [one for one in _SENTENCE_END.split(paragraph) if one]
+    is_open = any(_DOUBTS.search(one) or _PROPOSES.search(one) for one in sentences)
+    return not is_open and any(_PROMISES.search(one) for one in sentences)
 
 
 def without_thought(said: str) -> str:

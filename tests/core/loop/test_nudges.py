@@ -7,8 +7,8 @@ import pytest
 from core.events import Informed
 from core.loop.nudges import NOT_BEGUN
 from core.main_terminal import MainTerminal
-from tests.core.loop.test_turn import Box, requests, run
-from tests.scripted import Item, ScriptedModel, call, say, terminal
+from tests.core.loop.test_turn import Box, requests
+from tests.scripted import Item, ScriptedModel, call, run, say, terminal
 from utils.llm.calls.call_context import promises
 
 PROMISE = "I will now create the file `a.txt` with the text you want."

@@ -157,11 +157,26 @@ class Server:
         return Failed("network", what, "unreachable")
 
     def insecure(self, reason: str) -> Failed:
-        what = phrase(
-            "There is no secure connection to {host}: {reason}",
-            host=self._host,
-            reason=self._clean(reason),
-        )
+        host, told = self._host, self._clean(reason)
+        if "certificate" in reason:
+            what = phrase(
+                "There is no secure connection to {host}: {reason}. If the server is your own, set "
+                "SSL_CERT_FILE to the file of its certificate, or of who signed it.",
+                host=host,
+                reason=told,
+            )
+        elif re.search(r"wrong.version.number|http.request|record.layer", reason, re.IGNORECASE):
+            what = phrase(
+                "There is no secure connection to {host}: {reason}. Perhaps it speaks http:// "
+                "there, without encryption; check {setting}.",
+                host=host,
+                reason=told,
+                setting=self._account.url_name,
+            )
+        else:
+            what = phrase(
+                "There is no secure connection to {host}: {reason}", host=host, reason=told
+            )
         return Failed("network", what)
 
     def went_away(self) -> Failed:

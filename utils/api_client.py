@@ -343,7 +343,7 @@ class ApiClient:
         usage = counted.usage
         if profile.cache_figures != counted.cache_figures and not self._known.is_deepseek:
             self._writer.profile = replace(profile, cache_figures=counted.cache_figures)
-            self._known.learn(self.model, self._writer.profile)
+            self._known.say(self.model, {"cache_figures": counted.cache_figures})
         if not self._cut.is_suspected:
             self._writer.learn(body, usage.prompt_tokens)
         cost = self._prices.cost(

@@ -13,6 +13,7 @@
                   once.
 - hooks           The hooks of features: each names one thing that a feature may take part in.
 - main_terminal   The terminal: one conversation about one project folder.
+- model_choice    The choice of a model, and what is said of its server: the same for every screen.
 - observer        Watching a terminal at work, without a part in it.
 - redaction       Texts that must not be seen as they are, changed wherever they stand in a value.
 - session         The session that a terminal is in: begun, resumed, gone back in, left.

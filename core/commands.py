@@ -5,8 +5,7 @@ Commands about one subject (focus, notes, memory, …) stand in the family of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from core.cards import Card, TableCard, TextCard
@@ -18,6 +17,7 @@ from core.feature import Command, Feature, command
 from core.feature_set import FeatureSet
 from core.loop.approval import MODES, Approval, ApprovalMode
 from core.loop.thinking import Mode
+from core.model_choice import served, set_fields
 from core.session_choice import SessionChoice, when
 from core.tools import Risk, Toolbox
 from utils.i18n import Phrase, Text, UserError, phrase
@@ -250,9 +250,9 @@ class Commands(Feature):
         if rest == "forget":
             model.forget_profile()
         elif rest.startswith("set "):
-            self._set_fields(rest.split()[1:])
+            set_fields(model, rest.split()[1:])
         elif rest:
-            model.model = self._served(rest.split()[0])
+            model.model = served(model, rest.split()[0])
         said = phrase("The model is {name}.", name=model.model)
         learnt = model.profile.summary
         note = phrase("What its server takes: {what}", what=learnt) if learnt else ""
@@ -260,41 +260,6 @@ class Commands(Feature):
             return TextCard(said, note)
         rows: list[Row] = [(note,)] if note else []
         return TableCard(said, (*rows, *((name,) for name in names)))
-
-    def _set_fields(self, said: Sequence[str]) -> None:
-        """Change the profile of the model's server, all of *said* or nothing. Raises `UserError`.
-
-        An empty value puts a field back to the usual.
-        """
-        model = self._desk.model
-        fields = type(model.profile).__dataclass_fields__
-        changed: dict[str, Any] = {}
-        for one in said:
-            name, mark, value = one.partition("=")
-            try:
-                if not mark:
-                    raise ValueError(f"{one} is not FIELD=VALUE")
-                is_usual = not value and name in fields
-                usual = getattr(type(model.profile)(), name) if is_usual else None
-                changed[name] = usual if is_usual else model.profile.value(name, value)
-            except ValueError as error:
-                what = phrase("This cannot be said of a server: {why}.", why=str(error))
-                raise UserError(what) from None
-        model.set_profile(replace(model.profile, **changed))
-        for name, value in changed.items():
-            if getattr(model.profile, name) != value:
-                raise UserError(phrase("config.toml says {name}, and wins.", name=name))
-
-    def _served(self, name: str) -> str:
-        """Return *name*. Raises `UserError` where the server lists its models, and not that one."""
-        names = self._desk.model.models(name)
-        if names and name not in names:
-            listed = ", ".join(names[:NAMED])
-            problem = phrase(
-                "The server has no model {name}; it has {names}.", name=name, names=listed
-            )
-            raise UserError(nearest(problem, name, names))
-        return name
 
     @command(
         "/approve [MODE]",
@@ -384,8 +349,6 @@ class Commands(Feature):
         return f"${usage.cost_usd:.4f}"
 
 
-NAMED = 8
-"""Models of a server that are named."""
 _MODES = ", ".join(MODES)
 _RISKS = {
     Risk.READ: phrase("reads"),

@@ -32,8 +32,12 @@ class NamedModel(Model, Protocol):
     def forget_profile(self) -> None:
         """Forget what was learnt of it."""
 
-    def set_profile(self, profile: ServerProfile) -> None:
-        """Keep what the person says of it."""
+    @property
+    def usual_profile(self) -> ServerProfile:
+        """What holds for the model of now where nothing was learnt or said."""
+
+    def set_profile(self, changes: Mapping[str, Any]) -> None:
+        """Keep what the person says of it; None puts a field back to the usual."""
 
     def take_pictures_from(self, read_picture: ReadPicture) -> None:
         """Have *read_picture* give the pictures that messages refer to."""

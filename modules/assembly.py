@@ -197,7 +197,7 @@ def pictures_named(terminal: MainTerminal, folder: Path, line: str) -> Sequence[
     from modules.pictures.mentions import given_in
 
     kept = [family for family in terminal.families if isinstance(family, Pictures)]
-    return given_in(line, folder, kept[0]) if kept else ()
+    return given_in(line, folder, kept[0].keep) if kept else ()
 
 
 def prepared_task(options: Args, model: ModelClient, words: Translator) -> str | None:

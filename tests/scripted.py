@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -47,9 +48,11 @@ def calls(*raw: tuple[str, str, str], thinking: str = "", text: str = "") -> lis
 class ScriptedModel:
     """Gives the prepared replies, one a request, and remembers what it was asked."""
 
+    is_well_known = True
+
     def __init__(self, *replies: list[Item]) -> None:
         self.model = "scripted"
-        self.profile = ServerProfile()
+        self.profile = self.usual_profile = ServerProfile()
         self.replies = list(replies)
         self.requests: list[list[Wire]] = []
         self.thought: list[bool] = []
@@ -57,8 +60,10 @@ class ScriptedModel:
     def forget_profile(self) -> None:
         self.profile = ServerProfile()
 
-    def set_profile(self, profile: ServerProfile) -> None:
-        self.profile = profile
+    def set_profile(self, changes: Mapping[str, Any]) -> None:
+        usual = {name: getattr(self.usual_profile, name) for name in changes}
+        said = {name: value for name, value in changes.items() if value is not None}
+        self.profile = replace(self.profile, **usual | said)
 
     def take_pictures_from(self, read_picture: ReadPicture) -> None:
         self.read_picture = read_picture

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from utils.llm.api import Api, ReplyDraft
@@ -26,13 +26,15 @@ from utils.llm.completion import (
     Usage,
     Wire,
 )
-from utils.llm.errors import Again, Failed, Server, unfit_key, window_too_small
+from utils.llm.errors import Again, Failed, Server, cut_silently, unfit_key, window_too_small
 from utils.llm.openai_api.chat_completions import ChatCompletions
 from utils.llm.openai_api.request import Body
 from utils.llm.prices import PriceList
 from utils.llm.refusals import told, window_named, without_pictures
 from utils.llm.reply_limits import ReplyLimits
+from utils.llm.server_knowledge import ServerKnowledge, below
 from utils.llm.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
+from utils.llm.silent_cut import SilentCut
 from utils.pictures import ReadPicture
 from utils.waiting import Stop, Stopped
 
@@ -55,7 +57,6 @@ __all__ = [
 LONGEST_WAIT_SECONDS = 60.0
 """A server that asks for a longer wait between two tries than this gets this."""
 
-_DEEPSEEK_HOST = "api.deepseek.com"
 _MOST_LESSONS = 24
 """Shapes that one request is tried in; a server that minds each of them minds something else."""
 _GLANCE_SECONDS = 0.05
@@ -99,12 +100,12 @@ class ApiClient:
     ) -> None:
         self.model = model
         self._base_url = _without_endpoint(base_url)
-        self._address = self._base_url
         self._key = api_key.strip()
         self._api = api or ChatCompletions()
         self._writer = self._api.writer(
             max_tokens=max_tokens, context_limit=context_limit, effort=effort
         )
+        self._cut = SilentCut()
         self._prices = prices or PriceList()
         self._user_agent = user_agent
         self._idle_seconds = idle_seconds
@@ -118,12 +119,11 @@ class ApiClient:
         }
         self._host = urlsplit(base_url).netloc or base_url
         self._server = Server(self._host, self._key, self._api.account)
-        self._profiles = profiles or ProfilesInMemory()
+        self._known = ServerKnowledge(self._api, self._base_url, profiles or ProfilesInMemory())
         self._lock = threading.Lock()
         self._endpoint: Endpoint | None = None
         self.may_probe = True
         """Whether the server may be looked at for what it says of the model."""
-        self._is_probing = False
 
     def warm(self) -> None:
         """Import the SDK and build its client: half a second, better spent before the first call.
@@ -139,16 +139,13 @@ class ApiClient:
         """
         if not self._key.isascii() or not self._key.isprintable():
             return []
-        listed = self._opened().models()
-        for model, said in listed.items():
-            if said is not None and not self._profiles.find(self._base_url, model).changes:
-                self._profiles.keep(self._base_url, model, said)
-        return list(listed)
+        return self._known.models(self._opened(), self.model)
 
     def another(self) -> ApiClient:
         """Return a client of the same server for another conversation: its model is its own."""
         other = copy.copy(self)
         other._writer = self._writer.another()
+        other._cut = SilentCut()
         return other
 
     def take_pictures_from(self, read_picture: ReadPicture) -> None:
@@ -183,10 +180,13 @@ class ApiClient:
             body = self._writer.write(self.model, messages, tools, think=think)
             draft = self._api.draft(self._limits.calls, body)
             try:
-                reply = endpoint.ask(self.model, body, draft, stop)
+                path = below(self._writer.profile)
+                reply = endpoint.ask(self.model, body, draft, stop, below=path)
                 yield from self._announced(reply)
                 self._look_once(endpoint)
-                yield draft.completion(spent + self._usage(draft, body))
+                usage = self._usage(draft, body)
+                yield from self._cut_noticed(body, usage)
+                yield draft.completion(spent + usage)
                 return
             except Failed as failed:
                 if draft.usage:
@@ -208,24 +208,40 @@ class ApiClient:
     @property
     def profile(self) -> ServerProfile:
         """What is known of the server for the model of now."""
-        return self._api.profile(self.model, self._profiles.find(self._base_url, self.model))
+        return self._known.profile(self.model)
+
+    @property
+    def usual_profile(self) -> ServerProfile:
+        """What holds for the model of now where nothing was learnt or said."""
+        return self._known.usual(self.model)
+
+    @property
+    def is_well_known(self) -> bool:
+        """Whether the model of now is known for calling its tools: DeepSeek's, Claude, OpenAI's.
+
+        The practice model does it by its nature.
+        """
+        is_priced = self._prices.knows(self.model)
+        return is_priced or self._known.is_of_first_party or not self.may_probe
 
     def forget_profile(self) -> None:
         """Forget what was learnt of the server for the model of now: it is learnt again."""
-        self._profiles.forget(self._base_url, self.model)
+        self._known.forget(self.model)
 
-    def set_profile(self, profile: ServerProfile) -> None:
-        """Keep what the person says of the server for the model of now."""
-        self._keep(profile)
+    def set_profile(self, changes: Mapping[str, Any]) -> None:
+        """Keep what the person says of the server for the model of now; None: the usual again."""
+        self._known.say(self.model, changes)
 
     def _has_learnt(self, failed: Failed, body: Body) -> bool:
         """Take in what a refusal of *body* says of the server; return whether it teaches anything.
 
         DeepSeek's own API is known but for its pictures, and what else it refuses is refused.
         """
-        is_own = self._host == _DEEPSEEK_HOST
         if failed.is_elsewhere:
-            return self._api.has_dialects and not is_own and self._looks_further()
+            if not self._known.may_be_below(self._writer.profile):
+                return False
+            self._writer.profile = replace(self._writer.profile, below_v1=True)
+            return True
         if failed.refusal is None:
             return False
         if body.picture_bytes:
@@ -233,71 +249,51 @@ class ApiClient:
             if profile is not None:
                 self._writer.profile = profile
                 return True
-        if is_own:
+        if self._known.is_deepseek:
             return False
         may_guess = failed.error.kind != "context" and not self._prices.knows(self.model)
         return self._writer.mend(failed.refusal, may_guess=may_guess)
 
     def _look_once(self, endpoint: Endpoint) -> None:
-        """Look, beside everything else, for what the server says of a model that is not known.
-
-        After a reply, for then the model is loaded. Once and for all, whatever comes of it. Of
-        Anthropic's API, whose list tells it, and of DeepSeek's own nothing has to be found out.
-        """
-        is_known = self._host == _DEEPSEEK_HOST or self._prices.knows(self.model)
-        is_known = is_known or not self._api.has_dialects
-        if self._is_probing or is_known or not self.may_probe or self.profile.probed:
-            return
-        self._is_probing = True
-        arguments = endpoint, self.model
-        threading.Thread(target=self._probe, args=arguments, name="probe", daemon=True).start()
-
-    def _probe(self, endpoint: Endpoint, model: str) -> None:
-        from utils.llm.probe import probe
-
-        is_plain = urlsplit(self._base_url).scheme == "http"
-        facts = probe(endpoint.look, model, is_plain=is_plain)
-        if not endpoint.is_closed:  # else it was broken off: another time
-            known = self._profiles.find(self._base_url, model)
-            self._profiles.keep(self._base_url, model, facts.added_to(known))
-        self._is_probing = False
-
-    def _looks_further(self) -> bool:
-        """Ask below `/v1` from now on, where most servers have this API; return if that is new."""
-        is_new = self._address == self._base_url and "/v" not in urlsplit(self._base_url).path
-        address, mark, query = self._base_url.partition("?")
-        self._address = f"{address.rstrip('/')}/v1{mark}{query}" if is_new else self._base_url
-        self._opened().move(self._address)
-        return is_new
+        """Look for what the server says of a model that is not known; then the model is loaded."""
+        if self.may_probe and not self._prices.knows(self.model):
+            self._known.probe(endpoint, self.model)
 
     def _announced(self, reply: Iterator[Delta]) -> Iterator[Delta | Learnt]:
         """Keep what was learnt once a *reply* comes of it, and say it before that."""
         known, learnt_now = self.profile, self._writer.profile
         for delta in reply:
             if known != learnt_now:
-                self._keep(learnt_now)
-                yield Learnt(told(known, learnt_now, self._host))
+                self._known.learn(self.model, learnt_now)
+                if replace(known, below_v1=learnt_now.below_v1) != learnt_now:
+                    yield Learnt(told(known, learnt_now, self._host))
                 known = learnt_now
             yield delta
 
-    def _keep(self, profile: ServerProfile) -> None:
-        """Keep what of *profile* was learnt, and not known before of the model by its name."""
-        by_name = self._api.profile(self.model, ServerProfile()).changes
-        news = {name: v for name, v in profile.changes.items() if by_name.get(name) != v}
-        self._profiles.keep(self._base_url, self.model, ServerProfile(**news))
+    def _cut_noticed(self, body: Body, usage: Usage) -> Iterator[Learnt]:
+        """Learn the window of a server that leaves out without a word what does not fit; say so."""
+        is_silent = not (self._known.is_deepseek or usage.cache_hit_tokens or body.picture_bytes)
+        if not is_silent or not usage.prompt_tokens or self._prices.knows(self.model):
+            return
+        window = self._cut.window(len(body), usage.prompt_tokens)
+        profile = self._writer.profile
+        if 0 < window < (profile.window or window + 1):
+            self._writer.profile = replace(profile, window=window)
+            self._known.learn(self.model, self._writer.profile)
+            yield Learnt(cut_silently(self._host, window))
 
     def _fitting(self, failed: Failed, messages: Sequence[Wire]) -> Failed:
         """Return the failure in words that fit: a first request is not to be made shorter.
 
         The window that the refusal of a later one names is kept: the next has to fit into it.
         """
-        if failed.error.kind != "context" or self._host == _DEEPSEEK_HOST:
+        if failed.error.kind != "context" or self._known.is_deepseek:
             return failed
         window = window_named(failed.refusal.text) if failed.refusal else 0
         if not any(message["role"] == "assistant" for message in messages):
             return Failed("context", window_too_small(window))
         if 0 < window < (self.profile.window or window + 1):
-            self._keep(replace(self.profile, window=window))
+            self._known.learn(self.model, replace(self.profile, window=window))
         return failed
 
     def _next(self, failed: Failed, failures: dict[Again, int]) -> Retry:
@@ -332,7 +328,7 @@ class ApiClient:
 
         return Endpoint(
             self._api,
-            self._address,
+            self._base_url,
             self._key,
             self._server,
             user_agent=self._user_agent,
@@ -342,9 +338,14 @@ class ApiClient:
 
     def _usage(self, draft: ReplyDraft, body: Body) -> Usage:
         model = draft.model if self._prices.knows(draft.model) else self.model
-        counted = self._api.counted(draft.usage)
+        profile = self._writer.profile
+        counted = self._api.counted(draft.usage, profile)
         usage = counted.usage
-        self._writer.learn(body, usage.prompt_tokens)
+        if profile.cache_figures != counted.cache_figures and not self._known.is_deepseek:
+            self._writer.profile = replace(profile, cache_figures=counted.cache_figures)
+            self._known.say(self.model, {"cache_figures": counted.cache_figures})
+        if not self._cut.is_suspected:
+            self._writer.learn(body, usage.prompt_tokens)
         cost = self._prices.cost(
             model,
             hit=usage.cache_hit_tokens,

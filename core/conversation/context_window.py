@@ -90,7 +90,7 @@ class ContextWindow:
                 "left_out_before",
             ):
                 break  # what was billed before is no measure of what is sent now
-            if isinstance(record, Assistant) and record.usage:
+            if isinstance(record, Assistant) and record.usage and record.usage.prompt_tokens:
                 billed = record.usage.prompt_tokens + record.usage.completion_tokens
                 # A reply that was asked for again is billed each time.
                 return billed // max(1, record.usage.requests) + newer

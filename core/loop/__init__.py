@@ -4,6 +4,8 @@
 - approval_flow   The question before a call: what it shows, what may be answered, what the model
                   reads of it.
 - loop_detection  Does the task get anywhere? A small memory of what was called, to break loops.
+- nudges          Asking a model once more whose reply did nothing, though it seems to mean to do
+                  something.
 - response        One reply of the model: streamed, put together, and recorded.
 - thinking        Think-once: which step thinks, and how what it concluded reaches the steps that do
                   not.

@@ -40,11 +40,12 @@ _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
 @dataclass(frozen=True, slots=True)
 class ReplyRead:
     """One reply, recorded. *is_cut*: the output limit ended it; *is_unsure*: it holds as text what
-    may be meant as a call."""
+    may be meant as a call; *is_repeating*: it said the same without end."""
 
     message: Assistant
     is_cut: bool
     is_unsure: bool
+    is_repeating: bool
 
 
 def read_reply(host: TurnContext, think: bool) -> Generator[Event, Reply | None, ReplyRead]:
@@ -65,7 +66,7 @@ def read_reply(host: TurnContext, think: bool) -> Generator[Event, Reply | None,
                     done = yield from draft.read_calls(item)
                     reply = draft.whole(done)
                     host.record(reply)
-                    return ReplyRead(reply, item.is_cut, draft.is_unsure)
+                    return ReplyRead(reply, item.is_cut, draft.is_unsure, item.is_repeating)
                 case Retry(reason, attempt, seconds):
                     draft = _ReplyDraft(host.tools, messages)
                     yield Retrying(reason, attempt, seconds)

@@ -20,7 +20,6 @@ from core.conversation.messages import Assistant, Context, ToolCall
 from core.events import (
     ApprovalAsked,
     Event,
-    Informed,
     Reply,
     StepFinished,
     StepStarted,
@@ -30,11 +29,11 @@ from core.events import (
     Why,
 )
 from core.loop.loop_detection import LoopDetector
+from core.loop.nudges import Nudges
 from core.loop.response import ReplyRead, read_reply
 from core.loop.thinking import carried, conclusion, thinks
 from core.loop.tool_calls import ApprovalTimer, run_call
 from core.loop.turn_context import Turn, TurnContext
-from core.tools import FAILED
 from utils.i18n import Phrase, phrase
 from utils.llm.completion import ModelError, Usage
 from utils.waiting import Stopped
@@ -42,14 +41,6 @@ from utils.waiting import Stopped
 STUCK = (
     "You are repeating yourself: the last calls brought nothing new. Do something else, or say "
     "what is in the way. If it goes on, the task will be stopped."
-)
-NOT_CALLED = (
-    "Your reply holds what looks like a tool call, written as text: nothing of it was done. If you "
-    "mean it, call the tool. If not, say in one sentence how the task stands."
-)
-NOT_MENDED = (
-    "Your reply only repeats how the last call failed; nothing was done since. Do what that answer "
-    "says, or say in your own words what is in the way."
 )
 REPEATED = "You use the same tool over and over. If that is not meant, do something else."
 CUTS = 3
@@ -66,8 +57,7 @@ class _Task:
     cuts: int = 0
     must_think: bool = False
     has_made_room: bool = False
-    was_asked_to_call: bool = False
-    was_asked_to_mend: bool = False
+    nudges: Nudges = field(default_factory=Nudges)
     failed: str = ""
     """The tool of the last call, where that failed."""
     wait: ApprovalTimer = field(default_factory=ApprovalTimer)
@@ -153,21 +143,19 @@ def _step(
     told = StepFinished(step, usage)
     if (end := (yield from _act(host, reply.calls, task, told))) is not None:
         return end
+    if read.is_repeating:
+        return (yield from _end_repetition(host, task))
     if read.is_cut and not reply.calls:
         return (yield from _go_on(host, task))
-    if read.is_unsure and not task.was_asked_to_call:
-        yield from _ask_to_call(host, task)
-        return None
-    if _repeats_failure(reply, task):
-        yield from _ask_to_mend(host, task)
-        return None
-    task.was_asked_to_call = task.was_asked_to_call and not reply.calls
     if not reply.calls:
+        if (yield from task.nudges.ask_again(host, read, step=step, failed=task.failed)):
+            return None
         if read.is_unsure:
             yield Warned(_ended_on_a_call())
         if task.failed:
             yield Warned(_ended_on_failure(task.failed))
         return task.end("done")
+    task.nudges.was_asked_to_call = False
     if think and reply.thinking and not reply.signed:  # what is signed is sent back itself
         yield from _keep_thought(host, reply)
     return None
@@ -224,26 +212,14 @@ def _go_on(host: TurnContext, task: _Task) -> Generator[Event, Reply | None, Tur
     return None
 
 
-def _ask_to_call(host: TurnContext, task: _Task) -> Iterator[Event]:
-    """Ask the model, once until it calls again, whether it meant a call with what it wrote."""
-    task.was_asked_to_call = True
-    host.record(Context(NOT_CALLED))
-    yield Informed(phrase("The model wrote what looks like a call as text; it is asked again."))
-
-
-def _repeats_failure(reply: Assistant, task: _Task) -> bool:
-    """Return whether *reply* gives back the answer of a failed call as the model's own word.
-
-    Small models do; they often mend it when they are asked to, which is done once in a task.
-    """
-    is_last_word = not reply.calls and bool(task.failed) and not task.was_asked_to_mend
-    return is_last_word and FAILED in reply.text
-
-
-def _ask_to_mend(host: TurnContext, task: _Task) -> Iterator[Event]:
-    task.was_asked_to_mend = True
-    host.record(Context(NOT_MENDED))
-    yield Informed(phrase("The model only repeated why its call failed; it is asked once more."))
+def _end_repetition(
+    host: TurnContext, task: _Task
+) -> Generator[Event, Reply | None, TurnFinished | None]:
+    """Tell the model, once in a task, that its reply was stopped for saying the same on and on."""
+    if task.nudges.was_endless:
+        return task.end("error", phrase("The model repeats the same words without end."))
+    yield from task.nudges.end_repetition(host)
+    return None
 
 
 def _ended_on_a_call() -> Phrase:

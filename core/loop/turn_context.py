@@ -19,6 +19,10 @@ Turn = Generator[Event, Reply | None, None]
 
 
 class Model(Protocol):
+    @property
+    def is_well_known(self) -> bool:
+        """Whether it is one of those that are known for calling their tools."""
+
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
     ) -> Iterator[StreamItem]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from utils.i18n import UserError
-from utils.llm.server_profile import ServerProfile
+from utils.llm.server_profile import ServerProfile, changed
 from utils.system.shared_file import SharedFile
 from utils.text.strict_json import read_json
 
-_Known = dict[str, dict[str, dict[str, Any]]]
-"""What differs from the usual, by address and model."""
+_Table = dict[str, Any]
+_Known = dict[str, dict[str, _Table]]
+"""What was learnt or said, by address and model."""
 
 
 class ServerProfiles:
@@ -31,33 +32,42 @@ class ServerProfiles:
         self._known: _Known | None = None
         self._lock = threading.Lock()
 
-    def find(self, base_url: str, model: str) -> ServerProfile:
+    def find(self, base_url: str, model: str, usual: ServerProfile) -> ServerProfile:
         with self._lock:
             if self._known is None:
                 self._known = self._read()
-            learnt = _profile(self._known.get(base_url, {}).get(model, {}))
-        return replace(learnt, **self._settings.get(model, {}))
+            kept = _fitting(self._known.get(base_url, {}).get(model, {}))
+        return replace(usual, **{**kept, **self._settings.get(model, {})})
 
-    def keep(self, base_url: str, model: str, profile: ServerProfile) -> None:
-        self._change(base_url, model, profile.changes)
+    def keep(
+        self,
+        base_url: str,
+        model: str,
+        changes: Mapping[str, Any],
+        *,
+        only_new: bool = False,
+    ) -> None:
+        self._change(base_url, model, lambda kept: changed(kept, changes, only_new=only_new))
 
     def forget(self, base_url: str, model: str) -> None:
         """Drop what was learnt of *model* there; what the settings say stays."""
-        self._change(base_url, model, {})
+        self._change(base_url, model, lambda _: {})
 
-    def _change(self, base_url: str, model: str, changes: dict[str, Any]) -> None:
-        def edit(before: bytes) -> bytes:
-            known = _parsed(before)
+    def _change(self, base_url: str, model: str, change: Callable[[_Table], _Table]) -> None:
+        def apply(known: _Known) -> None:
             models = known.setdefault(base_url, {})
-            models.pop(model, None)
-            if changes:
-                models[model] = changes
-            self._known = known
-            return json.dumps(known, indent=1, ensure_ascii=False).encode()
+            models[model] = change(_fitting(models.get(model, {})))
+            if not models[model]:
+                del models[model]
+
+        def edit(before: bytes) -> bytes:
+            self._known = _parsed(before)
+            apply(self._known)
+            return json.dumps(self._known, indent=1, ensure_ascii=False).encode()
 
         with self._lock:
-            self._known = self._known or {}
-            self._known.setdefault(base_url, {})[model] = changes
+            self._known = self._read() if self._known is None else self._known
+            apply(self._known)
             with suppress(UserError):  # a full disk: it holds for this process, and is learnt again
                 self._file.change(edit)
 
@@ -83,9 +93,10 @@ def _parsed(text: bytes) -> _Known:
     }
 
 
-def _profile(table: Mapping[str, Any]) -> ServerProfile:
-    """Return the profile of a kept *table*; one of another Onefold's that does not fit is none."""
+def _fitting(table: _Table) -> _Table:
+    """Return a kept *table*; one of another Onefold's that does not fit is empty."""
     try:
-        return ServerProfile.of(table)
+        ServerProfile.of(table)
     except ValueError:
-        return ServerProfile()
+        return {}
+    return table

@@ -9,15 +9,15 @@ their leave to read it, in the project or not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
-from modules.pictures.feature import Pictures
 from modules.pictures.formats import LARGEST, SUFFIXES, format_of
 from utils.i18n import UserError, phrase
-from utils.pictures import Picture
 
+Kept = TypeVar("Kept")
 MOST = 20
 """Pictures of one message."""
 _BEGINS = r"""(?:file://|~/|\./|\.\./|/)"""
@@ -42,12 +42,15 @@ def named_in(text: str, folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def given_in(text: str, folder: Path, pictures: Pictures) -> Sequence[Picture]:
-    """Keep the pictures that *text* names, and return them. Raises `UserError` for one too many."""
+def given_in(text: str, folder: Path, keep: Callable[[bytes, str], Kept]) -> Sequence[Kept]:
+    """Have *keep* take in the pictures that *text* names, each with what it is called.
+
+    Returns what it made of them. Raises `UserError` for one too many.
+    """
     found = [path for path in named_in(text, folder) if _begins_as_one(path)]
     if len(found) > MOST:
         raise UserError(phrase("A message takes {most} pictures at most.", most=MOST))
-    return [pictures.keep(_content(path), _name(path, folder)) for path in found]
+    return [keep(_content(path), _name(path, folder)) for path in found]
 
 
 def _name(path: Path, folder: Path) -> str:

@@ -27,6 +27,7 @@ from modules.storage.data_folder import DataFolder
 from modules.translator import Translator
 from modules.web.api.changes_api import ChangesApi
 from modules.web.api.files_api import FilesApi
+from modules.web.api.model_api import ModelApi
 from modules.web.api.pictures_api import PicturesApi
 from modules.web.api.server_api import About, ServerApi
 from modules.web.api.session_api import SessionApi
@@ -168,7 +169,8 @@ class WebServer:
         )
         changes = ChangesApi(house.project, self.workspace, self._listing.stamps)
         pictures = PicturesApi(self.workspace)
-        return routes_of(server, sessions, desk, pictures, changes, files)
+        models = ModelApi(self.workspace)
+        return routes_of(server, sessions, desk, models, pictures, changes, files)
 
     def run(self) -> None:
         """Serve until `stop`; then nothing of a session runs any more."""

@@ -13,7 +13,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -55,7 +55,8 @@ class Obedient:
     """A model that does what the last message of the person says."""
 
     model = "obedient"
-    profile = ServerProfile()
+    is_well_known = True
+    profile = usual_profile = ServerProfile()
 
     def models(self, name: str = "") -> list[str]:  # noqa: ARG002
         """This server does not say what it has."""
@@ -67,7 +68,7 @@ class Obedient:
     def forget_profile(self) -> None:
         """There is nothing that this model has learnt."""
 
-    def set_profile(self, profile: ServerProfile) -> None:
+    def set_profile(self, changes: Mapping[str, Any]) -> None:
         """There is nothing to say of this model."""
 
     def stream(

@@ -14,7 +14,7 @@ import pytest
 
 from tests.simulator import KeepAlive, Say, Simulator, Stall, Step, Think
 from tests.simulator.server import wait_for
-from tests.utils.wire import USER, ask, client_of
+from tests.utils.wire import USER, Hasty, ask, client_of
 from utils import waiting
 from utils.api_client import ApiClient, Delta, ModelError
 from utils.llm import transport
@@ -212,8 +212,29 @@ def test_a_server_that_cannot_prove_who_it_is_gets_nothing() -> None:
     assert caught.value.kind == "network"
 
 
+def test_a_self_signed_certificate_is_told_with_what_to_do() -> None:
+    told = pytest.raises(ModelError, match="self-signed certificate.*set SSL_CERT_FILE")
+    with Simulator(tls=tls()) as server, client_of(server) as client, told:
+        ask(client)
+
+
+@pytest.mark.parametrize("text", [None, "no certificate\n"])
+def test_a_certificate_file_that_cannot_be_read_is_told_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str | None
+) -> None:
+    file = tmp_path / "own.pem"
+    if text is not None:
+        file.write_text(text)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    with Simulator(tls=tls()) as server, client_of(server) as client:
+        hasty = Hasty()
+        with pytest.raises(ModelError, match="certificate file that is set cannot be read"):
+            ask(client, stop=hasty)
+        assert hasty.waits == []
+
+
 def test_plain_http_on_the_other_side_is_told() -> None:
-    told = pytest.raises(ModelError, match="no secure connection")
+    told = pytest.raises(ModelError, match="no secure connection.*Perhaps it speaks http://")
     with Simulator() as server, told as caught, client_of(f"https{server.url[4:]}") as client:
         ask(client)
     assert caught.value.kind == "network"

@@ -10,6 +10,7 @@
 - apis            Which API a provider speaks; the only place that knows all of them.
 - completion      What a model's reply is made of, as the rest of the house sees it.
 - endpoint        A model's server: a request's bytes out, its reply in pieces back.
+- error_bodies    Reading the body of an error: its sentence, its type and the status it stands for.
 - errors          What can go wrong between us and the model's server, told to people in one
                   sentence.
 - prices          What a model call costs.
@@ -18,9 +19,17 @@
 - provider        A provider of models: a server, the key for it and the API it speaks.
 - providers       Several providers of models behind one client: a model's name says whose it is.
 - refusals        Reading refusals: which part of a request a server does not take.
+- repetition      Noticing a reply that says the same again and again without end, as weak models
+                  do.
 - reply_limits    Limits of one reply of a server, beyond which it is broken off, and the watch over
                   them.
+- retry_after     Reading for how long a server wants us to wait, however it says so.
+- server_knowledge
+                  Knowing a model's server: by its API, by what it refused, and by a look at what
+                  it says.
 - server_profile  The profile of a server: what it takes for one model. And where profiles are kept.
+- silent_cut      Noticing a server that leaves out, without a word, what does not fit its window;
+                  Ollama does.
 - sse             Server-sent events: bytes as the network brings them to the data of whole events.
 - transport       The line to the model's server: HTTP/1.1 that a `Stop` cuts at once, at whatever
                   it waits for.

@@ -10,18 +10,20 @@ from utils.llm.account import Account
 from utils.llm.completion import Completion, Delta, Usage, Wire
 from utils.llm.openai_api.request import Body
 from utils.llm.refusals import Refusal
-from utils.llm.server_profile import ServerProfile
+from utils.llm.server_profile import CacheFigures, ServerProfile
 from utils.pictures import ReadPicture
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
     """The tokens of one request; *written* of the prompt went into the cache, *written_long* of
-    these to stay there for longer."""
+    these to stay there for longer. *cache_figures* is where the server counts what its cache had.
+    """
 
     usage: Usage
     written: int = 0
     written_long: int = 0
+    cache_figures: CacheFigures = "prompt_cache_hit_tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +104,11 @@ class Api(Protocol):
     def connect(self, base_url: str, key: str, *, user_agent: str, transport: Any) -> Sdk:
         """Load the provider's package, for requests over *transport*. Raises `ModelError`."""
 
-    def counted(self, usage: Mapping[str, Any]) -> Counted:
+    def counted(self, usage: Mapping[str, Any], profile: ServerProfile) -> Counted:
         """Return the tokens of one request as the server counted them; 0 for what it omits."""
 
     def described(self, rows: Iterable[Any]) -> Mapping[str, ServerProfile | None]:
         """Return the models in a server's list, each with what is said of it, None for nothing."""
 
-    def profile(self, model: str, learnt: ServerProfile) -> ServerProfile:
-        """Return what is *learnt* with what is known of *model* without asking."""
+    def usual(self, model: str) -> ServerProfile:
+        """Return what is known of *model* without asking."""

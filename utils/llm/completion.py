@@ -87,6 +87,8 @@ class RawCall:
 class Completion:
     """A whole reply, always the last item of a stream. *is_cut*: the output limit ended it.
 
+    One that *is_repeating* was ended by us, for it said the same again and again; it is cut too.
+
     *usage* includes that of the tries before it that were billed: the prompt was sent
     `usage.requests` times. *signed* is what its provider wants back with it, for no other one.
     """
@@ -97,6 +99,7 @@ class Completion:
     usage: Usage
     is_cut: bool = False
     signed: Mapping[str, Any] | None = None
+    is_repeating: bool = False
 
 
 StreamItem = Delta | Retry | Learnt | Completion

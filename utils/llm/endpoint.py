@@ -67,14 +67,10 @@ class Endpoint:
     def is_closed(self) -> bool:
         return bool(self._sdk.client.is_closed())
 
-    def move(self, base_url: str) -> None:
-        """Send what follows to *base_url*, which has the host and the query of the one before."""
-        self._sdk.client.base_url = base_url.partition("?")[0]
-
-    def models(self) -> Mapping[str, ServerProfile | None]:
+    def models(self, below: str = "") -> Mapping[str, ServerProfile | None]:
         """Return the models that the server lists, by name, with what it says of each.
 
-        None are returned where it says nothing.
+        None are returned where it says nothing. *below* stands before the path.
         """
         stop = Stop()
         use = Exchange(stop, ReplyWatch(self._limits))
@@ -82,7 +78,8 @@ class Endpoint:
         timer.start()
         try:
             with stop.calling(use.cut), self._line.used_by(use):
-                response = self._sdk.client.get(self._sdk.models_path, cast_to=httpx2.Response)
+                path = below + self._sdk.models_path
+                response = self._sdk.client.get(path, cast_to=httpx2.Response)
                 return self._api.described(read_json(response.read())["data"])
         except (Unreachable, Insecure, Stopped, Beyond, OSError, HTTPException):
             return {}
@@ -91,16 +88,17 @@ class Endpoint:
         finally:
             timer.cancel()
 
-    def look(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def look(self, path: str, body: Mapping[str, Any] | None = None, *, below: str = "") -> Any:
         """Return the JSON at *path*, None where there is none in time.
 
-        A *path* that begins with "/" is one of the host, else one below the address.
+        A *path* that begins with "/" is one of the host, else one *below* the address.
         """
         stop = Stop()
         use = Exchange(stop, ReplyWatch(self._limits))
         timer = threading.Timer(LIST_SECONDS, stop.set)
         timer.daemon = True
         timer.start()
+        path = path if path.startswith("/") else f"{below}/{path}".removeprefix("/")
         url = str(httpx2.URL(self._sdk.client.base_url).join(path))
         try:
             with stop.calling(use.cut), self._line.used_by(use):
@@ -121,14 +119,17 @@ class Endpoint:
             timer.cancel()
 
     def ask(
-        self, model: str, body: bytes, draft: ReplyDraft, stop: Stop
+        self, model: str, body: bytes, draft: ReplyDraft, stop: Stop, *, below: str = ""
     ) -> Generator[Delta, None, None]:
-        """Send *body* and let *draft* grow by its reply. Raises `Failed`, `Stopped`."""
+        """Send *body* and let *draft* grow by its reply. Raises `Failed`, `Stopped`.
+
+        *below* stands before the path.
+        """
         watch = ReplyWatch(self._limits)
         use = Exchange(stop, watch)
         with stop.calling(use.cut), self._failing(model, draft, stop, watch):
             with self._line.used_by(use):
-                response = self._post(body)
+                response = self._post(body, below)
             try:
                 if "html" in response.headers.get("content-type", ""):
                     raise self._server.no_api(response.status_code)
@@ -138,11 +139,11 @@ class Endpoint:
         if rest := draft.close():
             yield rest
 
-    def _post(self, body: bytes) -> httpx2.Response:
+    def _post(self, body: bytes, below: str) -> httpx2.Response:
         # The SDK's own methods would walk the whole conversation at every step to convert it, and
         # build an object of every token; this sends and receives bytes.
         response: object = self._sdk.client.post(
-            self._sdk.path,
+            below + self._sdk.path,
             cast_to=httpx2.Response,
             content=body,
             options={"headers": {"Accept": "text/event-stream"}},

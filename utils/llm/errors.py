@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from html import unescape
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from utils.i18n import Phrase, phrase
 from utils.llm.account import DEEPSEEK_ACCOUNT, Account
 from utils.llm.completion import ErrorKind, ModelError
-from utils.llm.refusals import Refusal, words_in
+from utils.llm.error_bodies import STATUS_OF_KIND, message_in, message_of, status_in
+from utils.llm.refusals import Refusal
 from utils.llm.reply_limits import Measure, ReplyLimits
+from utils.llm.retry_after import seconds_asked
 from utils.text.keys import without
-from utils.text.strict_json import read_json
 
 Again = Literal["never", "unreachable", "reply", "server", "loading"]
 """Whether asking again may help, and which patience it draws on."""
@@ -27,16 +23,6 @@ _DAY_SECONDS = 86_400.0
 _MOST_DAYS = 9_999
 _LONGEST_SENTENCE = 300
 _NO_MODEL = re.compile(r"supported API model names|[Mm]odel.*(not exist|not found)|^model: ")
-_STATUS_OF_KIND = {
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "timeout_error": 504,
-}
-"""The HTTP status that Anthropic gives an error of this type: in a stream it has none."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _TOO_LONG = re.compile(
@@ -95,7 +81,7 @@ class Server:
 
     def refused(self, status: int, body: str, headers: Mapping[str, str], *, model: str) -> Failed:
         """Return what the HTTP answer *status* means."""
-        message, _ = _message(body)
+        message, _ = message_of(body)
         known = self._known(message, model)
         failed = known or self._refused(status, message, headers)
         if failed.error.kind in ("request", "server", "context") and (
@@ -113,7 +99,7 @@ class Server:
             case 413:
                 return _too_long()
         if status in _PASSING_STATUSES:
-            return self._busy(status, message, _seconds(headers, message))
+            return self._busy(status, message, seconds_asked(headers, message))
         if status < 400 or (status in (404, 405) and not message):
             return self.no_api(status)
         if status in (404, 405) and re.search(_NO_PATH, message, re.IGNORECASE):
@@ -140,11 +126,11 @@ class Server:
 
     def broke_in(self, error: Any, *, model: str) -> Failed:
         """Return what an `error` object in the midst of a stream means."""
-        message, kind = _message_in({"error": error})
-        status = _status_in(error, kind)
+        message, kind = message_in({"error": error})
+        status = status_in(error, kind)
         if known := self._known(message, model):
             failed = known
-        elif kind in _STATUS_OF_KIND:
+        elif kind in STATUS_OF_KIND:
             failed = self._refused(status, message, {})
         elif "authentication" in kind or status == 401:
             return self._bad_key(401, message)
@@ -156,7 +142,7 @@ class Server:
             )
             failed = Failed("request", what)
         else:
-            failed = self._busy(None, message, _seconds({}, message))
+            failed = self._busy(None, message, seconds_asked({}, message))
         if failed.error.kind in ("request", "server", "context"):
             failed.refusal = Refusal.of(status, message)
         return failed
@@ -171,11 +157,26 @@ class Server:
         return Failed("network", what, "unreachable")
 
     def insecure(self, reason: str) -> Failed:
-        what = phrase(
-            "There is no secure connection to {host}: {reason}",
-            host=self._host,
-            reason=self._clean(reason),
-        )
+        host, told = self._host, self._clean(reason)
+        if "certificate" in reason:
+            what = phrase(
+                "There is no secure connection to {host}: {reason}. If the server is your own, set "
+                "SSL_CERT_FILE to the file of its certificate, or of who signed it.",
+                host=host,
+                reason=told,
+            )
+        elif re.search(r"wrong.version.number|http.request|record.layer", reason, re.IGNORECASE):
+            what = phrase(
+                "There is no secure connection to {host}: {reason}. Perhaps it speaks http:// "
+                "there, without encryption; check {setting}.",
+                host=host,
+                reason=told,
+                setting=self._account.url_name,
+            )
+        else:
+            what = phrase(
+                "There is no secure connection to {host}: {reason}", host=host, reason=told
+            )
         return Failed("network", what)
 
     def went_away(self) -> Failed:
@@ -316,6 +317,17 @@ def window_too_small(window: int) -> Phrase:
     )
 
 
+def cut_silently(host: str, window: int) -> Phrase:
+    """Return what to say of a server that leaves out without a word what does not fit."""
+    return phrase(
+        "{host} leaves out, without saying so, what does not fit its window of about {window} "
+        "tokens, so the model forgot the beginning. Start the server with a larger window (Ollama: "
+        "OLLAMA_CONTEXT_LENGTH=32768); until then older turns are summed up.",
+        host=host,
+        window=f"{window:,}",
+    )
+
+
 def _censored() -> Failed:
     what = phrase(
         "The model's provider refuses this content. Word it differently, or go back with /rewind."
@@ -366,78 +378,3 @@ def unfit_key(account: Account) -> Failed:
         setting=account.key_name,
     )
     return Failed("key", what)
-
-
-def _message(body: str) -> tuple[str, str]:
-    """Return the sentence in an error *body* (JSON, HTML, plain or nothing) and its type."""
-    try:
-        value = read_json(body)
-    except ValueError:
-        return _plain(body), ""
-    return _message_in(value)
-
-
-def _message_in(value: Any) -> tuple[str, str]:
-    """Return the sentence in the JSON *value* of an error and its type."""
-    error = value.get("error", value) if isinstance(value, dict) else value
-    if not isinstance(error, dict):
-        return str(error), ""
-    message = error.get("message") or error.get("detail") or error.get("code") or ""
-    if isinstance(message, list):  # FastAPI names each field that it minds
-        message = words_in(message)
-    return str(message), str(error.get("type") or "")
-
-
-def _plain(body: str) -> str:
-    if not re.search(r"<(html|!doctype|head|body)\b", body[:1000], re.IGNORECASE):
-        return body
-    title = re.search(r"<title[^>]*>(.*?)</title>", body, re.IGNORECASE | re.DOTALL)
-    return unescape(title[1]) if title else ""
-
-
-def _status_in(error: Any, kind: str) -> int:
-    """Return the HTTP status that an *error* in a stream stands for, 500 where it does not say."""
-    if kind in _STATUS_OF_KIND:
-        return _STATUS_OF_KIND[kind]
-    for name in ("code", "status", "status_code"):
-        value = error.get(name) if isinstance(error, dict) else None
-        if isinstance(value, int | str) and re.fullmatch(r"[45]\d\d", str(value)):
-            return int(value)
-    return 400 if kind.lower() in ("invalid_request_error", "badrequesterror") else 500
-
-
-def _seconds(headers: Mapping[str, str], message: str = "") -> float | None:
-    """Return how long a server wants us to wait, None if it does not say.
-
-    It says so by a header, by the moment at which one of its limits that are used up (Anthropic's
-    headers) is not so any more, or in the words of its *message*.
-    """
-    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        with suppress(ValueError):
-            return max(0.0, float(headers.get(name, "")) * scale)
-    if date := headers.get("retry-after"):
-        with suppress(ValueError):  # neither seconds nor a date
-            return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
-    if waits := list(_waits(headers)):
-        return max(waits)
-    asked = re.search(r"(?:try again|retry) (?:in|after) ([\dhms. ]*\d(?:ms|s|m|h)?)", message)
-    return _spoken(asked[1]) if asked else None
-
-
-def _waits(headers: Mapping[str, str]) -> Iterator[float]:
-    for name, value in headers.items():
-        limit = name.lower().removesuffix("-remaining")
-        if limit == name.lower() or "ratelimit" not in limit or value.strip() != "0":
-            continue
-        with suppress(ValueError, TypeError):
-            reset = datetime.fromisoformat(headers.get(f"{limit}-reset", ""))
-            yield max(0.0, (reset - datetime.now(UTC)).total_seconds())
-
-
-_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "": 1.0}
-
-
-def _spoken(duration: str) -> float | None:
-    """Return the seconds of a *duration* such as "1m2.5s", "20ms" or "7"."""
-    parts = re.findall(r"(\d+(?:\.\d+)?) ?(ms|h|m|s|)", duration)
-    return sum(float(number) * _UNITS[unit] for number, unit in parts) if parts else None

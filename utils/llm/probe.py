@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
-
-from utils.llm.server_profile import ServerProfile
 
 Look = Callable[[str, Mapping[str, Any] | None], Any]
 """Returns the JSON at a path, asked with a body or without; None where there is none."""
@@ -33,15 +31,11 @@ class Facts:
             other.pictures if self.pictures is None else self.pictures,
         )
 
-    def added_to(self, profile: ServerProfile) -> ServerProfile:
-        """Return *profile* with what it did not know; what was learnt by refusals stays."""
-        return replace(
-            profile,
-            probed=True,
-            window=profile.window or self.window,
-            max_output=profile.max_output or self.max_output,
-            pictures=profile.pictures or bool(self.pictures),
-        )
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The fields of a profile that these facts say."""
+        found = {"window": self.window, "max_output": self.max_output, "pictures": self.pictures}
+        return {"probed": True, **{name: value for name, value in found.items() if value}}
 
 
 def probe(look: Look, model: str, *, is_plain: bool) -> Facts:

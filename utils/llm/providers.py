@@ -7,6 +7,7 @@ of the usual server.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from utils.api_client import ApiClient
 from utils.i18n import phrase
@@ -63,13 +64,23 @@ class ModelClient:
         """What is known of the server for the model of now."""
         return self._client().profile
 
+    @property
+    def is_well_known(self) -> bool:
+        """Whether the model of now is known for calling its tools."""
+        return self._client().is_well_known
+
     def forget_profile(self) -> None:
         """Forget what was learnt of the server for the model of now."""
         self._client().forget_profile()
 
-    def set_profile(self, profile: ServerProfile) -> None:
-        """Keep what the person says of the server for the model of now."""
-        self._client().set_profile(profile)
+    @property
+    def usual_profile(self) -> ServerProfile:
+        """What holds for the model of now where nothing was learnt or said."""
+        return self._client().usual_profile
+
+    def set_profile(self, changes: Mapping[str, Any]) -> None:
+        """Keep what the person says of the server for the model of now; None: the usual again."""
+        self._client().set_profile(changes)
 
     def models(self, name: str = "") -> Sequence[str]:
         """Return the names that the server of the model *name* has; "": those of all servers.

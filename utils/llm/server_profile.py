@@ -7,6 +7,13 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, Literal, Protocol, get_args, get_type_hints
 
+CacheFigures = Literal[
+    "prompt_cache_hit_tokens",
+    "prompt_tokens_details",
+    "cached_tokens",
+    "cache_read_input_tokens",
+    "none",
+]
 OutputLimit = Literal["max_tokens", "max_completion_tokens", "none"]
 SystemMessages = Literal["anywhere", "first", "none"]
 CallContent = Literal["text", "null", "absent", "named"]
@@ -28,8 +35,10 @@ class ServerProfile:
     that they come as text. *plain_schema* leaves out of the tools' schemas what not everybody
     understands. *pictures* is whether a message may hold parts that are pictures. *thinks_by* and
     *rests_by* are how Claude is told to think and not to, "" where that is known of the model
-    without asking. *probed* is whether the server was looked at for what it says of the model; that
-    is done once.
+    without asking. *cache_figures* is where the server counts the tokens that its cache had, "none"
+    where what it says is not to be believed. *below_v1* is whether the API is found below `/v1` of
+    the address. *probed* is whether the server was looked at for what it says of the model; that is
+    done once.
     """
 
     thinking: bool = True
@@ -51,6 +60,8 @@ class ServerProfile:
     thinks_by: Literal["", "adaptive", "enabled"] = ""
     rests_by: Literal["", "disabled", "between_tools", "effort"] = ""
     pictures: bool = False
+    cache_figures: CacheFigures = "prompt_cache_hit_tokens"
+    below_v1: bool = False
     probed: bool = False
 
     @classmethod
@@ -70,6 +81,12 @@ class ServerProfile:
         return cls(**table)
 
     @classmethod
+    def choices(cls, name: str) -> tuple[str, ...]:
+        """Return the words that the field *name* can be, none where it is a number."""
+        kind = _types()[name]
+        return ("yes", "no") if kind is bool else get_args(kind)
+
+    @classmethod
     def value(cls, name: str, said: str) -> Any:
         """Return the value of the field *name* that a person *said*. Raises `ValueError`.
 
@@ -83,12 +100,19 @@ class ServerProfile:
             value = int(said[:12])
         return getattr(cls.of({name: value}), name)
 
+    def said(self, name: str) -> str:
+        """Return the value of the field *name* as people say it: what `value` takes back."""
+        return _said(getattr(self, name))
+
     @property
     def changes(self) -> dict[str, Any]:
         """What differs from the defaults, by name: what `of` takes back."""
-        usual = ServerProfile()
+        return self.changes_from(ServerProfile())
+
+    def changes_from(self, before: ServerProfile) -> dict[str, Any]:
+        """Return what differs from *before*, by name."""
         pairs = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return {name: value for name, value in pairs if value != getattr(usual, name)}
+        return {name: value for name, value in pairs if value != getattr(before, name)}
 
     @property
     def summary(self) -> str:
@@ -106,12 +130,11 @@ def _types() -> dict[str, Any]:
 
 
 def _summary(changes: Mapping[str, Any]) -> str:
-    said = {True: "yes", False: "no"}
-    named = (
-        f"{name}={said[value] if isinstance(value, bool) else value}"
-        for name, value in sorted(changes.items())
-    )
-    return ", ".join(named)
+    return ", ".join(f"{name}={_said(value)}" for name, value in sorted(changes.items()))
+
+
+def _said(value: Any) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 PLAIN = ServerProfile(
@@ -129,27 +152,54 @@ PLAIN = ServerProfile(
 class ProfileStore(Protocol):
     """Where the profiles of servers are kept, by address and model."""
 
-    def find(self, base_url: str, model: str) -> ServerProfile:
-        """Return what is known; the defaults where nothing is."""
+    def find(self, base_url: str, model: str, usual: ServerProfile) -> ServerProfile:
+        """Return what is known; what is *usual* of the model where nothing is."""
 
-    def keep(self, base_url: str, model: str, profile: ServerProfile) -> None:
-        """Keep *profile*; a failure of the disk loses it, and it is learnt again."""
+    def keep(
+        self,
+        base_url: str,
+        model: str,
+        changes: Mapping[str, Any],
+        *,
+        only_new: bool = False,
+    ) -> None:
+        """Keep *changes* of fields beside what is kept; None lets go of a field.
+
+        With *only_new* fields stay as they are of which something is kept. A failure of the disk
+        loses it, and it is learnt again.
+        """
 
     def forget(self, base_url: str, model: str) -> None:
         """Drop what was kept."""
+
+
+def changed(
+    kept: Mapping[str, Any], changes: Mapping[str, Any], *, only_new: bool
+) -> dict[str, Any]:
+    """Return the fields *kept* after *changes*, as `ProfileStore.keep` means them."""
+    after = {**changes, **kept} if only_new else {**kept, **changes}
+    return {name: value for name, value in after.items() if value is not None}
 
 
 class ProfilesInMemory:
     """Profiles that last as long as the process."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], ServerProfile] = {}
+        self._known: dict[tuple[str, str], Mapping[str, Any]] = {}
 
-    def find(self, base_url: str, model: str) -> ServerProfile:
-        return self._known.get((base_url, model), ServerProfile())
+    def find(self, base_url: str, model: str, usual: ServerProfile) -> ServerProfile:
+        return replace(usual, **self._known.get((base_url, model), {}))
 
-    def keep(self, base_url: str, model: str, profile: ServerProfile) -> None:
-        self._known[base_url, model] = profile
+    def keep(
+        self,
+        base_url: str,
+        model: str,
+        changes: Mapping[str, Any],
+        *,
+        only_new: bool = False,
+    ) -> None:
+        kept = self._known.get((base_url, model), {})
+        self._known[base_url, model] = changed(kept, changes, only_new=only_new)
 
     def forget(self, base_url: str, model: str) -> None:
         self._known.pop((base_url, model), None)

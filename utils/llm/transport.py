@@ -242,7 +242,11 @@ class CancellableTransport(httpx2.BaseTransport):
 
     @cached_property
     def _tls(self) -> SSLContext:
-        return httpx2.create_ssl_context()
+        try:
+            return httpx2.create_ssl_context()
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise Insecure(f"the certificate file that is set cannot be read ({why})") from error
 
 
 class _Body(httpx2.SyncByteStream):

@@ -3,6 +3,8 @@
 - attached_prompt   The prompt of a terminal that joined a running server: it gives way when
                     something happens.
 - client            The terminal as a twin of the page: the same session, live, in another process.
+- given_pictures    Pictures that a line typed in an attached terminal names: given to the session
+                    on the server.
 - http              The way to a running browser server, for the terminal that joins it. See
                     docs/protocol.md.
 - listener          What happens in a session of a running server, heard in a thread of its own.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from core.events import ApprovalAsked, CommandAnswered, Reply, TurnFinished
 from core.feature import name_of
 from core.session_choice import SessionChoice
 from core.tool_spec import ToolSpec
+from modules.cli.attach.given_pictures import given, is_command
 from modules.cli.attach.http import Packet, ServerLink, event_of, new_id
 from modules.cli.attach.listener import EventListener
 from modules.cli.attach.packet_reader import commands, last_turn
@@ -186,9 +187,10 @@ class AttachClient:
         """Send *text* in the place of what stood in the line unsent."""
         command = new_id()
         waiting = self._unsent.take()
-        given = {"text": text, "cmd": command, "stream": False, "instead": waiting}
+        told = {"text": text, "cmd": command, "stream": False, "instead": waiting}
         try:
-            answer = self._link.ask("POST", self._address("messages"), **given)
+            pictures = self._unsent.pictures if waiting else []
+            answer = self._ask_with_pictures(told, pictures)
         except UserError as problem:
             self._screen.say(problem.what, "red")
             if self._line:
@@ -200,6 +202,15 @@ class AttachClient:
             self._tell_move(text)
         else:
             self._expected = command
+
+    def _ask_with_pictures(self, message: Packet, pictures: Sequence[str] = ()) -> Packet:
+        """Send *message* with *pictures* and with those that its text names."""
+        if is_command(text := message["text"]):
+            return self._link.ask("POST", self._address("messages"), **message)
+        named = given(self._link, self._session, text)
+        if found := list(dict.fromkeys([*pictures, *named])):
+            message = {**message, "pictures": found}
+        return self._link.ask("POST", self._address("messages"), **message)
 
     def _tell_move(self, text: str) -> None:
         """Say where the command *text* has led."""
@@ -345,8 +356,8 @@ class AttachClient:
 
     def _send_meanwhile(self, line: str) -> None:
         try:
-            sent = {"text": line, "cmd": new_id(), "stream": False}
-            answer = self._link.ask("POST", self._address("messages"), **sent)
+            told = {"text": line, "cmd": new_id(), "stream": False}
+            answer = self._ask_with_pictures(told)
         except UserError as problem:
             self._screen.say(problem.what, "red")
             return

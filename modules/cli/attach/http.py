@@ -43,9 +43,17 @@ class ServerLink:
 
         Raises `UserError` when it is refused, or when there is no server.
         """
+        return self._told(method, path, json.dumps(body).encode() if method != "GET" else None)
+
+    def upload(self, path: str, data: bytes) -> Packet:
+        """Send the bytes of a file and return the answer. Raises `UserError` as `ask`."""
+        return self._told("POST", path, data, "application/octet-stream")
+
+    def _told(
+        self, method: str, path: str, sent: bytes | None, kind: str = "application/json"
+    ) -> Packet:
         try:
-            sent = body if method != "GET" else None
-            with self._answer(method, path, sent, Stop()) as answer:
+            with self._answer(method, path, sent, Stop(), kind) as answer:
                 told: Packet = json.loads(answer.read() or b"{}")
         except (OSError, HTTPException, ValueError, KeyError):
             raise _nobody(self._port) from None
@@ -73,17 +81,21 @@ class ServerLink:
 
     @contextmanager
     def _answer(
-        self, method: str, path: str, body: Packet | None, stop: Stop
+        self,
+        method: str,
+        path: str,
+        sent: bytes | None,
+        stop: Stop,
+        kind: str = "application/json",
     ) -> Iterator[HTTPResponse]:
         """Make one request, and keep its connection until this ends."""
         about = json.loads(self._file.read_bytes())
         server = urlsplit(about["url"])
         headers = {
             "Authorization": f"Bearer {about['token']}",
-            "Content-Type": "application/json",
+            "Content-Type": kind,
             "Connection": "close",
         }
-        sent = None if body is None else json.dumps(body)
         with closing(HTTPConnection(server.hostname or "", server.port, timeout=SILENCE)) as line:
             line.connect()
             connected = line.sock  # which the line forgets as soon as the answer begins

@@ -11,6 +11,12 @@ class Unsent:
     def __init__(self) -> None:
         self._ids: list[str] = []
         self._text = ""
+        self._pictures: list[str] = []
+
+    @property
+    def pictures(self) -> list[str]:
+        """The digests of the pictures that go with what stood in the line last."""
+        return list(self._pictures)
 
     def differs(self, state: Packet) -> bool:
         """Return whether other lines wait, by *state*, than stand in the line."""
@@ -21,6 +27,8 @@ class Unsent:
         rest = draft.replace(self._text, "", 1).strip("\n") if self._text else draft
         self._ids = [item["id"] for item in _waiting(state)]
         self._text = "\n".join(item["text"] for item in _waiting(state))
+        given = (picture for item in _waiting(state) for picture in item.get("pictures", ()))
+        self._pictures = [picture["digest"] for picture in given]
         return "\n".join(filter(None, [self._text, rest]))
 
     def take(self) -> list[str]:

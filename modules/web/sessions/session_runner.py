@@ -245,9 +245,7 @@ class SessionRunner:
             raise bad(f"{name} leads to another session; send it as a message")
         if self.is_working and not self._is_concurrent(name):
             raise ApiError("busy", has_to_wait(name))
-        answer = self.terminal.aside(line, is_logged=False)
-        self.telling.state()
-        plain: Packet = to_plain(answer)
+        plain: Packet = to_plain(self._beside(line))
         plain["done"] = plain.pop("ok")
         return plain
 
@@ -258,6 +256,19 @@ class SessionRunner:
     def _leads_elsewhere(self, name: str) -> bool:
         command = self.terminal.commands.get(name)
         return command is not None and bool(command.spec.leads_to)
+
+    def do(self, line: str) -> None:
+        """Run a slash command that must not run beside a turn. Raises `ApiError` if it fails."""
+        if self.is_working:
+            raise ApiError("busy", has_to_wait(line.split()[0]))
+        answer = self._beside(line)
+        if not answer.ok and isinstance(answer.card, TextCard):
+            raise ApiError("failed", answer.card.title)
+
+    def _beside(self, line: str) -> CommandAnswered:
+        answer = self.terminal.aside(line, is_logged=False)
+        self.telling.state()
+        return answer
 
     def alone(self, work: Callable[[], CommandAnswered], command: str) -> CommandAnswered:
         """Do *work*, which changes files, while no turn runs; every screen hears of it.

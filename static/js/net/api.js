@@ -75,6 +75,10 @@ export const api = {
   givePicture: (id, file) =>
     request("POST", `/api/sessions/${id}/pictures`, { query: { name: file.name }, bytes: file }),
   pictureAddress: (id, digest) => `/api/sessions/${id}/pictures/${digest}`,
+  model: (id) => request("GET", `/api/sessions/${id}/model`),
+  models: (id) => request("GET", `/api/sessions/${id}/models`),
+  changeModel: (id, change) => request("PATCH", `/api/sessions/${id}/model`, { body: change }),
+  forgetProfile: (id) => request("DELETE", `/api/sessions/${id}/model/profile`),
   search: (text) => request("GET", "/api/search", { query: { text, limit: 40 } }),
 
   folder: (path, session, part = {}) =>

@@ -20,7 +20,7 @@ export function statusBar(app) {
   const dot = h("span", { class: "dot" });
   const longest = [LINKS.connecting(), LINKS.live()].sort((one, other) => other.length - one.length)[0];
   const link = h("span", { class: "link-words", data: { longest } }); // which has its room from the start
-  const model = h("span", { class: "model" });
+  const model = button({ class: "quiet tiny model", title: t("Model and server"), on: { click: openModel } });
   const practice = h("span", { class: "badge practice", hidden: true, text: t("practice model, no AI") });
   const bar = h(
     "span",
@@ -74,6 +74,11 @@ export function statusBar(app) {
     retext(tier, sandbox ? t("sandbox: {tier}", { tier: sandbox }) : "");
     tier.title = [t("Not protected"), ...named("Not protected")].join("\n· ");
   });
+
+  async function openModel() {
+    const { openModelSheet } = await import("./model_sheet.js");
+    await openModelSheet(app);
+  }
 
   async function openStatus() {
     const { openStatusSheet } = await import("./status_sheet.js");

@@ -8,7 +8,7 @@ from core.cards import TextCard
 from core.conversation.messages import Assistant, ToolResult
 from core.events import Informed, TextDelta, TurnFinished, Warned
 from core.feature import Feature
-from core.loop.turn import NOT_CALLED
+from core.loop.nudges import NOT_CALLED
 from core.tools import Outcome, Risk, tool
 from tests.core.loop.test_turn import Box, check_whole, requests, talk_of
 from tests.scripted import USED, call, calls, run, say, terminal

@@ -24,7 +24,8 @@ from core.events import (
 from core.feature import Feature
 from core.hooks import FinishesTurns, FlagsCalls, FollowsFiles, ProvidesWarnings, RecordsCalls
 from core.loop.approval import AlwaysAskReason
-from core.loop.turn import NOT_MENDED, drive
+from core.loop.nudges import NOT_MENDED
+from core.loop.turn import drive
 from core.main_terminal import MainTerminal
 from core.tools import Outcome, Risk, Running, Tool, ToolError, tool
 from tests.scripted import USED, Item, ScriptedModel, call, calls, run, say, terminal

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from tests.simulator import ErrorFrame, Refuse, Say, Simulator, Step
+from tests.utils.llm.habit_server import DONE, Answer, Asked, chunk, habit_server, streamed, usual
 from tests.utils.wire import USER, ask, client_of
 from utils.llm.completion import ModelError
 from utils.llm.prices import PriceList
-from utils.llm.server_profile import ProfilesInMemory, ServerProfile
+from utils.llm.server_profile import CacheFigures, ProfilesInMemory, ServerProfile
 from utils.pictures import Picture
 from utils.text.codec import to_plain
 
@@ -67,7 +68,7 @@ def test_what_did_not_help_is_not_kept() -> None:
 def test_what_came_before_a_refusal_in_the_stream_is_taken_back() -> None:
     refusal = ErrorFrame("stream_options is not supported", "invalid_request_error")
     with (
-        Simulator([(Say("Well, " * 30_000), refusal), FINE]) as server,
+        Simulator([(Say(" ".join(map(str, range(40_000)))), refusal), FINE]) as server,
         client_of(server) as client,
     ):
         heard = ask(client)
@@ -91,8 +92,10 @@ def test_each_model_has_a_profile_of_its_own() -> None:
             client.model = "deepseek-v4-pro"
             ask(client)
         assert "stream_options" in bodies(server)[-1]
-        assert kept.find(server.url, "deepseek-flash") == ServerProfile(stream_options=False)
-        assert kept.find(server.url, "deepseek-v4-pro") == ServerProfile()
+        assert kept.find(server.url, "deepseek-flash", ServerProfile()) == ServerProfile(
+            stream_options=False
+        )
+        assert kept.find(server.url, "deepseek-v4-pro", ServerProfile()) == ServerProfile()
 
 
 def test_a_window_that_is_learnt_leaves_room_for_the_prompt() -> None:
@@ -134,7 +137,7 @@ def test_a_server_that_takes_no_pictures_is_told_of_them(text: str, status: int)
         Simulator([refuse(text, status), FINE, FINE]) as server,
         client_of(server, profiles=kept) as client,
     ):
-        kept.keep(server.url, client.model, SEEING)
+        kept.keep(server.url, client.model, SEEING.changes)
         client.take_pictures_from(lambda _: b"bytes")
         first, second = ask(client, SHOWN), ask(client, SHOWN)
         contents = [body["messages"][-1]["content"] for body in bodies(server)]
@@ -153,7 +156,7 @@ def test_a_refusal_without_a_picture_says_nothing_of_pictures() -> None:
     kept = ProfilesInMemory()
     script: list[Step] = [refuse("messages.1.content: Input should be a valid string"), FINE]
     with Simulator(script) as server, client_of(server, profiles=kept) as client:
-        kept.keep(server.url, client.model, SEEING)
+        kept.keep(server.url, client.model, SEEING.changes)
         ask(client)
         assert client.profile.pictures
 
@@ -164,7 +167,55 @@ def test_a_picture_takes_little_of_the_window() -> None:
         Simulator([FINE]) as server,
         client_of(server, profiles=kept, context_limit=100_000, max_tokens=90_000) as client,
     ):
-        kept.keep(server.url, client.model, SEEING)
+        kept.keep(server.url, client.model, SEEING.changes)
         client.take_pictures_from(lambda _: bytes(1_000_000))
         ask(client, SHOWN)
         assert bodies(server)[0]["max_tokens"] == 90_000
+
+
+def test_an_address_below_v1_is_remembered_and_is_no_news() -> None:
+    kept = ProfilesInMemory()
+    paths = []
+
+    def habit(asked: Asked) -> Answer:
+        paths.append(asked.path)
+        return usual(asked) if asked.path.startswith("/v1/") else Answer(404, b"404 page not found")
+
+    with habit_server(habit) as server:
+        for _ in range(2):
+            with client_of(server.url.removesuffix("/v1"), profiles=kept) as client:
+                heard = ask(client)
+                assert not heard.learnt
+                assert not heard.retries
+                assert client.profile.below_v1
+        assert paths == ["/chat/completions", *["/v1/chat/completions"] * 2]
+        with client_of(server.url.removesuffix("/v1"), profiles=kept) as client:
+            client.forget_profile()
+            ask(client)
+        assert paths[3:] == paths[:2]
+
+
+CACHED: dict[CacheFigures, dict[str, Any]] = {
+    "prompt_cache_hit_tokens": {"prompt_cache_hit_tokens": 60, "prompt_cache_miss_tokens": 40},
+    "prompt_tokens_details": {"prompt_tokens_details": {"cached_tokens": 60}},
+    "cached_tokens": {"cached_tokens": 60},
+    "cache_read_input_tokens": {"cache_read_input_tokens": 60},
+}
+
+
+@pytest.mark.parametrize(("place", "figures"), CACHED.items())
+def test_cached_tokens_are_found_wherever_a_server_counts_them(
+    place: CacheFigures, figures: dict[str, Any]
+) -> None:
+    usage = {"prompt_tokens": 100, "completion_tokens": 5, **figures}
+
+    def habit(_: Asked) -> Answer:
+        return streamed([chunk({"content": "Fine."}), chunk({}, "stop", usage=usage), DONE])
+
+    with habit_server(habit) as server, client_of(server.url) as client:
+        first = ask(client).done.usage
+        assert (first.cache_hit_tokens, first.cache_miss_tokens) == (60, 40)
+        assert client.profile.cache_figures == place
+        client.set_profile({"cache_figures": "none"})
+        second = ask(client).done.usage
+        assert (second.cache_hit_tokens, second.cache_miss_tokens) == (0, 100)

@@ -125,7 +125,7 @@ def test_a_server_that_says_nothing_is_looked_at_once(status: int) -> None:
 def test_what_a_refusal_taught_stays() -> None:
     known = ProfilesInMemory()
     with habit_server(usual, saying(row(max_model_len=9000))) as server:
-        known.keep(server.url, MODEL, ServerProfile(window=4096, thinking=False))
+        known.keep(server.url, MODEL, {"window": 4096, "thinking": False})
         client = client_at(server.url, profiles=known)
         ask(client)
         for thread in threading.enumerate():
@@ -147,18 +147,18 @@ def test_a_model_of_deepseek_and_the_practice_model_are_not_looked_at() -> None:
 
 def test_a_model_that_was_said_to_see_and_does_not_is_shown_no_more_pictures() -> None:
     known = ProfilesInMemory()
-    known.keep("http://here/v1", MODEL, ServerProfile(pictures=True, probed=True))
+    known.keep("http://here/v1", MODEL, {"pictures": True, "probed": True})
     client = client_at("http://here/v1", profiles=known)
-    client._keep(replace(client.profile, pictures=False))
+    client._known.learn(MODEL, replace(client.profile, pictures=False))
     assert client.profile == ServerProfile(probed=True)
 
 
 def test_anthropics_api_is_not_looked_at() -> None:
     for api, is_looked_at in [(AnthropicMessages(ANTHROPIC_ACCOUNT), False), (None, True)]:
         client = client_at("http://here", api=api)
-        client._probe = lambda *_: None  # type: ignore[method-assign]
+        client._known._probe = lambda *_: None  # type: ignore[method-assign]
         client._look_once(cast(Any, None))
-        assert client._is_probing == is_looked_at
+        assert client._known._is_probing.locked() == is_looked_at
 
 
 def test_a_client_that_is_closed_meanwhile_looks_another_time() -> None:
@@ -178,3 +178,16 @@ def test_a_client_that_is_closed_meanwhile_looks_another_time() -> None:
         may_answer.set()
         thread.join()
         assert client.profile == ServerProfile()
+
+
+def test_what_the_person_said_wins_over_what_the_server_says() -> None:
+    page = {**row(max_model_len=9000), "/props": {"modalities": {"vision": True}}}
+    with habit_server(usual, saying(page)) as server:
+        client = client_at(server.url)
+        client.set_profile({"window": 0, "pictures": False})
+        ask(client)
+        for thread in threading.enumerate():
+            if thread.name == "probe":
+                thread.join()
+        assert client.profile == ServerProfile(probed=True)
+        client.close()

@@ -114,11 +114,14 @@ FLOODS = {
     "one event": itertools.chain([HEAD], itertools.repeat(b"data: x\n" * 1000, FOR_EVER)),
     "comments": itertools.chain([HEAD], itertools.repeat(b": keep-alive\n\n" * 1000, FOR_EVER)),
     "empty deltas": itertools.chain([HEAD], itertools.repeat(event(content="") * 99, FOR_EVER)),
-    "text": itertools.chain([HEAD], itertools.repeat(event(content="word ") * 99, FOR_EVER)),
+    "text": itertools.chain(
+        [HEAD], (event(content=f"word {n} ") * 99 for n in range(FOR_EVER))
+    ),
     "arguments": itertools.chain(
         [HEAD, call(0)],
-        itertools.repeat(
-            event(tool_calls=[{"index": 0, "function": {"arguments": "x" * 999}}]), FOR_EVER
+        (
+            event(tool_calls=[{"index": 0, "function": {"arguments": f"{n}" + "x" * 999}}])
+            for n in range(FOR_EVER)
         ),
     ),
     "a chunk": itertools.chain([CHUNKED, b"fffffff\r\n"], itertools.repeat(b"x" * 9999, FOR_EVER)),

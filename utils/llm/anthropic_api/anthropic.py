@@ -68,7 +68,7 @@ class AnthropicMessages:
             models_path="/v1/models?limit=1000",
         )
 
-    def counted(self, usage: Mapping[str, Any]) -> Counted:
+    def counted(self, usage: Mapping[str, Any], profile: ServerProfile) -> Counted:
         written = count(usage, "cache_creation_input_tokens")
         kept = count(usage.get("cache_creation"), "ephemeral_1h_input_tokens")
         hit = count(usage, "cache_read_input_tokens")
@@ -82,13 +82,13 @@ class AnthropicMessages:
             reasoning_tokens=count(details, "thinking_tokens"),
             requests=1,
         )
-        return Counted(whole, written, min(kept, written))
+        return Counted(whole, written, min(kept, written), profile.cache_figures)
 
     def described(self, rows: Iterable[Any]) -> Mapping[str, ServerProfile | None]:
         return {str(row["id"]): anthropic_models.described(row) for row in rows}
 
-    def profile(self, model: str, learnt: ServerProfile) -> ServerProfile:
-        return anthropic_models.completed(model, learnt)
+    def usual(self, model: str) -> ServerProfile:
+        return anthropic_models.facts(model)
 
 
 def _older_key(base_url: str, key: str) -> dict[str, str]:

@@ -44,11 +44,6 @@ def facts(model: str) -> ServerProfile:
     return _UNKNOWN
 
 
-def completed(model: str, learnt: ServerProfile) -> ServerProfile:
-    """Return what was *learnt* of *model*, with what is known of it where nothing was."""
-    return replace(facts(model), **learnt.changes)
-
-
 def described(row: Mapping[str, Any]) -> ServerProfile | None:
     """Return what a *row* of the server's list says of a model that is not known by its name.
 

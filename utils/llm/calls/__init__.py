@@ -8,6 +8,8 @@
                     as calls.
 - lenient_json      JSON as models write it: a little wrong in ways that leave no doubt about what
                     was meant.
+- tagged_calls      Calls between tags, as models write them in text: wrapped in one, or made of
+                    them.
 - text_call_syntax  The forms in which models write a call as text, each read whole or not at all.
 - text_call_values  The calls that a JSON value or a Python expression spells, whatever its parts
                     are called.

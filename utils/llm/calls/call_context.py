@@ -36,8 +36,9 @@ _DOUBTS = re.compile(
     r"|\b(make|made|makes|get|trick) me\b|\b(injection|injected|malicious)\b"
     r"|\b(like (this|so)|this way|as follows)\W*\Z"
     r"|(?<!check )(?<!see )(?<!verify )(?<!test )(?<!determine )(?<!confirm )\bif\b"
+    r"(?! (?:needed|necessary|required|missing|it (?:doesn't|does not|isn't|is not)\b))"
     r"|\b(unless|whenever|usually|normally|typically)\b|\A\W*when\b"
-    r"|(你|用户)(可以|可|会|要|应该?|能)|(不会|不能|不应|拒绝|不该)|(别|不)(调用|运行|执行)|请|如果"
+    r"|(你|用户)(可以|可|会|要|应该?|能)|(不会|不能|不应|拒绝|不该)|(别|不)(调用|运行|执行)|请(?!稍)|如果"
     r"|这样(写|调用|做)|我(已经?|刚才?|之前|曾)|(调用|运行|执行|用|写|发|输出)[过了]",
     re.IGNORECASE,
 )
@@ -63,13 +64,29 @@ _ANNOUNCES = re.compile(
     r"|\A(?:(?:now|next|first|then|so|okay|ok|sure|alright|great)\W+)*"
     r"(?!(?:following|according|using|nothing|something|anything|everything|missing)\b)"
     r"[a-z]+ing\b.*(?:\b(?:now|the|it|its|again)\b|…|\.\.\.)"
-    r"|\A(?:calling|using|running|invoking) `?[a-z]+_[a-z_]+`?(?: tool| function)?\W*\Z"
-    r"|\Ahere (?:we go|goes|I go)\W*\Z"
+    r"|\A(?:calling|using|running|invoking) (?:the )?`?[a-z]+_[a-z_]+`?(?: tool| function)?\W*\Z"
+    r"|\A(?:creating|writing|reading|updating|editing|deleting|renaming|searching|listing|running)"
+    r" (?:(?:the|a|new|file|folder) )*[`*]{0,2}[\w./-]{1,200}[`*]{0,2}\s*[:.…]*\Z"
+    r"|\Astep \d+\W{1,4}(?:create|write|read|update|edit|delete|rename|search|list|run|open) "
+    r"|\AI can (?:help|do)\b(?: you)?(?: with)? (?:this|that)\W*\Z"
+    r"|\Ahere (?:we go|goes|it goes|I go)\W*\Z"
     r"|\A(?:now,? |next,? |first,? )?to \w+ [^,]*, I\b"
     r"|让我|我来|我要|我会|我将|我先|我需要|我去|我再|我就|我现在|我可以先|我得|现在|接下来|首先|下面我|马上|正在",
     re.IGNORECASE,
 )
 """What a sentence holds that says what the model does now."""
+_PROMISES = re.compile(
+    r"\b(?:I'll|I’ll|I will|I am going to|I'm going to|I’m going to|let me|let's|let us)"
+    r"\s+(?:now\s+|first\s+|then\s+|quickly\s+|(?:start|begin|proceed)\s+(?:by|with|to)\s+)*"
+    r"(?:creat|writ|read|open|edit|modif|chang|run|execut|search|look at|look in|look for|check"
+    r"|list|updat|delet|remov|renam|mov|fix|mend|add|mak|find|inspect|examin|implement|explor|analy"
+    r"|append|replac|insert|install|test|call|us(?:e|ing)\b)"
+    r"|(?:让我|我来|我将|我会|我先|我现在|接下来|现在)(?:我|先|来|去|会|将|要|就|开始|为你|为您|使用|用)*"
+    r"(?:创建|新建|编写|写入?|读取?|查看|看看|打开|修改|编辑|运行|执行|搜索|检查|列出|更新|删除|重命名"
+    r"|移动|修复|添加|实现|分析|调用|测试)",
+    re.IGNORECASE,
+)
+"""What a sentence holds that says what the model is going to do with its tools."""
 _TELLS = re.compile(
     r"\b(?:I'll|I’ll|I will|I'm|I am|me|us|I|to|let's|almost)"
     r"\s+(?:\w+ly\s+|just\s+|now\s+|also\s+|first\s+)*"
@@ -102,6 +119,8 @@ _SPEAKER = re.compile(
     r"|用户|助手|模型|系统)[*\] \t]{0,4}[:：]"
 )
 """The name of who speaks, at the start of a line: a transcript."""
+_OWN_LABEL = re.compile(r"\A\**(?:assistant|助手)\**\s*[:：]\**\s+(?!\Z)", re.IGNORECASE)
+"""What a model calls itself at the start of its reply."""
 _TAG_LINE = re.compile(r"(?m)^[ \t]*<(?P<name>[a-z][\w-]*)(?:\s[^<>\n]*)?>")
 """A tag that begins a line: while it is open, what follows is somebody's text."""
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d+[.)])(?:[ \t]|\Z)")
@@ -130,6 +149,16 @@ def announces(before: str) -> bool:
     return _is_announced(_last_sentence(without_thought(before)))
 
 
+def promises(said: str) -> bool:
+    """Return whether *said* ends by telling what the model is going to do, and offers no choice."""
+    paragraph = _paragraph(without_thought(said))[-_LONGEST_SENTENCE:]
+    if paragraph.rstrip().endswith(("?", "？")) or _SHOWS.search(paragraph):
+        return False
+    sentences = [one for one in _SENTENCE_END.split(paragraph) if one]
+    is_open = any(_DOUBTS.search(one) or _PROPOSES.search(one) for one in sentences)
+    return not is_open and any(_PROMISES.search(one) for one in sentences)
+
+
 def without_thought(said: str) -> str:
     """Return *said* without the thinking that it begins with."""
     while found := _THOUGHT.match(said):
@@ -138,6 +167,7 @@ def without_thought(said: str) -> str:
 
 
 def _leads_to_a_call(said: str) -> bool:
+    said = _OWN_LABEL.sub("", said, count=1)
     if not said:
         return True
     if _SHOWS.search(said) or _SPEAKER.search(said) or _is_held(said):

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from utils.llm.calls.call_context import announces, is_made, shows
-from utils.llm.calls.text_call_syntax import SYNTAXES, Reader
+from utils.llm.calls.tagged_calls import Reader
+from utils.llm.calls.text_call_syntax import SYNTAXES
 from utils.llm.calls.text_call_values import TextCall, is_copied, is_filled_in
 
 Fit = Literal["fits", "misfits", "unknown"]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import parse_qsl
 
 from utils.llm.account import DEEPSEEK_ACCOUNT, Account
 from utils.llm.api import Counted, Sdk
 from utils.llm.completion import Usage
 from utils.llm.openai_api.request import RequestWriter
-from utils.llm.server_profile import ServerProfile
+from utils.llm.server_profile import CacheFigures, ServerProfile
 
 if TYPE_CHECKING:
     from utils.llm.openai_api.stream_parser import StreamParser
@@ -62,26 +62,39 @@ class ChatCompletions:
             failed=openai.OpenAIError,
         )
 
-    def counted(self, usage: Mapping[str, Any]) -> Counted:
+    def counted(self, usage: Mapping[str, Any], profile: ServerProfile) -> Counted:
         prompt = count(usage, "prompt_tokens")
-        hit = count(usage, "prompt_cache_hit_tokens")
-        hit = hit or count(usage.get("prompt_tokens_details"), "cached_tokens")
-        return Counted(
-            Usage(
-                prompt_tokens=prompt,
-                cache_hit_tokens=hit,
-                cache_miss_tokens=count(usage, "prompt_cache_miss_tokens") or prompt - hit,
-                completion_tokens=count(usage, "completion_tokens"),
-                reasoning_tokens=count(usage.get("completion_tokens_details"), "reasoning_tokens"),
-                requests=1,
-            )
+        place = _cache_figures(usage, profile.cache_figures)
+        hit = _cached(usage, place)
+        miss = 0 if place == "none" else count(usage, "prompt_cache_miss_tokens")
+        whole = Usage(
+            prompt_tokens=prompt,
+            cache_hit_tokens=hit,
+            cache_miss_tokens=miss or max(prompt - hit, 0),
+            completion_tokens=count(usage, "completion_tokens"),
+            reasoning_tokens=count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+            requests=1,
         )
+        return Counted(whole, cache_figures=place)
 
     def described(self, rows: Iterable[Any]) -> Mapping[str, ServerProfile | None]:
         return {str(row["id"]): None for row in rows}
 
-    def profile(self, model: str, learnt: ServerProfile) -> ServerProfile:  # noqa: ARG002 - nothing is known
-        return learnt
+    def usual(self, model: str) -> ServerProfile:  # noqa: ARG002 - nothing is known
+        return ServerProfile()
+
+
+def _cache_figures(usage: Mapping[str, Any], known: CacheFigures) -> CacheFigures:
+    """Return where *usage* counts what the cache had: as *known*, or the first that says any."""
+    if known == "none" or _cached(usage, known):
+        return known
+    return next((place for place in get_args(CacheFigures) if _cached(usage, place)), known)
+
+
+def _cached(usage: Mapping[str, Any], place: CacheFigures) -> int:
+    if place == "prompt_tokens_details":
+        return count(usage.get(place), "cached_tokens")
+    return count(usage, place)
 
 
 def count(counts: Any, name: str) -> int:

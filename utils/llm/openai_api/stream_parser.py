@@ -27,6 +27,7 @@ from utils.llm.errors import (
     overloaded,
     too_many_calls,
 )
+from utils.llm.repetition import ARGUMENT_CHARACTERS, TEXT_CHARACTERS, Repetition
 from utils.llm.reply_limits import ReplyLimits
 from utils.text.strict_json import is_json, read_json
 
@@ -41,6 +42,7 @@ class _Call:
     id: str = ""
     name: str = ""
     pieces: list[str] = field(default_factory=list)
+    repetition: Repetition = field(default_factory=lambda: Repetition(ARGUMENT_CHARACTERS))
 
     @property
     def is_whole(self) -> bool:
@@ -81,6 +83,10 @@ class StreamParser:
         self._new_thinking = ""
         self._new_call_name = ""
         self._new_call_characters = 0
+        self._repetitions = {
+            "text": Repetition(TEXT_CHARACTERS),
+            "thinking": Repetition(TEXT_CHARACTERS),
+        }
         self.finish_reason = ""
         self.is_done = False
         self.usage: dict[str, Any] = {}
@@ -116,16 +122,24 @@ class StreamParser:
                 choice.get("delta") or choice.get("message") or {"content": choice.get("text")}
             )
             self.finish_reason = choice.get("finish_reason") or self.finish_reason
+        if self._is_repeating:  # it would go on so to the limit of output
+            self.finish_reason, self.is_done = "length", True
+
+    @property
+    def _is_repeating(self) -> bool:
+        """Whether the reply says the same again and again."""
+        watched = (*self._repetitions.values(), *(call.repetition for call in self._calls))
+        return any(one.block for one in watched)
 
     def _add_delta(self, delta: dict[str, Any]) -> None:
         if text := delta.get("content"):
             if isinstance(text, str):
-                self._new_text += text
+                self._add_text(text)
             else:
                 self._add_parts(text if isinstance(text, list) else [text])
         for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
             if thinking := delta.get(name):  # some servers send one thought under two names
-                self._new_thinking += _words(thinking)
+                self._add_thinking(_words(thinking))
                 break
         pieces = delta.get("tool_calls") or ()
         for piece in [pieces] if isinstance(pieces, dict) else pieces:
@@ -137,11 +151,19 @@ class StreamParser:
         """Take in a content that is a list: its texts, and its thinking apart."""
         for part in parts:
             if isinstance(part, str):
-                self._new_text += part
+                self._add_text(part)
             elif thinking := part.get("thinking") or part.get("reasoning"):
-                self._new_thinking += _words(thinking)
+                self._add_thinking(_words(thinking))
             else:
-                self._new_text += part.get("text") or ""
+                self._add_text(part.get("text") or "")
+
+    def _add_text(self, text: str) -> None:
+        self._new_text += text
+        self._repetitions["text"].feed(text)
+
+    def _add_thinking(self, thinking: str) -> None:
+        self._new_thinking += thinking
+        self._repetitions["thinking"].feed(thinking)
 
     def _add_call(self, piece: dict[str, Any]) -> None:
         """Add to a call what *piece* brings, which some servers repeat from the start."""
@@ -155,6 +177,7 @@ class StreamParser:
             arguments = json.dumps(arguments, ensure_ascii=False)
         if arguments:
             call.pieces.append(arguments)
+            call.repetition.feed(arguments)
         self._new_call_name = call.name
         self._new_call_characters += len(arguments)
 
@@ -233,12 +256,19 @@ class StreamParser:
             raise too_many_calls(self._most_calls)
         if not text.strip() and not calls and not is_cut:
             raise empty_reply()
-        return Completion(text, self._thinking.text, with_ids(calls), usage, is_cut)
+        return Completion(
+            self._repetitions["text"].shortened(text),
+            self._repetitions["thinking"].shortened(self._thinking.text),
+            with_ids(calls),
+            usage,
+            is_cut,
+            is_repeating=self._is_repeating,
+        )
 
     def _whole_calls(self, is_cut: bool) -> list[RawCall]:
         calls = []
         for call in self._calls:
-            arguments = mended(call.arguments)
+            arguments = call.repetition.shortened(mended(call.arguments))
             cuts = is_cut and (call is self._calls[-1] or not is_json(arguments))
             if not is_cut:
                 arguments = _as_meant(arguments)

@@ -1,0 +1,88 @@
+"""Asking a model once more whose reply did nothing, though it seems to mean to do something."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from core.conversation.messages import Context
+from core.events import Event, Informed, Warned
+from core.loop.response import ReplyRead
+from core.loop.turn_context import TurnContext
+from core.tools import FAILED
+from utils.i18n import phrase
+
+NOT_CALLED = (
+    "Your reply holds what looks like a tool call, written as text: nothing of it was done. If you "
+    "mean it, call the tool. If not, say in one sentence how the task stands."
+)
+NOT_MENDED = (
+    "Your reply only repeats how the last call failed; nothing was done since. Do what that answer "
+    "says, or say in your own words what is in the way."
+)
+NOT_BEGUN = (
+    "You said what you are going to do, and did nothing yet. Do it now: call the tool. If there is "
+    "nothing to do, say so in one sentence."
+)
+ENDLESS = (
+    "Your reply repeated the same words without end, so it was stopped. Do not go on with it: take "
+    "the next step, or say in one sentence what is in the way."
+)
+
+
+@dataclass
+class Nudges:
+    """What a model was asked again in one turn, each thing once."""
+
+    was_asked_to_call: bool = False
+    """Once until it calls again."""
+    was_asked_to_mend: bool = False
+    was_endless: bool = False
+
+    def ask_again(
+        self, host: TurnContext, read: ReplyRead, *, step: int, failed: str
+    ) -> Generator[Event, Any, bool]:
+        """Ask once more after a reply without calls that is no last word; return whether it was.
+
+        *failed* is the tool of the call before, where that failed.
+        """
+        text = read.message.text
+        if read.is_unsure and not self.was_asked_to_call:
+            self.was_asked_to_call = True
+            host.record(Context(NOT_CALLED))
+            yield Informed(
+                phrase("The model wrote what looks like a call as text; it is asked again.")
+            )
+        elif failed and not self.was_asked_to_mend and FAILED in text:
+            # Small models give an answer back as their own word, and often mend it when asked to.
+            self.was_asked_to_mend = True
+            host.record(Context(NOT_MENDED))
+            yield Informed(
+                phrase("The model only repeated why its call failed; it is asked once more.")
+            )
+        elif step == 1 and not read.is_unsure and not host.model.is_well_known and _promises(text):
+            host.record(Context(NOT_BEGUN))
+            yield Informed(
+                phrase("The model said what it is going to do and stopped; it is asked to begin.")
+            )
+        else:
+            return False
+        return True
+
+    def end_repetition(self, host: TurnContext) -> Iterator[Event]:
+        """Tell the model that its reply was stopped for saying the same on and on."""
+        self.was_endless = True
+        host.record(Context(ENDLESS))
+        yield Warned(
+            phrase("The model repeated the same words without end; its reply was stopped.")
+        )
+
+
+def _promises(text: str) -> bool:
+    """Return whether *text* says what the model is going to do; small models stop there."""
+    if not text.strip():
+        return False
+    from utils.llm.calls.call_context import promises  # 10 ms for its patterns
+
+    return promises(text)

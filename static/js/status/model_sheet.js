@@ -1,0 +1,132 @@
+// What the model's name in the status line opens: another model, and what its server takes.
+
+import { button, h } from "../lib/dom.js";
+import { t } from "../i18n/translate.js";
+import { api, ApiError } from "../net/api.js";
+import { confirmed, openDialog } from "../dialogs/dialog.js";
+
+/** What each field of a server's profile means. @type {Record<string, () => string>} */
+const MEANINGS = {
+  window: () => t("Tokens of prompt and reply together"),
+  max_output: () => t("Tokens of the longest reply"),
+  output_limit: () => t("What the limit of a reply is called"),
+  pictures: () => t("Takes pictures"),
+  thinking: () => t("Takes DeepSeek's switch for thinking"),
+  reasoning_effort: () => t("Takes how hard it is to think"),
+  reasoning_content: () => t("Takes the thoughts of earlier replies"),
+  stream: () => t("Sends a reply bit by bit"),
+  stream_options: () => t("Takes the wish for counts in a stream"),
+  system_messages: () => t("Where system messages may stand"),
+  alternating: () => t("Roles have to alternate"),
+  parallel_calls: () => t("Several calls in one reply"),
+  call_ids: () => t("Ids of calls"),
+  call_content: () => t("What stands beside calls without text"),
+  tool_messages: () => t("Takes calls and their answers as messages"),
+  tool_choice: () => t("What is said of the choice of tools"),
+  plain_schema: () => t("Needs plain descriptions of tools"),
+  thinks_by: () => t("How Claude is told to think"),
+  rests_by: () => t("How Claude is told not to think"),
+  cache_figures: () => t("Where it counts what its cache had"),
+  below_v1: () => t("The API is found below /v1"),
+  probed: () => t("Was looked at for what it says of the model"),
+};
+
+/** @param {import("../app.js").App} app */
+export async function openModelSheet(app) {
+  const session = await app.sessionIsThere();
+  const first = await app.attempt(() => api.model(session));
+  if (!first) return;
+  const rows = h("ul", { class: "profile" });
+  const names = h("datalist", { id: "model-names" });
+  const name = h("input", { id: "model-name", value: first.model, list: names.id, required: true });
+  const form = h(
+    "form",
+    {
+      class: "row",
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          change({ model: name.value.trim() });
+        },
+      },
+    },
+    h("label", { for: name.id }, t("Model")),
+    name,
+    names,
+    h("button", { type: "submit" }, t("Use this model")),
+  );
+  const forget = button({ class: "small", on: { click: forgetAll } }, t("Forget what was learnt"));
+  openDialog(t("Model and server"), "sheet model-sheet", [
+    form,
+    h("p", {
+      class: "muted",
+      text: t("What its server takes. It is learnt from the server; change it only where that went wrong."),
+    }),
+    rows,
+    h("div", { class: "buttons" }, forget),
+  ]);
+  draw(first);
+  api
+    .models(session)
+    .then(({ models }) => names.replaceChildren(...models.map((value) => h("option", { value }))))
+    .catch((refusal) => {
+      if (!(refusal instanceof ApiError)) throw refusal; // else the name can be written all the same
+    });
+
+  function draw({ model, fields }) {
+    name.value = model;
+    rows.replaceChildren(...fields.map(row));
+  }
+
+  function row(field) {
+    const id = `profile-${field.name}`;
+    const control = field.choices.length ? choice(field) : number(field);
+    control.id = id;
+    control.addEventListener("change", () => change({ fields: { [field.name]: control.value } }, id));
+    const isUsual = field.value === field.usual;
+    return h(
+      "li",
+      { class: isUsual ? "" : "changed" },
+      h("label", { for: id }, MEANINGS[field.name]?.(), h("code", { text: field.name })),
+      control,
+    );
+  }
+
+  /** Sends *wanted*; what the server then says is drawn, also where it refused. */
+  async function change(wanted, focused = "") {
+    const told = await app.attempt(() => api.changeModel(session, wanted));
+    const now = told ?? (await app.attempt(() => api.model(session)));
+    if (now) draw(now);
+    if (focused) document.getElementById(focused)?.focus();
+    if (told && wanted.model) app.notice(t("The model is {name}.", { name: told.model }));
+  }
+
+  async function forgetAll() {
+    if (!(await confirmed(t("Forget all that was learnt and said of this server?"), t("Forget")))) return;
+    const told = await app.attempt(() => api.forgetProfile(session));
+    if (told) draw(told);
+  }
+}
+
+function choice({ value, usual, choices }) {
+  const words = { yes: t("yes"), no: t("no"), "": t("not said") };
+  const select = h(
+    "select",
+    {},
+    ...choices.map((one) => {
+      const shown = words[one] ?? one;
+      return h("option", { value: one, text: one === usual ? t("{value} (usual)", { value: shown }) : shown });
+    }),
+  );
+  select.value = value;
+  return select;
+}
+
+const number = ({ value }) =>
+  h("input", {
+    type: "number",
+    min: 0,
+    step: 1,
+    value: value === "0" ? "" : value,
+    placeholder: t("not known"),
+  });

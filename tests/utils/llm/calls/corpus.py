@@ -1,0 +1,143 @@
+"""Outputs of models with a call written in them, in every syntax: whole, damaged, and shown.
+
+The syntaxes are those of the models' chat templates and cards; the words around them are such as
+models write. Nothing here was made by the reader that is measured.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["whole", "damaged", "shown"]
+
+
+@dataclass(frozen=True)
+class Output:
+    kind: Kind
+    syntax: str
+    about: str
+    text: str
+
+
+PATH, CONTENT = "notes/todo.txt", 'Buy "milk"\nand bread\n'
+ARGUMENTS = {"path": PATH, "content": CONTENT}
+_J = json.dumps(ARGUMENTS)
+_CALL = json.dumps({"name": "create_file", "arguments": ARGUMENTS})
+_PARAMETERS = json.dumps({"name": "create_file", "parameters": ARGUMENTS})
+_PY = f"create_file(path={PATH!r}, content={CONTENT!r})"
+_TAGS = f"<parameter=path>\n{PATH}\n</parameter>\n<parameter=content>\n{CONTENT}</parameter>"
+
+SYNTAXES: dict[str, str] = {
+    "hermes": f"<tool_call>\n{_CALL}\n</tool_call>",
+    "hermes on one line": f"<tool_call>{_CALL}</tool_call>",
+    "qwen coder": f"<tool_call>\n<function=create_file>\n{_TAGS}\n</function>\n</tool_call>",
+    "function tag": f"<function=create_file>{_J}</function>",
+    "llama python tag": f"<|python_tag|>{_PARAMETERS}",
+    "llama json": _PARAMETERS,
+    "llama pythonic": f"[{_PY}]",
+    "mistral": f"[TOOL_CALLS][{_CALL}]",
+    "mistral small": f"[TOOL_CALLS]create_file[ARGS]{_J}",
+    "deepseek": '<｜DSML｜ calls>\n<｜DSML｜ invoke name="create_file">\n'
+    f'<｜DSML｜ parameter name="path" string="true">{PATH}</｜DSML｜ parameter>\n'
+    f'<｜DSML｜ parameter name="content" string="true">{CONTENT}</｜DSML｜ parameter>\n'
+    "</｜DSML｜ invoke>\n</｜DSML｜ calls>",
+    "deepseek v3": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>create_file\n"
+    f"```json\n{_J}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "function_call": f"<function_call>{_CALL}</function_call>",
+    "function_calls": '<function_calls>\n<invoke name="create_file">\n'
+    f'<parameter name="path">{PATH}</parameter>\n'
+    f'<parameter name="content">{CONTENT}</parameter>\n</invoke>\n</function_calls>',
+    "react": f"Action: create_file\nAction Input: {_J}",
+    "fenced json": f"```json\n{_CALL}\n```",
+    "fenced": f"```\n{_CALL}\n```",
+    "tool_code": f"```tool_code\n{_PY}\n```",
+    "tool_code printed": f"```tool_code\nprint({_PY})\n```",
+    "command-r": 'Action: ```json\n[\n    {\n        "tool_name": "create_file",\n'
+    '        "parameters": '
+    f"{_J}\n    }}\n]\n```",
+    "command-a": f'<|START_ACTION|>[\n    {{"tool_call_id": "0", "tool_name": "create_file", '
+    f'"parameters": {_J}}}\n]<|END_ACTION|>',
+    "granite": f"<|tool_call|>[{_CALL}]",
+    "granite 3": f"<tool_call>[{_CALL}]</tool_call>",
+    "phi": f"<|tool_call|>[{_CALL}]<|/tool_call|>",
+    "functools": f"functools[{_CALL}]",
+    "glm": f"<tool_call>create_file\n<arg_key>path</arg_key>\n<arg_value>{PATH}</arg_value>\n"
+    f"<arg_key>content</arg_key>\n<arg_value>{CONTENT}</arg_value>\n</tool_call>",
+    "kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.create_file:0"
+    f"<|tool_call_argument_begin|>{_J}<|tool_call_end|><|tool_calls_section_end|>",
+    "minimax": f'<minimax:tool_call>\n<invoke name="create_file">\n<parameter name="path">{PATH}'
+    f'</parameter>\n<parameter name="content">{CONTENT}</parameter>\n</invoke>\n'
+    "</minimax:tool_call>",
+    "minimax m1": f"<tool_calls>\n{_CALL}\n</tool_calls>",
+    "openai": json.dumps({"tool_calls": [{"type": "function", "function":
+                                          {"name": "create_file", "arguments": _J}}]}),
+    "harmony": "<|channel|>commentary to=functions.create_file <|constrain|>json<|message|>"
+    f"{_J}<|call|>",
+    "internlm": f"<|action_start|><|plugin|>\n{_PARAMETERS}<|action_end|>",
+    "bare": _CALL,
+    "tools tag": f"<tools>\n{_CALL}\n</tools>",
+}  # fmt: skip
+
+LEADS = {
+    "nothing": "",
+    "will": "I'll create the file now.\n\n",
+    "colon": "Let me write that file for you:\n\n",
+    "status": "The folder is empty so far. I will add the list.\n\n",
+    "understood": "Sure, I can do that! Creating notes/todo.txt with the two lines now.\n\n",
+    "first": "First, I need to create the file `notes/todo.txt`.\n\n",
+    "thought": "<think>\nThey want a list; create_file does it.\n</think>\n\n",
+    "chinese": "好的，我来创建这个文件。\n\n",
+    "wait": "好的，请稍等，我现在创建文件。\n\n",
+    "can": "I can help with that!\n\n",
+    "deed": "Creating file notes/todo.txt:\n\n",
+    "tool": "Using the create_file tool:\n\n",
+    "step": "Step 1: Create the file.\n\n",
+    "needed": "I'll write it to the folder notes, creating that if needed.\n\n",
+    "label": "Assistant: I'll create the file.\n\n",
+    "goes": "Yes, I can create that file. Here it goes:\n\n",
+    "based": "Based on the listing, the file does not exist yet. I'll create it.\n",
+    "with": "As requested, I will create `notes/todo.txt` with the following content:\n\n",
+    "calling": "I'll do this by calling `create_file`:\n\n",
+    "user": "The user wants a todo list. I should use create_file to make it.\n\n",
+    "remark": "Now I have everything I need. Writing the file.\n",
+    "thought line": "Thought: The person wants a list. I should create the file.\n",
+}
+"""What models say before they call."""
+
+SHOWN = {
+    "example": "A call of the tool looks like this, for example:\n\n{}",
+    "explained": "In this format the model answers:\n\n{}\n\nThe runtime reads it then.",
+    "asked": "Should I create it? I would call:\n\n{}",
+    "refused": "I will not do that. You could run this yourself:\n\n{}",
+    "quoted": 'The log says that the assistant wrote "{}" and then stopped.',
+    "not": "Do not write such a thing into your reply:\n\n{}\n\nit would be run.",
+    "in a list": "The syntaxes are:\n\n- {}\n- and others",
+    "documented": "# Tool calls\n\nThe following shows the syntax of a call.\n\n{}",
+}
+
+
+def corpus() -> Iterator[Output]:
+    """Yield all outputs; none twice."""
+    for syntax, call in SYNTAXES.items():
+        for lead, words in LEADS.items():
+            yield Output("whole", syntax, lead, words + call)
+        for damage, text in _damaged(call).items():
+            for lead in ("nothing", "will"):
+                yield Output("damaged", syntax, f"{damage}, {lead}", LEADS[lead] + text)
+        for shown, words in SHOWN.items():
+            yield Output("shown", syntax, shown, words.format(call))
+
+
+def _damaged(call: str) -> dict[str, str]:
+    """Return *call* with damage that leaves its arguments, or that it is whole, in doubt."""
+    inside = call.index("bread")
+    return {
+        "cut in the content": call[:inside],
+        "cut in the name": call[: call.index("create_file") + 6],
+        "another tool": call.replace("create_file", "launch_rocket"),
+        "placeholder": call.replace(PATH, "<path>"),
+        "no path": call.replace("path", "wath"),
+    }

@@ -1,0 +1,203 @@
+"""Calls between tags, as models write them in text: wrapped in one, or made of them."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from utils.llm.calls.text_call_values import TextCall, calls_of, json_at, json_of, python_calls
+
+Block = tuple[list[TextCall] | None, int]
+"""The calls of one block, None where it is no whole one, and where it ends."""
+Reader = Callable[[str, re.Match[str]], Block]
+
+_MOST_CLOSINGS = 20
+"""Closing tags that may be the one; within a string there are more."""
+
+
+def read_wrapped(text: str, opening: re.Match[str]) -> Block:
+    """Read `<tag>…</tag>` around any form: a string in it may hold the tag as well."""
+    closing = f"</{opening['tag']}>"
+    end = text.find(closing, opening.end())
+    for _ in range(_MOST_CLOSINGS):
+        if end < 0:
+            break
+        if calls := _body(text[opening.end() : end].strip()):
+            return calls, end + len(closing)
+        end = text.find(closing, end + 1)
+    return None, opening.end()
+
+
+def _body(body: str) -> list[TextCall] | None:
+    """Return the calls that the inside of a wrapper is."""
+    if (calls := calls_of(json_of(body))) is not None:
+        return calls
+    for form, read in _BODIES:
+        if found := form.fullmatch(body):
+            return read(found)
+    return _inner_tags(body) or calls_in(body)
+
+
+def calls_in(body: str) -> list[TextCall] | None:
+    """Return the calls of the JSON values that *body* is made of, one behind the other."""
+    calls: list[TextCall] = []
+    position = 0
+    while position < len(body):
+        value, end = json_at(body, position)
+        some = calls_of(value)
+        if some is None:
+            return None
+        calls += some
+        gap = _GAP.match(body, end)
+        position = gap.end() if gap else end
+    return calls or None
+
+
+_GAP = re.compile(r"[\s,;]*")
+
+
+def _inner_tags(body: str) -> list[TextCall] | None:
+    calls: list[TextCall] = []
+    position = 0
+    while inner := _INNER.match(body, position):
+        some, position = _READERS_WITHIN[inner.lastgroup or ""](body, inner)
+        if some is None:
+            return None
+        calls += some
+    return calls if calls and not body[position:].strip() else None
+
+
+def _glm(found: re.Match[str]) -> list[TextCall] | None:
+    pairs = _GLM_ARGUMENT.findall(found["pairs"])
+    arguments = {key: _text_of(value) for key, value in pairs}
+    is_whole = len(arguments) == len(pairs) and not any(
+        "<arg_" in one for one in arguments.values()
+    )
+    return [TextCall(found["name"], arguments)] if is_whole else None
+
+
+def _named(found: re.Match[str]) -> list[TextCall] | None:
+    value = json_of(found["json"])
+    return [TextCall(found["name"], value)] if isinstance(value, dict) else None
+
+
+_GLM_ARGUMENT = re.compile(
+    r"<(?:\w+_)?arg_key>\s*(.*?)\s*</(?:\w+_)?arg_key>\s*"
+    r"<(?:\w+_)?arg_value>\n?(.*?)\n?</(?:\w+_)?arg_value>",
+    re.DOTALL,
+)
+_BODIES: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], list[TextCall] | None]]] = (
+    (
+        re.compile(
+            rf"(?P<name>[\w.-]+)\s*(?P<pairs>(?:{_GLM_ARGUMENT.pattern}\s*)+)".replace(
+                "(.*?)", "(?:.*?)"
+            ),
+            re.DOTALL,
+        ),
+        _glm,
+    ),
+    (re.compile(r"(?P<name>[\w.-]+)\s*(?P<json>\{.*\})", re.DOTALL), _named),
+    (re.compile(r"(?P<name>[\w.-]+)\s*```(?:json)?\s*(?P<json>\{.*\})\s*```", re.DOTALL), _named),
+    (
+        re.compile(
+            r"<name>\s*(?P<name>[\w.-]+)\s*</name>\s*<(?P<tag>arguments|parameters|input)>"
+            r"\s*(?P<json>\{.*\})\s*</(?P=tag)>",
+            re.DOTALL,
+        ),
+        _named,
+    ),
+    (re.compile(r"```(?:json)?\s*\n(?P<json>.*)\n\s*```", re.DOTALL),
+     lambda found: calls_of(json_of(found["json"]))),
+    (re.compile(r"\[?\s*[A-Za-z_][\w.]*\(.*\)\s*\]?", re.DOTALL),
+     lambda found: python_calls(found[0])),
+)  # fmt: skip
+"""What a wrapper may hold beside JSON and tags."""
+
+WRAPPER = (
+    r"(?:\w{1,20}[:_])?tool_?calls?|(?:\w{1,20}:)?function_?calls?|TOOLCALL|tool_use|tool_request"
+)
+FUNCTION = r"<function(?:=|\s+name\s*=\s*)[\"']?(?P<function>[\w.:-]+)[\"']?>"
+INVOKE = r"<(?P<space>\w{1,20}:)?invoke name=[\"'](?P<name>[\w.:-]+)[\"']>"
+_INNER = re.compile(
+    rf"\s*(?:(?P<wrapper><(?P<tag>{WRAPPER})>)|{FUNCTION}(?P<is_function>)|{INVOKE}(?P<is_invoke>))\s*"
+)
+_PARAMETER = re.compile(r"\s*<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>\s*", re.DOTALL)
+_NAMED_PARAMETER = re.compile(
+    r"\s*<(?:\w{1,20}:)?parameter name=[\"']([\w.-]+)[\"'][^>]*>\n?(.*?)\n?"
+    r"</(?:\w{1,20}:)?parameter>\s*",
+    re.DOTALL,
+)
+_INSIDE = re.compile(
+    r"</?(?:\w{1,20}:)?(?:parameter\b|invoke\b|function\b[=>])|</?(?:\w{1,20}[:_])?tool_?calls?>"
+)
+"""What a value holds where the end of a parameter is missing."""
+
+
+def read_function(text: str, opening: re.Match[str]) -> Block:
+    """Read `<function=name>` with parameters as tags, or as one JSON object."""
+    parameter = _PARAMETER if text.find("<parameter name", opening.end()) < 0 else _NAMED_PARAMETER
+    return _tagged(text, opening.end(), opening["function"], parameter, "</function>")
+
+
+def read_invoke(text: str, opening: re.Match[str]) -> Block:
+    closing = f"</{opening['space'] or ''}invoke>"
+    return _tagged(text, opening.end(), opening["name"], _NAMED_PARAMETER, closing)
+
+
+_READERS_WITHIN: dict[str, Reader] = {
+    "tag": read_wrapped,
+    "wrapper": read_wrapped,
+    "is_function": read_function,
+    "is_invoke": read_invoke,
+}
+
+
+def _tagged(text: str, position: int, name: str, parameter: re.Pattern[str], closing: str) -> Block:
+    arguments: dict[str, Any] = {}
+    while found := parameter.match(text, position):
+        if found[1] in arguments or _INSIDE.search(found[2]):
+            return None, position
+        arguments[found[1]] = _text_of(found[2])
+        position = found.end()
+    if not arguments:
+        value, end = json_at(text, position)
+        if isinstance(value, dict):
+            arguments, position = value, end
+    ending = re.compile(rf"\s*{closing}").match(text, position)
+    return ([TextCall(name, arguments)], ending.end()) if ending else (None, position)
+
+
+_CDATA = re.compile(r"\s*<!\[CDATA\[(.*)\]\]>\s*", re.DOTALL)
+
+
+def _text_of(value: str) -> str:
+    """Return what is meant with the text of a tag: as it stands, without CDATA around it.
+
+    Entities count where a text has no bare `<` or `>`: who escapes some escapes all.
+    """
+    if found := _CDATA.fullmatch(value):
+        return found[1]
+    is_escaped = ("&lt;" in value or "&gt;" in value) and not re.search("[<>]", value)
+    return html.unescape(value) if is_escaped else value
+
+
+def read_children(text: str, opening: re.Match[str]) -> Block:
+    """Read a tag that is a tool, its children the arguments, as Cline and Roo have it."""
+    closing = f"</{opening['name']}>"
+    end = text.find(closing, opening.end())
+    if end < 0:
+        return None, opening.end()
+    body = text[opening.end() : end]
+    child = re.compile(r"\s*<([a-z_]+)>\n?(.*?)\n?</\1>\s*", re.DOTALL)
+    arguments: dict[str, Any] = {}
+    position = 0
+    while found := child.match(body, position):
+        if found[1] in arguments or opening[0] in found[2]:
+            return None, end
+        arguments[found[1]] = _text_of(found[2])
+        position = found.end()
+    if body[position:].strip() or not arguments:
+        return None, end
+    return [TextCall(opening["name"], arguments)], end + len(closing)

@@ -39,11 +39,13 @@ class Settings:
     """Every setting and its default; the names are those of `config.toml`."""
 
     deepseek_api_key: str = field(default="", metadata=kinds.text(), repr=False)
-    deepseek_base_url: str = field(default=DEEPSEEK, metadata=kinds.address(DEEPSEEK, may_ask=True))
+    deepseek_base_url: str = field(
+        default=DEEPSEEK, metadata=kinds.address(DEEPSEEK, allows_query=True)
+    )
     anthropic_api_key: str = field(default="", metadata=kinds.text(), repr=False)
     anthropic_base_url: str = field(default=ANTHROPIC, metadata=kinds.address(ANTHROPIC))
     openai_api_key: str = field(default="", metadata=kinds.text(), repr=False)
-    openai_base_url: str = field(default=OPENAI, metadata=kinds.address(OPENAI, may_ask=True))
+    openai_base_url: str = field(default=OPENAI, metadata=kinds.address(OPENAI, allows_query=True))
     tavily_api_key: str = field(default="", metadata=kinds.text(), repr=False)
     tavily_base_url: str = field(default="https://api.tavily.com", metadata=kinds.address(DEEPSEEK))
     data_dir: Path = field(default=ROOT / "data", metadata={})
@@ -80,19 +82,25 @@ class Settings:
     @property
     def secrets(self) -> dict[str, str]:
         """The keys in use, and what else in the environment has the name of something secret."""
-        telling = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)")
-        found = {name: value for name, value in os.environ.items() if telling.search(name.upper())}
-        ours = ("deepseek_api_key", "anthropic_api_key", "openai_api_key", "tavily_api_key")
-        said = {
+        secret_name = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)")
+        from_environment = {
+            name: value for name, value in os.environ.items() if secret_name.search(name.upper())
+        }
+        key_settings = ("deepseek_api_key", "anthropic_api_key", "openai_api_key", "tavily_api_key")
+        provider_keys = {
             f"{name.upper()}_API_KEY": table["api_key"] for name, table in self.providers.items()
         }
-        return found | said | {name.upper(): getattr(self, name) for name in ours}
+        return (
+            from_environment
+            | provider_keys
+            | {name.upper(): getattr(self, name) for name in key_settings}
+        )
 
     @property
-    def keys(self) -> tuple[str, ...]:
+    def api_keys(self) -> tuple[str, ...]:
         """The keys of ours, for what must never show them."""
-        ours = (self.deepseek_api_key, self.tavily_api_key)
-        return (*ours, *(one.key for one in self.all_providers))
+        own_keys = (self.deepseek_api_key, self.tavily_api_key)
+        return (*own_keys, *(provider.key for provider in self.all_providers))
 
     @property
     def all_providers(self) -> list[Provider]:
@@ -100,7 +108,7 @@ class Settings:
         from utils.llm.account import ANTHROPIC_ACCOUNT, OPENAI_ACCOUNT, Account
         from utils.llm.provider import Provider
 
-        known = [
+        built_in = [
             Provider(
                 name="anthropic",
                 base_url=self.anthropic_base_url,
@@ -115,7 +123,7 @@ class Settings:
                 account=OPENAI_ACCOUNT,
             ),
         ]
-        return known + [
+        return built_in + [
             Provider(
                 name=name,
                 base_url=table["base_url"],
@@ -135,15 +143,15 @@ class Settings:
 
     @property
     def pip_variables(self) -> dict[str, str]:
-        """What in the environment says where packages come from."""
+        """The environment variables that say where packages come from."""
         names = ("PIP_", "XDG_CONFIG_")
         return {name: value for name, value in os.environ.items() if name.startswith(names)}
 
     @property
-    def loaded(self) -> list[str]:
+    def loader_paths(self) -> list[str]:
         """The files and folders that the environment has Python and its libraries load."""
-        named = (os.environ.get(name, "").split(os.pathsep) for name in _LOADING)
-        return [path for paths in named for path in paths if path]
+        path_lists = (os.environ.get(name, "").split(os.pathsep) for name in _LOADER_VARIABLES)
+        return [path for paths in path_lists for path in paths if path]
 
     @property
     def language(self) -> Language:
@@ -155,8 +163,8 @@ def language() -> Language:
     """Return the screen language; of settings that cannot be read, ONEFOLD_LANG or the locale's."""
     with suppress(UserError):
         return load().language
-    said = os.environ.get("ONEFOLD_LANG")
-    return "zh" if said == "zh" else "en" if said == "en" else locale_language(os.environ)
+    value = os.environ.get("ONEFOLD_LANG")
+    return "zh" if value == "zh" else "en" if value == "en" else locale_language(os.environ)
 
 
 def locale_language(environment: Mapping[str, str]) -> Language:
@@ -168,25 +176,25 @@ def locale_language(environment: Mapping[str, str]) -> Language:
 
 
 _FIELDS = {setting.name: setting for setting in fields(Settings)}
-_OWN_NAMES = ("deepseek_", "anthropic_", "openai_", "tavily_")
+_UNPREFIXED_SETTINGS = ("deepseek_", "anthropic_", "openai_", "tavily_")
 """What begins the settings whose variables are called as everybody calls them."""
 _VARIABLES = {
-    name.upper() if name.startswith(_OWN_NAMES) else f"ONEFOLD_{name.upper()}": name
+    name.upper() if name.startswith(_UNPREFIXED_SETTINGS) else f"ONEFOLD_{name.upper()}": name
     for name in _FIELDS
     if name not in ("models", "prices", "providers")
 }
-_NO_SETTINGS = ("ONEFOLD_BOOTSTRAP", STARTED_BY, "ONEFOLD_NO_SKIP")
+_NON_SETTINGS = ("ONEFOLD_BOOTSTRAP", STARTED_BY, "ONEFOLD_NO_SKIP")
 """Read before there are settings, said by the bootstrap, and read by the tests."""
-_LOADING = (
+_LOADER_VARIABLES = (
     *(STARTED_BY, "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"),
     *("OPENSSL_CONF", "OPENSSL_MODULES", "SSL_CERT_FILE", "SSL_CERT_DIR", "GCONV_PATH"),
 )
 """Variables with files and folders that Python and its libraries load."""
 
 
-def _data_dir(named: str) -> Path:
+def _data_dir(value: str) -> Path:
     try:
-        return Path(named).expanduser().absolute()
+        return Path(value).expanduser().absolute()
     except RuntimeError as error:  # "~somebody" whom the system does not know
         why = str(error).rstrip(".")
         raise UserError(phrase("ONEFOLD_DATA_DIR cannot be used: {why}.", why=why)) from None
@@ -204,23 +212,25 @@ def load(
     read.
     """
     variables = _variables(environment, dotenv)
-    named = [source["ONEFOLD_DATA_DIR"] for source, _ in variables if "ONEFOLD_DATA_DIR" in source]
-    data_dir = _data_dir(named[0]) if named and named[0] else ROOT / "data"
+    data_dirs = [
+        source["ONEFOLD_DATA_DIR"] for source, _ in variables if "ONEFOLD_DATA_DIR" in source
+    ]
+    data_dir = _data_dir(data_dirs[0]) if data_dirs and data_dirs[0] else ROOT / "data"
     values: dict[str, Any] = {}
     toml = data_dir / "config.toml"
     for name, value in _read_toml(toml).items():
-        values[name] = _checked(name, value, str(toml))
-    for source, place in reversed(variables):
+        values[name] = _parse_setting(name, value, str(toml))
+    for source, label in reversed(variables):
         for variable, name in _VARIABLES.items():
             if name != "data_dir" and source.get(variable):
-                values[name] = _checked(
+                values[name] = _parse_setting(
                     name,
                     source[variable],
-                    phrase("{variable} in {place}", variable=variable, place=place),
+                    phrase("{variable} in {place}", variable=variable, place=label),
                 )
     for name, value in (options or {}).items():
         if value is not None:
-            values[name] = _checked(name, value, phrase("the command line"))
+            values[name] = _parse_setting(name, value, phrase("the command line"))
     return Settings(**values, data_dir=data_dir)
 
 
@@ -231,17 +241,17 @@ def unknown_names(
 
     An unknown name in `config.toml` is an error: nobody else has anything to say there.
     """
-    known = [*_VARIABLES, *_NO_SETTINGS]
+    known_names = [*_VARIABLES, *_NON_SETTINGS]
     return [
         phrase(
             "There is no setting {name} ({source}). Did you mean {near}?",
             name=visible(name),
-            source=place,
-            near=get_close_matches(name, known, n=1, cutoff=0.0)[0],
+            source=label,
+            near=get_close_matches(name, known_names, n=1, cutoff=0.0)[0],
         )
-        for source, place in _variables(environment, dotenv)
+        for source, label in _variables(environment, dotenv)
         for name in sorted(source)
-        if name.startswith("ONEFOLD_") and name not in known
+        if name.startswith("ONEFOLD_") and name not in known_names
     ]
 
 
@@ -250,31 +260,33 @@ def _variables(
 ) -> list[tuple[Mapping[str, str], Text]]:
     """Return each source of variables and what it is called, the strongest first."""
     environment = os.environ if environment is None else environment
-    return [(environment, phrase("the environment")), (_read_dotenv(dotenv), str(dotenv))]
+    return [(environment, phrase("the environment")), (_dotenv_values(dotenv), str(dotenv))]
 
 
-def _checked(name: str, value: Any, source: Text) -> Any:
+def _parse_setting(name: str, value: Any, source: Text) -> Any:
     if name not in _FIELDS or name == "data_dir":
-        near = get_close_matches(name, [n for n in _FIELDS if n != "data_dir"], n=1, cutoff=0.0)
+        suggestions = get_close_matches(
+            name, [n for n in _FIELDS if n != "data_dir"], n=1, cutoff=0.0
+        )
         raise UserError(
             phrase(
                 "There is no setting {name} ({source}). Did you mean {near}?",
                 name=name,
                 source=source,
-                near=near[0],
+                near=suggestions[0],
             )
         )
     parse: Callable[[Any], Any] = _FIELDS[name].metadata["parse"]
     try:
         return parse(value)
     except (ValueError, TypeError, OverflowError):
-        shown = "…" if "key" in name or name == "providers" else repr(value)
+        displayed = "…" if "key" in name or name == "providers" else repr(value)
         allowed = _FIELDS[name].metadata["allowed"]
         raise UserError(
             phrase(
                 "The setting {name} cannot be {value} ({source}). Allowed: {allowed}.",
                 name=name,
-                value=shown,
+                value=displayed,
                 source=source,
                 allowed=allowed,
             )
@@ -287,25 +299,25 @@ def _read_toml(path: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        raise _unreadable(path, error.strerror or str(error)) from None
+        raise _unreadable_file(path, error.strerror or str(error)) from None
     import tomllib  # only when there is a file: it costs start-up time
 
     try:
         return tomllib.loads(data.decode("utf-8-sig"))  # editors on Windows begin it with a mark
     except ValueError as error:
-        raise _unreadable(path, str(error)) from None
+        raise _unreadable_file(path, str(error)) from None
 
 
-def _read_dotenv(path: Path) -> dict[str, str]:
+def _dotenv_values(path: Path) -> dict[str, str]:
     try:
         return read_dotenv(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
-        raise _unreadable(path, str(error)) from None
+        raise _unreadable_file(path, str(error)) from None
 
 
-def _unreadable(path: Path, why: str) -> UserError:
+def _unreadable_file(path: Path, why: str) -> UserError:
     return UserError(
         phrase("{path} cannot be read: {why}. Mend or remove it.", path=str(path), why=why)
     )

@@ -40,28 +40,32 @@ def start(argv: "list[str]") -> int:
     from config import language
     from modules.translator import Translator
     from utils.i18n import UserError, phrase
-    from utils.system.streams import OutputLost, complete, print_error
+    from utils.system.streams import OutputLost, print_error, repair_streams
 
-    complete()
-    words = Translator.of(language())
+    repair_streams()
+    translator = Translator.of(language())
     try:
-        code = run_with_packages(argv, words)
+        code = run_with_packages(argv, translator)
         sys.stdout.flush()
         return code
-    except UserError as problem:
-        print_error(words.say(problem.what))
+    except UserError as error:
+        print_error(translator.render(error.message))
         return 2
-    except OutputLost as lost:
-        if lost.is_unread:
+    except OutputLost as output_error:
+        if output_error.is_broken_pipe:
             return 0
-        print_error(words.say(phrase("The output cannot be written: {why}.", why=lost.why)))
+        print_error(
+            translator.render(
+                phrase("The output cannot be written: {why}.", why=output_error.reason)
+            )
+        )
         return 1
 
 
-def run_with_packages(argv: "list[str]", words: "Translator") -> int:
+def run_with_packages(argv: "list[str]", translator: "Translator") -> int:
     """Make sure of the packages, then run; return the exit code. Raises `UserError`."""
     from config import ROOT, VERSION
-    from utils.bootstrap import ensure
+    from utils.bootstrap import ensure_environment
     from utils.system.streams import print_error
 
     if argv == ["--version"]:
@@ -70,18 +74,18 @@ def run_with_packages(argv: "list[str]", words: "Translator") -> int:
     if argv == ["--help"]:
         from modules.cli.option_specs import help_text
 
-        sys.stdout.write(f"{help_text(words)}\n")
+        sys.stdout.write(f"{help_text(translator)}\n")
         return 0
-    ensure(
+    ensure_environment(
         str(ROOT),
         packages=PACKAGES,
         requirements="requirements.txt",
         folder=".venv",
-        say=lambda what: print_error(words.say(what)),
+        print_message=lambda what: print_error(translator.render(what)),
     )
     from modules.assembly import run
 
-    return run(argv, words)
+    return run(argv, translator)
 
 
 if __name__ == "__main__":

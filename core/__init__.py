@@ -1,4 +1,4 @@
-"""The heart: turns, history, tools and commands, with no SDK, no socket and no colour.
+"""The core: turns, history, tools and commands, with no SDK, no socket and no colour.
 
 - conversation/   The conversation: its records, what of them is sent, and how it is kept.
 - loop/           The loop: one turn from the message to the last word, and who must be asked on the
@@ -14,7 +14,7 @@
 - hooks           The hooks of features: each names one thing that a feature may take part in.
 - main_terminal   The terminal: one conversation about one project folder.
 - model_choice    The choice of a model, and what is said of its server: the same for every screen.
-- observer        Watching a terminal at work, without a part in it.
+- observer        Observer of a terminal at work, without a part in it.
 - redaction       Texts that must not be seen as they are, changed wherever they stand in a value.
 - session         The session that a terminal is in: begun, resumed, gone back in, left.
 - session_choice  Choosing among sessions by a number, where ids are shown to a person.

@@ -62,7 +62,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchCard:
-    """What a search in the folder found; *total* may be more than the hits carried.
+    """Hits of a search in the folder; *total* may be more than the hits carried.
 
     *too_large* counts the files that were not searched for their size; *is_cut_short* tells of a
     search that its limit ended before it was done.

@@ -1,6 +1,6 @@
 """The slash commands of the terminal itself: text in, cards out, the same on both screens.
 
-Commands about one subject (focus, notes, memory, …) stand in the family of that subject.
+Commands about one subject (focus, notes, memory, …) stand in the feature of that subject.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from core.feature_set import FeatureSet
 from core.loop.approval import MODES, Approval, ApprovalMode
 from core.loop.thinking import Mode
 from core.model_choice import served, set_fields
-from core.session_choice import SessionChoice, when
+from core.session_choice import SessionChoice, format_time
 from core.tools import Risk, Toolbox
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.completion import Usage
-from utils.text.nearest import nearest
+from utils.text.nearest import with_suggestion
 
 Row = tuple[Text, ...]
-PARTS = {
+PART_LABELS = {
     "system": phrase("instructions"),
     "tools": phrase("tools"),
     "context": phrase("focus, notes, memory"),
     "talk": phrase("conversation"),
     "answers": phrase("tool answers"),
 }
-_SAID_MODES: Mapping[ApprovalMode, Phrase] = {
+_MODE_LABELS: Mapping[ApprovalMode, Phrase] = {
     "guarded": phrase("guarded"),
     "ask": phrase("ask"),
     "read-only": phrase("read-only"),
@@ -40,13 +40,13 @@ _SAID_MODES: Mapping[ApprovalMode, Phrase] = {
 }
 
 
-def has_to_wait(name: str) -> Phrase:
-    """Return what is said of the command *name*, given while a turn runs."""
+def must_wait_message(name: str) -> Phrase:
+    """Return the message for the command *name*, given while a turn runs."""
     return phrase("{command} has to wait: a task runs.", command=name)
 
 
 class CommandContext(Protocol):
-    """What the commands need of the terminal."""
+    """Everything that the commands need of the terminal."""
 
     model: Any
     mode: Mode
@@ -66,22 +66,22 @@ class CommandContext(Protocol):
     @property
     def session(self) -> str: ...
     @property
-    def held(self) -> Phrase | None: ...
+    def locked_by(self) -> Phrase | None: ...
     @property
     def usage(self) -> Usage: ...
     @property
     def context_used(self) -> tuple[int, int]: ...
-    def parts(self) -> dict[str, int]: ...
+    def tokens_by_part(self) -> dict[str, int]: ...
     def new(self) -> None: ...
-    def resume(self, start: str = "") -> str: ...
+    def resume(self, id_prefix: str = "") -> str: ...
     def compact(self) -> Phrase: ...
 
 
 class Commands(Feature):
-    """What a person can ask of the terminal without a model."""
+    """Commands that a person can give to the terminal without a model."""
 
-    def __init__(self, desk: CommandContext) -> None:
-        self._desk = desk
+    def __init__(self, context: CommandContext) -> None:
+        self._context = context
         self._choice = SessionChoice()
 
     @command(
@@ -90,7 +90,7 @@ class Commands(Feature):
         is_concurrent=True,
     )
     def help(self, _: str) -> Card:
-        rows = tuple((c.usage, c.help) for c in self._desk.commands.values())
+        rows = tuple((c.usage, c.help) for c in self._context.commands.values())
         return TableCard(phrase("Commands"), rows)
 
     @command(
@@ -117,7 +117,9 @@ class Commands(Feature):
         is_concurrent=True,
     )
     def tools(self, _: str) -> Card:
-        rows = tuple((tool.name, _RISKS[tool.risk], tool.summary) for tool in self._desk.tools)
+        rows = tuple(
+            (tool.name, _RISK_LABELS[tool.risk], tool.summary) for tool in self._context.tools
+        )
         columns = (phrase("tool"), phrase("risk"), phrase("what it does"))
         return TableCard(phrase("Tools"), rows, columns)
 
@@ -129,14 +131,14 @@ class Commands(Feature):
     )
     def history(self, _: str) -> Card:
         rows: list[Row] = []
-        for turn, record in self._desk.history.records:
+        for turn, record in self._context.history.records:
             match record:
                 case User(text):
                     rows.append((str(turn), phrase("you"), _first_line(text)))
                 case Assistant(text, calls=calls) if text or calls:
                     names = ", ".join(call.name for call in calls)
-                    said = [_first_line(text), f"→ {names}" if calls else ""]
-                    rows.append((str(turn), "Onefold", " ".join(filter(None, said))))
+                    parts = [_first_line(text), f"→ {names}" if calls else ""]
+                    rows.append((str(turn), "Onefold", " ".join(filter(None, parts))))
         return TableCard(phrase("History"), tuple(rows))
 
     @command(
@@ -147,12 +149,12 @@ class Commands(Feature):
     def sessions(self, _: str) -> Card:
         rows = tuple(
             (
-                f"{info.id}{' *' if info.id == self._desk.session else ''}",
-                when(info.updated),
+                f"{info.id}{' *' if info.id == self._context.session else ''}",
+                format_time(info.updated),
                 phrase("turns: {n}", n=info.turns),
                 info.title,
             )
-            for info in self._desk.store.sessions()
+            for info in self._context.store.sessions()
         )
         return TableCard(phrase("Sessions"), rows)
 
@@ -161,15 +163,15 @@ class Commands(Feature):
         "Go on with a session; without ID, choose one.",
         leads_to="known",
     )
-    def resume(self, rest: str) -> CommandAnswered:
-        if not rest and self._desk.offers_sessions:
-            found = self._desk.store.sessions()
-            return CommandAnswered("/resume", self._choice.offer(found, self._desk.session))
-        rest = self._choice.id_of(rest)
-        session = self._desk.resume(rest)
-        turns = self._desk.history.turn
-        said = phrase("Session {id} goes on, turns: {n}.", id=session, n=turns)
-        card = TextCard(said, self._desk.held or "")
+    def resume(self, argument: str) -> CommandAnswered:
+        if not argument and self._context.offers_sessions:
+            sessions = self._context.store.sessions()
+            return CommandAnswered("/resume", self._choice.offer(sessions, self._context.session))
+        argument = self._choice.id_of(argument)
+        session = self._context.resume(argument)
+        turns = self._context.history.turn
+        title = phrase("Session {id} goes on, turns: {n}.", id=session, n=turns)
+        card = TextCard(title, self._context.locked_by or "")
         return CommandAnswered("/resume", card, effect="session")
 
     @command(
@@ -178,7 +180,7 @@ class Commands(Feature):
         leads_to="new",
     )
     def new(self, _: str) -> CommandAnswered:
-        self._desk.new()
+        self._context.new()
         return CommandAnswered("/new", TextCard(phrase("A new session.")), effect="session")
 
     @command(
@@ -186,14 +188,16 @@ class Commands(Feature):
         "Search all sessions of this project.",
         is_concurrent=True,
     )
-    def search(self, rest: str) -> Card:
-        if not rest:
+    def search(self, argument: str) -> Card:
+        if not argument:
             raise UserError(phrase("Say what to search for: /search TEXT"))
         rows = tuple(
-            (found.session, when(found.when), found.role, found.snippet)
-            for found in self._desk.store.search(rest)
+            (match.session, format_time(match.when), match.role, match.snippet)
+            for match in self._context.store.search(argument)
         )
-        title = phrase("“{text}” in the sessions, found: {n}", text=_first_line(rest), n=len(rows))
+        title = phrase(
+            "“{text}” in the sessions, found: {n}", text=_first_line(argument), n=len(rows)
+        )
         return TableCard(title, rows)
 
     @command(
@@ -204,7 +208,7 @@ class Commands(Feature):
         button="compact",
     )
     def compact(self, _: str) -> Card:
-        return TextCard(self._desk.compact())
+        return TextCard(self._context.compact())
 
     @command(
         "/fast",
@@ -214,7 +218,7 @@ class Commands(Feature):
         button="fast",
     )
     def fast(self, _: str) -> Card:
-        self._desk.mode = "fast"
+        self._context.mode = "fast"
         return self._mode_card(phrase("Fast mode: the model acts without thinking first."))
 
     @command(
@@ -225,12 +229,12 @@ class Commands(Feature):
         button="think",
     )
     def think(self, _: str) -> Card:
-        self._desk.mode = "think"
+        self._context.mode = "think"
         return self._mode_card(phrase("Think-once mode: the first step of each task thinks."))
 
-    def _mode_card(self, said: Phrase) -> Card:
-        later = phrase("It holds from the next task on; this one goes on as it began.")
-        return TextCard(said, later if self._desk.is_in_turn else "")
+    def _mode_card(self, title: Phrase) -> Card:
+        note = phrase("It holds from the next task on; this one goes on as it began.")
+        return TextCard(title, note if self._context.is_in_turn else "")
 
     @command(
         "/model [NAME|forget|set FIELD=VALUE]",
@@ -238,28 +242,30 @@ class Commands(Feature):
         option="--model",
         shows_alone=True,
     )
-    def model(self, rest: str) -> Card:
-        if rest and self._desk.is_practice:
+    def model(self, argument: str) -> Card:
+        if argument and self._context.is_practice:
             raise UserError(
                 phrase(
                     "There is only the practice model here. For a real one leave, and start "
                     "without --offline."
                 )
             )
-        model = self._desk.model
-        if rest == "forget":
+        model = self._context.model
+        if argument == "forget":
             model.forget_profile()
-        elif rest.startswith("set "):
-            set_fields(model, rest.split()[1:])
-        elif rest:
-            model.model = served(model, rest.split()[0])
-        said = phrase("The model is {name}.", name=model.model)
-        learnt = model.profile.summary
-        note = phrase("What its server takes: {what}", what=learnt) if learnt else ""
-        if rest or self._desk.is_practice or not (names := model.models()):
-            return TextCard(said, note)
+        elif argument.startswith("set "):
+            set_fields(model, argument.split()[1:])
+        elif argument:
+            model.model = served(model, argument.split()[0])
+        title = phrase("The model is {name}.", name=model.model)
+        profile_summary = model.profile.summary
+        note = (
+            phrase("What its server takes: {what}", what=profile_summary) if profile_summary else ""
+        )
+        if argument or self._context.is_practice or not (names := model.models()):
+            return TextCard(title, note)
         rows: list[Row] = [(note,)] if note else []
-        return TableCard(said, (*rows, *((name,) for name in names)))
+        return TableCard(title, (*rows, *((name,) for name in names)))
 
     @command(
         "/approve [MODE]",
@@ -269,11 +275,11 @@ class Commands(Feature):
         shows_alone=True,
         button="approval",
     )
-    def approve(self, rest: str) -> Card:
-        if rest:
-            self._desk.approval.mode = _mode(rest)
-        always = ", ".join(self._desk.approval.patterns)
-        mode = _SAID_MODES[self._desk.approval.mode]
+    def approve(self, argument: str) -> Card:
+        if argument:
+            self._context.approval.mode = _parse_mode(argument)
+        always = ", ".join(self._context.approval.patterns)
+        mode = _MODE_LABELS[self._context.approval.mode]
         return TextCard(phrase("Approval: {mode}.", mode=mode), always)
 
     @command("/stop", "Stop the running task.")
@@ -289,44 +295,44 @@ class Commands(Feature):
         return CommandAnswered("/exit", effect="exit")
 
     def _status_rows(self) -> list[Row]:
-        desk = self._desk
-        used, limit = desk.context_used
-        model = phrase("practice model, no AI") if desk.is_practice else desk.model.model
-        mode = phrase("think once") if desk.mode == "think" else phrase("fast")
-        turns = phrase("turns: {n}", n=desk.history.turn)
+        context = self._context
+        used, limit = context.context_used
+        model = phrase("practice model, no AI") if context.is_practice else context.model.model
+        mode = phrase("think once") if context.mode == "think" else phrase("fast")
+        turns = phrase("turns: {n}", n=context.history.turn)
         session: Text = phrase("not begun")
-        if desk.session:
-            session = phrase("{id}, {turns}", id=desk.session, turns=turns)
+        if context.session:
+            session = phrase("{id}, {turns}", id=context.session, turns=turns)
         rows: list[Row] = [
-            (phrase("Project"), desk.project),
+            (phrase("Project"), context.project),
             (phrase("Model"), model),
             (phrase("Mode"), mode),
             (phrase("Session"), session),
-            (phrase("Steps"), phrase("at most {n} a task", n=desk.step_limit)),
-            (phrase("Context"), _of(used, limit)),
+            (phrase("Steps"), phrase("at most {n} a task", n=context.step_limit)),
+            (phrase("Context"), _share_of_limit(used, limit)),
             *(
-                (phrase("  for {part}", part=PARTS[part]), f"{tokens:,}")
-                for part, tokens in desk.parts().items()
+                (phrase("  for {part}", part=PART_LABELS[part]), f"{tokens:,}")
+                for part, tokens in context.tokens_by_part().items()
             ),
             *self._cost_rows(),
-            (phrase("Approval"), _SAID_MODES[desk.approval.mode]),
-            *((phrase("Always allowed"), pattern) for pattern in desk.approval.patterns),
+            (phrase("Approval"), _MODE_LABELS[context.approval.mode]),
+            *((phrase("Always allowed"), pattern) for pattern in context.approval.patterns),
         ]
-        if desk.held:
-            rows.append((phrase("Only reading"), desk.held))
-        if mended := desk.history.incidents:
+        if context.locked_by:
+            rows.append((phrase("Only reading"), context.locked_by))
+        if incidents := context.history.incidents:
             repaired = phrase(
                 "times: {n}; lost answers or records: {lost}, others put right: {mended}",
-                n=len(mended),
-                lost=sum(incident.get("lost", 0) for incident in mended),
-                mended=max(incident.get("mended", 0) for incident in mended),
+                n=len(incidents),
+                lost=sum(incident.get("lost", 0) for incident in incidents),
+                mended=max(incident.get("mended", 0) for incident in incidents),
             )
             rows.append((phrase("Repaired"), repaired))
-        rows += desk.store.status()
-        return [*rows, *desk.features.status()]
+        rows += context.store.status()
+        return [*rows, *context.features.status()]
 
     def _cost_rows(self) -> list[Row]:
-        usage = self._desk.usage
+        usage = self._context.usage
         hits = 100 * usage.cache_hit_tokens / usage.prompt_tokens if usage.prompt_tokens else 0
         return [
             (phrase("Requests"), str(usage.requests)),
@@ -344,33 +350,35 @@ class Commands(Feature):
         ]
 
     def _price(self, usage: Usage) -> Text:
-        if usage.requests and not usage.cost_usd and not self._desk.is_practice:
+        if usage.requests and not usage.cost_usd and not self._context.is_practice:
             return phrase("unknown: the settings have no price for this model")
         return f"${usage.cost_usd:.4f}"
 
 
-_MODES = ", ".join(MODES)
-_RISKS = {
+_MODE_NAMES = ", ".join(MODES)
+_RISK_LABELS = {
     Risk.READ: phrase("reads"),
     Risk.WRITE: phrase("writes"),
     Risk.RUN: phrase("runs programs"),
     Risk.NETWORK: phrase("uses the network"),
     Risk.DESTROY: phrase("deletes"),
 }
-_LONGEST = 100
+_MAX_SNIPPET = 100
 """Characters of one message in `/history`."""
 
 
-def _mode(name: str) -> ApprovalMode:
+def _parse_mode(name: str) -> ApprovalMode:
     """Return the approval mode called *name*. Raises `UserError` that names them all."""
     for mode in MODES:
         if mode == name:
             return mode
-    what = phrase("{mode} is no approval mode; use one of {modes}.", mode=name, modes=_MODES)
-    raise UserError(nearest(what, name, MODES))
+    message = phrase(
+        "{mode} is no approval mode; use one of {modes}.", mode=name, modes=_MODE_NAMES
+    )
+    raise UserError(with_suggestion(message, name, MODES))
 
 
-def _of(used: int, limit: int) -> Phrase:
+def _share_of_limit(used: int, limit: int) -> Phrase:
     return phrase(
         "{used} of {limit} tokens ({part} %)",
         used=f"{used:,}",
@@ -381,4 +389,4 @@ def _of(used: int, limit: int) -> Phrase:
 
 def _first_line(text: str) -> str:
     line = next((line for line in text.splitlines() if line.strip()), "")
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+    return line if len(line) <= _MAX_SNIPPET else line[: _MAX_SNIPPET - 1] + "…"

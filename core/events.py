@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.cards import Card, Change
-from core.conversation.messages import AnswerState
+from core.conversation.messages import ResultState
 from utils.i18n import Phrase
 from utils.llm.completion import Usage
 from utils.pictures import Picture
@@ -92,7 +92,7 @@ class StepFinished:
 
 @dataclass(frozen=True, slots=True)
 class ThoughtKept:
-    """What the thinking step concluded, carried on as text to the steps that do not think."""
+    """The conclusion of the thinking step, carried on as text to the steps that do not think."""
 
     text: str
 
@@ -149,7 +149,7 @@ class ToolOutput:
 class ToolFinished:
     call_id: str
     name: str
-    state: AnswerState
+    state: ResultState
     card: Card
     seconds: float
     changes: tuple[Change, ...] = ()
@@ -169,7 +169,7 @@ class CommandAnswered:
     changes: tuple[Change, ...] = ()
 
 
-Why = Literal["done", "stopped", "step_limit", "budget", "error", "interrupted"]
+EndReason = Literal["done", "stopped", "step_limit", "budget", "error", "interrupted"]
 """How a turn ended; "interrupted" is told only of a kept turn that Onefold did not outlive."""
 
 
@@ -181,7 +181,7 @@ class TurnFinished:
     model's own plan is left to do.
     """
 
-    why: Why
+    why: EndReason
     detail: Phrase | None = None
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0

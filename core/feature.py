@@ -23,7 +23,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class SessionHandle(Protocol):
-    """The conversation that families are part of, as far as they may touch it."""
+    """The conversation that features are part of, as far as they may touch it."""
 
     tools: Toolbox
     model: Any
@@ -35,24 +35,24 @@ class SessionHandle(Protocol):
     def history(self) -> History: ...
 
     def rewind(self, turn: int, key: int) -> None:
-        """Take back *turn* and all after it, with the state of the families; see `History`.
+        """Take back *turn* and all after it, with the state of the features; see `History`.
 
         Done again with the same *key*, after a kill, it does only the rest.
         """
 
-    def give_back(self, key: int) -> bool:
+    def undo_rewind(self, key: int) -> bool:
         """Take back the rewinding *key*; return whether there was one. As `rewind` after a kill."""
 
     def save_state(self) -> None:
-        """Keep what changed of the state of the families; it is durable on return."""
+        """Keep what changed of the state of the features; it is durable on return."""
 
-    def resume(self, start: str = "") -> str:
+    def resume(self, id_prefix: str = "") -> str:
         """Go on with another session."""
 
     def fork(self, turn: int) -> str:
         """Begin a session with all up to the end of *turn*; return its id."""
 
-    def blind(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return *text* without what nobody may see."""
 
 
@@ -60,25 +60,25 @@ class SessionHandle(Protocol):
 class Section:
     """A part of what the model should know now. *name* is its stable key; *text* what is true.
 
-    An empty *text* means that there is nothing to know. *changed* may give a shorter text for a
-    model that has been told *text* before in another version.
+    An empty *text* means that there is nothing to know. *describe_change* may give a shorter text
+    for a model that has been told *text* before in another version.
     """
 
     name: str
     text: str
-    changed: Callable[[str], str] | None = None
+    describe_change: Callable[[str], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PostRunConfirmation:
-    """What the person should decide about a call that is over: *card* shows what it did.
+    """A decision for the person about a call that is over: *card* shows what it did.
 
-    *put_back* takes all of it back; it raises `Problem` if that is not possible.
+    *revert* takes all of it back; it raises `UserError` if that is not possible.
     """
 
     why: Phrase
     card: Card
-    put_back: Callable[[], None]
+    revert: Callable[[], None]
 
 
 class Feature:
@@ -133,7 +133,7 @@ class Command:
     """A slash command of a session.
 
     *run* takes the rest of the line and returns a `Card`, or a `CommandAnswered` where the screen
-    has something to do as well. Raises `Problem` or `ToolError` for a mistake of the person.
+    has something to do as well. Raises `UserError` or `ToolError` for a mistake of the person.
     """
 
     spec: CommandSpec
@@ -152,12 +152,12 @@ class Command:
         return phrase(self.spec.help)
 
 
-def commands_of(family: object) -> Iterable[Command]:
-    """Return the commands of *family* in the order they are written."""
-    for name, value in vars(type(family)).items():
-        spec: CommandSpec | None = getattr(value, "__command__", None)
+def commands_of(feature: object) -> Iterable[Command]:
+    """Return the commands of *feature* in the order they are written."""
+    for name, member in vars(type(feature)).items():
+        spec: CommandSpec | None = getattr(member, "__command__", None)
         if spec is not None:
-            yield Command(spec, getattr(family, name))
+            yield Command(spec, getattr(feature, name))
 
 
 def buttons_of(commands: Iterable[Command]) -> dict[str, str]:

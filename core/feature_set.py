@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from core.cards import Card, Change
 from core.feature import Feature, PostRunConfirmation, Section, SessionHandle
@@ -30,12 +30,13 @@ from core.hooks import (
     RemembersWork,
     RestsAfterTurns,
 )
-from core.loop.approval_flow import preview
-from core.redaction import mapped
+from core.loop.approval_flow import arguments_preview
+from core.redaction import map_strings
 from core.tools import Risk, Tool
 from utils.i18n import Phrase, Text
 
-CHANGING = frozenset({Risk.WRITE, Risk.RUN, Risk.DESTROY})
+Kind = TypeVar("Kind")
+CHANGING_RISKS = frozenset({Risk.WRITE, Risk.RUN, Risk.DESTROY})
 
 
 class FeatureSet:
@@ -47,6 +48,7 @@ class FeatureSet:
     def __init__(self, features: Sequence[Feature]) -> None:
         for one in features:
             _check_hooks(one)
+        self._features = tuple(features)
         self._contexts = [one for one in features if isinstance(one, ProvidesContext)]
         self._preparing = [one for one in features if isinstance(one, PreparesContext)]
         self._statuses = [one for one in features if isinstance(one, ProvidesStatus)]
@@ -68,6 +70,13 @@ class FeatureSet:
         self._states = [one for one in features if isinstance(one, KeepsState)]
         self._resources = [one for one in features if isinstance(one, HoldsResources)]
 
+    def __iter__(self) -> Iterator[Feature]:
+        return iter(self._features)
+
+    def find(self, kind: type[Kind]) -> Kind | None:
+        """Return the feature that is a *kind*, None where there is none."""
+        return next((one for one in self._features if isinstance(one, kind)), None)
+
     # --- what the model and the person are told --------------------------------------------------
 
     def before_request(self) -> None:
@@ -87,102 +96,102 @@ class FeatureSet:
         """Return what the person should see and was not told yet; it counts as told."""
         return [warning for one in self._warning for warning in one.warnings()]
 
-    def standing(self) -> str:
+    def state_fingerprint(self) -> str:
         """Return a short text that is another when the folder or the todos are."""
-        return "\n".join(filter(None, (one.standing() for one in self._progress)))
+        return "\n".join(filter(None, (one.state_fingerprint() for one in self._progress)))
 
-    def recaps(self) -> list[str]:
+    def compaction_notes(self) -> list[str]:
         """Return what the model must not forget when older turns are left out."""
-        return [one.recap() for one in self._work]
+        return [one.compaction_notes() for one in self._work]
 
-    def still_open(self) -> Phrase | None:
+    def unfinished_work(self) -> Phrase | None:
         """Return what the person should know is left to do."""
-        told = (one.still_open() for one in self._work)
-        return next((what for what in told if what), None)
+        reminders = (one.unfinished_work() for one in self._work)
+        return next((reminder for reminder in reminders if reminder), None)
 
-    def blind(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return *text* without what nobody may see; see `core.redaction.Redactor`."""
         for one in self._redactors:
-            text = one.blind(text)
+            text = one.redact(text)
         return text
 
-    def unsure(self, text: str) -> int:
+    def partial_secret_length(self, text: str) -> int:
         """Return how many characters at the end may begin something that nobody may see."""
-        return max((one.unsure(text) for one in self._redactors), default=0)
+        return max((one.partial_secret_length(text) for one in self._redactors), default=0)
 
     # --- calls -----------------------------------------------------------------------------------
 
-    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+    def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         """Return why a call needs the person's leave even in guarded mode, or None."""
-        concerns = (one.concern(tool, arguments) for one in self._flagging)
-        return next((concern for concern in concerns if concern), None)
+        reasons = (one.approval_reason(tool, arguments) for one in self._flagging)
+        return next((reason for reason in reasons if reason), None)
 
     def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card:
         """Return what a call would do, for the person: nothing in it that nobody may see."""
-        given = self.reveal(tool, arguments)
-        previews = (one.preview(tool, given) for one in self._previews)
+        unredacted = self.unredact(tool, arguments)
+        previews = (one.preview(tool, unredacted) for one in self._previews)
         card = next((card for card in previews if card), None)
-        return mapped(card or preview(tool, arguments), self.blind)
+        return map_strings(card or arguments_preview(tool, arguments), self.redact)
 
-    def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def unredact(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return *arguments* with what was hidden from the model, where *tool* may have it."""
         for one in self._redactors:
-            arguments = one.reveal(tool, arguments)
+            arguments = one.unredact(tool, arguments)
         return arguments
 
     def before_call(self, tool: Tool, call_id: str, turn: int) -> None:
         """Be told that *tool* is about to run. Raises `UserError` when it must not."""
         for one in self._recorders if changes_files(tool) else ():
-            one.before(call_id, turn)
+            one.before_call(call_id, turn)
 
     def after_call(self, tool: Tool, call_id: str, turn: int) -> None:
         """Be told that *tool* is over, before its answer is recorded."""
         for one in self._recorders if changes_files(tool) else ():
-            one.after(call_id, turn)
+            one.after_call(call_id, turn)
 
     def confirm_after(self, tool: Tool, call_id: str) -> PostRunConfirmation | None:
         """Return what the person must decide about a call that is over."""
         if tool.risk is not Risk.RUN:
             return None
-        doubts = (one.doubt(call_id) for one in self._confirming)
+        doubts = (one.confirm_after(call_id) for one in self._confirming)
         return next((doubt for doubt in doubts if doubt), None)
 
     def on_files_changed(self, changes: Sequence[Change]) -> None:
         """Be told what a call did to the files."""
         for one in self._file_followers if changes else ():
-            one.follow(changes)
+            one.on_files_changed(changes)
 
     # --- turns and the session -------------------------------------------------------------------
 
     def on_turn_start(self) -> None:
         """Be told that a turn is about to begin, before it has a number."""
         for one in self._starting:
-            one.prepare()
+            one.on_turn_start()
 
     def on_turn_finished(self) -> None:
         """Be told that the turn came to its end, which nobody has seen yet."""
         for one in self._finishing:
-            one.finish()
+            one.on_turn_finished()
 
     def on_turn_end(self) -> None:
         """Be told that the turn is over, however it ended."""
         for one in self._resting:
-            one.rest()
+            one.on_turn_end()
 
     def bind(self, session: SessionHandle) -> None:
         """Be told once which conversation they are part of."""
         for one in self._bound:
-            one.meet(session)
+            one.bind(session)
 
     def on_session_changed(self, session: str) -> None:
         """Be told that *session* is the one from now on, "" being one that is yet to begin."""
         for one in self._session_followers:
-            one.enter(session)
+            one.on_session_changed(session)
 
     def on_fork(self, session: str, copy: str, turn: int) -> None:
         """Be told that *copy* was made of *session* up to the end of *turn*."""
         for one in self._fork_followers:
-            one.forked(session, copy, turn)
+            one.on_fork(session, copy, turn)
 
     def state(self) -> dict[str, Any]:
         """Return what of them belongs to the session, by name, as JSON values."""
@@ -196,7 +205,7 @@ class FeatureSet:
     def on_rewind(self, state: Mapping[str, Any]) -> None:
         """Be told that the conversation went to another moment, when its state was *state*."""
         for one in self._states:
-            one.go_back(dict(state))
+            one.on_rewind(dict(state))
 
     def close(self) -> None:
         """Let go of what is held open; nothing is asked of them after that."""
@@ -214,4 +223,4 @@ def _check_hooks(feature: Feature) -> None:
 
 def changes_files(tool: Tool) -> bool:
     """Return whether a call of *tool* may change the project folder."""
-    return tool.risk in CHANGING and not tool.spec.touches_nothing
+    return tool.risk in CHANGING_RISKS and not tool.spec.touches_nothing

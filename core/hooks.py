@@ -47,17 +47,17 @@ class ProvidesWarnings(ABC):
 
 class RemembersWork(ABC):
     @abstractmethod
-    def recap(self) -> str:
+    def compaction_notes(self) -> str:
         """Return what the model must not forget when older turns are left out, "" for nothing."""
 
     @abstractmethod
-    def still_open(self) -> Phrase | None:
+    def unfinished_work(self) -> Phrase | None:
         """Return what the person should know is left to do when a turn ends."""
 
 
 class MarksProgress(ABC):
     @abstractmethod
-    def standing(self) -> str:
+    def state_fingerprint(self) -> str:
         """Return a short text that is another when something was brought about, "" for nothing.
 
         Asked after every call: be quick.
@@ -66,15 +66,15 @@ class MarksProgress(ABC):
 
 class RedactsText(ABC):
     @abstractmethod
-    def blind(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return *text* with names in the place of what nobody may see; see `core.redaction`."""
 
     @abstractmethod
-    def unsure(self, text: str) -> int:
+    def partial_secret_length(self, text: str) -> int:
         """Return how many characters at the end may begin something that nobody may see."""
 
     @abstractmethod
-    def reveal(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    def unredact(self, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return *arguments* with what nobody may see in the place of its names."""
 
 
@@ -83,7 +83,7 @@ class RedactsText(ABC):
 
 class FlagsCalls(ABC):
     @abstractmethod
-    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+    def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         """Return why this call needs the person's leave even in guarded mode, or None."""
 
 
@@ -98,26 +98,26 @@ class PreviewsCalls(ABC):
 
 class RecordsCalls(ABC):
     @abstractmethod
-    def before(self, call_id: str, turn: int) -> None:
+    def before_call(self, call_id: str, turn: int) -> None:
         """Be told that a call that may change the folder is about to run.
 
-        Raises `Problem` when it must not.
+        Raises `UserError` when it must not.
         """
 
     @abstractmethod
-    def after(self, call_id: str, turn: int) -> None:
+    def after_call(self, call_id: str, turn: int) -> None:
         """Be told that such a call is over, however it ended."""
 
 
 class ConfirmsCalls(ABC):
     @abstractmethod
-    def doubt(self, call_id: str) -> PostRunConfirmation | None:
+    def confirm_after(self, call_id: str) -> PostRunConfirmation | None:
         """Return what is to be decided about a call that is over before anything goes on."""
 
 
 class FollowsFiles(ABC):
     @abstractmethod
-    def follow(self, changes: Sequence[Change]) -> None:
+    def on_files_changed(self, changes: Sequence[Change]) -> None:
         """Take note of what a call did to the files."""
 
 
@@ -126,19 +126,19 @@ class FollowsFiles(ABC):
 
 class PreparesTurns(ABC):
     @abstractmethod
-    def prepare(self) -> None:
+    def on_turn_start(self) -> None:
         """Be told that a turn is about to begin, before it has a number."""
 
 
 class FinishesTurns(ABC):
     @abstractmethod
-    def finish(self) -> None:
+    def on_turn_finished(self) -> None:
         """Be told that the turn came to its end, which nobody has seen yet."""
 
 
 class RestsAfterTurns(ABC):
     @abstractmethod
-    def rest(self) -> None:
+    def on_turn_end(self) -> None:
         """Be told that the turn is over, however it ended."""
 
 
@@ -147,19 +147,19 @@ class RestsAfterTurns(ABC):
 
 class BindsToSession(ABC):
     @abstractmethod
-    def meet(self, talk: SessionHandle) -> None:
+    def bind(self, session_handle: SessionHandle) -> None:
         """Be told once which conversation it is part of."""
 
 
 class FollowsSession(ABC):
     @abstractmethod
-    def enter(self, session: str) -> None:
+    def on_session_changed(self, session: str) -> None:
         """Be told that *session* is the one from now on, "" being one that is yet to begin."""
 
 
 class FollowsForks(ABC):
     @abstractmethod
-    def forked(self, session: str, copy: str, turn: int) -> None:
+    def on_fork(self, session: str, copy: str, turn: int) -> None:
         """Be told that *copy* was made of *session* up to the end of *turn*."""
 
 
@@ -172,7 +172,7 @@ class KeepsState(ABC):
     def restore(self, state: dict[str, Any]) -> None:
         """Take back *state*; names that are missing mean the initial state."""
 
-    def go_back(self, state: dict[str, Any]) -> None:
+    def on_rewind(self, state: dict[str, Any]) -> None:
         """Be told that the conversation went to another moment, when its state was *state*."""
         self.restore(state)
 

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from datetime import date
 from difflib import get_close_matches
 from posixpath import normpath
 
 from core.cards import Card, TextCard
-from core.commands import Commands, has_to_wait
-from core.conversation.context_updates import news
+from core.commands import Commands, must_wait_message
+from core.conversation.context_updates import context_diff
 from core.conversation.context_window import ContextWindow
-from core.conversation.history import BROKEN_OFF, History, lost
+from core.conversation.history import INTERRUPTED_TEXT, History, lost_result
 from core.conversation.messages import Record, ToolCall, User, Wire
 from core.conversation.store import Store
-from core.conversation.transcript import ended
+from core.conversation.transcript import turn_end_record
 from core.events import CommandAnswered, TurnFinished, TurnStarted, Warned
 from core.feature import Command, Feature, Section, commands_of
 from core.feature_set import FeatureSet
 from core.loop.approval import Approval, ApprovalMode
 from core.loop.thinking import Mode
 from core.loop.turn_context import Turn
-from core.observer import Observer, observed
-from core.redaction import mapped
+from core.observer import Observer, observe
+from core.redaction import map_strings
 from core.session import NamedModel, SessionManager
 from core.tools import Outcome, Tool, Toolbox, ToolError
 from utils.i18n import Phrase, UserError, phrase
 from utils.llm.completion import Usage
 from utils.pictures import Picture
 from utils.text.clean import visible
-from utils.text.lines import without_halves
+from utils.text.lines import replace_lone_surrogates
 from utils.waiting import Stop
 
 
@@ -39,16 +39,16 @@ from utils.waiting import Stop
 class MainTerminal:
     """Owns the session, the features, the model's window and the settings of one conversation.
 
-    `ask` is the one way in, for a task and for a slash command alike; what happens comes out as
-    events. One turn at a time: a second `ask` must wait until the first is exhausted or closed.
+    `run_line` is the one way in, for a task and for a slash command alike; the result comes as
+    events. One turn at a time: a second `run_line` must wait until the first is done or closed.
     """
 
     model: NamedModel
-    families: Sequence[Feature]
+    feature_list: InitVar[Sequence[Feature]]
     store: Store
     project: str
-    system_text: str
-    files: Callable[[], Sequence[str]] = tuple
+    system_prompt: str
+    list_paths: Callable[[], Sequence[str]] = tuple
     mode: Mode = "fast"
     approval_mode: ApprovalMode = "guarded"
     step_limit: int = 20
@@ -57,86 +57,90 @@ class MainTerminal:
     is_practice: bool = False
     stop: Stop = field(default_factory=Stop)
     today: Callable[[], date] = date.today
-    digest_prompt: str = ""
-    """What asks the model to sum a conversation up; without it nothing is summed up."""
-    pictures_in: Callable[[str], Sequence[Picture]] = lambda _: ()
+    summary_prompt: str = ""
+    """The prompt that asks the model for a summary; without it nothing is summed up."""
+    load_pictures: Callable[[str], Sequence[Picture]] = lambda _: ()
     """Keeps the pictures that a typed line names by their paths. Raises `UserError`."""
     observer: Observer | None = None
     offers_sessions: bool = False
     """Whether `/resume` without an ID shows what there is; else it takes the newest."""
     reads_along: bool = True
-    """Whether a session that another Onefold runs may be looked at (`held` says who does)."""
+    """Whether a session that another Onefold runs may be looked at (`locked_by` says who does)."""
 
-    def __post_init__(self) -> None:
-        self.tools = Toolbox.of(self.families)
-        self.features = FeatureSet(self.families)
-        self.approval = Approval(self.approval_mode, self.features.concern)
+    def __post_init__(self, feature_list: Sequence[Feature]) -> None:
+        self.features = FeatureSet(feature_list)
+        self.tools = Toolbox.of(self.features)
+        self.approval = Approval(self.approval_mode, self.features.approval_reason)
         self.sessions = SessionManager(self)
         self.window = ContextWindow(self)
         self.is_in_turn = False
-        everyone = [Commands(self), *self.families]
+        command_sources = [Commands(self), *self.features]
         self.commands: Mapping[str, Command] = {
-            command.name: command for family in everyone for command in commands_of(family)
+            command.name: command for feature in command_sources for command in commands_of(feature)
         }
         self.features.bind(self)
 
     # --- in: a line ------------------------------------------------------------------------------
 
-    def ask(
+    def run_line(
         self, line: str, pictures: Sequence[Picture] | None = None, queued: Sequence[str] = ()
     ) -> Turn:
         """Put *line* to the model, or run it when it is a slash command; yield all that follows.
 
-        With *pictures* it is never a command; None stands for those that `pictures_in` finds in it.
-        *queued* are the ids under which it waited. A stop from before counts no more; one that
+        With *pictures* it is never a command; None stands for those that `load_pictures` finds in
+        it. *queued* are the ids under which it waited. A stop from before counts no more; one that
         comes from now on ends what follows.
         """
         self.stop.clear()
-        return self._watched(self._ask(without_halves(line), pictures, tuple(queued)))
+        return self._with_observer(
+            self._run_line(replace_lone_surrogates(line), pictures, tuple(queued))
+        )
 
-    def _watched(self, turn: Turn) -> Turn:
-        return observed(turn, self.observer) if self.observer else turn
+    def _with_observer(self, turn: Turn) -> Turn:
+        return observe(turn, self.observer) if self.observer else turn
 
-    def _ask(self, line: str, given: Sequence[Picture] | None, queued: tuple[str, ...]) -> Turn:
+    def _run_line(
+        self, line: str, attached: Sequence[Picture] | None, queued: tuple[str, ...]
+    ) -> Turn:
         from core.loop.turn import run_turn  # a prompt is there sooner without it
 
-        pictures = tuple(self.pictures_in(line) if given is None else given)
+        pictures = tuple(self.load_pictures(line) if attached is None else attached)
         if line.startswith("/") and not pictures:
             yield self._run_command(line)
             return
         self.sessions.take_over()
         self.sessions.begin_turn()
-        line, pictures = mapped((line, pictures), self.features.blind)
+        line, pictures = map_strings((line, pictures), self.features.redact)
         self.history.turn += 1
         self.window.next_turn()
-        self._tell()
+        self._record_context_updates()
         self.record(User(line, pictures, queued=queued))
         yield TurnStarted(line, self.history.turn, pictures)
         for warning in self.warnings():
             yield Warned(warning)
-        yield from self._in_turn(run_turn(self))
+        yield from self._track_turn(run_turn(self))
 
     @property
-    def is_asking(self) -> bool:
-        """Whether the session was left at a question about a call, and is ours: see `go_on`."""
-        calls = self.history.asked
-        if self.held or self.is_in_turn or not calls:
+    def has_open_question(self) -> bool:
+        """Whether the session was left at a question, and is ours: see `resume_turn`."""
+        calls = self.history.unanswered_calls
+        if self.locked_by or self.is_in_turn or not calls:
             return False
         try:
             tool = self.tools.find(calls[0].name)
-            leave = self.approval.judge(tool, tool.arguments(calls[0]), was_asked=True)
+            decision = self.approval.decide(tool, tool.arguments(calls[0]), was_asked=True)
         except ToolError:  # there is no such tool any more
             return False
-        return leave.verdict == "ask"
+        return decision.verdict == "ask"
 
-    def go_on(self) -> Turn:
+    def resume_turn(self) -> Turn:
         """Ask again what was asked when the session was left, and go on with its turn."""
         from core.loop.turn import PausedTurn, run_turn
 
         self.stop.clear()
-        return self._watched(self._in_turn(run_turn(self, PausedTurn.of(self.history))))
+        return self._with_observer(self._track_turn(run_turn(self, PausedTurn.of(self.history))))
 
-    def _in_turn(self, turn: Turn) -> Turn:
+    def _track_turn(self, turn: Turn) -> Turn:
         self.is_in_turn = True
         try:
             yield from turn
@@ -145,93 +149,95 @@ class MainTerminal:
             self.features.on_turn_end()
 
     def _run_command(self, line: str) -> CommandAnswered:
-        name, _, rest = without_halves(line).strip().partition(" ")
+        name, _, argument = replace_lone_surrogates(line).strip().partition(" ")
         if name not in self.commands:
-            unknown = TextCard(self._unknown(name))
-            return mapped(CommandAnswered(name, unknown, ok=False), self.features.blind)
-        command, rest = self.commands[name], rest.strip()
-        answer = self.perform(name, lambda: command.run(rest))
-        return answer if answer.ok else self._with_near_path(answer, command, rest)
+            unknown = TextCard(self._unknown_command(name))
+            return map_strings(CommandAnswered(name, unknown, ok=False), self.features.redact)
+        command, argument = self.commands[name], argument.strip()
+        answer = self.perform(name, lambda: command.run(argument))
+        return answer if answer.ok else self._suggest_path(answer, command, argument)
 
-    def _with_near_path(
-        self, answer: CommandAnswered, command: Command, rest: str
+    def _suggest_path(
+        self, answer: CommandAnswered, command: Command, arguments: str
     ) -> CommandAnswered:
         """Return *answer*, with the file that was probably meant by one that is not there."""
-        said = rest.split() if "PATH…" in command.usage else rest.split()[:1]
-        if "PATH" not in command.usage or not isinstance(answer.card, TextCard) or not said:
+        paths = arguments.split() if "PATH…" in command.usage else arguments.split()[:1]
+        if "PATH" not in command.usage or not isinstance(answer.card, TextCard) or not paths:
             return answer
-        files = list(self.files())
-        if not (missing := next((path for path in said if normpath(path) not in files), "")):
+        files = list(self.list_paths())
+        if not (missing := next((path for path in paths if normpath(path) not in files), "")):
             return answer
-        named = {path.rpartition("/")[2]: path for path in reversed(files)}
-        near = get_close_matches(missing.rpartition("/")[2], named, n=1)
-        if not near or not isinstance(answer.card.title, Phrase):
+        path_by_name = {path.rpartition("/")[2]: path for path in reversed(files)}
+        matches = get_close_matches(missing.rpartition("/")[2], path_by_name, n=1)
+        if not matches or not isinstance(answer.card.title, Phrase):
             return answer
         title = phrase(
             "{problem} Did you mean {near}?",
             problem=answer.card.title,
-            near=visible(named[near[0]]),
+            near=visible(path_by_name[matches[0]]),
         )
-        return replace(answer, card=mapped(replace(answer.card, title=title), self.features.blind))
+        return replace(
+            answer, card=map_strings(replace(answer.card, title=title), self.features.redact)
+        )
 
-    def beside(self, line: str) -> CommandAnswered:
+    def run_concurrently(self, line: str) -> CommandAnswered:
         """Run a slash command while a turn runs, from any thread; one that cannot says so."""
         name = line.split(maxsplit=1)[0]
         if name in self.commands and not self.commands[name].spec.is_concurrent:
-            return CommandAnswered(name, TextCard(has_to_wait(name)), ok=False)
+            return CommandAnswered(name, TextCard(must_wait_message(name)), ok=False)
         return self._run_command(line)
 
-    def perform(self, name: str, work: Callable[[], Card | CommandAnswered]) -> CommandAnswered:
-        """Do *work* as the command *name*; a mistake of the person becomes its answer."""
+    def perform(self, name: str, action: Callable[[], Card | CommandAnswered]) -> CommandAnswered:
+        """Do *action* as the command *name*; a mistake of the person becomes its answer."""
         try:
-            if self.held and name in self.commands and self.commands[name].spec.takes_back:
+            if self.locked_by and name in self.commands and self.commands[name].spec.takes_back:
                 self.sessions.take_over()
-            answer = work()
+            answer = action()
         except (UserError, ToolError) as error:
-            answer = CommandAnswered(name, TextCard(error.what), ok=False)
+            answer = CommandAnswered(name, TextCard(error.message), ok=False)
         else:
             if not isinstance(answer, CommandAnswered):
                 answer = CommandAnswered(name, answer)
             self.features.on_files_changed(answer.changes)
             self.save_state()
-        answer = mapped(answer, self.features.blind)
+        answer = map_strings(answer, self.features.redact)
         if self.observer:
-            self.observer.answered(answer)
+            self.observer.on_command_answered(answer)
         return answer
 
-    def _unknown(self, name: str) -> Phrase:
-        near = get_close_matches(name.lower(), self.commands, n=1)
-        if not near:
+    def _unknown_command(self, name: str) -> Phrase:
+        matches = get_close_matches(name.lower(), self.commands, n=1)
+        if not matches:
             return phrase("There is no command {name}; /help lists all.", name=name)
         return phrase(
             "There is no command {name}. Did you mean {near}? /help lists all.",
             name=name,
-            near=near[0],
+            near=matches[0],
         )
 
     # --- what a turn needs (core.loop.turn_context.TurnContext) ---------------------------------
 
     def before_request(self) -> None:
         """Keep what the model is to be told before it is asked, and see to it that it fits."""
-        self._tell()
+        self._record_context_updates()
         self.save_state()  # looking at files for what is told, a feature may have followed one
-        self.window.fit()
+        self.window.drop_oldest_turns()
 
-    def request(self) -> list[Wire]:
+    def build_request(self) -> list[Wire]:
         """Return the messages of the next model call: each one a continuation of the last."""
-        return [{"role": "system", "content": self.system_text}, *self.history.wire()]
+        return [{"role": "system", "content": self.system_prompt}, *self.history.messages()]
 
-    def requested(self, messages: Sequence[Wire]) -> None:
+    def announce_request(self, messages: Sequence[Wire]) -> None:
         if self.observer:
-            self.observer.requested(messages)
+            self.observer.on_request(messages)
 
     def was_asked(self, call_id: str) -> bool:
-        return call_id in [call.id for call in self.history.asked[:1]]
+        return call_id in [call.id for call in self.history.unanswered_calls[:1]]
 
-    def break_off(self, calls: Iterable[ToolCall]) -> None:
-        if not self.history.asked:
+    def on_abandoned(self, calls: Iterable[ToolCall]) -> None:
+        if not self.history.unanswered_calls:
             for call in calls:
-                self.record(lost(call, BROKEN_OFF))
+                self.record(lost_result(call, INTERRUPTED_TEXT))
 
     def before_call(self, tool: Tool, call_id: str) -> None:
         self.features.before_call(tool, call_id, self.history.turn)
@@ -239,19 +245,19 @@ class MainTerminal:
     def after_call(self, tool: Tool, call_id: str) -> None:
         self.features.after_call(tool, call_id, self.history.turn)
 
-    def follow(self, outcome: Outcome) -> None:
+    def on_files_changed(self, outcome: Outcome) -> None:
         self.features.on_files_changed(outcome.changes)
         self.save_state()
 
     def warnings(self) -> Sequence[Phrase]:
         return [*self.store.warnings(), *self.features.warnings()]
 
-    def finish(self, end: TurnFinished) -> None:
+    def on_turn_finished(self, end: TurnFinished) -> None:
         if end.why != "done":  # the model's last word says that itself
-            self.record(ended(self.history.turn, end))
+            self.record(turn_end_record(self.history.turn, end))
         self.features.on_turn_finished()
 
-    def spent(self) -> Phrase | None:
+    def over_budget_reason(self) -> Phrase | None:
         if not self.budget_usd or self.usage.cost_usd < self.budget_usd:
             return None
         return phrase(
@@ -259,17 +265,17 @@ class MainTerminal:
             budget=f"{self.budget_usd:g}",
         )
 
-    # --- what the model is told ------------------------------------------------------------------
+    # --- context for the model -----------------------------------------------------------------
 
-    def _tell(self) -> None:
+    def _record_context_updates(self) -> None:
         self.features.before_request()
-        if told := news(self.history.told, self._sections()):
-            self.record(told)
+        if update := context_diff(self.history.context_sent, self._context_sections()):
+            self.record(update)
 
-    def _sections(self) -> list[Section]:
-        here = f"You are in {self.project} ({sys.platform}); paths begin here."
-        place = f"{here} Today: {self.today()}."
-        sections = [Section("place", place)]
+    def _context_sections(self) -> list[Section]:
+        location = f"You are in {self.project} ({sys.platform}); paths begin here."
+        location_and_date = f"{location} Today: {self.today()}."
+        sections = [Section("place", location_and_date)]
         if self.approval.mode == "read-only":
             sections.append(
                 Section("approval", "This session is read-only: change and run nothing.")
@@ -280,7 +286,7 @@ class MainTerminal:
 
     @property
     def usage(self) -> Usage:
-        """What the session has used so far."""
+        """Everything that the session has used so far."""
         return self.history.usage
 
     @property
@@ -288,9 +294,9 @@ class MainTerminal:
         """Return (tokens of the next request as far as known, the model's limit)."""
         return self.window.used, self.window.limit
 
-    def parts(self) -> dict[str, int]:
+    def tokens_by_part(self) -> dict[str, int]:
         """Return an estimate of the tokens of the next request by part."""
-        return self.window.parts()
+        return self.window.tokens_by_part()
 
     def compact(self) -> Phrase:
         """Sum up all turns but the last; say how that went. Raises `UserError`."""
@@ -308,9 +314,9 @@ class MainTerminal:
         return self.sessions.history
 
     @property
-    def held(self) -> Phrase | None:
+    def locked_by(self) -> Phrase | None:
         """Who runs the session, where it may only be read."""
-        return self.sessions.held
+        return self.sessions.locked_by
 
     def record(self, record: Record) -> None:
         """Keep *record* without what nobody may see; it is durable on return."""
@@ -323,9 +329,9 @@ class MainTerminal:
         """Begin an empty session in the mode of this one; the first thing said makes it."""
         self.sessions.new()
 
-    def resume(self, start: str = "") -> str:
+    def resume(self, id_prefix: str = "") -> str:
         """Go on with another session: see `SessionManager.resume`."""
-        return self.sessions.resume(start)
+        return self.sessions.resume(id_prefix)
 
     def fork(self, turn: int) -> str:
         """Begin a session with all up to the end of *turn*; return its id."""
@@ -334,12 +340,12 @@ class MainTerminal:
     def rewind(self, turn: int, key: int) -> None:
         self.sessions.rewind(turn, key)
 
-    def give_back(self, key: int) -> bool:
-        return self.sessions.give_back(key)
+    def undo_rewind(self, key: int) -> bool:
+        return self.sessions.undo_rewind(key)
 
-    def blind(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return *text* without what nobody may see."""
-        return self.features.blind(text)
+        return self.features.redact(text)
 
     def take_settings_of(self, other: MainTerminal) -> None:
         """Have the mode, the model and the approval of *other*, as `new` does with its own."""

@@ -9,7 +9,7 @@ from typing import Any
 from core.session import NamedModel
 from utils.i18n import UserError, phrase
 from utils.llm.server_profile import ServerProfile
-from utils.text.nearest import nearest
+from utils.text.nearest import with_suggestion
 
 NAMED = 8
 """Models of a server that are named."""
@@ -21,7 +21,7 @@ def served(model: NamedModel, name: str) -> str:
     if names and name not in names:
         listed = ", ".join(names[:NAMED])
         problem = phrase("The server has no model {name}; it has {names}.", name=name, names=listed)
-        raise UserError(nearest(problem, name, names))
+        raise UserError(with_suggestion(problem, name, names))
     return name
 
 
@@ -37,7 +37,7 @@ def set_fields(model: NamedModel, said: Iterable[str]) -> None:
             if not mark:
                 raise ValueError(f"{one} is not FIELD=VALUE")
             is_usual = not value and name in ServerProfile.__dataclass_fields__
-            changes[name] = None if is_usual else ServerProfile.value(name, value)
+            changes[name] = None if is_usual else ServerProfile.parse_value(name, value)
         except ValueError as error:
             what = phrase("This cannot be said of a server: {why}.", why=str(error))
             raise UserError(what) from None

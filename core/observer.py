@@ -1,4 +1,4 @@
-"""Watching a terminal at work, without a part in it."""
+"""Observer of a terminal at work, without a part in it."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from core.loop.turn_context import Turn
 
 
 class Observer(Protocol):
-    """Hears of everything before a screen does; none of these may raise."""
+    """Is called with everything before a screen shows it; none of these may raise."""
 
-    def saw(self, event: Event) -> None:
-        """Be told of an event of a turn."""
+    def on_event(self, event: Event) -> None:
+        """Called with each event of a turn."""
 
-    def replied(self, question: ApprovalAsked, reply: Reply | None) -> None:
-        """Be told what the person said to *question*, None being nothing."""
+    def on_reply(self, question: ApprovalAsked, reply: Reply | None) -> None:
+        """Called with the person's reply to *question*, None being no reply."""
 
-    def requested(self, messages: Sequence[Wire]) -> None:
-        """Be told that the model is about to be asked."""
+    def on_request(self, messages: Sequence[Wire]) -> None:
+        """Called before each request to the model, with its messages."""
 
-    def answered(self, answer: CommandAnswered) -> None:
-        """Be told how a slash command was answered."""
+    def on_command_answered(self, answer: CommandAnswered) -> None:
+        """Called with the answer to a slash command."""
 
 
-def observed(turn: Turn, observer: Observer) -> Turn:
+def observe(turn: Turn, observer: Observer) -> Turn:
     """Yield what *turn* yields and send it the replies, *observer* hearing of both."""
     reply: Reply | None = None
     try:
         while True:
             event = turn.send(reply)
             if not isinstance(event, CommandAnswered):  # told where commands are run
-                observer.saw(event)
+                observer.on_event(event)
             reply = yield event
             if isinstance(event, ApprovalAsked):
-                observer.replied(event, reply)
+                observer.on_reply(event, reply)
     except StopIteration:
         return
     finally:

@@ -14,23 +14,23 @@ from core.feature_set import FeatureSet
 from core.loop.approval import Approval, stricter
 from core.loop.thinking import Mode
 from core.loop.turn_context import Model
-from core.redaction import mapped
+from core.redaction import map_strings
 from utils.i18n import Phrase, UserError, phrase
 from utils.llm.server_profile import ServerProfile
 from utils.pictures import ReadPicture
 
 
 class NamedModel(Model, Protocol):
-    """A model that can be told apart, and changed by name between two calls."""
+    """A model that has a name, which may be changed between two calls."""
 
     model: str
 
     @property
     def profile(self) -> ServerProfile:
-        """What is known of the server for the model of now."""
+        """The profile of the server for the model of now, as far as it is known."""
 
     def forget_profile(self) -> None:
-        """Forget what was learnt of it."""
+        """Forget the learned profile."""
 
     @property
     def usual_profile(self) -> ServerProfile:
@@ -39,7 +39,7 @@ class NamedModel(Model, Protocol):
     def set_profile(self, changes: Mapping[str, Any]) -> None:
         """Keep what the person says of it; None puts a field back to the usual."""
 
-    def take_pictures_from(self, read_picture: ReadPicture) -> None:
+    def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """Have *read_picture* give the pictures that messages refer to."""
 
     def models(self, name: str = "") -> Sequence[str]:
@@ -76,37 +76,37 @@ class SessionManager:
         """Begin in no session; the settings of now are those of every new one."""
         self._owner = owner
         self.id = ""
-        self.history = History(self._keep)
-        self.held: Phrase | None = None
+        self.history = History(self._persist)
+        self.locked_by: Phrase | None = None
         self._is_closed = False
-        self._creating = threading.RLock()
+        self._create_lock = threading.RLock()
         self._defaults = self._settings()
 
     def new(self) -> None:
         """Begin an empty session in the mode of this one; the first thing said makes it."""
         settings = self._settings()
-        self._leave()
+        self._leave_session()
         self._restore(settings)
         self._owner.on_history_replaced()
 
-    def resume(self, start: str = "") -> str:
-        """Go on with the one session whose id begins with *start* ("": the newest); return its id.
+    def resume(self, id_prefix: str = "") -> str:
+        """Resume the one session whose id begins with *id_prefix* ("": the newest); return its id.
 
         Raises `UserError` when there is none, or when somebody else is running it.
         """
-        session = self._owner.store.find(start)
+        session = self._owner.store.find(id_prefix)
         if session == self.id:
             return session
-        held = self._claim(session)
-        with ExitStack() as failing:
-            if not held:
-                failing.callback(self._owner.store.release, session)
+        locked_by = self._claim(session)
+        with ExitStack() as on_failure:
+            if not locked_by:
+                on_failure.callback(self._owner.store.release, session)
             records = self._owner.store.load(session)
-            failing.pop_all()
-        self._leave()
-        self.held = held
-        self._enter(session)
-        self._read(records)
+            on_failure.pop_all()
+        self._leave_session()
+        self.locked_by = locked_by
+        self._switch_session(session)
+        self._replay(records)
         self._owner.on_history_replaced()
         return session
 
@@ -115,35 +115,35 @@ class SessionManager:
         self._owner.store.info(session)
         try:
             self._owner.store.claim(session)
-        except UserError as problem:
+        except UserError as error:
             if not self._owner.reads_along:
                 raise
-            return problem.what
+            return error.message
         return None
 
     def take_over(self) -> None:
         """Make the session ours, if it was only read so far. Raises `UserError` while held."""
-        if self.held:
+        if self.locked_by:
             session = self.id
             self._owner.store.claim(session)
-            self._leave()
+            self._leave_session()
             self.resume(session)
-        if self.held:  # somebody was faster
-            raise UserError(self.held)
+        if self.locked_by:  # somebody was faster
+            raise UserError(self.locked_by)
 
-    def look_again(self) -> None:
+    def refresh_read_only(self) -> None:
         """Read anew a session that is only read; it is ours from then on if nobody runs it now."""
-        if not self.held:
+        if not self.locked_by:
             return
-        self.held = self._claim(self.id)
+        self.locked_by = self._claim(self.id)
         records = self._owner.store.load(self.id)
-        self.history = History(self._keep)
-        self._read(records)
+        self.history = History(self._persist)
+        self._replay(records)
         self._owner.on_history_replaced()
 
-    def _read(self, records: Iterable[TurnRecord]) -> None:
+    def _replay(self, records: Iterable[TurnRecord]) -> None:
         self.history.replay(
-            (turn, mapped(record, self._owner.features.blind)) for turn, record in records
+            (turn, map_strings(record, self._owner.features.redact)) for turn, record in records
         )
         self._restore(self.history.state)
 
@@ -154,42 +154,42 @@ class SessionManager:
         """
         if not self.history.was_rewound(key):
             self.history.rewind(turn, key)
-        self._go_back()
+        self._announce_rewind()
 
-    def give_back(self, key: int) -> bool:
+    def undo_rewind(self, key: int) -> bool:
         """Take back the rewinding *key*; return whether there was one. As `rewind` after a kill."""
         if not self.history.was_rewound(key):
             return False
-        self.history.give_back(key)
-        self._go_back()
+        self.history.undo_rewind(key)
+        self._announce_rewind()
         return True
 
-    def _go_back(self) -> None:
+    def _announce_rewind(self) -> None:
         self._owner.features.on_rewind(self.history.state)
 
     def fork(self, turn: int) -> str:
         """Begin a session with all up to the end of *turn*; return its id."""
-        copy = self._owner.store.fork(self.id, turn)
-        self._owner.features.on_fork(self.id, copy, turn)
-        return copy
+        new_session = self._owner.store.fork(self.id, turn)
+        self._owner.features.on_fork(self.id, new_session, turn)
+        return new_session
 
-    def _leave(self) -> None:
+    def _leave_session(self) -> None:
         if self.id:
             self._owner.store.release(self.id)
-            self._enter("")
-        self.held = None
-        self.history = History(self._keep)
+            self._switch_session("")
+        self.locked_by = None
+        self.history = History(self._persist)
 
     def close(self) -> None:
-        """Give the session free for others and let go of everything; all is on disk.
+        """Release the session for others and close everything; all is on disk.
 
         What is still said later, or still runs, raises `UserError`.
         """
         self._is_closed = True
-        self._leave()
+        self._leave_session()
         self._owner.features.close()
 
-    def _enter(self, session: str) -> None:
+    def _switch_session(self, session: str) -> None:
         self.id = session
         self._owner.features.on_session_changed(session)
 
@@ -213,37 +213,37 @@ class SessionManager:
         if not self.id:
             return
         state = self._settings() | self._owner.features.state()
-        usual = dict(self._defaults)
+        defaults = dict(self._defaults)
         # What was said for now is kept: the session goes on as it was begun.
-        if usual["mode"] != "fast":
-            del usual["mode"]
-        if usual["approval"] in ("ask", "read-only"):  # who allowed more did it for this start
-            del usual["approval"]
+        if defaults["mode"] != "fast":
+            del defaults["mode"]
+        if defaults["approval"] in ("ask", "read-only"):  # who allowed more did it for this start
+            del defaults["approval"]
         for name, value in state.items():
-            if self.history.state.get(name, usual.get(name)) != value:
+            if self.history.state.get(name, defaults.get(name)) != value:
                 self.record(StateRecord(name, value))
 
     def begin_turn(self) -> None:
         """See to it that there is a session, and that it knows how things stood before the turn."""
-        self._create()
+        self._ensure_session()
         self._owner.features.on_turn_start()
         self.save_state()
 
-    def _create(self) -> None:
+    def _ensure_session(self) -> None:
         if self._is_closed:  # it would go on in a session of its own, which nobody has asked for
             raise UserError(phrase("The session was closed at this moment. Try again."))
-        with self._creating:  # a line that waits may be kept while the first turn begins
+        with self._create_lock:  # a line that waits may be kept while the first turn begins
             if not self.id:
                 session = self._owner.store.create(model=self._owner.model.model)
                 self._owner.store.claim(session)
-                self._enter(session)
+                self._switch_session(session)
 
-    def _keep(self, turn: int, record: Record) -> None:
-        if self.held:
+    def _persist(self, turn: int, record: Record) -> None:
+        if self.locked_by:
             return  # what is only looked at is not written to
-        self._create()
+        self._ensure_session()
         self._owner.store.append(self.id, turn, record)
 
     def record(self, record: Record) -> None:
         """Keep *record* without what nobody may see; it is durable on return."""
-        self.history.append(mapped(record, self._owner.features.blind))
+        self.history.append(map_strings(record, self._owner.features.redact))

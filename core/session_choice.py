@@ -9,7 +9,7 @@ from core.cards import TableCard
 from core.conversation.store import SessionInfo
 from utils.i18n import UserError, phrase
 
-OFFERED = 20
+MAX_OFFERED = 20
 """Sessions to choose from; `/sessions` and `/search` find older ones."""
 
 
@@ -19,33 +19,39 @@ class SessionChoice:
     def __init__(self) -> None:
         self._ids: tuple[str, ...] = ()
 
-    def offer(self, sessions: Iterable[SessionInfo], here: str) -> TableCard:
-        """Return *sessions* with a number each, but the one that is *here*.
+    def offer(self, sessions: Iterable[SessionInfo], current: str) -> TableCard:
+        """Return *sessions* with a number each, but the one that is *current*.
 
         Raises `UserError` when there is no other.
         """
-        found = [info for info in sessions if info.id != here][:OFFERED]
-        if not found:
+        others = [info for info in sessions if info.id != current][:MAX_OFFERED]
+        if not others:
             raise UserError(phrase("There is no other session in this project."))
-        self._ids = tuple(info.id for info in found)
+        self._ids = tuple(info.id for info in others)
         rows = tuple(
-            (str(n), when(info.updated), phrase("turns: {n}", n=info.turns), info.title, info.id)
-            for n, info in enumerate(found, start=1)
+            (
+                str(n),
+                format_time(info.updated),
+                phrase("turns: {n}", n=info.turns),
+                info.title,
+                info.id,
+            )
+            for n, info in enumerate(others, start=1)
         )
         return TableCard(phrase("Which one? Say /resume and its number."), rows)
 
-    def id_of(self, said: str) -> str:
-        """Return the id of the session that was offered as *said*; what is no number as it is.
+    def id_of(self, choice: str) -> str:
+        """Return the id of the session that was offered as *choice*; what is no number as it is.
 
         Raises `UserError` for a number that was not offered.
         """
-        if not (self._ids and said.isdecimal() and len(said) <= 2):
-            return said
-        if not 0 < int(said) <= len(self._ids):
+        if not (self._ids and choice.isdecimal() and len(choice) <= 2):
+            return choice
+        if not 0 < int(choice) <= len(self._ids):
             raise UserError(phrase("Say a number from 1 to {last}: /resume 1", last=len(self._ids)))
-        return self._ids[int(said) - 1]
+        return self._ids[int(choice) - 1]
 
 
-def when(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     """Return a moment as people write it, to the minute."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -9,11 +9,13 @@ from typing import Any
 from core.tools import Tool, Toolbox
 
 _PREFIX = re.compile(r"^(functions?|tools?|default_api|api|multi_tool_use)[._:/]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
-_IDLE = frozenset({"description", "explanation", "reason", "purpose", "thought", "intent"})
+_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
+_IGNORED_PARAMETERS = frozenset(
+    {"description", "explanation", "reason", "purpose", "thought", "intent"}
+)
 """Parameters that other agents' tools want for people to read; they change nothing."""
 
-_OTHER_WORDS = {
+_SYNONYMS = {
     "path": "file path, filepath, file, file name, filename, target file, absolute path, relative "
     "path, directory, dir, directory path, folder, folder path, source, src, old path, "
     "from",
@@ -38,42 +40,50 @@ _OTHER_WORDS = {
 }
 _ALIASES = {
     name: frozenset(word.replace(" ", "_") for word in words.split(", "))
-    for name, words in _OTHER_WORDS.items()
+    for name, words in _SYNONYMS.items()
 }
 
 
-def understood(
+def resolve_call(
     tools: Toolbox, name: str, arguments: Mapping[str, Any]
 ) -> tuple[str, Mapping[str, Any]]:
     """Return the name and the arguments of the call that is meant, as they are where in doubt."""
-    tool = _meant(tools, name)
-    return (tool.name, _renamed(tool, arguments)) if tool else (name, arguments)
+    tool = _find_tool(tools, name)
+    return (tool.name, _rename_arguments(tool, arguments)) if tool else (name, arguments)
 
 
-def _meant(tools: Toolbox, name: str) -> Tool | None:
+def _find_tool(tools: Toolbox, name: str) -> Tool | None:
     """Return the one tool that *name* can mean: prefixes, humps and capitals aside."""
-    plain = _HUMP.sub("_", _PREFIX.sub("", name.strip())).lower()
+    normalized = _WORD_BOUNDARY.sub("_", _PREFIX.sub("", name.strip())).lower()
     by_name = {tool.name: tool for tool in tools}
-    return by_name.get(name) or by_name.get(plain)
+    return by_name.get(name) or by_name.get(normalized)
 
 
-def _renamed(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def _rename_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return *arguments* under the tool's own names where each unknown one can be only one."""
-    known: Mapping[str, Any] = tool.schema["properties"]
-    unknown = [name for name in arguments if name not in known]
+    own_parameters: Mapping[str, Any] = tool.schema["properties"]
+    unknown = [name for name in arguments if name not in own_parameters]
     if not unknown:
         return arguments
-    free = [name for name in known if name not in arguments]
-    meant = {name: _only(name, free) for name in unknown}
-    found = [name for name in meant.values() if name]
-    if len(set(found)) < len(found):
+    unused = [name for name in own_parameters if name not in arguments]
+    matches = {name: _only_match(name, unused) for name in unknown}
+    matched = [name for name in matches.values() if name]
+    if len(set(matched)) < len(matched):
         return arguments
-    renamed = {meant.get(name) or name: value for name, value in arguments.items()}
-    return {name: value for name, value in renamed.items() if name in known or name not in _IDLE}
+    renamed = {matches.get(name) or name: value for name, value in arguments.items()}
+    return {
+        name: value
+        for name, value in renamed.items()
+        if name in own_parameters or name not in _IGNORED_PARAMETERS
+    }
 
 
-def _only(name: str, free: Sequence[str]) -> str | None:
-    """Return the one parameter of those *free* that *name* is another word for."""
-    plain = _HUMP.sub("_", name).lower()
-    fits = [one for one in free if one == plain or plain in _ALIASES.get(one, ())]
-    return fits[0] if len(fits) == 1 else None
+def _only_match(name: str, unused: Sequence[str]) -> str | None:
+    """Return the one parameter of those *unused* that *name* is another word for."""
+    normalized = _WORD_BOUNDARY.sub("_", name).lower()
+    matches = [
+        parameter
+        for parameter in unused
+        if parameter == normalized or normalized in _ALIASES.get(parameter, ())
+    ]
+    return matches[0] if len(matches) == 1 else None

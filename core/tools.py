@@ -25,17 +25,17 @@ from utils.pictures import Picture
 from utils.text.strict_json import read_json
 
 __all__ = [
-    "FAILED",
+    "FAILED_PREFIX",
     "Outcome",
     "ProgramArgument",
     "Risk",
-    "Running",
+    "RunningTool",
     "Tool",
     "ToolError",
     "ToolSpec",
     "Toolbox",
-    "failed",
-    "finish",
+    "failure_outcome",
+    "run_to_end",
     "tool",
 ]
 
@@ -46,9 +46,9 @@ class ToolError(Exception):
     The model reads it in English; the person reads a phrase in their own language.
     """
 
-    def __init__(self, what: Text) -> None:
-        super().__init__(str(what))
-        self.what = what
+    def __init__(self, message: Text) -> None:
+        super().__init__(str(message))
+        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class Outcome:
     pictures: tuple[Picture, ...] = ()
 
 
-FAILED = "This call failed:"
+FAILED_PREFIX = "This call failed:"
 """How the answer of a call that failed begins; small models begin their last word with "Error:"
 too where they read that."""
 
-Running = Generator[str, None, Outcome]
+RunningTool = Generator[str, None, Outcome]
 """A tool in progress: it yields output as it appears and returns its outcome."""
 
 
@@ -81,7 +81,7 @@ class Tool:
     description: str
     spec: ToolSpec
     schema: dict[str, Any]
-    function: Callable[..., Outcome | Running] = field(compare=False)
+    function: Callable[..., Outcome | RunningTool] = field(compare=False)
 
     @classmethod
     def of(cls, method: Callable[..., Any]) -> Tool:
@@ -97,7 +97,7 @@ class Tool:
 
     @property
     def summary(self) -> Text:
-        """What it does, in the words of the person if it has such, else in the model's."""
+        """The effect of the tool, in the words of the person, or else of the model."""
         return self.spec.summary or self.description
 
     def to_wire(self) -> Wire:
@@ -111,30 +111,30 @@ class Tool:
     def arguments(self, call: ToolCall) -> dict[str, Any]:
         """Return the checked arguments of *call*. Raises `ToolError` that says what to mend."""
         if call.broken:
-            raise ToolError(_broken(call, self.spec.when_cut))
-        return self.checked(json.loads(call.arguments or "{}"))
+            raise ToolError(_malformed_message(call, self.spec.when_cut))
+        return self.validate(json.loads(call.arguments or "{}"))
 
-    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return *given* as the schema wants it, in the schema's order.
+    def validate(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        """Return *raw* as the schema wants it, in the schema's order.
 
         Raises `ToolError` that says what to mend.
         """
-        known: dict[str, Any] = self.schema["properties"]
-        if extra := [name for name in given if name not in known]:
+        properties: dict[str, Any] = self.schema["properties"]
+        if extra := [name for name in raw if name not in properties]:
             raise ToolError(
                 f"{self.name} has no parameter {', '.join(map(repr, extra))}; "
-                f"it takes {', '.join(known) or 'none'}. Nothing was done."
+                f"it takes {', '.join(properties) or 'none'}. Nothing was done."
             )
-        missing = [name for name in self.schema["required"] if given.get(name) is None]
+        missing = [name for name in self.schema["required"] if raw.get(name) is None]
         if missing:
             raise ToolError(
                 f"{self.name} needs {', '.join(map(repr, missing))}, missing here. "
                 "Nothing was done."
             )
         return {
-            name: _checked(f"{self.name}.{name}", known[name], value)
-            for name in known
-            if (value := given.get(name)) is not None
+            name: _coerce(f"{self.name}.{name}", properties[name], value)
+            for name in properties
+            if (value := raw.get(name)) is not None
         }
 
 
@@ -149,15 +149,15 @@ class Toolbox:
         self._absent = absent or {}
 
     @classmethod
-    def of(cls, families: Iterable[object]) -> Toolbox:
-        """Collect every method marked with `tool` from *families*, and what they stand in for."""
-        families = tuple(families)
-        absent = (kind for family in families for kind in getattr(family, "stands_in_for", ()))
+    def of(cls, features: Iterable[object]) -> Toolbox:
+        """Collect every method marked with `tool` from *features*, and what they stand in for."""
+        features = tuple(features)
+        absent = (kind for feature in features for kind in getattr(feature, "stands_in_for", ()))
         return cls(
             (
-                Tool.of(getattr(family, name))
-                for family in families
-                for name in marked(type(family))
+                Tool.of(getattr(feature, name))
+                for feature in features
+                for name in marked(type(feature))
             ),
             {name: spec for kind in absent for name, spec in marked(kind).items()},
         )
@@ -181,16 +181,16 @@ class Toolbox:
             return self._tools[name]
         raise ToolError(f"There is no tool {name!r}. There are: {', '.join(self._tools)}.")
 
-    def run(self, tool: Tool, arguments: Mapping[str, Any]) -> Running:
+    def run(self, tool: Tool, arguments: Mapping[str, Any]) -> RunningTool:
         """Run *tool*; a `ToolError` or `UserError` becomes an outcome that the model can read."""
         try:
             result = tool.function(**arguments)
             return (yield from result) if isinstance(result, Generator) else result
         except (ToolError, UserError) as error:
-            return failed(error.what)
+            return failure_outcome(error.message)
 
 
-def finish(running: Running) -> Outcome:
+def run_to_end(running: RunningTool) -> Outcome:
     """Run a tool to its end; what it put out on the way is dropped."""
     while True:
         try:
@@ -200,11 +200,11 @@ def finish(running: Running) -> Outcome:
             return outcome
 
 
-def failed(text: Text) -> Outcome:
-    return Outcome(f"{FAILED} {text}", TextCard(phrase("Failed"), text), ok=False)
+def failure_outcome(text: Text) -> Outcome:
+    return Outcome(f"{FAILED_PREFIX} {text}", TextCard(phrase("Failed"), text), ok=False)
 
 
-_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def _schema(method: Callable[..., Any]) -> dict[str, Any]:
@@ -220,55 +220,55 @@ def _schema(method: Callable[..., Any]) -> dict[str, Any]:
 
 def _property(hint: Any, default: Any) -> dict[str, Any]:
     """Return the schema of one parameter; `X | None` is an optional X, its default unsaid."""
-    described: dict[str, Any] = {}
+    description_entry: dict[str, Any] = {}
     if get_origin(hint) is typing.Annotated:
         hint, description = get_args(hint)
-        described = {"description": description}
+        description_entry = {"description": description}
     if get_origin(hint) in (types.UnionType, typing.Union):
         (hint,) = [kind for kind in get_args(hint) if kind is not types.NoneType]
     if default not in (inspect.Parameter.empty, None, ""):
-        described["default"] = default
-    return {**_kind(hint), **described}
+        description_entry["default"] = default
+    return {**_type_schema(hint), **description_entry}
 
 
-def _kind(hint: Any) -> dict[str, Any]:
-    if hint in _TYPES:
-        return {"type": _TYPES[hint]}
+def _type_schema(hint: Any) -> dict[str, Any]:
+    if hint in _JSON_TYPES:
+        return {"type": _JSON_TYPES[hint]}
     if get_origin(hint) is Literal:
         return {"type": "string", "enum": list(get_args(hint))}
     if get_origin(hint) is list:
-        return {"type": "array", "items": _kind(get_args(hint)[0])}
+        return {"type": "array", "items": _type_schema(get_args(hint)[0])}
     if typing.is_typeddict(hint):
-        fields = {name: _kind(kind) for name, kind in get_type_hints(hint).items()}
+        fields = {name: _type_schema(kind) for name, kind in get_type_hints(hint).items()}
         return {"type": "object", "properties": fields, "required": list(fields)}
     raise TypeError(f"no JSON schema for {hint!r}")
 
 
-def _checked(where: str, schema: Mapping[str, Any], value: Any) -> Any:
+def _coerce(path: str, schema: Mapping[str, Any], value: Any) -> Any:
     """Return *value* as *schema* wants it; numbers and booleans in quotes are understood."""
     kind = schema["type"]
     if isinstance(value, str) and kind != "string":
         try:
             value = read_json(value)
         except ValueError:
-            raise ToolError(f"{where} must be of type {kind}, not {value!r}.") from None
+            raise ToolError(f"{path} must be of type {kind}, not {value!r}.") from None
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         value = int(value)
-    if not _is(kind, value):
-        raise ToolError(f"{where} must be of type {kind}, not {value!r}.")
+    if not _has_type(kind, value):
+        raise ToolError(f"{path} must be of type {kind}, not {value!r}.")
     if "enum" in schema and value not in schema["enum"]:
-        raise ToolError(f"{where} must be one of {', '.join(schema['enum'])}, not {value!r}.")
+        raise ToolError(f"{path} must be one of {', '.join(schema['enum'])}, not {value!r}.")
     if kind == "array":
-        return [_checked(f"{where}[{i}]", schema["items"], item) for i, item in enumerate(value)]
+        return [_coerce(f"{path}[{i}]", schema["items"], item) for i, item in enumerate(value)]
     if kind == "object":
         if missing := [name for name in schema["required"] if name not in value]:
-            raise ToolError(f"{where} needs {', '.join(missing)}.")
-        return {n: _checked(f"{where}.{n}", s, value[n]) for n, s in schema["properties"].items()}
+            raise ToolError(f"{path} needs {', '.join(missing)}.")
+        return {n: _coerce(f"{path}.{n}", s, value[n]) for n, s in schema["properties"].items()}
     # A lone surrogate, which JSON can spell, is in no file and no database: it becomes U+FFFD.
     return value.encode("utf-8", "replace").decode() if kind == "string" else value
 
 
-def _is(kind: str, value: Any) -> bool:
+def _has_type(kind: str, value: Any) -> bool:
     match kind:
         case "integer":
             return isinstance(value, int) and not isinstance(value, bool)
@@ -284,11 +284,11 @@ def _is(kind: str, value: Any) -> bool:
             return isinstance(value, str)
 
 
-def _broken(call: ToolCall, when_cut: str) -> str:
-    shown = call.broken if len(call.broken) <= 300 else f"{call.broken[:300]}…"
+def _malformed_message(call: ToolCall, when_cut: str) -> str:
+    quoted = call.broken if len(call.broken) <= 300 else f"{call.broken[:300]}…"
     parts = f" ({when_cut})" if when_cut else ""
     return (
         f"The arguments of this {call.name} call were not a whole JSON object, so nothing was "
-        f"done. They were: {shown}\nSend the call again with valid JSON; if the content was too "
+        f"done. They were: {quoted}\nSend the call again with valid JSON; if the content was too "
         f"long to fit, write it in parts{parts}."
     )

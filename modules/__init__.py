@@ -1,4 +1,4 @@
-"""What plugs into the heart, one feature a file; a feature of several files is a package.
+"""The features that plug into the core, one a file; a feature of several files is a package.
 
 - checkpoints/     Undo for everything that happens to the folder, with or without git.
 - cli/             The terminal: options, the dialogue, and `-p` for one task.
@@ -17,10 +17,10 @@
 - web/             The browser screen: pages, sockets and the API around the terminals of open
                    sessions.
 - annotations      Notes on files: one for each, kept outside the project, staying with the file.
-- app_context      What all terminals on one project share: the folder, and where things are kept
-                   about it.
-- assembly         Puts together what the command line asks for: the model's client, the ground, the
-                   screens.
+- app_context      Everything that all terminals on one project share: its folder, and where its
+                   data is kept.
+- assembly         Puts together what the command line asks for: the model's client, the project,
+                   the screens.
 - export           A session as a file to keep or to pass on: Markdown to read, JSON to work with.
 - file_manager     The model's tools for the files and folders of the project.
 - focus            Focus: up to three files whose current content the model always has.
@@ -28,8 +28,7 @@
                    own if wished.
 - git_commit       Commits for the model: by git itself, outside the sandbox, so that nothing it
                    would run runs.
-- history_tool     What was said and done earlier in this session, readable by the model like a
-                   file.
+- history_tool     Turns of earlier in this session, readable by the model like a file.
 - keep_json        The conversation as one JSON file after each turn, for other programs to read.
 - mass_deletion    A pause before a loss: a run that deleted much is shown to the person before
                    anything goes on.
@@ -46,6 +45,6 @@
 - terminal_ops     The tools that run programs, in the sandbox, and say what these did to the files.
 - text_search      The model's tool for finding text in the files of the project.
 - todos            The model's plan for a task, kept where the person sees it.
-- toolbox          The families of a session: the one list to add a new one to.
-- translator       The words on screen, in the language of the person.
+- toolbox          The features of a session: the one list to add a new one to.
+- translator       The translator: the words on screen, in the language of the person.
 """

@@ -1,4 +1,4 @@
-"""Puts together what the command line asks for: the model's client, the ground, the screens.
+"""Puts together what the command line asks for: the model's client, the project, the screens.
 
 This is the only place that builds things, and the only one that sees both screens. Each is loaded
 only when it is wanted.
@@ -27,56 +27,56 @@ if TYPE_CHECKING:
     from core.main_terminal import MainTerminal
     from core.web_terminal import Packet, WebTerminal
     from modules.app_context import AppContext
-    from modules.cli.model_access import Make
+    from modules.cli.model_access import CreateClient
     from modules.cli.print_mode import PlainScreen
     from utils.llm.provider import Provider
-    from utils.llm.providers import ModelClient, Open
+    from utils.llm.providers import ModelClient, OpenClient
     from utils.pictures import Picture
 
 Terminal = TypeVar("Terminal", bound="MainTerminal")
 
 
-def run(argv: list[str], words: Translator) -> int:
+def run(argv: list[str], translator: Translator) -> int:
     """Do what the command line *argv* says; return the exit code. Raises `UserError`."""
-    options = parse(argv, words, version=VERSION)
+    options = parse(argv, translator, version=VERSION)
     if isinstance(options, int):
         return options
     try:
         for warning in unknown_names():
-            print_error(words.say(warning))
+            print_error(translator.render(warning))
         if options.follow:
-            follow_log(options, words)
+            follow_log(options, translator)
             return 0
         if options.import_file is not None:
-            options = with_imported(options, words)
+            options = import_session(options, translator)
             if not options.has_screen:
                 return 0
         if not options.has_screen:
-            from modules.cli.start_menu import choose
+            from modules.cli.start_menu import ask_how_to_start
 
-            options = choose(options, words, load().data_dir / "answers.json")
-        return run_as_said(options, words)
-    except UserError as problem:
+            options = ask_how_to_start(options, translator, load().data_dir / "answers.json")
+        return run_options(options, translator)
+    except UserError as error:
         if options.task is not None and options.output != "text":
-            print_failure(options, words, problem)
+            print_failure(options, translator, error)
         raise
 
 
-def follow_log(options: Args, words: Translator) -> None:
+def follow_log(options: Args, translator: Translator) -> None:
     """Show the operations log of the project until Ctrl-C. Raises `UserError`."""
     from modules.app_context import work_folder
     from modules.cli.follow_log import follow
     from modules.storage.data_folder import DataFolder
 
-    folder = work_folder(options.project, ROOT, lambda what: print_error(words.say(what)))
+    folder = work_folder(options.project, ROOT, lambda what: print_error(translator.render(what)))
     if not folder.is_dir():
         raise UserError(
             phrase("The project folder {path} does not exist.", path=visible(str(folder)))
         )
-    follow(DataFolder.operations_of(DataFolder.place(load().data_dir, folder)), words)
+    follow(DataFolder.operations_in(DataFolder.path_for(load().data_dir, folder)), translator)
 
 
-def with_imported(options: Args, words: Translator) -> Args:
+def import_session(options: Args, translator: Translator) -> Args:
     """Make a session of the file that *options* name; return what goes on with it.
 
     Its id is printed where nothing does. Raises `UserError`.
@@ -85,37 +85,39 @@ def with_imported(options: Args, words: Translator) -> Args:
     from modules.secrets.redactor import Secrets
 
     settings = load({"model": options.model})
-    ground = lay_ground(options, settings, words, is_quiet=options.has_screen)
+    app_context = lay_ground(options, settings, translator, is_quiet=options.has_screen)
     try:
         secrets = Secrets(
-            ground.project.root,
+            app_context.project.root,
             settings.secrets,
-            ground.data.shows_secrets,
-            is_wanted=settings.hide_secrets,
+            app_context.data.shows_secrets,
+            is_enabled=settings.hide_secrets,
         )
         path = Path(options.import_file or "")
-        done = import_history(path, ground.store, model=settings.model, blind=secrets.blind)
+        imported = import_history(
+            path, app_context.store, model=settings.model, redact=secrets.redact
+        )
     finally:
-        ground.store.close()
-        ground.project.close()
-    for line in done.report():
-        print_error(words.say(line))
+        app_context.store.close()
+        app_context.project.close()
+    for line in imported.report():
+        print_error(translator.render(line))
     if not options.has_screen:
-        sys.stdout.write(f"{done.session}\n")
-        there = ("--project", str(ground.project.root), "--resume", done.session)
-        again = own_command("--cli", *there)
-        print_error(words.say(phrase("To go on: {command}", command=again)))
-    return replace(options, import_file=None, resume=done.session)
+        sys.stdout.write(f"{imported.session}\n")
+        resume_options = ("--project", str(app_context.project.root), "--resume", imported.session)
+        resume_command = own_command("--cli", *resume_options)
+        print_error(translator.render(phrase("To go on: {command}", command=resume_command)))
+    return replace(options, import_file=None, resume=imported.session)
 
 
-def print_failure(options: Args, words: Translator, problem: UserError) -> None:
+def print_failure(options: Args, translator: Translator, error: UserError) -> None:
     """Tell a program that reads our JSON what kept the task from being begun."""
-    screen = plain_screen(options, words, named_folder(options))
-    screen.fail(problem.what)
+    screen = plain_screen(options, translator, shown_folder(options))
+    screen.fail(error.message)
     screen.finish()
 
 
-def named_folder(options: Args) -> str:
+def shown_folder(options: Args) -> str:
     """Return the folder that *options* want, as they say it where there can be none."""
     from modules.app_context import work_folder
 
@@ -125,15 +127,15 @@ def named_folder(options: Args) -> str:
         return options.project or ""
 
 
-def plain_screen(options: Args, words: Translator, project: str) -> PlainScreen:
+def plain_screen(options: Args, translator: Translator, project: str) -> PlainScreen:
     from modules.cli.print_mode import PlainScreen
 
-    opening = options.task or "" if options.resume is None else ""
+    first_line = options.task or "" if options.resume is None else ""
     out, err = sys.stdout, sys.stderr
-    return PlainScreen(options.output, out, err, words, project=project, opening=opening)
+    return PlainScreen(options.output, out, err, translator, project=project, first_line=first_line)
 
 
-def run_as_said(options: Args, words: Translator) -> int:
+def run_options(options: Args, translator: Translator) -> int:
     """Do what *options* say; return the exit code. Raises `UserError`."""
     settings = load(
         {
@@ -146,24 +148,24 @@ def run_as_said(options: Args, words: Translator) -> int:
     if options.attach:
         from modules.cli.attach.client import attach
 
-        return attach(settings.data_dir, options.port, words, session=options.resume)
+        return attach(settings.data_dir, options.port, translator, session=options.resume)
     if options.web:
-        return run_web(options, settings, words)
-    return run_terminal(options, settings, words)
+        return run_web(options, settings, translator)
+    return run_terminal(options, settings, translator)
 
 
-def run_terminal(options: Args, settings: Settings, words: Translator) -> int:
+def run_terminal(options: Args, settings: Settings, translator: Translator) -> int:
     """Run a dialogue, or the one task of `-p`, and return the exit code. Raises `UserError`."""
     from core.main_terminal import MainTerminal
 
     with ExitStack() as stack:
-        model, is_practice = model_for(options, settings, words, stack)
-        task = prepared_task(options, model, words)
-        ground = lay_ground(options, settings, words)
-        make = partial(MainTerminal, model=model)
-        terminal = furnish(make, ground, settings, is_practice=is_practice)
+        model, is_practice = model_for(options, settings, translator, stack)
+        task = prepare_task(options, model, translator)
+        app_context = lay_ground(options, settings, translator)
+        create = partial(MainTerminal, model=model)
+        terminal = furnish(create, app_context, settings, is_practice=is_practice)
         stack.callback(terminal.close)
-        terminal.pictures_in = partial(pictures_named, terminal, ground.project.root)
+        terminal.load_pictures = partial(load_named_pictures, terminal, app_context.project.root)
         if options.resume is not None:
             terminal.resume(options.resume)
             if options.approve:
@@ -173,34 +175,34 @@ def run_terminal(options: Args, settings: Settings, words: Translator) -> int:
         if task is not None:
             from modules.cli.print_task import run_task
 
-            screen = plain_screen(options, words, str(ground.project.root))
-            return run_task(terminal, task, screen, ground.failures, options.task or "")
-        from modules.cli.repl import run_dialogue
-        from modules.toolbox import announcements
+            screen = plain_screen(options, translator, str(app_context.project.root))
+            return run_task(terminal, task, screen, app_context.failures, options.task or "")
+        from modules.cli.repl import run_repl
+        from modules.toolbox import announcement_lines
 
-        return run_dialogue(
+        return run_repl(
             terminal,
-            words,
-            history_file=ground.data.typed,
-            failures=ground.failures,
-            header=announcements(terminal.families),
-            start=("--cli", "--project", str(ground.project.root)),
+            translator,
+            history_file=app_context.data.input_history,
+            failures=app_context.failures,
+            header=announcement_lines(terminal.features),
+            start_options=("--cli", "--project", str(app_context.project.root)),
             warm=model.warm,
         )
 
 
-def pictures_named(terminal: MainTerminal, folder: Path, line: str) -> Sequence[Picture]:
+def load_named_pictures(terminal: MainTerminal, folder: Path, line: str) -> Sequence[Picture]:
     """Keep the pictures that *line* names, and return them. Raises `UserError`."""
     if "/" not in line and "@" not in line:
         return ()
     from modules.pictures.feature import Pictures
-    from modules.pictures.mentions import given_in
+    from modules.pictures.mentions import add_mentioned_pictures
 
-    kept = [family for family in terminal.families if isinstance(family, Pictures)]
-    return given_in(line, folder, kept[0].keep) if kept else ()
+    pictures = terminal.features.find(Pictures)
+    return add_mentioned_pictures(line, folder, pictures.add) if pictures else ()
 
 
-def prepared_task(options: Args, model: ModelClient, words: Translator) -> str | None:
+def prepare_task(options: Args, model: ModelClient, translator: Translator) -> str | None:
     """Return the task of `-p` with what is piped in, the *model* being warmed up meanwhile.
 
     None is for a dialogue, which warms it up behind its prompt. Raises `UserError`.
@@ -210,77 +212,81 @@ def prepared_task(options: Args, model: ModelClient, words: Translator) -> str |
     from modules.cli.print_task import read_task
 
     if not options.is_command:
-        in_background(model.warm)
-    return read_task(options.task, lambda what: print_error(words.say(what)))
+        warm_in_background(model.warm)
+    return read_task(options.task, lambda what: print_error(translator.render(what)))
 
 
-def in_background(work: Callable[[], None]) -> None:
-    threading.Thread(target=work, name="warm", daemon=True).start()
+def warm_in_background(warm: Callable[[], None]) -> None:
+    threading.Thread(target=warm, name="warm", daemon=True).start()
 
 
-def run_web(options: Args, settings: Settings, words: Translator) -> int:
+def run_web(options: Args, settings: Settings, translator: Translator) -> int:
     """Serve the browser page until Ctrl-C; return the exit code. Raises `UserError`."""
     from core.web_terminal import WebTerminal
     from modules.web.server import ServerConfig, serve
     from modules.web.servers.bind import BindAddress
 
-    place = BindAddress.of(options.host, options.port, options.allow_remote, options.async_mode)
+    bind_address = BindAddress.of(
+        options.host, options.port, options.allow_remote, options.async_mode
+    )
     with ExitStack() as stack:
-        model, is_practice = model_for(options, settings, words, stack)
-        in_background(model.warm)
-        ground = lay_ground(options, settings, words)
+        model, is_practice = model_for(options, settings, translator, stack)
+        warm_in_background(model.warm)
+        app_context = lay_ground(options, settings, translator)
 
         def open_terminal(emit: Callable[[Packet], None]) -> WebTerminal:
             # Each session may change its model by name.
-            make = partial(WebTerminal, emit=emit, model=model.another())
-            return furnish(make, ground, settings, is_practice=is_practice)
+            make = partial(WebTerminal, emit=emit, model=model.for_other_conversation())
+            return furnish(make, app_context, settings, is_practice=is_practice)
 
-        house = ServerConfig(
-            project=ground.project,
-            data=ground.data,
-            store=ground.store,
+        server_config = ServerConfig(
+            project=app_context.project,
+            data=app_context.data,
+            store=app_context.store,
             open_terminal=open_terminal,
             version=VERSION,
             language=settings.language,
             model=model.model,
             is_practice=is_practice,
-            log=ground.failures,
-            start="" if options.resume is None else ground.store.find(options.resume),
+            log=app_context.failures,
+            start="" if options.resume is None else app_context.store.find(options.resume),
         )
-        return serve(place, house, words, settings.data_dir)
+        return serve(bind_address, server_config, translator, settings.data_dir)
 
 
 def model_for(
-    options: Args, settings: Settings, words: Translator, stack: ExitStack
+    options: Args, settings: Settings, translator: Translator, stack: ExitStack
 ) -> tuple[ModelClient, bool]:
     """Return the client of the models, and whether that is the practice model.
 
     Raises `UserError` when there is no key for what needs one, and nobody to ask.
     """
     from modules.cli.model_access import ModelAccess, choose_model
-    from utils.llm.provider import split, usable
-    from utils.llm.providers import ModelClient, no_key
+    from utils.llm.provider import split_model_name, usable
+    from utils.llm.providers import ModelClient, missing_key
 
-    make, open_client = client_makers(settings)
+    create_client, open_client = client_factories(settings)
     url = settings.deepseek_base_url
     providers = usable(settings.all_providers, is_strict=url == DEEPSEEK)
-    named, model = split(settings.model, providers)
-    if named and not (named.is_ready or options.is_command or options.offline):
-        raise no_key(named)
+    provider, model = split_model_name(settings.model, providers)
+    if provider and not (provider.is_ready or options.is_command or options.offline):
+        raise missing_key(provider)
     access = ModelAccess(
         url=url,
         key=settings.deepseek_api_key,
         model=model,
-        is_usual=url == DEEPSEEK and not named,
+        is_default_server=url == DEEPSEEK and not provider,
         config=settings.data_dir / "config.toml",
     )
-    usual, is_practice = choose_model(options, access, make, words, stack)
-    if usual.model == model and not is_practice:
-        return ModelClient(usual, settings.model, providers, open_client), False
-    return ModelClient(usual, usual.model, {}, open_client), is_practice  # nobody's names but its
+    default_client, is_practice = choose_model(options, access, create_client, translator, stack)
+    if default_client.model == model and not is_practice:
+        return ModelClient(default_client, settings.model, providers, open_client), False
+    return ModelClient(
+        default_client, default_client.model, {}, open_client
+    ), is_practice  # nobody's names but its
 
 
-def client_makers(settings: Settings) -> tuple[Make, Open]:
+def client_factories(settings: Settings) -> tuple[CreateClient, OpenClient]:
     """Return what makes a client of an address, and what makes one of a provider."""
     from modules.models.server_profiles import ServerProfiles
     from utils.api_client import ApiClient
@@ -299,17 +305,17 @@ def client_makers(settings: Settings) -> tuple[Make, Open]:
         profiles=profiles,
     )
 
-    def make(base_url: str, key: str, model: str) -> ApiClient:
+    def create_client(base_url: str, key: str, model: str) -> ApiClient:
         return create(base_url, key, model=model)
 
     def open_client(provider: Provider, model: str) -> ApiClient:
         return create(provider.base_url, provider.key, model=model, api=api_of(provider))
 
-    return make, open_client
+    return create_client, open_client
 
 
 def lay_ground(
-    options: Args, settings: Settings, words: Translator, *, is_quiet: bool = False
+    options: Args, settings: Settings, translator: Translator, *, is_quiet: bool = False
 ) -> AppContext:
     """Open the project and the data; `UserError` says why one of them cannot be used.
 
@@ -318,42 +324,48 @@ def lay_ground(
     from modules.app_context import AppContext, work_folder
     from modules.files import encodings
 
-    encodings.prefer(settings.encoding)
+    encodings.set_preferred(settings.encoding)
 
-    def tell(what: Phrase) -> None:
+    def notify(what: Phrase) -> None:
         if not is_quiet:
-            print_error(words.say(what))
+            print_error(translator.render(what))
 
-    folder = work_folder(options.project, ROOT, tell)
-    ground = AppContext.of(
-        folder, settings.data_dir, settings.keys, root=ROOT, loaded=settings.loaded
+    folder = work_folder(options.project, ROOT, notify)
+    app_context = AppContext.of(
+        folder, settings.data_dir, settings.api_keys, root=ROOT, loader_paths=settings.loader_paths
     )
-    if said := ground.project.own.said():
-        tell(said)
+    if notice := app_context.project.own_code.notice():
+        notify(notice)
     if options.task is None:  # a single task says for itself what it could not keep
-        ground.data.check_writable()
-    return ground
+        app_context.data.check_writable()
+    return app_context
 
 
 def furnish(
-    make: Callable[..., Terminal], ground: AppContext, settings: Settings, *, is_practice: bool
+    create: Callable[..., Terminal],
+    app_context: AppContext,
+    settings: Settings,
+    *,
+    is_practice: bool,
 ) -> Terminal:
-    """Return the terminal that *make* makes of the tools and the settings."""
+    """Return the terminal that *create* makes of the tools and the settings."""
     from modules.prompts import prompt
-    from modules.toolbox import families
+    from modules.toolbox import build_features
     from utils.waiting import Stop
 
     stop = Stop()
-    system_text = prompt("system")
+    system_prompt = prompt("system")
     if is_practice:  # who only practises searches no web
         settings = replace(settings, tavily_api_key="")
-    terminal = make(
-        families=families(ground.project, ground.data, ground.store, stop, settings, system_text),
-        store=ground.store,
-        project=ground.project.name,
-        system_text=system_text,
-        digest_prompt=prompt("digest"),
-        files=ground.project.files,
+    terminal = create(
+        feature_list=build_features(
+            app_context.project, app_context.data, app_context.store, stop, settings, system_prompt
+        ),
+        store=app_context.store,
+        project=app_context.project.name,
+        system_prompt=system_prompt,
+        summary_prompt=prompt("digest"),
+        list_paths=app_context.project.files,
         mode=settings.mode,
         approval_mode=settings.approve,
         step_limit=settings.step_limit,
@@ -362,5 +374,5 @@ def furnish(
         is_practice=is_practice,
         stop=stop,
     )
-    ground.failures.hear(terminal.blind)
+    app_context.failures.add_redactor(terminal.redact)
     return terminal

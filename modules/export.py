@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from core.cards import Card, Change, TextCard
-from core.conversation.history import mended
+from core.conversation.history import repaired
 from core.conversation.messages import (
     Assistant,
     Context,
@@ -24,8 +24,8 @@ from core.conversation.store import SessionInfo, Store
 from core.events import CommandAnswered
 from core.feature import Feature, SessionHandle, command
 from core.hooks import BindsToSession, FollowsSession
-from core.redaction import mapped
-from modules.files.git.staging import NamesIn
+from core.redaction import map_strings
+from modules.files.git.staging import SecretNamesIn
 from utils.i18n import UserError, phrase
 from utils.text.codec import to_plain
 
@@ -34,7 +34,7 @@ class Export(Feature, BindsToSession, FollowsSession):
     """The command `/export`: the session as it is on disk, into a file of the person's choice."""
 
     def __init__(
-        self, store: Store, folder: Path, system: str, names_in: NamesIn = lambda _text: ()
+        self, store: Store, folder: Path, system: str, names_in: SecretNamesIn = lambda _text: ()
     ) -> None:
         """*folder* is where a relative path begins; *system* is the system text of the requests.
 
@@ -45,12 +45,12 @@ class Export(Feature, BindsToSession, FollowsSession):
         self._folder = folder
         self._system = system
         self._session = ""
-        self._talk: SessionHandle | None = None
+        self._session_handle: SessionHandle | None = None
 
-    def meet(self, talk: SessionHandle) -> None:
-        self._talk = talk
+    def bind(self, session_handle: SessionHandle) -> None:
+        self._session_handle = session_handle
 
-    def enter(self, session: str) -> None:
+    def on_session_changed(self, session: str) -> None:
         self._session = session
 
     @command(
@@ -59,31 +59,31 @@ class Export(Feature, BindsToSession, FollowsSession):
         is_concurrent=True,
         belongs_to_session=True,
     )
-    def export(self, rest: str) -> CommandAnswered:
-        if not rest:
+    def export(self, argument: str) -> CommandAnswered:
+        if not argument:
             raise UserError(phrase("Say where to: /export talk.md, or /export talk.json"))
         if not self._session:
             raise UserError(phrase("There is nothing to export yet."))
-        records = [record for _, record in mended(self._store.load(self._session))]
+        records = [record for _, record in repaired(self._store.load(self._session))]
         info = self._store.info(self._session)
-        if self._talk:  # a secret may have become one only after it was said
-            records, info = mapped((records, info), self._talk.blind)
+        if self._session_handle:  # a secret may have become one only after it was said
+            records, info = map_strings((records, info), self._session_handle.redact)
         try:
-            path = self._folder / Path(rest).expanduser()
+            path = self._folder / Path(argument).expanduser()
         except RuntimeError as error:  # "~somebody" whom the system does not know
             why = str(error)
             raise UserError(
-                phrase("{path} cannot be written: {why}.", path=rest, why=why)
+                phrase("{path} cannot be written: {why}.", path=argument, why=why)
             ) from None
         card = export(records, info, path, system=self._system)
         names = sorted(self._names_in(path.read_text(encoding="utf-8", errors="replace")))
         if names:  # they are not hidden in this project
-            what = phrase("It holds secrets: {names}", names=", ".join(names))
-            body = phrase("{above}\n{below}", above=str(path.resolve()), below=what)
+            warning = phrase("It holds secrets: {names}", names=", ".join(names))
+            body = phrase("{above}\n{below}", above=str(path.resolve()), below=warning)
             card = TextCard(phrase("Exported"), body)
-        return CommandAnswered("/export", card, changes=self._made(path))
+        return CommandAnswered("/export", card, changes=self._project_changes(path))
 
-    def _made(self, path: Path) -> tuple[Change, ...]:
+    def _project_changes(self, path: Path) -> tuple[Change, ...]:
         """Return what the file is to the project: nothing, if it is elsewhere."""
         path, folder = path.resolve(), self._folder.resolve()
         if not path.is_relative_to(folder):
@@ -100,19 +100,19 @@ def export(records: Sequence[Record], info: SessionInfo, path: Path, *, system: 
     if path.suffix.lower() in (".html", ".htm"):
         raise UserError(phrase("A page is exported in the browser; here choose .md or .json."))
     if path.suffix.lower() == ".json":
-        plain = to_json(records, info, system=system)
-        data = json.dumps(plain, ensure_ascii=False, indent=1) + "\n"
+        document = to_json(records, info, system=system)
+        data = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
         if not _has_utf8(data):
-            data = json.dumps(plain, indent=1) + "\n"
+            data = json.dumps(document, indent=1) + "\n"
     else:
         data = to_markdown(records, info)
-    _write(path, data.encode("utf-8", "replace"))
+    _write_new(path, data.encode("utf-8", "replace"))
     return TextCard(phrase("Exported"), str(path.resolve()))
 
 
 def to_json(records: Sequence[Record], info: SessionInfo, *, system: str = "") -> dict[str, Any]:
     """Return the session with every message as it goes over the wire, and all that was kept."""
-    first: list[Wire] = [{"role": "system", "content": system}] if system else []
+    system_messages: list[Wire] = [{"role": "system", "content": system}] if system else []
     messages = [record.to_wire() for record in records if not isinstance(record, StateRecord)]
     return {
         "session": info.id,
@@ -120,54 +120,54 @@ def to_json(records: Sequence[Record], info: SessionInfo, *, system: str = "") -
         "model": info.model,
         "created": info.created,
         "parent": info.parent,
-        "messages": first + messages,
+        "messages": system_messages + messages,
         "records": to_plain(list(records)),
     }
 
 
 def to_markdown(records: Sequence[Record], info: SessionInfo) -> str:
     """Return a transcript to read, thinking folded, calls and their answers in fences."""
-    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(info.created))
-    head = f"# {info.title or info.id}\n\nSession `{info.id}` · {when} · model `{info.model}`"
-    return "\n\n".join([head, *_parts(records)]) + "\n"
+    created = time.strftime("%Y-%m-%d %H:%M", time.localtime(info.created))
+    head = f"# {info.title or info.id}\n\nSession `{info.id}` · {created} · model `{info.model}`"
+    return "\n\n".join([head, *_markdown_blocks(records)]) + "\n"
 
 
-def _parts(records: Sequence[Record]) -> Iterator[str]:
+def _markdown_blocks(records: Sequence[Record]) -> Iterator[str]:
     for record in records:
         match record:
             case User():
-                shown = [f"*Picture: {one.description}*" for one in record.pictures]
-                yield "\n\n".join(["## You", *shown, record.text])
+                picture_lines = [f"*Picture: {one.description}*" for one in record.pictures]
+                yield "\n\n".join(["## You", *picture_lines, record.text])
             case Assistant():
-                yield from _reply(record)
+                yield from _reply_blocks(record)
             case ToolResult():
                 yield f"**{record.name}** {record.state}:\n\n{_fence(record.text)}"
             case Context():
-                yield _folded("Told to the model", _fence(record.text))
+                yield _details("Told to the model", _fence(record.text))
             case StateRecord():
                 pass
             case _:
                 assert_never(record)
 
 
-def _reply(reply: Assistant) -> Iterator[str]:
+def _reply_blocks(reply: Assistant) -> Iterator[str]:
     if reply.thinking:
         seconds = f" ({reply.seconds:.0f} s)" if reply.seconds >= 1 else ""
-        yield _folded(f"Thinking{seconds}", _fence(reply.thinking))
+        yield _details(f"Thinking{seconds}", _fence(reply.thinking))
     if reply.text:
         yield f"## Onefold\n\n{reply.text}"
     for call in reply.calls:
-        yield f"### `{call.name}`\n\n{_fence(_arguments(call), 'json')}"
+        yield f"### `{call.name}`\n\n{_fence(_pretty_arguments(call), 'json')}"
 
 
-def _arguments(call: ToolCall) -> str:
+def _pretty_arguments(call: ToolCall) -> str:
     try:
         return json.dumps(json.loads(call.arguments or "{}"), ensure_ascii=False, indent=2)
     except ValueError:
         return call.arguments
 
 
-def _folded(title: str, body: str) -> str:
+def _details(title: str, body: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"
 
 
@@ -187,7 +187,7 @@ def _has_utf8(text: str) -> bool:
     return True
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write_new(path: Path, data: bytes) -> None:
     name = str(path)
     try:
         with path.open("xb") as file:

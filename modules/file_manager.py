@@ -10,34 +10,39 @@ from core.cards import Card, Change, DiffCard, Hit, SearchCard, TextCard
 from core.feature import Feature, command
 from core.hooks import FlagsCalls, PreparesContext, PreviewsCalls
 from core.tools import Outcome, Risk, Tool, ToolError, tool
+from modules.files.editing.edit_operations import (
+    EditOperation,
+    EditResult,
+    apply_edit,
+    refuse_placeholders,
+)
 from modules.files.editing.edit_operations import EditRequest as Asked
-from modules.files.editing.edit_operations import EditResult, Operation, check_whole, operate
 from modules.files.editing.read_state import ReadState
-from modules.files.editing.text_file import NotEncodable, NotExact, TextFile
-from modules.files.intent import Intents
+from modules.files.editing.text_file import NotEncodable, NotRoundTrip, TextFile
 from modules.files.listing import FolderListing
-from modules.files.paging import read_excerpt, read_part
-from modules.files.project import Binary, Changed, Missing, Project
-from modules.pictures.formats import LARGEST
+from modules.files.paging import read_excerpt, read_page
+from modules.files.preview import FilePreviews
+from modules.files.project import BinaryFile, ContentChanged, MissingPath, Project
+from modules.pictures.formats import MAX_PICTURE_FILE_BYTES
 from utils.i18n import Phrase, phrase
 from utils.text.clean import visible
 from utils.text.git_names import is_in_git
 from utils.text.globs import glob_filter
-from utils.text.line_diff import Difference, difference
-from utils.text.lines import counted, lines_of
+from utils.text.line_diff import Difference, text_diff
+from utils.text.lines import lines_of, with_count
 from utils.text.nearest import nearest_paths
 
-_MOST_FOUND = 200
-_CARD_LINES = 400
-_MOST_CHANGES = 1_000
+_MAX_FOUND = 200
+_MAX_CARD_LINES = 400
+_MAX_CHANGES = 1_000
 _IN_PARTS = "create_file, then modify_file with append"
-_WRITING = frozenset(
+_WRITING_TOOLS = frozenset(
     {
         *("create_file", "modify_file", "rename_file", "create_folder"),
         *("delete_file", "delete_folder"),
     }
 )
-_GIT_CONCERN = phrase(
+_GIT_REASON = phrase(
     "It changes a file of git's own, which git may obey or run; undo does not hold these."
 )
 
@@ -52,7 +57,7 @@ class KeptOutputs(Protocol):
 class ShownPictures(Protocol):
     """Shows the model what is no text but a picture."""
 
-    def show(self, path: str, data: bytes) -> Outcome | None:
+    def read_outcome(self, path: str, data: bytes) -> Outcome | None:
         """Return the answer for the file *path* of the bytes *data*, None if it is no picture."""
 
 
@@ -63,18 +68,18 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         self,
         project: Project,
         outputs: KeptOutputs | None = None,
-        notes: Callable[[str], str] | None = None,
-        past: Callable[[str], str] | None = None,
+        note_of: Callable[[str], str] | None = None,
+        read_history: Callable[[str], str] | None = None,
         pictures: ShownPictures | None = None,
     ) -> None:
-        """*notes* gives the note on a file, "" for none; *past* what stands at @history/N."""
-        self._past = past
+        """*note_of* gives the note on a file, "" for none; *read_history* what is at @history/N."""
+        self._read_history = read_history
         self._pictures = pictures
         self._project = project
         self._outputs = outputs
-        self._notes = notes or (lambda _: "")
-        self._seen = ReadState()
-        self._intents = intents = Intents(project, self._notes, _exists_already)
+        self._note_of = note_of or (lambda _: "")
+        self._read_state = ReadState()
+        self._intents = intents = FilePreviews(project, self._note_of, _exists_already)
         self._previews: Mapping[Callable[..., Any], Callable[..., Card]] = {
             self.create_file: intents.create_file,
             self.modify_file: intents.modify_file,
@@ -88,7 +93,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         return preview and self._intents.card(preview, arguments)
 
     def before_request(self) -> None:
-        self._seen.answered()
+        self._read_state.confirm_shown()
 
     @tool(
         Risk.READ,
@@ -100,11 +105,11 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     )
     def list_files(self, path: str = ".", depth: int = 2) -> Outcome:
         """Show the tree of a folder with sizes and notes; ignored files are left out."""
-        folder = self._project.meant(path)
+        folder = self._project.resolve(path)
         if depth < 1:
             raise ToolError(phrase("depth counts from 1."))
-        listing = FolderListing.of(self._project, folder, depth, self._notes)
-        count = counted(len(listing.visible_files), "file")
+        listing = FolderListing.of(self._project, folder, depth, self._note_of)
+        count = with_count(len(listing.visible_files), "file")
         head = f"{visible(folder) or '.'}/ ({count})"
         return Outcome("\n".join([head, *listing.lines]), listing.card(folder))
 
@@ -132,39 +137,41 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         end_line: Annotated[int | None, "Inclusive."] = None,
     ) -> Outcome:
         """Read a text file, its lines numbered as in 12│text; a long one by parts."""
-        if (path + "/").startswith("@history/") and self._past is not None:
-            return read_part(path, TextFile.new(self._past(path)), start_line, end_line)
+        if (path + "/").startswith("@history/") and self._read_history is not None:
+            return read_page(path, TextFile.new(self._read_history(path)), start_line, end_line)
         if path.startswith("@output/") and self._outputs is not None:
-            return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
-        name = self._there(path)
+            return read_page(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
+        name = self._existing_path(path)
         try:
             return self._read_text(name, start_line, end_line)
-        except Binary:
-            if (shown := self._shown(name)) is not None:
-                return shown
+        except BinaryFile:
+            if (picture := self._picture_outcome(name)) is not None:
+                return picture
             raise
 
     def _read_text(self, name: str, start_line: int, end_line: int | None) -> Outcome:
         if end_line is not None and 1 <= start_line <= end_line:
-            with self._project.read_from(name, start_line) as found:
-                if found is not None:
-                    form, rest, size = found
-                    return read_excerpt(visible(name), form, rest, start_line, end_line, size)
+            with self._project.read_from(name, start_line) as excerpt:
+                if excerpt is not None:
+                    text_format, stream, size = excerpt
+                    return read_excerpt(
+                        visible(name), text_format, stream, start_line, end_line, size
+                    )
         with self._project.read_lines(name) as lines:
             if lines is not None:
-                return read_part(visible(name), lines, start_line, end_line, self._notes(name))
+                return read_page(visible(name), lines, start_line, end_line, self._note_of(name))
         file = self._project.read_text(name)
-        outcome = read_part(visible(name), file, start_line, end_line, self._notes(name))
-        self._seen.show(name, file.data)
+        outcome = read_page(visible(name), file, start_line, end_line, self._note_of(name))
+        self._read_state.record_shown(name, file.data)
         return outcome
 
-    def _shown(self, name: str) -> Outcome | None:
+    def _picture_outcome(self, name: str) -> Outcome | None:
         """Return the answer for a picture, None for what is none."""
         if self._pictures is None:
             return None
-        with self._project.stream(name) as stream:
-            data = stream.read(LARGEST + 1)
-        return self._pictures.show(visible(name), data)
+        with self._project.open_stream(name) as stream:
+            data = stream.read(MAX_PICTURE_FILE_BYTES + 1)
+        return self._pictures.read_outcome(visible(name), data)
 
     @tool(
         Risk.READ,
@@ -178,20 +185,20 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         self, pattern: Annotated[str, "Glob: *.py, src/**/test_*.{js,ts}"], path: str = "."
     ) -> Outcome:
         """Find files by name; a pattern without / fits at any depth."""
-        folder = self._project.meant(path)
+        folder = self._project.resolve(path)
         start = len(folder) + 1 if folder else 0
         files = self._project.files(folder)
-        fits = glob_filter(pattern)
-        found = [name for name in files if fits(name[start:])]
-        hits = tuple(Hit(visible(name), 0, "") for name in found[:_MOST_FOUND])
+        matches = glob_filter(pattern)
+        found = [name for name in files if matches(name[start:])]
+        hits = tuple(Hit(visible(name), 0, "") for name in found[:_MAX_FOUND])
         card = SearchCard(pattern, hits, len(found))
         if not found:
-            loose = glob_filter(pattern, ignore_case=True)
-            others = [visible(name) for name in files if loose(name[start:])][:10]
+            matches_any_case = glob_filter(pattern, ignore_case=True)
+            others = [visible(name) for name in files if matches_any_case(name[start:])][:10]
             hint = f" With other upper or lower case: {', '.join(others)}." if others else ""
-            return Outcome(f"None of {counted(len(files), 'file')} fits {pattern}.{hint}", card)
-        cut = f" (the first {_MOST_FOUND})" if len(found) > _MOST_FOUND else ""
-        lines = [f"{counted(len(found), 'file')}{cut}:", *(hit.path for hit in hits)]
+            return Outcome(f"None of {with_count(len(files), 'file')} fits {pattern}.{hint}", card)
+        cut_note = f" (the first {_MAX_FOUND})" if len(found) > _MAX_FOUND else ""
+        lines = [f"{with_count(len(found), 'file')}{cut_note}:", *(hit.path for hit in hits)]
         return Outcome("\n".join(lines), card)
 
     @tool(
@@ -206,7 +213,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     )
     def create_file(self, path: str, content: str, overwrite: bool = False) -> Outcome:
         """Create a file, with missing folders. Only with overwrite it replaces one."""
-        name = self._named(path)
+        name = self._path_inside(path)
         self._refuse_own_name(name)
         if path.endswith("/"):
             raise ToolError(
@@ -215,15 +222,16 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         if self._project.stat(name) is not None:
             return self._overwrite(name, content, overwrite)
         file = TextFile.new(content)
-        data = _encoded(file, None)
+        data = _encode(file, None)
         try:
-            self._to_write(name).write_bytes(name, data, make_folders=True, expect=None)
-        except Changed:
+            self._writable_project(name).write_bytes(name, data, make_folders=True, expected=None)
+        except ContentChanged:
             raise ToolError(_exists_already(visible(name))) from None
-        self._seen.remember(name, data)
-        change = difference("", file.text)
-        ends = f", {file.name}" if not file.is_plain else ""
-        text = f"Created {visible(name)} ({counted(len(lines_of(file.text)), 'line')}{ends})."
+        self._read_state.record_known(name, data)
+        change = text_diff("", file.text)
+        encoding_note = f", {file.format_name}" if not file.is_utf8_lf else ""
+        line_count = with_count(len(lines_of(file.text)), "line")
+        text = f"Created {visible(name)} ({line_count}{encoding_note})."
         return Outcome(text, _diff_card(name, change), changes=(Change("created", name),))
 
     @tool(
@@ -239,7 +247,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     def modify_file(
         self,
         path: str,
-        operation: Operation,
+        operation: EditOperation,
         old: Annotated[str | None, "Exact text that occurs once, unless all."] = None,
         new: str | None = None,
         all: bool = False,
@@ -248,12 +256,12 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     ) -> Outcome:
         """Change part of a text file: replace old by new; append new, or insert it before
         start_line; replace_lines start_line to end_line by new; clear all."""
-        name = self._there(path)
+        name = self._existing_path(path)
         file = self._project.read_text(name)
-        self._seen.check_known(name, file.data)
+        self._read_state.check_known(name, file.data)
         if operation in ("replace_lines", "insert"):
-            self._seen.check_read(name, file)
-        asked = Asked(
+            self._read_state.check_read(name, file)
+        request = Asked(
             operation=operation,
             old=old,
             new=new,
@@ -261,7 +269,7 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
             start_line=start_line,
             end_line=end_line,
         )
-        return self._changed(name, file, operate(file.text, asked, name))
+        return self._write_edit(name, file, apply_edit(file.text, request, name))
 
     @tool(
         Risk.WRITE,
@@ -273,11 +281,11 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     )
     def rename_file(self, path: str, new_path: str) -> Outcome:
         """Rename or move a file or folder; never onto something that exists."""
-        name, new_name = self._there(path), self._named(new_path)
+        name, new_name = self._existing_path(path), self._path_inside(new_path)
         if name == new_name:
             raise ToolError(phrase("Both paths are {path}.", path=visible(name)))
-        self._to_write(name, new_name).rename(name, new_name)
-        self._seen.move(name, new_name)
+        self._writable_project(name, new_name).rename(name, new_name)
+        self._read_state.move(name, new_name)
         old, new = visible(name), visible(new_name)
         card = TextCard(phrase("Renamed {path} to {new_path}", path=old, new_path=new))
         return Outcome(
@@ -293,11 +301,11 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     )
     def delete_file(self, path: str) -> Outcome:
         """Delete a file."""
-        name = self._there(path)
-        if self._seen.of(name) is not None:
-            self._seen.check_known(name, self._project.read_bytes(name))
-        self._to_write(name).delete_file(name)
-        self._seen.forget(name)
+        name = self._existing_path(path)
+        if self._read_state.last_seen(name) is not None:
+            self._read_state.check_known(name, self._project.read_bytes(name))
+        self._writable_project(name).delete_file(name)
+        self._read_state.forget(name)
         card = TextCard(phrase("Deleted {path}", path=visible(name)))
         return Outcome(f"Deleted {visible(name)}.", card, changes=(Change("deleted", name),))
 
@@ -310,11 +318,11 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     )
     def create_folder(self, path: str) -> Outcome:
         """Create a folder, with those above it."""
-        name = self._project.normal(path) or self._named(path)
+        name = self._project.normalize(path) or self._path_inside(path)
         if self._project.stat(name) is not None:
             self._project.entries(name)  # says so if it is no folder
             raise ToolError(phrase("The folder {path} exists already.", path=visible(name)))
-        self._to_write(name).make_folder(name)
+        self._writable_project(name).make_folder(name)
         card = TextCard(phrase("Created folder {path}", path=visible(name)))
         return Outcome(f"Created {visible(name)}/.", card, changes=(Change("created", name),))
 
@@ -327,78 +335,80 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     )
     def delete_folder(self, path: str, recursive: bool = False) -> Outcome:
         """Delete a folder; with recursive all that is in it too."""
-        name = self._named(path)
-        inside = self._project.entries(name)
-        if inside and not recursive:
+        name = self._path_inside(path)
+        entries = self._project.entries(name)
+        if entries and not recursive:
             raise ToolError(
                 phrase(
                     "{path} is not empty, {count} inside ({names}). "
                     "recursive=true deletes them too.",
                     path=visible(name),
-                    count=len(inside),
-                    names=", ".join(visible(item.name) for item in inside[:5])
-                    + (", …" if len(inside) > 5 else ""),
+                    count=len(entries),
+                    names=", ".join(visible(item.name) for item in entries[:5])
+                    + (", …" if len(entries) > 5 else ""),
                 )
             )
-        files = self._project.files(name) if inside else []
-        self._to_write(name).delete_folder(name, recursive=recursive)
-        self._seen.forget(name)
+        files = self._project.files(name) if entries else []
+        self._writable_project(name).delete_folder(name, recursive=recursive)
+        self._read_state.forget(name)
         title = phrase("Deleted folder {path}", path=visible(name))
         count = len(files)
         body = phrase("1 file") if count == 1 else phrase("{n} files", n=count)
         card = TextCard(title, body)
-        named = files if 0 < len(files) <= _MOST_CHANGES else [name]
-        changes = tuple(Change("deleted", path) for path in named)
-        told = f"Deleted {visible(name)}/ with {counted(len(files), 'file')}."
-        return Outcome(told, card, changes=changes)
+        changed_paths = files if 0 < len(files) <= _MAX_CHANGES else [name]
+        changes = tuple(Change("deleted", path) for path in changed_paths)
+        message = f"Deleted {visible(name)}/ with {with_count(len(files), 'file')}."
+        return Outcome(message, card, changes=changes)
 
-    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
-        if tool.name not in _WRITING:
+    def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+        if tool.name not in _WRITING_TOOLS:
             return None
         for argument in ("path", "new_path"):
             try:
-                if is_in_git(self._project.meant(str(arguments.get(argument, "")))):
-                    return _GIT_CONCERN
+                if is_in_git(self._project.resolve(str(arguments.get(argument, "")))):
+                    return _GIT_REASON
             except ToolError:  # the tool itself will say it
                 continue
         return None
 
-    def _to_write(self, *names: str) -> Project:
-        """Return the project for a call on *names* that may run: see `concern`."""
-        return self._project.with_git() if any(map(is_in_git, names)) else self._project
+    def _writable_project(self, *names: str) -> Project:
+        """Return the project for a call on *names* that may run: see `approval_reason`."""
+        return self._project.with_git_writable() if any(map(is_in_git, names)) else self._project
 
-    def _named(self, path: str) -> str:
+    def _path_inside(self, path: str) -> str:
         """Return *path* made normal, which must not be the project itself."""
-        if name := self._project.meant(path):
+        if name := self._project.resolve(path):
             return name
         raise ToolError(phrase("The path names the project folder itself; name what is in it."))
 
-    def _there(self, path: str) -> str:
+    def _existing_path(self, path: str) -> str:
         """Return *path* made normal; where nothing is there, say what was probably meant."""
-        name = self._named(path)
+        name = self._path_inside(path)
         folder = self._project.stat(name.rpartition("/")[0])
         goes_through_a_file = folder is not None and not S_ISDIR(folder.st_mode)
         if goes_through_a_file or self._project.stat(name) is not None:
             return name
         missing = phrase("There is no {path}.", path=visible(name))
-        if not (near := nearest_paths(name, self._project.files())):
-            raise Missing(missing)
-        named = ", ".join(map(visible, near))
-        raise Missing(phrase("{problem} Did you mean {near}?", problem=missing, near=named))
+        if not (nearest := nearest_paths(name, self._project.files())):
+            raise MissingPath(missing)
+        candidates = ", ".join(map(visible, nearest))
+        raise MissingPath(
+            phrase("{problem} Did you mean {near}?", problem=missing, near=candidates)
+        )
 
     def _refuse_own_name(self, name: str) -> None:
         """Refuse a file in a folder that is to be, and is called as the project is.
 
         Hardly anybody means that; who does makes the folder first.
         """
-        first, _, rest = name.partition("/")
-        if rest and first == self._project.name and self._project.stat(first) is None:
+        first, _, path_inside = name.partition("/")
+        if path_inside and first == self._project.name and self._project.stat(first) is None:
             raise ToolError(
                 phrase(
                     "You are in {project} already: did you mean {path}? To have a folder "
                     "{project} in it, make that with create_folder first.",
                     project=visible(first),
-                    path=visible(rest),
+                    path=visible(path_inside),
                 )
             )
 
@@ -406,39 +416,42 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
         if not overwrite:
             raise ToolError(_exists_already(visible(name)))
         file = self._project.read_text(name)
-        self._seen.check_known(name, file.data)
-        self._seen.check_read(name, file)
+        self._read_state.check_known(name, file.data)
+        self._read_state.check_read(name, file)
         text = content.replace("\r\n", "\n")
-        check_whole(text, file.text, is_shorter=text.count("\n") < file.text.count("\n"))
-        return self._changed(name, file, EditResult(text))
+        refuse_placeholders(text, file.text, is_shorter=text.count("\n") < file.text.count("\n"))
+        return self._write_edit(name, file, EditResult(text))
 
-    def _changed(self, name: str, file: TextFile, done: EditResult) -> Outcome:
-        """Write what was *done* in place of what *file* held and tell of the difference."""
-        shown, text, note = visible(name), done.text, done.tolerated
-        data = _encoded(file, text)
+    def _write_edit(self, name: str, file: TextFile, edit: EditResult) -> Outcome:
+        """Write what was *edit* in place of what *file* held and tell of the difference."""
+        shown_path, text, note = visible(name), edit.text, edit.tolerated
+        data = _encode(file, text)
         if data == file.data:
-            return Outcome(f"{shown} has that content already.", TextCard("", _same(shown)))
-        found = self._project.stat(name)
+            return Outcome(
+                f"{shown_path} has that content already.",
+                TextCard("", _already_so_message(shown_path)),
+            )
+        status = self._project.stat(name)
         try:
-            self._to_write(name).write_bytes(name, data, expect=file.data)
-        except Changed:
-            self._seen.check_known(name, self._project.read_bytes(name))
-            raise ToolError(_changing(shown)) from None
-        self._seen.remember(name, data)
-        change = difference(file.text, text)
-        told = f"Changed {shown} (+{change.added} -{change.removed})"
-        told += f"; it has {counted(len(lines_of(text)), 'line')} now."
-        if done.places > 1:
-            told += f" {done.places} places were changed."
+            self._writable_project(name).write_bytes(name, data, expected=file.data)
+        except ContentChanged:
+            self._read_state.check_known(name, self._project.read_bytes(name))
+            raise ToolError(_concurrent_change_message(shown_path)) from None
+        self._read_state.record_known(name, data)
+        change = text_diff(file.text, text)
+        message = f"Changed {shown_path} (+{change.added} -{change.removed})"
+        message += f"; it has {with_count(len(lines_of(text)), 'line')} now."
+        if edit.replacements > 1:
+            message += f" {edit.replacements} places were changed."
         if note is not None:
-            told += f" Not exact, but clear: {note}."
-        if found is not None and found.st_nlink > 1:
-            told += " It had other names (hard links); they keep the old content."
+            message += f" Not exact, but clear: {note}."
+        if status is not None and status.st_nlink > 1:
+            message += " It had other names (hard links); they keep the old content."
         card = _diff_card(name, change, note)
-        return Outcome(told, card, changes=(Change("modified", name),))
+        return Outcome(message, card, changes=(Change("modified", name),))
 
 
-def _encoded(file: TextFile, text: str | None) -> bytes:
+def _encode(file: TextFile, text: str | None) -> bytes:
     try:
         return file.encode(text)
     except NotEncodable as error:
@@ -451,18 +464,18 @@ def _encoded(file: TextFile, text: str | None) -> bytes:
                 code=f"{ord(error.char):04X}",
             )
         ) from None
-    except NotExact:
+    except NotRoundTrip:
         raise ToolError(
             phrase(
                 "The file has bytes that {encoding} would not keep; change it with Python.",
-                encoding=file.name,
+                encoding=file.format_name,
             )
         ) from None
 
 
 def _diff_card(name: str, change: Difference, note: Phrase | None = None) -> DiffCard:
     return DiffCard(
-        visible(name), change.cut(_CARD_LINES), change.added, change.removed, note or ""
+        visible(name), change.truncated(_MAX_CARD_LINES), change.added, change.removed, note or ""
     )
 
 
@@ -473,9 +486,9 @@ def _exists_already(path: str) -> Phrase:
     )
 
 
-def _same(path: str) -> Phrase:
+def _already_so_message(path: str) -> Phrase:
     return phrase("{path} was already so", path=path)
 
 
-def _changing(path: str) -> Phrase:
+def _concurrent_change_message(path: str) -> Phrase:
     return phrase("{path} is being changed by somebody else; try again.", path=path)

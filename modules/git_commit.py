@@ -18,11 +18,11 @@ from core.hooks import FlagsCalls, PreviewsCalls
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Risk, Tool, ToolError, tool
 from modules.files.git.commit_selection import ALL
-from modules.files.git.staging import NamesIn, Secrets, Staging, names_of, staged
+from modules.files.git.staging import SecretNamesIn, Secrets, Staging, secret_names_of, staging
 from modules.secrets.env_files import is_env_name
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import clean, visible
-from utils.text.lines import listed
+from utils.text.lines import first_names
 from utils.waiting import Stop
 
 
@@ -31,14 +31,14 @@ class CommitFolder(Protocol):
 
     root: Path
 
-    def meant(self, path: str) -> str: ...
+    def resolve(self, path: str) -> str: ...
 
 
 class GitCommit(Feature, PreviewsCalls, FlagsCalls):
     """Commits what the model has made; *names_in* knows the secrets in a text."""
 
     def __init__(
-        self, project: CommitFolder, stop: Stop, names_in: NamesIn = lambda _text: ()
+        self, project: CommitFolder, stop: Stop, names_in: SecretNamesIn = lambda _text: ()
     ) -> None:
         self._project = project
         self._stop = stop
@@ -57,38 +57,40 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         paths: Annotated[list[str] | None, "files or folders; none: all changes"] = None,
     ) -> Outcome:
         """Commit changes with git (programs cannot: .git is read-only to them). No hooks run."""
-        with self._staged(message, paths) as made:
-            text, remarks = made.commit(message), _remarks(made)
-        told = "\n".join(("Committed.", text, *map(str, remarks)))
-        return Outcome(told, TextCard(phrase("Committed"), _joined(text, *remarks)))
+        with self._stage(message, paths) as staged_changes:
+            text, remarks = staged_changes.commit(message), _remarks(staged_changes)
+        message_lines = "\n".join(("Committed.", text, *map(str, remarks)))
+        return Outcome(message_lines, TextCard(phrase("Committed"), _join_lines(text, *remarks)))
 
     def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card | None:
         if tool.name != "git_commit":
             return None
         message, paths = arguments["message"], arguments.get("paths")
-        with self._staged(message, paths) as made:
-            what, remarks = clean(made.difference()), _remarks(made)
+        with self._stage(message, paths) as staged_changes:
+            difference, remarks = clean(staged_changes.diff()), _remarks(staged_changes)
         return TextCard(
-            phrase("Commit to git"), _joined(clean(message).strip(), "", *remarks, what)
+            phrase("Commit to git"), _join_lines(clean(message).strip(), "", *remarks, difference)
         )
 
     @contextmanager
-    def _staged(self, message: str, paths: Sequence[str] | None) -> Iterator[Staging]:
+    def _stage(self, message: str, paths: Sequence[str] | None) -> Iterator[Staging]:
         if not message.strip():
             raise ToolError(phrase("A commit needs a message."))
-        chosen = [self._project.meant(path) or ALL for path in paths or [ALL]]
-        with staged(self._project.root, chosen, self._names_in, self._stop.calling) as made:
-            yield made
+        selected = [self._project.resolve(path) or ALL for path in paths or [ALL]]
+        with staging(
+            self._project.root, selected, self._names_in, self._stop.on_stop
+        ) as staged_changes:
+            yield staged_changes
 
-    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+    def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         if tool.name != "git_commit":
             return None
-        if names := self._publishing(arguments.get("paths") or ()):
-            what = phrase("It would publish the secrets in {names}.", names=", ".join(names))
-            return AlwaysAskReason(what.template, what.values)
+        if names := self._paths_with_secrets(arguments.get("paths") or ()):
+            reason = phrase("It would publish the secrets in {names}.", names=", ".join(names))
+            return AlwaysAskReason(reason.template, reason.values)
         return phrase("It writes to .git, which checkpoints do not hold.")
 
-    def _publishing(self, paths: Sequence[str]) -> list[str]:
+    def _paths_with_secrets(self, paths: Sequence[str]) -> list[str]:
         """Return those of *paths*, files that are named themselves, that may hold secrets."""
         return [visible(path) for path in paths if self._may_hold_secrets(path)]
 
@@ -96,55 +98,55 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         if is_env_name(path.rpartition("/")[2]):
             return True
         try:
-            file = self._project.root / self._project.meant(path)
-            return file.is_file() and bool(names_of(file.read_bytes(), self._names_in))
+            file = self._project.root / self._project.resolve(path)
+            return file.is_file() and bool(secret_names_of(file.read_bytes(), self._names_in))
         except (OSError, ToolError):
             return False  # what is wrong with it, the call itself tells
 
 
-def _remarks(made: Staging) -> list[Phrase]:
+def _remarks(staged_changes: Staging) -> list[Phrase]:
     """Say which secrets the commit holds, and what was left out of it."""
-    chosen = made.selection
+    selection = staged_changes.selection
     remarks = []
-    if made.published:
-        secrets = _with_secrets(made.published)
+    if staged_changes.published:
+        secrets = _format_secrets(staged_changes.published)
         remarks.append(phrase("It publishes secrets: {secrets}", secrets=secrets))
-    if made.withheld:
-        what = phrase(
+    if staged_changes.withheld:
+        remark = phrase(
             "Left out, for it would publish secrets: {secrets}. Name such a file in paths only if "
             "the person wants that.",
-            secrets=_with_secrets(made.withheld),
+            secrets=_format_secrets(staged_changes.withheld),
         )
-        remarks.append(what)
-    if chosen.settings:
-        what = phrase(
+        remarks.append(remark)
+    if selection.env_files:
+        remark = phrase(
             "Left out, for such files hold secrets: {names}. Name one in paths only if the person "
             "wants that.",
-            names=_listed(chosen.settings),
+            names=_format_names(selection.env_files),
         )
-        remarks.append(what)
-    if chosen.generated:
-        what = phrase(
+        remarks.append(remark)
+    if selection.generated:
+        remark = phrase(
             "Left out, for tools make it: {names}. Named in paths, it is committed.",
-            names=_listed(chosen.generated),
+            names=_format_names(selection.generated),
         )
-        remarks.append(what)
-    if made.unread:
-        names = _listed(made.unread)
+        remarks.append(remark)
+    if staged_changes.unscanned:
+        names = _format_names(staged_changes.unscanned)
         remarks.append(phrase("Too large to be searched for secrets: {names}", names=names))
     return remarks
 
 
-def _with_secrets(files: Secrets) -> str:
+def _format_secrets(files: Secrets) -> str:
     named = [f"{visible(os.fsdecode(name))} ({', '.join(why)})" for name, why in files.items()]
-    return listed(named)
+    return first_names(named)
 
 
-def _listed(names: Sequence[bytes]) -> str:
-    return listed([visible(os.fsdecode(name)) for name in names])
+def _format_names(names: Sequence[bytes]) -> str:
+    return first_names([visible(os.fsdecode(name)) for name in names])
 
 
-def _joined(first: Text, *others: Text) -> Text:
+def _join_lines(first: Text, *others: Text) -> Text:
     """Return the texts, each on lines of its own."""
     joined = first
     for other in others:

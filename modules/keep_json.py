@@ -10,7 +10,7 @@ from typing import Any
 from core.conversation.messages import Record, StateRecord, ToolResult
 from core.feature import Feature, SessionHandle
 from core.hooks import BindsToSession, FinishesTurns, ProvidesStatus, ProvidesWarnings
-from core.redaction import mapped
+from core.redaction import map_strings
 from utils.i18n import Phrase, phrase
 from utils.system.atomic_write import write_atomically
 
@@ -22,27 +22,27 @@ class KeepJson(Feature, BindsToSession, ProvidesStatus, ProvidesWarnings, Finish
     without what nobody may see. Of several sessions the one whose turn ended last is there.
     """
 
-    _talk: SessionHandle
+    _session_handle: SessionHandle
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._warnings: list[Phrase] = []
         self._has_failed = False
 
-    def meet(self, talk: SessionHandle) -> None:
-        self._talk = talk
+    def bind(self, session_handle: SessionHandle) -> None:
+        self._session_handle = session_handle
 
     def status(self) -> Sequence[tuple[Phrase, str]]:
         return [(phrase("Conversation as JSON"), str(self._path))]
 
     def warnings(self) -> Sequence[Phrase]:
-        told, self._warnings = self._warnings, []
-        return told
+        pending, self._warnings = self._warnings, []
+        return pending
 
-    def finish(self) -> None:
-        records = [record for _, record in self._talk.history.records]
-        plain = to_messages(mapped(records, self._talk.blind))
-        text = json.dumps(plain, ensure_ascii=False, indent=2) + "\n"
+    def on_turn_finished(self) -> None:
+        records = [record for _, record in self._session_handle.history.records]
+        messages = to_messages(map_strings(records, self._session_handle.redact))
+        text = json.dumps(messages, ensure_ascii=False, indent=2) + "\n"
         try:
             # Halves of a surrogate pair become the escapes that JSON has for them.
             write_atomically(self._path, text.encode("utf-8", "backslashreplace"))

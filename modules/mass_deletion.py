@@ -12,23 +12,23 @@ from core.hooks import ConfirmsCalls
 from utils.i18n import UserError, phrase
 from utils.text.clean import visible
 
-MANY = 20
+ALWAYS_ASK_ABOVE = 20
 """More deleted files than these are always asked about."""
-FEW = 3
+NEVER_ASK_BELOW = 3
 """Fewer than these never are, however small the folder is."""
-_MOST_SHOWN = 200
+_MAX_SHOWN = 200
 _SIGNS = {"created": "+", "modified": "~", "deleted": "-", "renamed": ">"}
 
 
 class Undo(Protocol):
-    """What is known of calls, and the way back."""
+    """The changes that calls made, and the way back."""
 
     def changes_of(self, call_id: str) -> Sequence[Change]: ...
 
     def size_of(self, call_id: str, change: Change) -> int | None:
         """Return the bytes of a file that the call changed, None for a folder."""
 
-    def take_back(self, call_id: str) -> bool:
+    def undo_call(self, call_id: str) -> bool:
         """Undo the call; return whether all of it could be."""
 
 
@@ -42,25 +42,25 @@ class MassDeletionGuard(Feature, ConfirmsCalls):
         self._undo = undo
         self._files = files
 
-    def doubt(self, call_id: str) -> PostRunConfirmation | None:
+    def confirm_after(self, call_id: str) -> PostRunConfirmation | None:
         changes = self._undo.changes_of(call_id)
-        gone = sum(change.kind == "deleted" for change in changes)
-        if gone < FEW:
+        deleted = sum(change.kind == "deleted" for change in changes)
+        if deleted < NEVER_ASK_BELOW:
             return None
-        new = sum(change.kind == "created" for change in changes)
-        before = len(self._files()) - new + gone
-        if gone <= MANY and gone * 2 <= before:
+        created = sum(change.kind == "created" for change in changes)
+        files_before = len(self._files()) - created + deleted
+        if deleted <= ALWAYS_ASK_ABOVE and deleted * 2 <= files_before:
             return None
         why = phrase(
             "It deleted {gone} of {all} files. Yes keeps what it did; no puts everything back.",
-            gone=gone,
-            all=before,
+            gone=deleted,
+            all=files_before,
         )
         tree = tree_of(changes, lambda change: self._undo.size_of(call_id, change))
-        return PostRunConfirmation(why, tree, lambda: self._put_back(call_id))
+        return PostRunConfirmation(why, tree, lambda: self._revert(call_id))
 
-    def _put_back(self, call_id: str) -> None:
-        if not self._undo.take_back(call_id):
+    def _revert(self, call_id: str) -> None:
+        if not self._undo.undo_call(call_id):
             raise UserError(
                 phrase("Not everything could be put back; /diff shows what is missing.")
             )
@@ -73,16 +73,16 @@ def tree_of(changes: Sequence[Change], size: Callable[[Change], int | None]) -> 
         for folder in _folders(change.path):
             counts[folder] += 1
     entries: list[TreeEntry] = []
-    told: set[str] = set()
+    listed: set[str] = set()
     for change in sorted(changes, key=lambda change: change.path):
         for depth, folder in enumerate(_folders(change.path)):
-            if folder not in told:
-                told.add(folder)
+            if folder not in listed:
+                listed.add(folder)
                 entries.append(TreeEntry(visible(folder), depth, None, f"{counts[folder]:,}"))
         note = f"{_SIGNS[change.kind]} {visible(change.new_path)}".rstrip()
-        bytes_ = size(change) if len(entries) < _MOST_SHOWN else 0  # the others are not shown
+        bytes_ = size(change) if len(entries) < _MAX_SHOWN else 0  # the others are not shown
         entries.append(TreeEntry(visible(change.path), change.path.count("/"), bytes_, note))
-    return TreeCard("", tuple(entries[:_MOST_SHOWN]), max(0, len(entries) - _MOST_SHOWN))
+    return TreeCard("", tuple(entries[:_MAX_SHOWN]), max(0, len(entries) - _MAX_SHOWN))
 
 
 def _folders(path: str) -> list[str]:

@@ -17,9 +17,9 @@ from core.hooks import KeepsState, ProvidesContext, ProvidesStatus
 from core.tools import Outcome, Risk, ToolError, tool
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.system.shared_file import SharedFile, Stamp
-from utils.text.tokens import estimate
+from utils.text.tokens import estimate_tokens
 
-_TOKENS = 2_000
+_MAX_TOKENS = 2_000
 _HEADING = """# Memory
 
 <!-- What Onefold should know about this project in every session. One list item for each thing;
@@ -45,8 +45,8 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
 
     def __init__(self, path: Path) -> None:
         self._file = SharedFile(path)
-        self._told: tuple[Stamp | None, str] = (None, "")
-        self._seen: tuple[Stamp | None, list[str]] = (None, [])
+        self._cached_text: tuple[Stamp | None, str] = (None, "")
+        self._cached_items: tuple[Stamp | None, list[str]] = (None, [])
 
     @tool(
         Risk.WRITE,
@@ -63,7 +63,7 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
     def remember(self, text: str, category: str = "fact") -> Outcome:
         """Keep one fact, preference or decision for all later sessions of this project. Only
         what lasts and is not in the files."""
-        item = self._add(text, category)
+        item = self._add_item(text, category)
         card = TextCard(phrase("Remembered"), phrase("as {id}", id=item.id))
         return Outcome("Remembered for later sessions.", card)
 
@@ -90,8 +90,8 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
         "Remember TEXT for every later session of this project.",
         is_concurrent=True,
     )
-    def remember_this(self, rest: str) -> Card:
-        item = self._add(rest, "fact")
+    def remember_command(self, argument: str) -> Card:
+        item = self._add_item(argument, "fact")
         return TextCard(phrase("Remembered"), f"{item.id}  {item.text}")
 
     @command(
@@ -99,73 +99,73 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
         "Forget what /memory shows under ID.",
         is_concurrent=True,
     )
-    def forget(self, rest: str) -> Card:
-        if not rest:
+    def forget(self, argument: str) -> Card:
+        if not argument:
             raise ToolError(phrase("Which one? /forget takes an ID that /memory shows."))
-        gone: list[MemoryItem] = []
+        forgotten: list[MemoryItem] = []
 
         def without(before: bytes) -> bytes:
-            gone[:] = [_the_item(before, rest)]
-            lines = _lines(before)
-            return _bytes("".join(lines[: gone[0].start] + lines[gone[0].end :]))
+            forgotten[:] = [_find_item(before, argument)]
+            lines = _decode_lines(before)
+            return _encode("".join(lines[: forgotten[0].start] + lines[forgotten[0].end :]))
 
         self._file.change(without)
-        return TextCard(phrase("Forgotten"), gone[0].text)
+        return TextCard(phrase("Forgotten"), forgotten[0].text)
 
     def context(self) -> Iterable[Section]:
         stamp = self._file.stamp()
-        if stamp != self._told[0]:
-            self._told = (stamp, self._for_the_model())
-        return [Section("memory", self._told[1])]
+        if stamp != self._cached_text[0]:
+            self._cached_text = (stamp, self._model_text())
+        return [Section("memory", self._cached_text[1])]
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         try:
             count = len(items_of(self._text()))
-        except UserError as problem:
-            return [(phrase("Memory"), problem.what)]
+        except UserError as error:
+            return [(phrase("Memory"), error.message)]
         path = str(self._file.path)
         return [(phrase("Memory"), phrase("{count} kept in {path}", count=count, path=path))]
 
     def state(self) -> dict[str, Any]:
         """Return the items: a session keeps how they stood, without owning them."""
         stamp = self._file.stamp()
-        if stamp != self._seen[0]:
+        if stamp != self._cached_items[0]:
             with suppress(UserError):  # /memory and /status tell of it
-                self._seen = (stamp, [item.text for item in items_of(self._text())])
-        return {"memory": self._seen[1]}
+                self._cached_items = (stamp, [item.text for item in items_of(self._text())])
+        return {"memory": self._cached_items[1]}
 
     def restore(self, state: dict[str, Any]) -> None:  # noqa: ARG002
         """Leave the memory as it is: it is the project's, whichever session goes on."""
 
-    def take_back(self, before: Any, after: Any) -> list[Phrase]:
+    def undo_change(self, before: Any, after: Any) -> list[Phrase]:
         """Forget the items that *after* has more than *before*, and remember those it has less."""
-        said: list[Phrase] = []
-        known = {item.text for item in items_of(self._text())}
+        undone: list[Phrase] = []
+        remembered = {item.text for item in items_of(self._text())}
         for text in after or []:
-            if text not in (before or []) and text in known:
-                self._file.change(partial(_without, words=text))
-                said.append(phrase("forgotten: {text}", text=text))
+            if text not in (before or []) and text in remembered:
+                self._file.change(partial(_without_item, item_text=text))
+                undone.append(phrase("forgotten: {text}", text=text))
         for text in before or []:
-            if text not in (after or []) and text not in known:
+            if text not in (after or []) and text not in remembered:
                 self._file.change(partial(_with_item, line=text))
-                said.append(phrase("remembered again: {text}", text=text))
-        return said
+                undone.append(phrase("remembered again: {text}", text=text))
+        return undone
 
-    def _add(self, text: str, category: str) -> MemoryItem:
+    def _add_item(self, text: str, category: str) -> MemoryItem:
         line = " ".join(text.split())
         if not line:
             raise ToolError(phrase("There is nothing to remember: the text is empty."))
         if (label := " ".join(category.split())) not in ("", "fact"):
             line = f"{label}: {line}"
-        if known := [item for item in items_of(self._text()) if item.text == line]:
-            raise ToolError(phrase("That is remembered already, as {id}.", id=known[0].id))
+        if same_items := [item for item in items_of(self._text()) if item.text == line]:
+            raise ToolError(phrase("That is remembered already, as {id}.", id=same_items[0].id))
         self._file.change(lambda before: _with_item(before, line))
         return next(item for item in items_of(self._text()) if item.text == line)
 
     def _text(self) -> str:
-        return "".join(_lines(self._file.read()))
+        return "".join(_decode_lines(self._file.read()))
 
-    def _for_the_model(self) -> str:
+    def _model_text(self) -> str:
         try:
             text = _COMMENT.sub("", self._text()).encode("utf-8", "replace").decode()
         except UserError:  # told by /memory and /status; the model can do nothing about it
@@ -173,7 +173,7 @@ class Memory(Feature, ProvidesContext, ProvidesStatus, KeepsState):
         text = text.strip().removeprefix("# Memory").strip()
         if not text:
             return ""
-        return "Memory of earlier sessions, agreed with the person:\n" + _shortened(text)
+        return "Memory of earlier sessions, agreed with the person:\n" + _truncated(text)
 
 
 def items_of(text: str) -> list[MemoryItem]:
@@ -182,14 +182,18 @@ def items_of(text: str) -> list[MemoryItem]:
     An id is made from the item's words, so that it stays when other items come and go.
     """
     lines = text.splitlines(keepends=True)
-    starts = [at for at, line in enumerate(lines) if _ITEM.match(line)]
+    starts = [number for number, line in enumerate(lines) if _ITEM.match(line)]
     items: list[MemoryItem] = []
     for start in starts:
         end = start + 1
         while end < len(lines) and _continues(lines[end]):
             end += 1
-        words = " ".join(_ITEM.sub("", "".join(lines[start:end]), count=1).split())
-        items.append(MemoryItem(_free_id(words, {item.id for item in items}), words, start, end))
+        text_of_item = " ".join(_ITEM.sub("", "".join(lines[start:end]), count=1).split())
+        items.append(
+            MemoryItem(
+                _free_id(text_of_item, {item.id for item in items}), text_of_item, start, end
+            )
+        )
     return items
 
 
@@ -198,59 +202,59 @@ def _continues(line: str) -> bool:
     return bool(line.strip()) and not _ITEM.match(line) and not line.startswith(("#", "<!--"))
 
 
-def _free_id(words: str, taken: set[str]) -> str:
-    digest = hashlib.sha256(words.encode("utf-8", "surrogateescape")).hexdigest()
+def _free_id(text: str, taken: set[str]) -> str:
+    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
     length = 4
     while digest[:length] in taken and length < len(digest):
         length += 1
     return digest[:length]
 
 
-def _the_item(data: bytes, start: str) -> MemoryItem:
-    items = items_of("".join(_lines(data)))
-    found = [item for item in items if item.id == start] or [
-        item for item in items if item.id.startswith(start.lower())
+def _find_item(data: bytes, id_prefix: str) -> MemoryItem:
+    items = items_of("".join(_decode_lines(data)))
+    matches = [item for item in items if item.id == id_prefix] or [
+        item for item in items if item.id.startswith(id_prefix.lower())
     ]
-    if len(found) != 1:
-        raise ToolError(phrase("/memory shows nothing under {id!r}.", id=start))
-    return found[0]
+    if len(matches) != 1:
+        raise ToolError(phrase("/memory shows nothing under {id!r}.", id=id_prefix))
+    return matches[0]
 
 
-def _without(data: bytes, words: str) -> bytes:
-    """Return *data* without the item of these *words*."""
-    lines = _lines(data)
+def _without_item(data: bytes, item_text: str) -> bytes:
+    """Return *data* without the item of these *item_text*."""
+    lines = _decode_lines(data)
     for item in items_of("".join(lines)):
-        if item.text == words:
-            return _bytes("".join(lines[: item.start] + lines[item.end :]))
+        if item.text == item_text:
+            return _encode("".join(lines[: item.start] + lines[item.end :]))
     return data
 
 
 def _with_item(data: bytes, line: str) -> bytes:
     """Return *data* with *line* as its last list item, in the file's own kind of line ends."""
-    text = "".join(_lines(data)) or _HEADING
+    text = "".join(_decode_lines(data)) or _HEADING
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if text.endswith("\n") else newline
-    return _bytes(f"{text}{gap}- {line}{newline}")
+    return _encode(f"{text}{gap}- {line}{newline}")
 
 
-def _lines(data: bytes) -> list[str]:
+def _decode_lines(data: bytes) -> list[str]:
     return data.decode("utf-8-sig", "surrogateescape").splitlines(keepends=True)
 
 
-def _bytes(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _shortened(text: str) -> str:
+def _truncated(text: str) -> str:
     """Return as many whole lines of *text* as the model is given, saying when some are not."""
-    kept: list[str] = []
-    room = _TOKENS
+    shown: list[str] = []
+    tokens_left = _MAX_TOKENS
     lines = text.splitlines()
     for line in lines:
-        room -= estimate(line) + 1
-        if room < 0:
-            left_out = len(lines) - len(kept)
-            kept.append(f"(The memory is longer: {left_out} more lines are not shown.)")
+        tokens_left -= estimate_tokens(line) + 1
+        if tokens_left < 0:
+            left_out = len(lines) - len(shown)
+            shown.append(f"(The memory is longer: {left_out} more lines are not shown.)")
             break
-        kept.append(line)
-    return "\n".join(kept)
+        shown.append(line)
+    return "\n".join(shown)

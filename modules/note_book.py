@@ -12,16 +12,16 @@ from core.cards import Change
 from modules.files.fingerprints import Fingerprint
 from utils.text.clean import visible
 from utils.text.codec import from_plain, to_plain
-from utils.text.tokens import estimate
+from utils.text.tokens import estimate_tokens
 
-_TOLD = 200  # characters of a note that the model is told unasked
-_TOKENS = 2_000
-_KEPT_LOST = 30 * 24 * 3600.0  # seconds
+_LIMIT = 200  # characters of a note that the model is told unasked
+_MAX_TOKENS = 2_000
+_KEEP_LOST_SECONDS = 30 * 24 * 3600.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is noted on one file; *lost_since* is when the file went (seconds since the epoch)."""
+    """A note on one file; *lost_since* is when the file went (seconds since the epoch)."""
 
     text: str
     file: Fingerprint
@@ -29,7 +29,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class NoteBook:
     """All notes by path: on files that are there, and on lost ones in case they come back."""
 
     notes: dict[str, Note] = field(default_factory=dict)
@@ -37,51 +37,53 @@ class Book:
     seen: float = 0.0
 
 
-def moved(path: str, change: Change) -> str:
+def path_after_rename(path: str, change: Change) -> str:
     """Return where *path* is after the rename *change* of it or of a folder above it."""
     if path == change.path or path.startswith(f"{change.path}/"):
         return change.new_path + path[len(change.path) :]
     return path
 
 
-def renamed(notes: dict[str, Note], renames: Sequence[Change]) -> dict[str, Note]:
+def notes_after_renames(notes: dict[str, Note], renames: Sequence[Change]) -> dict[str, Note]:
     for change in renames:
-        notes = {moved(path, change): note for path, note in notes.items()}
+        notes = {path_after_rename(path, change): note for path, note in notes.items()}
     return notes
 
 
-def listed(notes: dict[str, Note]) -> str:
+def notes_for_model(notes: dict[str, Note]) -> str:
     """Return *notes* for the model, short; the list of a folder has the rest."""
     lines: list[str] = []
-    room = _TOKENS
+    tokens_left = _MAX_TOKENS
     for path in sorted(notes):
         text = " ".join(notes[path].text.split())
-        line = f"- {visible(path)}: {text if len(text) <= _TOLD else text[: _TOLD - 1] + '…'}"
-        room -= estimate(line)
-        if room < 0:
+        line = f"- {visible(path)}: {text if len(text) <= _LIMIT else text[: _LIMIT - 1] + '…'}"
+        tokens_left -= estimate_tokens(line)
+        if tokens_left < 0:
             lines.append(f"({len(notes) - len(lines)} more notes: listing a folder shows them.)")
             break
         lines.append(line)
     return "\n".join(["Notes on files:", *lines]) if lines else ""
 
 
-def parsed(data: bytes) -> Book:
+def parse_note_book(data: bytes) -> NoteBook:
     """Raises `ValueError` for anything but a book of notes."""
     if not data:
-        return Book()
+        return NoteBook()
     try:
-        plain = json.loads(data)
-        return Book(_notes(plain["notes"]), _notes(plain["lost"]), float(plain["seen"]))
+        decoded = json.loads(data)
+        return NoteBook(
+            _parse_notes(decoded["notes"]), _parse_notes(decoded["lost"]), float(decoded["seen"])
+        )
     except (AttributeError, KeyError, TypeError, RecursionError) as error:
         raise ValueError("not a book of notes") from error
 
 
-def _notes(plain: dict[str, Any]) -> dict[str, Note]:
+def _parse_notes(plain: dict[str, Any]) -> dict[str, Note]:
     return {path: from_plain(Note, note) for path, note in plain.items()}
 
 
-def dumped(book: Book) -> bytes:
+def dump_note_book(book: NoteBook) -> bytes:
     now = time.time()
-    lost = {p: note for p, note in book.lost.items() if note.lost_since > now - _KEPT_LOST}
-    plain = to_plain(replace(book, lost=lost, seen=now))
-    return json.dumps(plain, indent=1).encode()
+    lost = {p: note for p, note in book.lost.items() if note.lost_since > now - _KEEP_LOST_SECONDS}
+    encodable = to_plain(replace(book, lost=lost, seen=now))
+    return json.dumps(encodable, indent=1).encode()

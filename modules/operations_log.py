@@ -1,6 +1,6 @@
 """The operations log: what was asked, called, answered, approved and changed, a JSON line each.
 
-Off, it is but a row of `/status`. On, it hears of everything that the screens are shown, and of the
+Off, it is but a row of `/status`. On, it gets everything that the screens are shown, and the
 requests to the model. No secret gets into it.
 """
 
@@ -31,13 +31,13 @@ from core.events import (
 )
 from core.feature import Feature, SessionHandle
 from core.hooks import BindsToSession, FollowsSession, ProvidesStatus, ProvidesWarnings
-from core.redaction import mapped
+from core.redaction import map_strings
 from utils.i18n import Phrase, Text, phrase
 from utils.system.rotated_lines import append_line
 from utils.text.codec import to_plain
-from utils.text.keys import without, without_keys
+from utils.text.keys import redact_keys, redact_secret
 
-LONGEST = 20_000
+MAX_TEXT = 20_000
 """Characters of one text that are kept; the session has all of it."""
 
 Fields = Mapping[str, Any]
@@ -49,108 +49,114 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
     A disk that takes nothing stops no task: that is told once (`warnings`).
     """
 
-    _talk: SessionHandle
+    _session_handle: SessionHandle
 
     def __init__(self, path: Path, keys: Iterable[str], *, is_on: bool) -> None:
         self._path = path
         self._keys = tuple(keys)
         self._is_on = is_on
         self._step = StepStarted(0, thinks=False)
-        self._sent = 0
+        self._sent_count = 0
         self._has_failed = False
         self._warnings: list[Phrase] = []
 
-    def meet(self, talk: SessionHandle) -> None:
+    def bind(self, session_handle: SessionHandle) -> None:
         if self._is_on:
-            self._talk = talk
-            talk.observer = self
+            self._session_handle = session_handle
+            session_handle.observer = self
 
-    def enter(self, session: str) -> None:  # noqa: ARG002
-        self._sent = 0
+    def on_session_changed(self, session: str) -> None:  # noqa: ARG002
+        self._sent_count = 0
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         where = str(self._path) if self._is_on else phrase("off; --log switches it on")
         yield phrase("Operations log"), where
 
     def warnings(self) -> Sequence[Phrase]:
-        told, self._warnings = self._warnings, []
-        return told
+        pending, self._warnings = self._warnings, []
+        return pending
 
     # --- what it hears of (core.observer.Observer) ------------------------------------------------
 
-    def saw(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         match event:
             case TurnStarted(text, turn):
                 self._write("turn", {"turn": turn, "text": text})
             case StepStarted():
                 self._step = event
             case StepFinished(step, usage):
-                self._write("reply", {"step": step, **self._reply(), "usage": to_plain(usage)})
+                self._write(
+                    "reply", {"step": step, **self._reply_fields(), "usage": to_plain(usage)}
+                )
             case ToolStarted(call_id, name, arguments, is_revised):
-                told = {"id": call_id, "name": name, "arguments": arguments}
-                self._write("call", told | ({"revised": True} if is_revised else {}))
+                fields = {"id": call_id, "name": name, "arguments": arguments}
+                self._write("call", fields | ({"revised": True} if is_revised else {}))
             case ApprovalAsked(call_id, name, risk, why):
-                told = {"id": call_id, "name": name, "risk": risk, "why": str(why)}
-                self._write("question", told)
+                fields = {"id": call_id, "name": name, "risk": risk, "why": str(why)}
+                self._write("question", fields)
             case ToolFinished():
-                self._finished(event)
+                self._write_result(event)
             case Retrying(reason, attempt):
                 self._write("retry", {"attempt": attempt, "reason": str(reason)})
             case Warned(what) | Informed(what):
                 kind = "warning" if isinstance(event, Warned) else "info"
                 self._write(kind, {"what": str(what)})
             case TurnFinished(why, detail, usage, seconds, still_open):
-                why_else = {"why": why, "detail": str(detail or "")}
-                why_else |= {"still_open": str(still_open)} if still_open else {}
-                spent = {"seconds": round(seconds, 3), "usage": to_plain(usage)}
-                self._write("end", why_else | spent)
+                outcome = {"why": why, "detail": str(detail or "")}
+                outcome |= {"still_open": str(still_open)} if still_open else {}
+                totals = {"seconds": round(seconds, 3), "usage": to_plain(usage)}
+                self._write("end", outcome | totals)
 
-    def replied(self, question: ApprovalAsked, reply: Reply | None) -> None:
-        told = {"id": question.call_id, "name": question.name, "answered": reply is not None}
-        self._write("approval", told | to_plain(reply or Reply(yes=False)))
+    def on_reply(self, question: ApprovalAsked, reply: Reply | None) -> None:
+        fields = {"id": question.call_id, "name": question.name, "answered": reply is not None}
+        self._write("approval", fields | to_plain(reply or Reply(yes=False)))
 
-    def requested(self, messages: Sequence[Wire]) -> None:
+    def on_request(self, messages: Sequence[Wire]) -> None:
         """Log how much is sent, and of what no other line tells: the system messages."""
-        since, self._sent = self._sent if self._sent <= len(messages) else 0, len(messages)
+        since, self._sent_count = (
+            self._sent_count if self._sent_count <= len(messages) else 0,
+            len(messages),
+        )
         new = [one["content"] for one in messages[since:] if one["role"] == "system"]
-        told = {"step": self._step.step, "thinks": self._step.thinks, "messages": len(messages)}
+        fields = {"step": self._step.step, "thinks": self._step.thinks, "messages": len(messages)}
         size = sum(len(one.get("content") or "") for one in messages)
-        model = self._talk.model.model
-        self._write("request", told | {"characters": size, "model": model, "told": new})
+        model = self._session_handle.model.model
+        self._write("request", fields | {"characters": size, "model": model, "told": new})
 
-    def answered(self, answer: CommandAnswered) -> None:
+    def on_command_answered(self, answer: CommandAnswered) -> None:
         self._write("command", {"command": answer.command, "ok": answer.ok})
-        self._changed(answer.changes, {"command": answer.command})
+        self._write_changes(answer.changes, {"command": answer.command})
 
-    def _finished(self, event: ToolFinished) -> None:
-        told = {"id": event.call_id, "name": event.name, "state": event.state}
-        text = self._newest(ToolResult).text
-        self._write("answer", told | {"seconds": round(event.seconds, 3), "text": text})
-        self._changed(event.changes, {"id": event.call_id})
+    def _write_result(self, event: ToolFinished) -> None:
+        fields = {"id": event.call_id, "name": event.name, "state": event.state}
+        text = self._newest_record(ToolResult).text
+        self._write("answer", fields | {"seconds": round(event.seconds, 3), "text": text})
+        self._write_changes(event.changes, {"id": event.call_id})
 
-    def _changed(self, changes: Sequence[Change], by: Fields) -> None:
+    def _write_changes(self, changes: Sequence[Change], source: Fields) -> None:
         for change in changes:
-            told = {"change": change.kind, "path": change.path}
+            fields = {"change": change.kind, "path": change.path}
             self._write(
-                "change", {**by, **told} | ({"to": change.new_path} if change.new_path else {})
+                "change",
+                {**source, **fields} | ({"to": change.new_path} if change.new_path else {}),
             )
 
-    def _reply(self) -> Fields:
-        reply = self._newest(Assistant)
+    def _reply_fields(self) -> Fields:
+        reply = self._newest_record(Assistant)
         calls = [to_plain(call) for call in reply.calls]
         return {"text": reply.text, "thinking": reply.thinking, "calls": calls}
 
-    def _newest(self, kind: Any) -> Any:
+    def _newest_record(self, kind: Any) -> Any:
         """Return the newest record of *kind*; there is one whenever an event tells of it."""
-        records = reversed(self._talk.history.records)
+        records = reversed(self._session_handle.history.records)
         return next(record for _, record in records if isinstance(record, kind))
 
     # --- writing ---------------------------------------------------------------------------------
 
     def _write(self, kind: str, fields: Fields) -> None:
         now = datetime.now().astimezone().isoformat(timespec="milliseconds")
-        head = {"time": now, "session": self._talk.session, "kind": kind}
-        line = json.dumps(head | dict(mapped(fields, self._kept)), ensure_ascii=False)
+        head = {"time": now, "session": self._session_handle.session, "kind": kind}
+        line = json.dumps(head | dict(map_strings(fields, self._redacted)), ensure_ascii=False)
         try:
             # Halves of a surrogate pair become the escapes that JSON has for them.
             append_line(self._path, line.encode("utf-8", "backslashreplace"))
@@ -167,10 +173,10 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
             )
         self._has_failed = True
 
-    def _kept(self, text: str) -> str:
+    def _redacted(self, text: str) -> str:
         """Return *text* without secrets, cut where it is long."""
-        text = text[: 4 * LONGEST]
+        text = text[: 4 * MAX_TEXT]
         for key in self._keys:
-            text = without(key, text)
-        text = without_keys(self._talk.blind(text))
-        return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+            text = redact_secret(key, text)
+        text = redact_keys(self._session_handle.redact(text))
+        return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"

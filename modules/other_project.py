@@ -14,29 +14,29 @@ from modules.pictures.picture_store import PictureStore
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
 
-HandOver = Callable[[Path, str, int], None]
+CopyUndoHistory = Callable[[Path, str, int], None]
 """Gives the store in a folder the undo of the present session, as another one, up to a turn."""
 
 
 class OtherProject:
     """Keeps things about the project *folder* in *data*; close it after use.
 
-    Everything raises `Problem` when that cannot be done.
+    Everything raises `UserError` when that cannot be done.
     """
 
     def __init__(self, data: Path, folder: Path) -> None:
         self._data = data
         self._folder = folder
-        self._is_new = not DataFolder.place(data, folder).exists()
-        self._place = DataFolder(data, folder)
-        self._sessions = Sessions(self._place.sessions)
+        self._is_new = not DataFolder.path_for(data, folder).exists()
+        self._data_folder = DataFolder(data, folder)
+        self._sessions = Sessions(self._data_folder.sessions)
 
-    def adopt(
+    def import_session(
         self,
         info: SessionInfo,
         records: Sequence[tuple[int, Record]],
         notes: Mapping[str, str],
-        hand_over: HandOver,
+        copy_undo_history: CopyUndoHistory,
         pictures: PictureStore,
     ) -> str:
         """Keep a copy of a session, its *notes* by path, its *pictures* and its undo.
@@ -46,27 +46,29 @@ class OtherProject:
         When that cannot be done, nothing is kept of a folder that had nothing before.
         """
         try:
-            session = self._adopt(info, records, notes, hand_over)
-            pictures.copy(info.id, PictureStore(self._place.pictures), session)
+            session = self._import_session(info, records, notes, copy_undo_history)
+            pictures.copy(info.id, PictureStore(self._data_folder.pictures), session)
             return session
         except BaseException:  # whatever it was, half of it is of no use
             if self._is_new:
                 self.close()
-                shutil.rmtree(self._place.path, ignore_errors=True)
+                shutil.rmtree(self._data_folder.path, ignore_errors=True)
             raise
 
-    def _adopt(
+    def _import_session(
         self,
         info: SessionInfo,
         records: Sequence[tuple[int, Record]],
         notes: Mapping[str, str],
-        hand_over: HandOver,
+        copy_undo_history: CopyUndoHistory,
     ) -> str:
         session = self._sessions.adopt(info, records)
-        hand_over(self._place.checkpoints, session, max((turn for turn, _ in records), default=0))
+        copy_undo_history(
+            self._data_folder.checkpoints, session, max((turn for turn, _ in records), default=0)
+        )
         project = Project(self._folder, hidden=[self._data])
         try:
-            Annotations(project, self._place.notes).go_back({"notes": dict(notes)})
+            Annotations(project, self._data_folder.notes).on_rewind({"notes": dict(notes)})
         finally:
             project.close()
         return session

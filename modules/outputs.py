@@ -12,38 +12,38 @@ from core.tools import ToolError
 from utils.i18n import UserError, phrase
 
 _ADDRESS = re.compile(r"@output/([1-9][0-9]{0,9})")
-_ROOM = 200_000_000
+_MAX_BYTES = 200_000_000
 _HINT_LENGTH = 200  # characters, more than the hint ever has
 
 
 class Outputs:
-    """Texts in *folder*, one numbered file each; the oldest go when they pass *room* bytes."""
+    """Texts in *folder*, one numbered file each; the oldest go when they pass *max_bytes* bytes."""
 
     def __init__(
         self,
         folder: Path,
         *,
         reader: str = "",
-        room: int = _ROOM,
-        blind: Callable[[str], str] = str,
+        max_bytes: int = _MAX_BYTES,
+        redact: Callable[[str], str] = str,
     ) -> None:
         """*reader* is the tool that reads what is kept at an address.
 
-        *blind* takes out of a text what is not to be kept or shown.
+        *redact* takes out of a text what is not to be kept or shown.
         """
         self._reader = reader
-        self._blind = blind
+        self._redact = redact
         self._folder = folder
-        self._room = room
+        self._max_bytes = max_bytes
 
-    def keep(self, text: str) -> str:
+    def store(self, text: str) -> str:
         """Keep *text* and return its address, "@output/3". Raises `UserError` if it cannot."""
-        text = self._blind(text)
+        text = self._redact(text)
         # Surrogates stand for bytes that were no UTF-8: they must come back as they were.
         data = text.encode("utf-8", "surrogatepass")
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._make_room(len(data))
+            self._delete_oldest(len(data))
             return f"@output/{self._write(data)}"
         except OSError as error:
             folder, why = str(self._folder), error.strerror or str(error)
@@ -65,13 +65,13 @@ class Outputs:
             ) from None
         return data.decode("utf-8", "surrogatepass")
 
-    def fit(self, text: str, limit: int = 32_000) -> str:
+    def shorten(self, text: str, limit: int = 32_000) -> str:
         """Return *text* in at most *limit* characters.
 
         A longer one is kept whole; its head and tail come back, cut at line ends where there are
         any, with a line between them that says what is missing and how to read it.
         """
-        text = self._blind(text)  # before it is cut: of half a secret, nobody would know
+        text = self._redact(text)  # before it is cut: of half a secret, nobody would know
         if len(text) <= limit:
             return text
         half = (limit - _HINT_LENGTH) // 2
@@ -79,14 +79,14 @@ class Outputs:
         left_out = text[len(head) : len(text) - len(tail)]
         hint = (
             f"[… {left_out.count(chr(10)):,} lines, {len(left_out):,} characters left out; "
-            f"{self._way_on(text, head.count(chr(10)) + 1)} …]"
+            f"{self._how_to_read_on(text, head.count(chr(10)) + 1)} …]"
         )
         end = "" if head.endswith("\n") else "\n"
         return f"{head}{end}{hint}\n{tail}"
 
-    def _way_on(self, text: str, line: int) -> str:
+    def _how_to_read_on(self, text: str, line: int) -> str:
         try:
-            return f'read on: {self._reader} path="{self.keep(text)}" start_line={line}'
+            return f'read on: {self._reader} path="{self.store(text)}" start_line={line}'
         except UserError:  # a full disk must not cost the part that is there
             return "they could not be kept"
 
@@ -104,7 +104,7 @@ class Outputs:
                 file.write(data)
             return number
 
-    def _make_room(self, size: int) -> None:
+    def _delete_oldest(self, size: int) -> None:
         """Delete the oldest texts until *size* bytes more fit."""
         sizes: dict[int, int] = {}
         for number in sorted(self._numbers()):
@@ -114,7 +114,7 @@ class Outputs:
         newest = max(sizes, default=0)
         for number, bytes_ in sizes.items():
             # The newest stays: its number must not be given out again.
-            if total <= self._room or number == newest:
+            if total <= self._max_bytes or number == newest:
                 return
             self._file(number).unlink(missing_ok=True)
             total -= bytes_
@@ -127,11 +127,11 @@ class Outputs:
 
 
 def _head(text: str, length: int) -> str:
-    cut = text.rfind("\n", length // 2, length) + 1
-    return text[: cut or length]
+    line_end = text.rfind("\n", length // 2, length) + 1
+    return text[: line_end or length]
 
 
 def _tail(text: str, length: int) -> str:
-    begin = len(text) - length
-    cut = text.find("\n", begin - 1, begin + length // 2) + 1
-    return text[cut or begin :]
+    start = len(text) - length
+    line_start = text.find("\n", start - 1, start + length // 2) + 1
+    return text[line_start or start :]

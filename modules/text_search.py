@@ -18,31 +18,31 @@ from core.cards import Hit, SearchCard
 from core.feature import Feature
 from core.tools import Outcome, Risk, ToolError, tool
 from modules.files import encodings
-from modules.files.editing.long_text import LONGEST
+from modules.files.editing.long_text import MAX_BYTES
 from modules.files.project import Project
 from modules.files.search_worker import SearchJob, SearchResult
 from utils.i18n import phrase
-from utils.system.child import ChildResult, TooSlow, ask_program
+from utils.system.child import ChildResult, TimedOut, run_program
 from utils.system.programs import system_program
 from utils.text.clean import visible
 from utils.text.globs import glob_filter
-from utils.text.lines import counted
+from utils.text.lines import with_count
 from utils.waiting import Stop, Stopped
 
-_SECONDS = 20.0  # of processor time
-_MOST_SECONDS = 300.0  # however long a disk or a busy machine makes us wait
-_MOST_HITS = 100
-_LARGEST = 20_000_000
-_HOUSE = Path(__file__).parents[1]
+_CPU_SECONDS = 20.0  # of processor time
+_MAX_SECONDS = 300.0  # however long a disk or a busy machine makes us wait
+_MAX_HITS = 100
+_MAX_FILE_BYTES = 20_000_000
+_PROGRAM_ROOT = Path(__file__).parents[1]
 _ARGUMENT_BYTES = 500_000  # of paths in one command line; Linux allows 2 MB with the environment
 
 # Lines that make a file worth a look for what it may be besides UTF-8: bytes that UTF-8 has not,
 # zero bytes (UTF-16), and ends of line that only old Macs write.
-_MORE, _NO_MORE = r"[\x80-\xbf]", r"(?:[\x01-\x7f\xc0-\xff]|$)"
-_ODD = (
+_CONTINUATION, _NO_CONTINUATION = r"[\x80-\xbf]", r"(?:[\x01-\x7f\xc0-\xff]|$)"
+_MAYBE_NOT_UTF8 = (
     r"(?-u:[\xc0\xc1\xf5-\xff]|\xe0[\x80-\x9f]|\xed[\xa0-\xbf]|\xf0[\x80-\x8f]|\xf4[\x90-\xbf]"
-    rf"|[\xc2-\xf4]{_NO_MORE}|[\xe0-\xf4]{_MORE}{_NO_MORE}|[\xf0-\xf4]{_MORE}{{2}}{_NO_MORE}"
-    rf"|(?:^|[\x01-\x7f]|[\xc2-\xdf]{_MORE}|[\xe0-\xef]{_MORE}{{2}}|[\xf0-\xf4]{_MORE}{{3}}){_MORE}"
+    rf"|[\xc2-\xf4]{_NO_CONTINUATION}|[\xe0-\xf4]{_CONTINUATION}{_NO_CONTINUATION}|[\xf0-\xf4]{_CONTINUATION}{{2}}{_NO_CONTINUATION}"
+    rf"|(?:^|[\x01-\x7f]|[\xc2-\xdf]{_CONTINUATION}|[\xe0-\xef]{_CONTINUATION}{{2}}|[\xf0-\xf4]{_CONTINUATION}{{3}}){_CONTINUATION}"
     r"|\x00|\r[^\n])"
 )
 # Signs about which the two differ: what is a letter (\w and ²) or a space, and the Turkish İ in
@@ -62,7 +62,7 @@ class TextSearch(Feature):
     """
 
     def __init__(
-        self, project: Project, *, stop: Stop | None = None, seconds: float = _SECONDS
+        self, project: Project, *, stop: Stop | None = None, seconds: float = _CPU_SECONDS
     ) -> None:
         self._project = project
         self._stop = stop
@@ -88,7 +88,7 @@ class TextSearch(Feature):
         """Find lines that contain a text in the project's files; ignored files are left out."""
         if not pattern or "\n" in pattern or "\0" in pattern:
             raise ToolError(phrase("pattern must be one line of text, and not empty."))
-        folder = self._project.meant(path)
+        folder = self._project.resolve(path)
         files = self._files(folder, glob)
         job = SearchJob(
             root=str(self._project.root),
@@ -97,34 +97,36 @@ class TextSearch(Feature):
             pattern=pattern,
             regex=regex,
             ignore_case=ignore_case,
-            most_hits=_MOST_HITS,
-            largest=LONGEST if files == [folder] else _LARGEST,
+            most_hits=_MAX_HITS,
+            largest=MAX_BYTES if files == [folder] else _MAX_FILE_BYTES,
             seconds=self._seconds,
             encoding=encodings.preferred(),
             libraries=_libraries(),
         )
-        found = self._search(job)
-        if found.error:
-            raise ToolError(phrase("The pattern is no regular expression: {why}.", why=found.error))
-        if found.left and not found.total:
+        result = self._search(job)
+        if result.error:
+            raise ToolError(
+                phrase("The pattern is no regular expression: {why}.", why=result.error)
+            )
+        if result.left and not result.total:
             raise self._too_slow(self._seconds)
-        hits = tuple(Hit(visible(name), line, text) for name, line, text in found.hits)
-        card = SearchCard(pattern, hits, found.total, found.skipped, found.left > 0)
-        return Outcome(_told(found, hits, len(files) - found.skipped), card)
+        hits = tuple(Hit(visible(name), line, text) for name, line, text in result.hits)
+        card = SearchCard(pattern, hits, result.total, result.skipped, result.left > 0)
+        return Outcome(_model_text(result, hits, len(files) - result.skipped), card)
 
     def _files(self, folder: str, glob: str | None) -> list[str]:
         files = self._project.files(folder)
         if glob is None:
             return files
         start = len(folder) + 1 if folder else 0
-        fits = glob_filter(glob)
-        return [name for name in files if fits(name[start:])]
+        matches = glob_filter(glob)
+        return [name for name in files if matches(name[start:])]
 
     def _search(self, job: SearchJob) -> SearchResult:
         try:
-            return self._asked(replace(job, files=self._candidates(job)))
-        except TooSlow:
-            raise self._too_slow(_MOST_SECONDS) from None
+            return self._run_worker(replace(job, files=self._candidates(job)))
+        except TimedOut:
+            raise self._too_slow(_MAX_SECONDS) from None
 
     def _too_slow(self, seconds: float) -> ToolError:
         return ToolError(
@@ -135,61 +137,63 @@ class TextSearch(Feature):
             )
         )
 
-    def _asked(self, job: SearchJob) -> SearchResult:
+    def _run_worker(self, job: SearchJob) -> SearchResult:
         command = [sys.executable, "-E", "-s", "-S", "-m", "modules.files.search_worker"]
-        answer = self._ask(command, _HOUSE, json.dumps(asdict(job)).encode())
-        if answer.code:
-            raise RuntimeError(f"the search failed: {os.fsdecode(answer.errors)}")
-        return SearchResult(**json.loads(answer.output))
+        result = self._run_program(command, _PROGRAM_ROOT, json.dumps(asdict(job)).encode())
+        if result.code:
+            raise RuntimeError(f"the search failed: {os.fsdecode(result.errors)}")
+        return SearchResult(**json.loads(result.output))
 
     def _candidates(self, job: SearchJob) -> Sequence[str]:
         """Return those files of *job* that ripgrep cannot rule out; all where it has no say."""
-        expression = _for_ripgrep(job)
+        expression = _ripgrep_expression(job)
         if self._rg is None or expression is None:
             return job.files
-        left: list[str] = []
-        small: list[str] = []
+        candidates: list[str] = []
+        searchable: list[str] = []
         for name in job.files:
-            (small if self._is_small_file(name) else left).append(name)
+            (searchable if self._is_small_file(name) else candidates).append(name)
         options = ["--no-config", "-a", "-E", "none", "-l", "--null", *["-i"] * job.ignore_case]
         disputed = ["-e", _DISPUTED] * (job.regex or job.ignore_case)
-        command = [self._rg, *options, "-e", expression, "-e", _ODD, *disputed, "--"]
-        for files in _in_parts(small):
-            answer = self._ask([*command, *(f"./{name}" for name in files)], self._project.root)
-            if answer.code not in (0, 1):  # a file that is gone, an expression it cannot read
+        command = [self._rg, *options, "-e", expression, "-e", _MAYBE_NOT_UTF8, *disputed, "--"]
+        for files in _batches(searchable):
+            result = self._run_program(
+                [*command, *(f"./{name}" for name in files)], self._project.root
+            )
+            if result.code not in (0, 1):  # a file that is gone, an expression it cannot read
                 return job.files
-            left += [name[2:] for name in os.fsdecode(answer.output).split("\0")[:-1]]
-        return sorted(left)
+            candidates += [name[2:] for name in os.fsdecode(result.output).split("\0")[:-1]]
+        return sorted(candidates)
 
     def _is_small_file(self, name: str) -> bool:
         """Return whether ripgrep may have *name*: it would wait at a pipe and read a terabyte."""
         try:
-            found = (self._project.root / name).lstat()
+            status = (self._project.root / name).lstat()
         except OSError:
             return False
-        return stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST
+        return stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_FILE_BYTES
 
-    def _ask(self, command: Sequence[str], folder: Path, given: bytes = b"") -> ChildResult:
-        answer = ask_program(
+    def _run_program(self, command: Sequence[str], folder: Path, stdin: bytes = b"") -> ChildResult:
+        result = run_program(
             command,
             folder=folder,
             environment={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
-            seconds=_MOST_SECONDS,
-            given=given,
-            until=self._stop.calling if self._stop else None,
+            seconds=_MAX_SECONDS,
+            stdin=stdin,
+            on_cancel=self._stop.on_stop if self._stop else None,
         )
         if self._stop is not None and self._stop.is_set():
             raise Stopped
-        return answer
+        return result
 
 
 def _libraries() -> str:
     """Return the folder that chardet is in, which is not imported for it."""
-    found = find_spec("chardet")
-    return str(Path(found.origin).parents[1]) if found and found.origin else ""
+    spec = find_spec("chardet")
+    return str(Path(spec.origin).parents[1]) if spec and spec.origin else ""
 
 
-def _for_ripgrep(job: SearchJob) -> str | None:
+def _ripgrep_expression(job: SearchJob) -> str | None:
     """Return an expression that matches at least the lines that *job* wants; None if unsure."""
     if "\r" in job.pattern or not _is_utf8(job.pattern):
         return None
@@ -208,30 +212,34 @@ def _is_utf8(text: str) -> bool:
     return True
 
 
-def _in_parts(files: Sequence[str]) -> Iterator[list[str]]:
+def _batches(files: Sequence[str]) -> Iterator[list[str]]:
     """Yield *files* in portions that fit into a command line."""
-    part: list[str] = []
-    room = _ARGUMENT_BYTES
+    batch: list[str] = []
+    bytes_left = _ARGUMENT_BYTES
     for name in files:
-        room -= len(os.fsencode(name)) + 16
-        if room < 0:
-            yield part
-            part, room = [], _ARGUMENT_BYTES
-        part.append(name)
-    if part:
-        yield part
+        bytes_left -= len(os.fsencode(name)) + 16
+        if bytes_left < 0:
+            yield batch
+            batch, bytes_left = [], _ARGUMENT_BYTES
+        batch.append(name)
+    if batch:
+        yield batch
 
 
-def _told(found: SearchResult, hits: Sequence[Hit], searched: int) -> str:
+def _model_text(result: SearchResult, hits: Sequence[Hit], searched: int) -> str:
     """Return the answer for the model: the hits by file, as 12│line."""
-    skipped = f" Too large to search: {counted(found.skipped, 'file')}." if found.skipped else ""
+    skipped = (
+        f" Too large to search: {with_count(result.skipped, 'file')}." if result.skipped else ""
+    )
     if not hits:
-        return f"No line of {counted(searched, 'file')} matches.{skipped}"
-    head = f"{counted(found.total, 'line')} in {counted(found.files, 'file')}"
-    head += f"; the first {len(hits)}:" if found.total > len(hits) else ":"
-    if found.left:
-        left = counted(found.left, "file")
-        skipped += f" The time was up: {left} not searched to the end. Search a smaller folder."
+        return f"No line of {with_count(searched, 'file')} matches.{skipped}"
+    head = f"{with_count(result.total, 'line')} in {with_count(result.files, 'file')}"
+    head += f"; the first {len(hits)}:" if result.total > len(hits) else ":"
+    if result.left:
+        unfinished = with_count(result.left, "file")
+        skipped += (
+            f" The time was up: {unfinished} not searched to the end. Search a smaller folder."
+        )
     lines = [head + skipped]
     for path, group in groupby(hits, key=lambda hit: hit.path):
         lines += [path, *(f"{hit.line}│{hit.text}" for hit in group)]

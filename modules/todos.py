@@ -19,7 +19,7 @@ class TodoItem(TypedDict):
     status: Literal["pending", "in_progress", "completed", "done"]
 
 
-NAMED = 3
+MAX_NAMED = 3
 """Todos that are named at the end of a task."""
 
 
@@ -42,14 +42,14 @@ class Todos(Feature, ProvidesStatus, KeepsState, MarksProgress, RemembersWork):
         """Show the person your plan for a task of three steps or more: the whole list each time."""
         if any(not item["title"].strip() for item in todos):
             raise ToolError(phrase("Every todo needs a title; the list was not changed."))
-        self._todos = tuple(map(_todo, todos))
-        return Outcome(f"Noted: {self._done} of {len(todos)} done.", TodoCard(self._todos))
+        self._todos = tuple(map(_to_todo, todos))
+        return Outcome(f"Noted: {self._done_count} of {len(todos)} done.", TodoCard(self._todos))
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         if not self._todos:
             return []
-        done = phrase("{done} of {count} done", done=self._done, count=len(self._todos))
-        return [(phrase("Todos"), done)]
+        summary = phrase("{done} of {count} done", done=self._done_count, count=len(self._todos))
+        return [(phrase("Todos"), summary)]
 
     def state(self) -> dict[str, Any]:
         return {"todos": to_plain(self._todos)}
@@ -57,7 +57,7 @@ class Todos(Feature, ProvidesStatus, KeepsState, MarksProgress, RemembersWork):
     def restore(self, state: dict[str, Any]) -> None:
         self._todos = from_plain(tuple[Todo, ...], state.get("todos", []))
 
-    def take_back(self, before: Any, after: Any) -> list[Phrase]:
+    def undo_change(self, before: Any, after: Any) -> list[Phrase]:
         """Make the list what it was *before*, unless it was replaced after *after*."""
         if self.state()["todos"] != (after or []):
             return []
@@ -66,33 +66,33 @@ class Todos(Feature, ProvidesStatus, KeepsState, MarksProgress, RemembersWork):
             return [phrase("the todos (none, as before)")]
         return [phrase("the todos ({count}, as before)", count=len(self._todos))]
 
-    def standing(self) -> str:
+    def state_fingerprint(self) -> str:
         return repr(self._todos) if self._todos else ""
 
-    def recap(self) -> str:
+    def compaction_notes(self) -> str:
         """Return the list, unless all of it is done."""
-        if self._done == len(self._todos):
+        if self._done_count == len(self._todos):
             return ""
         lines = [f"- [{todo.status}] {todo.title}" for todo in self._todos]
         return "\n".join(["Your todos:", *lines])
 
-    def still_open(self) -> Phrase | None:
+    def unfinished_work(self) -> Phrase | None:
         titles = [todo.title for todo in self._todos if todo.status != "completed"]
         if not titles:
             return None
-        named: Text = visible(titles[0])
-        for title in titles[1:NAMED]:
-            named = phrase("{todos}; {todo}", todos=named, todo=visible(title))
-        more = len(titles) - NAMED
-        if more > 0:
-            return phrase("Still to do: {todos}; and {n} more", todos=named, n=more)
-        return phrase("Still to do: {todos}", todos=named)
+        listed: Text = visible(titles[0])
+        for title in titles[1:MAX_NAMED]:
+            listed = phrase("{todos}; {todo}", todos=listed, todo=visible(title))
+        others = len(titles) - MAX_NAMED
+        if others > 0:
+            return phrase("Still to do: {todos}; and {n} more", todos=listed, n=others)
+        return phrase("Still to do: {todos}", todos=listed)
 
     @property
-    def _done(self) -> int:
+    def _done_count(self) -> int:
         return sum(todo.status == "completed" for todo in self._todos)
 
 
-def _todo(item: TodoItem) -> Todo:
+def _to_todo(item: TodoItem) -> Todo:
     status = item["status"]
     return Todo(item["title"].strip(), "completed" if status == "done" else status)

@@ -1,8 +1,8 @@
-"""The families of a session: the one list to add a new one to."""
+"""The features of a session: the one list to add a new one to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from core.conversation.store import Store
@@ -15,7 +15,7 @@ from modules.export import Export
 from modules.file_manager import FileManager
 from modules.files.project import Project
 from modules.focus import Focus
-from modules.fork import Forking
+from modules.fork import Fork
 from modules.git_commit import GitCommit
 from modules.history_tool import HistoryTool
 from modules.keep_json import KeepJson
@@ -25,7 +25,7 @@ from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.pictures.feature import Pictures
 from modules.pictures.picture_store import PictureStore
-from modules.sandbox.sandbox import Alone, Sandbox
+from modules.sandbox.sandbox import LockProject, Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
 from modules.secrets.redactor import Secrets
 from modules.storage.data_folder import DataFolder
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from config import Settings
 
 
-def families(
+def build_features(
     project: Project,
     data: DataFolder,
     store: Store,
@@ -47,24 +47,24 @@ def families(
     settings: Settings,
     system_text: str = "",
 ) -> Sequence[Feature]:
-    """Return every family of a session on *project*, in the order the model sees their tools."""
+    """Return every feature of a session on *project*, in the order the model sees their tools."""
     secrets = Secrets(
-        project.root, settings.secrets, data.shows_secrets, is_wanted=settings.hide_secrets
+        project.root, settings.secrets, data.shows_secrets, is_enabled=settings.hide_secrets
     )
-    outputs = Outputs(data.outputs, reader=FileManager.read_file.__name__, blind=secrets.blind)
+    outputs = Outputs(data.outputs, reader=FileManager.read_file.__name__, redact=secrets.redact)
     notes = Annotations(project, data.notes)
     todos, focus = Todos(), Focus(project, context_limit=settings.context_limit)
     memory = Memory(data.memory)
-    beside = StateUndo({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
+    state_undo = StateUndo({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
     checkpoints = _checkpoints(project, data, settings)
-    undo = UndoCommands(project, checkpoints, beside)
-    past = HistoryTool()
-    shown = PictureStore(data.pictures)
-    pictures = Pictures(shown)
+    undo = UndoCommands(project, checkpoints, state_undo)
+    history_tool = HistoryTool()
+    picture_store = PictureStore(data.pictures)
+    pictures = Pictures(picture_store)
     return [
-        FileManager(project, outputs, notes.note, past.read, pictures),
+        FileManager(project, outputs, notes.note, history_tool.read, pictures),
         TextSearch(project, stop=stop),
-        _terminal_ops(project, data, stop, outputs, secrets, checkpoints.vault.alone, settings),
+        _terminal_ops(project, data, stop, outputs, secrets, checkpoints.objects.locked, settings),
         GitCommit(project, stop, secrets.names_in),
         todos,
         focus,
@@ -73,19 +73,19 @@ def families(
         _search(outputs, stop, settings),
         secrets,
         undo,
-        past,
+        history_tool,
         pictures,
         MassDeletionGuard(undo, project.files),
-        Forking(store, project.root, undo, data.all, shown),
+        Fork(store, project.root, undo, data.root, picture_store),
         Export(store, project.root, system_text, secrets.names_in),
         *([KeepJson(data.conversation)] if settings.keep_json else []),
         OperationsLog(data.operations, settings.secrets.values(), is_on=settings.operations_log),
     ]
 
 
-def announcements(families: Sequence[Feature]) -> list[Phrase]:
-    """Return what the person should know from the start, a line each."""
-    return [family.announcement() for family in families if isinstance(family, TerminalOps)]
+def announcement_lines(features: Iterable[Feature]) -> list[Phrase]:
+    """Return the lines that the person should see at the start."""
+    return [feature.announcement() for feature in features if isinstance(feature, TerminalOps)]
 
 
 def _checkpoints(project: Project, data: DataFolder, settings: Settings) -> Checkpoints:
@@ -95,8 +95,8 @@ def _checkpoints(project: Project, data: DataFolder, settings: Settings) -> Chec
         file_cap=settings.checkpoint_file_mb * 1_000_000,
         total_cap=settings.checkpoint_total_mb * 1_000_000,
         keep_days=settings.checkpoint_days,
-        protected=[data.all],
-        own=project.own,
+        protected=[data.root],
+        own_code=project.own_code,
     )
 
 
@@ -106,17 +106,17 @@ def _terminal_ops(
     stop: Stop,
     outputs: Outputs,
     secrets: Secrets,
-    alone: Alone,
+    project_lock: LockProject,
     settings: Settings,
 ) -> TerminalOps:
     sandbox = Sandbox(
         project.root,
-        hidden=[data.all],
-        own=project.own,
-        cache_folder=data.all,
+        hidden=[data.root],
+        own_code=project.own_code,
+        cache_folder=data.root,
         allow_limits_only=settings.allow_unsandboxed,
-        covers=secrets.covers,
-        alone=alone,
+        replacements=secrets.redacted_files,
+        lock_project=project_lock,
         git_record=data.git_record,
     )
     return TerminalOps(

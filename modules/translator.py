@@ -1,4 +1,4 @@
-"""The words on screen, in the language of the person."""
+"""The translator: the words on screen, in the language of the person."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ class Translator:
         text = (CATALOGUES / f"{language}.json").read_text(encoding="utf-8")
         return cls(language, json.loads(text))
 
-    def say(self, text: Text) -> str:
+    def render(self, text: Text) -> str:
         """Return *text* as the person reads it; what is no phrase is left as it is."""
-        return text.said_in(self.catalogue) if isinstance(text, Phrase) else text
+        return text.translate(self.catalogue) if isinstance(text, Phrase) else text

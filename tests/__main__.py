@@ -1,4 +1,4 @@
-"""`python3 -m tests` runs every test, on all cores, in an environment that it makes itself."""
+"""Runner of all tests (`python3 -m tests`), on all cores, in an environment of its own."""
 
 import os
 import sys
@@ -28,26 +28,26 @@ def main() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - this is where an older one is told so
         sys.stderr.write("Onefold needs Python 3.11 or newer.\n")
         return 2
-    from tests.needs import missing
-    from utils.bootstrap import ensure
+    from tests.system_packages import missing_packages
+    from utils.bootstrap import ensure_environment
     from utils.i18n import Phrase, UserError
 
-    def say(what: Phrase) -> None:
+    def print_message(what: Phrase) -> None:
         sys.stderr.write(f"{what}\n")
         sys.stderr.flush()
 
     try:
-        ensure(
+        ensure_environment(
             str(ROOT),
             packages=PACKAGES,
             requirements="requirements-dev.txt",
             folder=".venv-dev",
-            say=say,
+            print_message=print_message,
         )
     except UserError as problem:
-        say(problem.what)
+        print_message(problem.message)
         return 2
-    packages = missing()
+    packages = missing_packages()
     if packages:
         sys.stderr.write(
             f"Missing here: {', '.join(packages)}. What needs them is skipped or fails.\n"
@@ -58,8 +58,8 @@ def main() -> int:
     # One more than there are cores, for much of a test is waiting. Whole files to each process:
     # what a file's tests share is made once.
     processes = min(4, (os.cpu_count() or 1) + 1)
-    at_once = [f"--numprocesses={processes}", "--dist=loadfile"]
-    return int(pytest.main([f"--rootdir={ROOT}", *at_once, *sys.argv[1:]]))
+    options = [f"--numprocesses={processes}", "--dist=loadfile"]
+    return int(pytest.main([f"--rootdir={ROOT}", *options, *sys.argv[1:]]))
 
 
 if __name__ == "__main__":

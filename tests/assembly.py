@@ -1,4 +1,4 @@
-"""The real assembly, families and store and all, on a scripted model: for tests of the whole."""
+"""Fixture of the real assembly, features and store included, on a scripted model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from core.main_terminal import MainTerminal
 from modules.files.project import Project
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
-from modules.toolbox import families
-from tests.scripted import Item, ScriptedModel
+from modules.toolbox import build_features
+from tests.scripted_model import Item, ScriptedModel
 from utils.waiting import Stop
 
 
@@ -37,24 +37,24 @@ SETTINGS = HermeticSettings(context_limit=1_000_000, checkpoint_total_mb=1_000)
 
 
 @dataclass(frozen=True)
-class House:
+class AssembledTerminal:
     """A terminal with the folder it works in."""
 
-    main: MainTerminal
+    terminal: MainTerminal
     root: Path
     data: DataFolder
     store: Sessions
 
     @property
     def model(self) -> ScriptedModel:
-        assert isinstance(self.main.model, ScriptedModel)
-        return self.main.model
+        assert isinstance(self.terminal.model, ScriptedModel)
+        return self.terminal.model
 
 
 @contextmanager
-def house(
+def assembled_terminal(
     base: Path, *replies: list[Item], root: Path | None = None, model: Any = None, **settings: Any
-) -> Iterator[House]:
+) -> Iterator[AssembledTerminal]:
     """Build a terminal on the project *root*, `base/project` unless it is said; again on the same
     *base* is a new start. *model* takes the place of the scripted one."""
     root = root or base / "project"
@@ -63,19 +63,21 @@ def house(
     data = DataFolder(base / "data", root)
     store = Sessions(data.sessions)
     stop = Stop()
-    members: Sequence[Any] = families(project, data, store, stop, SETTINGS, "You are a test.")
-    main = MainTerminal(
+    features: Sequence[Any] = build_features(
+        project, data, store, stop, SETTINGS, "You are a test."
+    )
+    terminal = MainTerminal(
         model=model or ScriptedModel(*replies),
-        families=members,
+        feature_list=features,
         store=store,
         project="project",
-        system_text="You are a test.",
+        system_prompt="You are a test.",
         stop=stop,
         **settings,
     )
     try:
-        yield House(main, root, data, store)
+        yield AssembledTerminal(terminal, root, data, store)
     finally:
-        main.close()
+        terminal.close()
         store.close()
         project.close()

@@ -22,10 +22,10 @@ from typing import Any
 from core.events import CommandAnswered
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.files import kernel
-from tests.assembly import House, house
-from tests.dying import kill_at
-from tests.modules.checkpoints.folders import Look, look
-from tests.scripted import call, calls, run, say
+from tests.assembly import AssembledTerminal, assembled_terminal
+from tests.kill_at_change import kill_at
+from tests.modules.checkpoints.folders import FolderState, folder_state
+from tests.scripted_model import call_reply, calls_reply, run_turn, text_reply
 
 _FORKS = multiprocessing.get_context("forkserver")
 """Forks of a process of its own: those of ours would have the threads of other tests."""
@@ -34,89 +34,91 @@ COMMANDS = ("/undo", "/undo call", "/redo", "/rewind 2", "/rewind 2 files", "/re
 
 @dataclass(frozen=True)
 class State:
-    """What a command changes: the files, what is kept beside them, the talk, the records."""
+    """State that a command changes: the files, state of features, the conversation, the records."""
 
-    files: Look
-    beside: dict[str, Any]
+    files: FolderState
+    feature_state: dict[str, Any]
     turns: tuple[int, ...]
     undone: tuple[tuple[int, bool], ...]
     can_redo: bool
 
 
-def state_of(here: House) -> State:
-    beside = here.main.features.state()
-    undo = undo_of(here)
+def state_of(env: AssembledTerminal) -> State:
+    feature_state = env.terminal.features.state()
+    undo = undo_commands_of(env)
     return State(
-        look(here.root),
-        {name: beside[name] for name in ("notes", "todos", "focus")},
-        tuple(here.main.history.turns),
+        folder_state(env.root),
+        {name: feature_state[name] for name in ("notes", "todos", "focus")},
+        tuple(env.terminal.history.turns),
         tuple((one.number, bool(one.is_undone)) for one in undo.calls()),
         undo.can_redo,
     )
 
 
-def undo_of(here: House) -> UndoCommands:
-    return next(one for one in here.main.families if isinstance(one, UndoCommands))
+def undo_commands_of(env: AssembledTerminal) -> UndoCommands:
+    return next(one for one in env.terminal.features if isinstance(one, UndoCommands))
 
 
-def answer(here: House, line: str) -> CommandAnswered:
-    (event,) = run(here.main, line)
+def run_command(env: AssembledTerminal, line: str) -> CommandAnswered:
+    (event,) = run_turn(env.terminal, line)
     assert isinstance(event, CommandAnswered)
     return event
 
 
 class CommandKills:
-    """Sets a stage in *base* once, and lets commands be killed on it."""
+    """Prepares a project in *base* once, and kills commands in it."""
 
     def __init__(self, base: Path) -> None:
-        self._base, self._stage = base / "stage", base / "kept"
-        self._stage.mkdir(parents=True)
+        self._base, self._snapshots = base / "stage", base / "kept"
+        self._snapshots.mkdir(parents=True)
         self._base.mkdir()
-        with self.open(*_TASKS) as here:
-            _fill(here.root)
-            run(here.main, "first")
-            run(here.main, "/note big/0.txt by me")
-            run(here.main, "second")
-        self.keep("done")
-        self.ends = {line: self._end_of(line) for line in COMMANDS if line != "/redo"}
-        self.restore("done")
-        self._play("/undo")
-        self.keep("undone")
-        self.ends["/redo"] = self._end_of("/redo")
+        with self.open(*_TASKS) as env:
+            _fill(env.root)
+            run_turn(env.terminal, "first")
+            run_turn(env.terminal, "/note big/0.txt by me")
+            run_turn(env.terminal, "second")
+        self.save_snapshot("done")
+        self.expected_states = {
+            line: self._expected_state(line) for line in COMMANDS if line != "/redo"
+        }
+        self.restore_snapshot("done")
+        self._run_command("/undo")
+        self.save_snapshot("undone")
+        self.expected_states["/redo"] = self._expected_state("/redo")
 
-    def _end_of(self, line: str) -> State:
-        self.restore(START[line])
-        self._play(line)
-        return self.now()
+    def _expected_state(self, line: str) -> State:
+        self.restore_snapshot(START[line])
+        self._run_command(line)
+        return self.current_state()
 
-    def _play(self, line: str) -> None:
-        with self.open() as here:
-            event = answer(here, line)
+    def _run_command(self, line: str) -> None:
+        with self.open() as env:
+            event = run_command(env, line)
             assert event.ok, event.card
 
-    def now(self) -> State:
-        with self.open() as here:
-            return state_of(here)
+    def current_state(self) -> State:
+        with self.open() as env:
+            return state_of(env)
 
     def state_at(self, line: str) -> State:
         """Return the state that *line* starts from."""
-        self.restore(START[line])
-        return self.now()
+        self.restore_snapshot(START[line])
+        return self.current_state()
 
-    def open(self, *replies: Any) -> AbstractContextManager[House]:
+    def open(self, *replies: Any) -> AbstractContextManager[AssembledTerminal]:
         """Start anew on the stage, in the session that there is."""
         return _resumed(self._base, *replies)
 
-    def keep(self, name: str) -> None:
-        shutil.copytree(self._base, self._stage / name, symlinks=True)
+    def save_snapshot(self, name: str) -> None:
+        shutil.copytree(self._base, self._snapshots / name, symlinks=True)
 
-    def restore(self, name: str) -> None:
+    def restore_snapshot(self, name: str) -> None:
         shutil.rmtree(self._base)
-        shutil.copytree(self._stage / name, self._base, symlinks=True)
+        shutil.copytree(self._snapshots / name, self._base, symlinks=True)
 
     def changes_of(self, line: str) -> int:
         """Run *line* whole; return how many changes it makes."""
-        self.restore(START[line])
+        self.restore_snapshot(START[line])
         receiver, sender = _FORKS.Pipe(duplex=False)
         with receiver, sender:
             assert self._run(line, 0, sender) == 0
@@ -138,24 +140,24 @@ class CommandKills:
 
 
 def _run_in_child(base: Path, line: str, change: int, sender: Connection | None) -> None:
-    with _resumed(base) as here:
-        count = _counting(change)
-        event = answer(here, line)
+    with _resumed(base) as env:
+        count = _kill_at_change(change)
+        event = run_command(env, line)
         if sender:
             sender.send(count())
         sys.exit(0 if event.ok else 2)
 
 
 @contextmanager
-def _resumed(base: Path, *replies: Any) -> Iterator[House]:
+def _resumed(base: Path, *replies: Any) -> Iterator[AssembledTerminal]:
     """Start anew on the stage *base*, in the session that there is."""
-    with house(base, *replies) as here:
-        if here.store.sessions():
-            here.main.resume()
-        yield here
+    with assembled_terminal(base, *replies) as env:
+        if env.store.sessions():
+            env.terminal.resume()
+        yield env
 
 
-def _counting(change: int) -> Callable[[], int]:
+def _kill_at_change(change: int) -> Callable[[], int]:
     """Kill this process right before its *change*; return what tells how many there were."""
     step = kill_at(change)
     libc = kernel._libc()
@@ -169,7 +171,7 @@ def _counting(change: int) -> Callable[[], int]:
     return lambda: step() - 1
 
 
-def check(kills: CommandKills, line: str, change: int) -> bool:
+def check_kill(kills: CommandKills, line: str, change: int) -> bool:
     """Kill *line* at *change* and see that all is as it was before or will be after it.
 
     First to a task that only reads, then to who takes the command back at once. Returns whether the
@@ -177,34 +179,47 @@ def check(kills: CommandKills, line: str, change: int) -> bool:
     """
     before = kills.state_at(line)
     for is_looking in (True, False):
-        kills.restore(START[line])
+        kills.restore_snapshot(START[line])
         if not kills.kill_at(line, change):
             return False
-        with kills.open(call("list_files"), say("looked")) as here:
+        with kills.open(call_reply("list_files"), text_reply("looked")) as env:
             if is_looking:
-                run(here.main, "look")
-                found = _without_task(state_of(here))
-                assert found in (before, kills.ends[line]), (line, change, _told(found, before))
+                run_turn(env.terminal, "look")
+                found = _without_task(state_of(env))
+                assert found in (before, kills.expected_states[line]), (
+                    line,
+                    change,
+                    _difference(found, before),
+                )
                 is_done = found != before
-            event = answer(here, BACK[line])
-            found = state_of(here)
+            event = run_command(env, BACK[line])
+            found = state_of(env)
         found = _without_task(found) if is_looking else found
         assert event.ok is is_done or not is_looking, (line, change, event.card)
         if event.ok:
-            assert _same_place(found, before), (line, change, event.card, _told(found, before))
+            assert _is_same_apart_from_undo(found, before), (
+                line,
+                change,
+                event.card,
+                _difference(found, before),
+            )
     return True
 
 
-def _same_place(one: State, other: State) -> bool:
+def _is_same_apart_from_undo(one: State, other: State) -> bool:
     """Return whether both are the same but for what can be taken back."""
-    return (one.files, one.beside, one.turns) == (other.files, other.beside, other.turns)
+    return (one.files, one.feature_state, one.turns) == (
+        other.files,
+        other.feature_state,
+        other.turns,
+    )
 
 
-def _told(one: State, other: State) -> object:
+def _difference(one: State, other: State) -> object:
     """Return what differs, for people."""
     paths = one.files.keys() | other.files.keys()
     files = sorted(p for p in paths if one.files.get(p) != other.files.get(p))
-    return files, one.beside, other.beside, one.turns, one.undone, one.can_redo
+    return files, one.feature_state, other.feature_state, one.turns, one.undone, one.can_redo
 
 
 def _without_task(state: State) -> State:
@@ -215,14 +230,14 @@ START = dict.fromkeys(COMMANDS, "done") | {"/redo": "undone"}
 BACK = dict.fromkeys(COMMANDS, "/redo") | {"/redo": "/undo turn 2"}
 _FILES = 40
 _TASKS = [
-    calls(
+    calls_reply(
         ("c1", "create_file", '{"path": "a/b/new.txt", "content": "one\\n"}'),
         ("c2", "annotate_file", '{"path": "big/1.txt", "note": "first"}'),
         ("c3", "update_todos", '{"todos": [{"title": "first", "status": "pending"}]}'),
         ("c4", "focus_file", '{"path": "big/2.txt"}'),
     ),
-    say("did one"),
-    calls(
+    text_reply("did one"),
+    calls_reply(
         ("d1", "rename_file", '{"path": "moved", "new_path": "there"}'),
         ("d2", "delete_folder", '{"path": "big/deep", "recursive": true}'),
         ("d3", "modify_file", '{"path": "big/3.txt", "old": "3", "new": "three"}'),
@@ -232,7 +247,7 @@ _TASKS = [
         ("d7", "focus_file", '{"path": "big/4.txt"}'),
         ("d8", "create_file", '{"path": "big/4.txt", "content": "other", "overwrite": true}'),
     ),
-    say("did two"),
+    text_reply("did two"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""What every test shares. In CI (ONEFOLD_NO_SKIP) a skipped test is a failure: it is a hole."""
+"""Fixtures of all tests. In CI (ONEFOLD_NO_SKIP) a skipped test is a failure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.campaign import FIRST, examples
-from tests.judge import Noted, verdict
+from tests.request_validation import RecordedRequests, recipe_error
 
-NOTING = Path(__file__).parent / "noting"
+RECORDER_FOLDER = Path(__file__).parent / "noting"
 
 # No test fails because the machine is slow, or by an example that the next run would not try.
 # In a campaign others are what is wanted; it says how to have them again.
@@ -41,9 +41,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("campaign")
     if os.geteuid() == 0:
         return
-    left = [item for item in items if item.get_closest_marker("root")]
-    config.hook.pytest_deselected(items=left)
-    items[:] = [item for item in items if item not in left]
+    deselected = [item for item in items if item.get_closest_marker("root")]
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = [item for item in items if item not in deselected]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -58,13 +58,15 @@ def pytest_runtest_makereport(
 
 
 @pytest.fixture(scope="session")
-def noted(tmp_path_factory: pytest.TempPathFactory) -> Noted:
-    return Noted(tmp_path_factory.mktemp("noted"))
+def recorded_requests(tmp_path_factory: pytest.TempPathFactory) -> RecordedRequests:
+    return RecordedRequests(tmp_path_factory.mktemp("noted"))
 
 
 @pytest.fixture(autouse=True)
-def _judged(monkeypatch: pytest.MonkeyPatch, noted: Noted) -> Generator[None, None, None]:
-    """Let DeepSeek's validator judge every request that our client writes, wherever it goes.
+def _validate_requests(
+    monkeypatch: pytest.MonkeyPatch, recorded_requests: RecordedRequests
+) -> Generator[None, None, None]:
+    """Validate every request that our client writes by DeepSeek's validator, wherever it goes.
 
     In this process as it is written, in those that a test starts by what they note.
     """
@@ -74,7 +76,7 @@ def _judged(monkeypatch: pytest.MonkeyPatch, noted: Noted) -> Generator[None, No
     refused: list[tuple[str, bytes]] = []
 
     def judge(body: bytes) -> None:
-        if error := verdict(body):
+        if error := recipe_error(body):
             refused.append((error, body[:2000]))
 
     def judged(self: RequestWriter, *args: Any, **kwargs: Any) -> bytes:
@@ -84,9 +86,9 @@ def _judged(monkeypatch: pytest.MonkeyPatch, noted: Noted) -> Generator[None, No
         return body
 
     monkeypatch.setattr(RequestWriter, "write", judged)
-    monkeypatch.setenv("PYTHONPATH", str(NOTING), prepend=os.pathsep)
-    monkeypatch.setenv("NOTED_REQUESTS", str(noted.folder))
+    monkeypatch.setenv("PYTHONPATH", str(RECORDER_FOLDER), prepend=os.pathsep)
+    monkeypatch.setenv("NOTED_REQUESTS", str(recorded_requests.folder))
     yield
-    for body in noted.new():
+    for body in recorded_requests.new():
         judge(body)
     assert not refused

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from tests.killed_server import Died
+from tests.killed_server import ServerDied
 from tests.modules.cli.terminal import Terminal
-from tests.session_kills import ROOT, Stage, numbers_in
+from tests.session_kills import ROOT, KilledSession, numbers_in
 
 _IDLE, _ASKS, _UNSENT = "context", "y yes", "never sent"
 _MARK = "zq"
@@ -31,8 +31,8 @@ class Pane:
         self.pid = 0
 
     def run(self, argv: list[str], environment: dict[str, str]) -> None:
-        told = {**environment, "LANG": "C.UTF-8", "ONEFOLD_LANG": "en"}
-        words = [f"{name}={value}" for name, value in told.items()]
+        variables = {**environment, "LANG": "C.UTF-8", "ONEFOLD_LANG": "en"}
+        words = [f"{name}={value}" for name, value in variables.items()]
         line = shlex.join(["env", "-i", *words, *argv])
         line = f"cd {shlex.quote(str(ROOT))} && clear && exec {line}"
         if self._is_open:
@@ -49,7 +49,7 @@ class Pane:
     def is_dead(self) -> bool:
         return self._terminal.tmux("display-message", "-p", "#{pane_dead}").strip() == "1"
 
-    def strike(self) -> None:
+    def kill_now(self) -> None:
         """Kill the program, if it lives still."""
         if self.pid and not self.is_dead:
             with suppress(ProcessLookupError):
@@ -57,9 +57,9 @@ class Pane:
 
     def kill(self) -> None:
         """Kill the program, and wait until it is gone."""
-        self.strike()
+        self.kill_now()
         if self.pid:
-            self._terminal.wait(lambda _: self.is_dead)
+            self._terminal.wait_for(lambda _: self.is_dead)
 
     def close(self) -> None:
         name = self._terminal.socket
@@ -69,20 +69,22 @@ class Pane:
         return self._terminal.screen(history=True)
 
     def wait(self, is_there: Callable[[str], object]) -> str:
-        """Return the screen as soon as *is_there* says so. Raises `Died`."""
-        screen = self._terminal.wait(lambda shown: is_there(shown) or self.is_dead, history=True)
+        """Return the screen as soon as *is_there* says so. Raises `ServerDied`."""
+        screen = self._terminal.wait_for(
+            lambda shown: is_there(shown) or self.is_dead, history=True
+        )
         if not is_there(screen):
-            raise Died
+            raise ServerDied
         return screen
 
     def press(self, *keys: str) -> None:
         if self.is_dead:
-            raise Died
+            raise ServerDied
         self._terminal.press(*keys)
 
     def paste(self, text: str) -> None:
         if self.is_dead:
-            raise Died
+            raise ServerDied
         self._terminal.paste(text)
 
 
@@ -103,11 +105,11 @@ def _is_ready(screen: str) -> bool:
 class Typist:
     """Types at random into *pane*, until the program dies or they are through."""
 
-    def __init__(self, stage: Stage, pane: Pane, chance: random.Random) -> None:
-        self._stage, self._ledger, self._wire = stage, stage.ledger, stage.wire
-        self._pane, self._chance = pane, chance
+    def __init__(self, stage: KilledSession, pane: Pane, rng: random.Random) -> None:
+        self._stage, self._log, self._model = stage, stage.log, stage.responder
+        self._pane, self._random = pane, rng
 
-    def arrive(self) -> list[int]:
+    def wait_for_prompt(self) -> list[int]:
         """Wait for the prompt, with yes to what is asked; return the tasks that stand unsent."""
         screen = self._settle()
         return numbers_in(screen.rpartition(_UNSENT)[2]) if _UNSENT in screen else []
@@ -120,7 +122,7 @@ class Typist:
     def _answer(self, *, yes: bool) -> None:
         """Answer the question that stands; it is another screen then."""
         if yes:
-            self._ledger.approved.update(self._wire.asked[-1:])
+            self._log.approved.update(self._model.asked_tasks[-1:])
             self._pane.press("y")
         else:
             self._pane.press("n")
@@ -130,26 +132,26 @@ class Typist:
 
     def act(self, unsent: list[int]) -> None:
         for _ in range(3):
-            self._begin(unsent)
-            unsent = self._beside()
+            self._send_task(unsent)
+            unsent = self._act_during_task()
             if unsent is None:
                 unsent = []
 
-    def _begin(self, unsent: list[int]) -> None:
+    def _send_task(self, unsent: list[int]) -> None:
         """Send what stands in the line, changed or not; else a new task."""
-        count = len(self._wire.asked)
+        count = len(self._model.asked_tasks)
         if self._stage.kind == "queue":
-            self._wire.gate.clear()
-        if unsent and self._chance.random() < 0.3:
+            self._model.gate.clear()
+        if unsent and self._random.random() < 0.3:
             self._pane.press(" ", "m", "o", "r", "e")
         if not unsent:
-            if self._stage.kind == "compaction" and self._chance.random() < 0.3:
+            if self._stage.kind == "compaction" and self._random.random() < 0.3:
                 self._compact()
             number = self._new()
             self._pane.paste(self._stage.text(number))
         self._pane.press("Enter")
-        self._pane.wait(lambda _: len(self._wire.asked) > count)
-        self._ledger.acknowledged.add(self._wire.asked[-1])
+        self._pane.wait(lambda _: len(self._model.asked_tasks) > count)
+        self._log.acknowledged.add(self._model.asked_tasks[-1])
 
     def _compact(self) -> None:
         self._pane.press(*"/compact")
@@ -159,29 +161,29 @@ class Typist:
         self._settle()
 
     def _new(self) -> int:
-        number = self._ledger.next()
-        self._ledger.sent.add(number)
+        number = self._log.next()
+        self._log.sent.add(number)
         return number
 
-    def _beside(self) -> list[int]:
+    def _act_during_task(self) -> list[int]:
         """Do what can be done while a task runs; return what stands unsent at its end."""
         is_stopped = False
         match self._stage.kind:
             case "queue":
                 self._queue_up()
-                if is_stopped := self._chance.random() < 0.3:
+                if is_stopped := self._random.random() < 0.3:
                     self._pane.press("C-c")
-                self._wire.gate.set()
+                self._model.gate.set()
             case "approval":
                 while _ASKS in _tail(self._pane.wait(_is_ready)):
-                    self._answer(yes=self._chance.random() < 0.7)
+                    self._answer(yes=self._random.random() < 0.7)
         screen = self._settle()
         if is_stopped and _UNSENT in screen:
             return numbers_in(screen.rpartition(_UNSENT)[2])
         return []
 
     def _queue_up(self) -> None:
-        for _ in range(self._chance.randint(1, 3)):
+        for _ in range(self._random.randint(1, 3)):
             number = self._new()
             for key in self._stage.text(number):
                 self._pane.press("Space" if key == " " else key)
@@ -189,36 +191,38 @@ class Typist:
             self._pane.press("Enter")  # by itself: in what comes at once it begins a line
             self._pane.press(_MARK)
             self._pane.wait(lambda screen: _MARK in _tail(screen))
-            if number in self._stage.queued():  # else both came at once, and stand in the line
-                self._ledger.acknowledged.add(number)
+            if (
+                number in self._stage.queued_tasks()
+            ):  # else both came at once, and stand in the line
+                self._log.acknowledged.add(number)
             self._pane.press("BSpace", "BSpace")
             self._pane.wait(lambda screen: _MARK not in _tail(screen))
 
 
-def play(stage: Stage, chance: random.Random, times: int) -> None:
+def run_rounds(stage: KilledSession, rng: random.Random, times: int) -> None:
     """Start the dialogue *times* times and kill it each time; the next one shows what is left."""
     pane = Pane()
     try:
         for round_ in range(times + 1):
-            by_change = round_ < times and chance.random() < 0.6
+            by_change = round_ < times and rng.random() < 0.6
             options = ["--cli", *(["--resume"] if stage.session() else [])]
             pane.run(
-                stage.argv(chance.randint(1, 160) if by_change else 0, *options), stage.environment
+                stage.argv(rng.randint(1, 160) if by_change else 0, *options), stage.environment
             )
-            timer = threading.Timer(chance.uniform(0, 5), pane.strike)
+            timer = threading.Timer(rng.uniform(0, 5), pane.kill_now)
             try:
-                typist = Typist(stage, pane, chance)
-                unsent = typist.arrive()
+                typist = Typist(stage, pane, rng)
+                unsent = typist.wait_for_prompt()
                 stage.check(unsent)
                 if round_ < times:
                     if not by_change:
                         timer.start()
                     typist.act(unsent)
-            except Died:
+            except ServerDied:
                 pass
             finally:
                 timer.cancel()
-                stage.wire.gate.set()
+                stage.responder.gate.set()
                 pane.kill()
             stage.killed += round_ < times
     finally:

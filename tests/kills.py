@@ -13,11 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from modules.files.writable import LEFT_BEHIND
+from modules.files.writable import TEMPORARY_FILE
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
 from tests.simulator import Call, Say, Simulator, Step
-from tests.simulator.server import Received
+from tests.simulator.server import ReceivedRequest
 
 ROOT = Path(__file__).parents[1]
 STEPS = 30
@@ -28,7 +28,7 @@ def content(number: int) -> str:
     return "".join(f"part {number} line {line}\n" for line in range(200))
 
 
-def next_step(request: Received) -> Step:
+def next_step(request: ReceivedRequest) -> Step:
     """Return the first step of the task that was not answered as done yet."""
     done = _done(request)
     missing = [number for number in range(STEPS) if number not in done]
@@ -45,7 +45,7 @@ def _path(number: int) -> str:
     return f"parts/{number % 4}/part{number}.txt"
 
 
-def _done(request: Received) -> set[int]:
+def _done(request: ReceivedRequest) -> set[int]:
     answers = {m["tool_call_id"]: m["content"] for m in request.messages if m["role"] == "tool"}
     done = set()
     for message in request.messages:
@@ -71,16 +71,16 @@ class Kills:
     killed: int = 0
     finished: int = 0
     incidents: int = 0
-    _known: dict[str, int] = field(default_factory=dict)
+    _record_counts: dict[str, int] = field(default_factory=dict)
 
     def run(self) -> None:
         self.project.mkdir(parents=True)
-        chance = random.Random(self.seed)
+        rng = random.Random(self.seed)
         with Simulator(next_step) as server:
             longest = 3 * self._start_time() + 0.7  # on a slow machine as far into the task
             session = ""
             while self.killed < self.times or session or not self.finished:
-                seconds = chance.uniform(0.2, longest) if self.killed < self.times else 0.0
+                seconds = rng.uniform(0.2, longest) if self.killed < self.times else 0.0
                 is_done = self._start(server.url, session, seconds)
                 self._check(is_killed=not is_done)
                 session = "" if is_done else self._newest()
@@ -117,13 +117,13 @@ class Kills:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         ) as process:  # fmt: skip
             try:
-                _, said = process.communicate(timeout=seconds or 600)
+                _, errors = process.communicate(timeout=seconds or 600)
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
                 process.communicate()
                 self.killed += 1
                 return False
-        assert process.returncode == 0, said.decode()
+        assert process.returncode == 0, errors.decode()
         return True
 
     def _newest(self) -> str:
@@ -139,7 +139,7 @@ class Kills:
         A file that was about to get its name may be there until the task goes on.
         """
         for path in self.project.rglob("*"):
-            if is_killed and LEFT_BEHIND.fullmatch(path.name):
+            if is_killed and TEMPORARY_FILE.fullmatch(path.name):
                 continue
             if path.is_file() and path.name != "log.txt":
                 assert path.name.startswith("part"), f"left behind: {path}"
@@ -149,19 +149,19 @@ class Kills:
         store = Sessions(DataFolder(self.base / "data", self.project).sessions)
         for info in store.sessions():
             count = len(store.load(info.id))
-            assert count >= self._known.get(info.id, 0)
-            self._known[info.id] = count
+            assert count >= self._record_counts.get(info.id, 0)
+            self._record_counts[info.id] = count
         assert store.warnings() == []
         store.close()
 
     def _wait_for_children(self) -> None:
         deadline = time.monotonic() + 60
-        while running := list(_marked()):
+        while running := list(_marked_processes()):
             assert time.monotonic() < deadline, f"still running: {running}"
             time.sleep(0.02)
 
 
-def _marked() -> list[str]:
+def _marked_processes() -> list[str]:
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):

@@ -30,11 +30,11 @@ class TavilyDouble:
     """Serves on a free loopback port while used as a context manager.
 
     *answer* makes (status, body) from the path and the decoded request; a body that is bytes goes
-    out as it is. Requests are kept in *asked* as (path, headers, body).
+    out as it is. Requests are kept in *requests* as (path, headers, body).
     """
 
     answer: Callable[[str, dict[str, Any]], tuple[int, Any]] = field(default=lambda p, b: _ok(p, b))
-    asked: list[tuple[str, dict[str, str], dict[str, Any]]] = field(default_factory=list)
+    requests: list[tuple[str, dict[str, str], dict[str, Any]]] = field(default_factory=list)
 
     def __enter__(self) -> TavilyDouble:
         double = self
@@ -43,9 +43,11 @@ class TavilyDouble:
             def do_POST(self) -> None:
                 length = int(self.headers["Content-Length"])
                 body = json.loads(self.rfile.read(length))
-                double.asked.append((self.path, dict(self.headers), body))
-                status, said = double.answer(self.path, body)
-                data = said if isinstance(said, bytes) else json.dumps(said).encode()
+                double.requests.append((self.path, dict(self.headers), body))
+                status, body_value = double.answer(self.path, body)
+                data = (
+                    body_value if isinstance(body_value, bytes) else json.dumps(body_value).encode()
+                )
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
@@ -72,8 +74,8 @@ class TavilyDouble:
 
     def fail(self, status: int) -> None:
         """Answer everything with *status* from now on, in the service's own words."""
-        said = {"detail": {"error": LIMITS.get(status, "broken")}}
-        self.answer = lambda _path, _body: (status, said)
+        error_body = {"detail": {"error": LIMITS.get(status, "broken")}}
+        self.answer = lambda _path, _body: (status, error_body)
 
 
 def _ok(path: str, body: dict[str, Any]) -> tuple[int, Any]:

@@ -11,7 +11,15 @@ from typing import Any
 
 import pytest
 
-from tests.anthropic_simulator import AnthropicSimulator, Refuse, Reply, call, reply, text, thinking
+from tests.anthropic_simulator import (
+    AnthropicSimulator,
+    ErrorResponse,
+    Reply,
+    call,
+    reply,
+    text,
+    thinking,
+)
 from tests.anthropic_simulator.validation import signature_of
 from tests.simulator import Call, Say, Simulator
 
@@ -72,7 +80,7 @@ def test_a_task_thinks_calls_in_parallel_and_is_counted(tmp_path: Path) -> None:
     assert [answer["tool_use_id"] for answer in answers] == ["toolu_a", "toolu_b"]
     assert last["messages"][-2]["content"][0]["signature"] == signature_of("I should read both.")
     assert [body["model"] for body in server.bodies] == ["claude-opus-5-5"] * 2
-    assert server.hits[1] > 0
+    assert server.cache_hits[1] > 0
 
 
 def test_a_session_goes_from_one_provider_to_another_and_back(tmp_path: Path) -> None:
@@ -104,7 +112,9 @@ def test_a_missing_key_is_named(tmp_path: Path) -> None:
 
 
 def test_a_refused_key_is_told_without_the_key(tmp_path: Path) -> None:
-    with AnthropicSimulator([Refuse(401, "authentication_error", f"invalid key {KEY}x")]) as server:
+    with AnthropicSimulator(
+        [ErrorResponse(401, "authentication_error", f"invalid key {KEY}x")]
+    ) as server:
         run = onefold(
             tmp_path,
             *("-p", "Hi.", "--model", "anthropic/claude-opus-5-5"),
@@ -130,7 +140,7 @@ def test_a_provider_of_the_persons_own_is_named_in_the_settings(tmp_path: Path, 
 
 
 def test_a_prompt_that_is_too_long_is_summed_up_once_and_asked_again(tmp_path: Path) -> None:
-    long = Refuse(
+    long = ErrorResponse(
         400, "invalid_request_error", "prompt is too long: 190000 tokens > 180000 maximum"
     )
     words = "A long story. " * 200

@@ -97,8 +97,8 @@ def test_a_misspelt_variable_is_named_with_the_nearest_setting(tmp_path: Path) -
 def test_prices_are_settings(tmp_path: Path) -> None:
     toml = "[prices]\npeak_hours = []\n[prices.models.mine]\nhit = 1\nmiss = 2\noutput = 3\n"
     prices = loaded(tmp_path, toml=toml).prices
-    assert prices.cost("mine", hit=10**6, miss=10**6, output=10**6, moment=0) == 6
-    assert prices.knows("deepseek-flash")
+    assert prices.cost("mine", hit=10**6, miss=10**6, output=10**6, timestamp=0) == 6
+    assert prices.has_price("deepseek-flash")
 
 
 def test_a_key_is_never_shown(tmp_path: Path) -> None:

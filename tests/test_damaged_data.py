@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.events import CommandAnswered, ToolFinished, Warned
-from tests.assembly import House, house
+from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.campaign import examples
-from tests.modules.checkpoints.folders import look
-from tests.scripted import Item, call, run, say
+from tests.modules.checkpoints.folders import folder_state
+from tests.scripted_model import Item, call_reply, run_turn, text_reply
 
 LINES = (
     "/status",
@@ -45,26 +45,28 @@ def sample() -> Path:
     """Return a folder with a project and the data of a session of some turns; not to be changed."""
     base = Path(tempfile.mkdtemp(prefix="onefold-test-"))
     atexit.register(shutil.rmtree, base, ignore_errors=True)
-    with house(base, *script(), say("ok")) as here:
-        (here.root / "old").mkdir()
+    with assembled_terminal(base, *script(), text_reply("ok")) as env:
+        (env.root / "old").mkdir()
         for number in range(120):
-            (here.root / "old" / f"{number}.txt").write_text(f"old {number}\n" * number)
-        (here.root / "old" / "large").write_bytes(random.Random(1).randbytes(1 << 20) + b"end")
+            (env.root / "old" / f"{number}.txt").write_text(f"old {number}\n" * number)
+        (env.root / "old" / "large").write_bytes(random.Random(1).randbytes(1 << 20) + b"end")
         for line in ("one", "two", "three"):
-            run(here.main, line)
-        run(here.main, "/remember tabs")
-        run(here.main, "/search one")
+            run_turn(env.terminal, line)
+        run_turn(env.terminal, "/remember tabs")
+        run_turn(env.terminal, "/search one")
     return base
 
 
 def script() -> Iterator[list[Item]]:
     for turn in "123":
         name = f"file{turn}.txt"
-        yield call("create_file", id=f"a{turn}", path=name, content=f"content {turn}\n" * 50)
-        yield call("rename_file", id=f"b{turn}", path=f"old/{turn}.txt", new_path=f"new{turn}.txt")
-        yield call("delete_file", id=f"d{turn}", path=f"old/1{turn}.txt")
-        yield call("annotate_file", id=f"c{turn}", path=name, note=f"note {turn}")
-        yield say(f"did {turn}")
+        yield call_reply("create_file", id=f"a{turn}", path=name, content=f"content {turn}\n" * 50)
+        yield call_reply(
+            "rename_file", id=f"b{turn}", path=f"old/{turn}.txt", new_path=f"new{turn}.txt"
+        )
+        yield call_reply("delete_file", id=f"d{turn}", path=f"old/1{turn}.txt")
+        yield call_reply("annotate_file", id=f"c{turn}", path=name, note=f"note {turn}")
+        yield text_reply(f"did {turn}")
 
 
 @contextmanager
@@ -74,7 +76,7 @@ def copied() -> Iterator[Path]:
         base = Path(folder)
         shutil.copytree(sample(), base, dirs_exist_ok=True, symlinks=True)
         (old,) = (base / "data" / "projects").iterdir()
-        with house(base):
+        with assembled_terminal(base):
             pass  # makes the data folder that belongs to this path
         new = next(path for path in old.parent.iterdir() if path != old)
         shutil.rmtree(new)
@@ -104,20 +106,23 @@ def wound(path: Path, chance: random.Random) -> None:
     path.write_bytes(content)
 
 
-def goes_on(here: House) -> None:
+def goes_on(env: AssembledTerminal) -> None:
     """Check that a call is held and can be taken back, to the byte."""
-    before = look(here.root)
-    events = run(here.main, "go on")
+    before = folder_state(env.root)
+    events = run_turn(env.terminal, "go on")
     assert [e.state for e in events if isinstance(e, ToolFinished)] == ["done"]
-    assert (here.root / "later.txt").read_text() == "later\n"
-    (undone,) = run(here.main, "/undo call")
+    assert (env.root / "later.txt").read_text() == "later\n"
+    (undone,) = run_turn(env.terminal, "/undo call")
     assert isinstance(undone, CommandAnswered)
     assert undone.ok, undone.card
-    assert look(here.root) == before
+    assert folder_state(env.root) == before
 
 
 def replies() -> list[list[Item]]:
-    return [call("create_file", id="z", path="later.txt", content="later\n"), say("ok")]
+    return [
+        call_reply("create_file", id="z", path="later.txt", content="later\n"),
+        text_reply("ok"),
+    ]
 
 
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
@@ -131,11 +136,11 @@ def test_a_damaged_file_stops_nothing(seed: int, lines: list[str]) -> None:
         stores = [path for path in kept if path.name == "checkpoints.db"]
         for path in chance.choice([stores, stores, [chance.choice(kept)], kept]):
             wound(path, chance)
-        with house(base, *replies()) as here:
+        with assembled_terminal(base, *replies()) as env:
             for line in ["/resume", *lines]:
-                assert isinstance(run(here.main, line)[0], CommandAnswered)
-            (here.root / "later.txt").unlink(missing_ok=True)
-            goes_on(here)
+                assert isinstance(run_turn(env.terminal, line)[0], CommandAnswered)
+            (env.root / "later.txt").unlink(missing_ok=True)
+            goes_on(env)
 
 
 @pytest.mark.parametrize("what", ["cut", "empty", "nonsense", "inside"])
@@ -150,13 +155,13 @@ def test_a_damaged_store_is_kept_aside_and_said(what: str) -> None:
             "inside": content[:20_000] + bytes(9000) + content[29_000:],
         }[what]
         path.write_bytes(damaged)
-        with house(base, *replies()) as here:
-            here.main.resume()
-            told = [str(e.what) for e in run(here.main, "go on") if isinstance(e, Warned)]
+        with assembled_terminal(base, *replies()) as env:
+            env.terminal.resume()
+            told = [str(e.what) for e in run_turn(env.terminal, "go on") if isinstance(e, Warned)]
             assert [text for text in told if "checkpoints was damaged" in text]
             assert path.with_name("checkpoints.broken-1.db").read_bytes() == damaged
-            run(here.main, "/undo")
-            assert not (here.root / "later.txt").exists()
+            run_turn(env.terminal, "/undo")
+            assert not (env.root / "later.txt").exists()
 
 
 def test_what_a_damaged_store_still_holds_can_be_gone_back_to() -> None:
@@ -165,15 +170,15 @@ def test_what_a_damaged_store_still_holds_can_be_gone_back_to() -> None:
         content = bytearray(path.read_bytes())
         content[18:20] = b"\xff\xff"  # SQLite refuses the file; all rows are there
         path.write_bytes(content)
-        with house(base) as here:
-            here.main.resume()
-            (answer,) = run(here.main, "/rewind 1 files")
+        with assembled_terminal(base) as env:
+            env.terminal.resume()
+            (answer,) = run_turn(env.terminal, "/rewind 1 files")
             assert isinstance(answer, CommandAnswered)
             assert answer.ok
-            assert sorted(p.name for p in here.root.iterdir()) == ["old"]
+            assert sorted(p.name for p in env.root.iterdir()) == ["old"]
             for number in range(120):
                 expected = f"old {number}\n" * number
-                assert (here.root / "old" / f"{number}.txt").read_text() == expected
+                assert (env.root / "old" / f"{number}.txt").read_text() == expected
 
 
 def change(base: Path, name: str, statement: str) -> None:
@@ -196,11 +201,11 @@ def change(base: Path, name: str, statement: str) -> None:
 def test_damage_that_sqlite_does_not_see_is_rescued_as_well(name: str, statement: str) -> None:
     with copied() as base:
         change(base, name, statement)
-        with house(base, *replies()) as here:
-            here.main.resume()
+        with assembled_terminal(base, *replies()) as env:
+            env.terminal.resume()
             for line in ("/diff 1", "/redo", "/status", "/undo list"):
-                assert isinstance(run(here.main, line)[0], CommandAnswered)
-            goes_on(here)
+                assert isinstance(run_turn(env.terminal, line)[0], CommandAnswered)
+            goes_on(env)
 
 
 @pytest.mark.parametrize("what", ["newer", "folder"])
@@ -212,8 +217,8 @@ def test_the_status_is_told_though_the_store_cannot_be_used(what: str) -> None:
             (path,) = (base / "data").rglob("checkpoints.db")
             path.unlink()
             path.mkdir()
-        with house(base) as here:
-            (told,) = run(here.main, "/status")
+        with assembled_terminal(base) as env:
+            (told,) = run_turn(env.terminal, "/status")
             assert isinstance(told, CommandAnswered)
             assert told.ok
             assert ("newer Onefold" if what == "newer" else "Is a directory") in str(told.card)
@@ -223,8 +228,8 @@ def test_notes_nested_without_end_are_set_aside() -> None:
     with copied() as base:
         (path,) = (base / "data").rglob("notes.json")
         path.write_text("[" * 100_000)
-        with house(base) as here:
-            (told,) = run(here.main, "/note")
+        with assembled_terminal(base) as env:
+            (told,) = run_turn(env.terminal, "/note")
             assert isinstance(told, CommandAnswered)
             assert told.ok
             assert path.with_name("notes.json.broken-1").exists()
@@ -235,8 +240,8 @@ def test_a_lock_that_leads_in_a_circle_is_said() -> None:
         (path,) = (base / "data").rglob("work")
         path.unlink()
         path.symlink_to(path.name)
-        with house(base) as here:
-            here.main.resume()
-            (told,) = run(here.main, "/undo")
+        with assembled_terminal(base) as env:
+            env.terminal.resume()
+            (told,) = run_turn(env.terminal, "/undo")
             assert isinstance(told, CommandAnswered)
             assert "symbolic links" in str(told.card)

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from core.conversation.messages import Wire
 from core.events import ApprovalAsked, CommandAnswered, Event, Reply
 from core.loop.turn import drive
-from tests.assembly import House, house
+from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.campaign import examples
 from tests.core.loop.test_turn import check_whole
-from tests.judge import verdict
-from tests.scripted import ScriptedModel
+from tests.request_validation import recipe_error
+from tests.scripted_model import ScriptedModel
 from utils.i18n import phrase
 from utils.llm.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
 from utils.waiting import Stop, Stopped
@@ -45,7 +45,7 @@ class WildModel(ScriptedModel):
         body = {"model": "deepseek-flash", "tools": tools, "messages": messages}
         if not tools:
             del body["tools"]
-        said = verdict(json.dumps({**body, "thinking": thinking, "stream": True}).encode())
+        said = recipe_error(json.dumps({**body, "thinking": thinking, "stream": True}).encode())
         assert said is None, said
         yield from self._reply(stop)
 
@@ -86,7 +86,7 @@ LINES = (
 )  # fmt: skip
 
 
-def drive_wildly(here: House, line: str, chance: random.Random) -> None:
+def drive_wildly(env: AssembledTerminal, line: str, chance: random.Random) -> None:
     """Run *line*; the screen may go away or the person may stop, at any event."""
 
     def show(event: Event) -> Reply | None:
@@ -94,18 +94,18 @@ def drive_wildly(here: House, line: str, chance: random.Random) -> None:
         if fate < (0.2 if isinstance(event, ApprovalAsked) else 0.03):
             raise Fault
         if fate < 0.06:
-            here.main.stop.set()
+            env.terminal.stop.set()
         if isinstance(event, CommandAnswered) and not event.ok:
             assert event.card is not None
         return Reply(yes=fate < 0.7)
 
-    if here.main.is_asking and chance.random() < 0.7:
+    if env.terminal.has_open_question and chance.random() < 0.7:
         with suppress(Fault):
-            drive(here.main.go_on(), show)
+            drive(env.terminal.resume_turn(), show)
     with suppress(Fault):
-        drive(here.main.ask(line), show)
-    if not here.main.history.asked:
-        check_whole(here.main.history.wire())
+        drive(env.terminal.run_line(line), show)
+    if not env.terminal.history.unanswered_calls:
+        check_whole(env.terminal.history.messages())
 
 
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
@@ -117,23 +117,25 @@ def test_every_request_is_whole(seed: int, lines: list[str]) -> None:
         session = ""
         while lines:
             mode = chance.choice(["guarded", "ask"])
-            with house(base, digest_prompt="You sum up.", step_limit=6, approval_mode=mode) as here:
+            with assembled_terminal(
+                base, summary_prompt="You sum up.", step_limit=6, approval_mode=mode
+            ) as env:
                 model = WildModel(chance)
-                here.main.model = model
+                env.terminal.model = model
                 if session:
-                    here.main.resume(session)
+                    env.terminal.resume(session)
                 for line in lines[: (cut := chance.randint(1, len(lines)))]:
-                    drive_wildly(here, line, chance)
+                    drive_wildly(env, line, chance)
                 lines = lines[cut:]
-                session = here.main.session
+                session = env.terminal.session
                 if session:
-                    tear(here, session, chance)
+                    tear(env, session, chance)
 
 
-def tear(here: House, session: str, chance: random.Random) -> None:
+def tear(env: AssembledTerminal, session: str, chance: random.Random) -> None:
     """Take away the end of the session's log, as a kill does that came before it was written."""
     count = chance.choice([0, 0, 1, 2, 5])
-    with here.store._database.writing() as connection:
+    with env.store._database.writing() as connection:
         connection.execute(
             "DELETE FROM event WHERE session = ?1 AND seq > (SELECT max(max(seq) - ?2, 1) FROM"
             " event WHERE session = ?1)",

@@ -16,9 +16,9 @@ import pytest
 from rich.cells import cell_len
 
 from main import PACKAGES
-from modules.practice.understanding import answer
+from modules.practice.practice_model import reply_to
 from tests.simulator import Call, CallText, Cut, Refuse, Say, Simulator, Stall, Step, Think
-from tests.simulator.server import Received, wait_for
+from tests.simulator.server import ReceivedRequest, wait_for
 
 ROOT = Path(__file__).parents[1]
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -501,8 +501,8 @@ def test_the_practice_model_works_without_key_and_network(onefold: Run, project:
 
 
 def test_what_a_practice_conversation_sends_is_judged_too(onefold: Run, project: Path) -> None:
-    def reply(request: Received) -> Step:
-        said = answer(request.body)
+    def reply(request: ReceivedRequest) -> Step:
+        said = reply_to(request.body)
         calls = [Call(name, **arguments) for name, arguments in said.calls]
         return (*([Say(said.text)] if said.text else []), *calls)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.needs import FONT, PROGRAMS, missing
+from tests.system_packages import FONT, PROGRAMS, missing_packages
 
 
 def test_what_is_missing_is_named_by_its_package(
@@ -15,11 +15,11 @@ def test_what_is_missing_is_named_by_its_package(
     for name in PROGRAMS:
         (tmp_path / name).touch(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert missing() == [FONT]
+    assert missing_packages() == [FONT]
     (tmp_path / "rg").unlink()
     (tmp_path / "fc-list").write_text("#!/bin/sh\necho A Chinese Font\n")
     (tmp_path / "fc-list").chmod(0o755)
-    assert missing() == ["ripgrep"]
+    assert missing_packages() == ["ripgrep"]
 
 
 def test_all_that_is_needed_is_written_down() -> None:

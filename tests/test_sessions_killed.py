@@ -9,7 +9,7 @@ import pytest
 
 from tests import killed_server, killed_terminal
 from tests.campaign import seeded
-from tests.session_kills import Kind, stage
+from tests.session_kills import Kind, killed_session
 
 KINDS: tuple[Kind, ...] = ("compaction", "approval", "queue")
 TIMES = 3
@@ -19,14 +19,14 @@ TIMES = 3
 @pytest.mark.parametrize("kind", KINDS)
 @seeded(1)
 def test_a_server_goes_on_whenever_it_is_killed(tmp_path: Path, kind: Kind, seed: int) -> None:
-    with stage(tmp_path / "stage", kind) as here:
-        killed_server.play(here, random.Random(f"{kind} {seed}"), TIMES)
-    assert here.killed == TIMES
+    with killed_session(tmp_path / "stage", kind) as env:
+        killed_server.run_rounds(env, random.Random(f"{kind} {seed}"), TIMES)
+    assert env.killed == TIMES
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @seeded(1)
 def test_a_dialogue_goes_on_whenever_it_is_killed(tmp_path: Path, kind: Kind, seed: int) -> None:
-    with stage(tmp_path / "stage", kind) as here:
-        killed_terminal.play(here, random.Random(f"{kind} {seed}"), TIMES)
-    assert here.killed == TIMES
+    with killed_session(tmp_path / "stage", kind) as env:
+        killed_terminal.run_rounds(env, random.Random(f"{kind} {seed}"), TIMES)
+    assert env.killed == TIMES

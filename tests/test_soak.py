@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.assembly import house
-from tests.bench.bench_soak import children, descriptors, soak
-from tests.modules.sandbox.house import until
+from tests.assembly import assembled_terminal
+from tests.bench.bench_soak import children, descriptors, measure_turns
+from tests.modules.sandbox.sandbox_home import wait_until
 
 PATIENCE = 60.0
 """Seconds for what was begun beside the turns to be over."""
@@ -31,27 +31,27 @@ def nothing_more_held() -> Iterator[None]:
         is_less = descriptors() <= files and threading.active_count() <= threads
         return is_less and children() <= below
 
-    assert until(is_nothing_more, PATIENCE), (descriptors(), files, threading.enumerate())
+    assert wait_until(is_nothing_more, PATIENCE), (descriptors(), files, threading.enumerate())
 
 
 def test_sixty_turns_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    with house(tmp_path) as here:
-        soak(here, 5)
+    with assembled_terminal(tmp_path) as env:
+        measure_turns(env, 5)
         with nothing_more_held():
-            soak(here, 60)
-        assert len(list(here.root.iterdir())) == 20
-        names = {path.name for path in here.data.path.rglob("*") if path.is_file()}
+            measure_turns(env, 60)
+        assert len(list(env.root.iterdir())) == 20
+        names = {path.name for path in env.data.path.rglob("*") if path.is_file()}
         assert not [name for name in names if name.startswith(("new-", "tmp", "."))]
     assert list(temporary.iterdir()) == []
 
 
 def test_a_session_that_is_closed_leaves_nothing_open(tmp_path: Path) -> None:
-    with house(tmp_path) as here:
-        soak(here, 5)
+    with assembled_terminal(tmp_path) as env:
+        measure_turns(env, 5)
     with nothing_more_held():
         for _ in range(3):
-            with house(tmp_path) as here:
-                soak(here, 5)
+            with assembled_terminal(tmp_path) as env:
+                measure_turns(env, 5)

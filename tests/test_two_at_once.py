@@ -21,10 +21,10 @@ from core.events import CommandAnswered, Event, ToolFinished
 from modules.checkpoints.store.project_lock import ProjectLock
 from modules.cli.print_mode import PlainScreen
 from modules.translator import Translator
-from tests.assembly import house
-from tests.scripted import call, in_thread, run, say
+from tests.assembly import assembled_terminal
+from tests.scripted_model import call_reply, run_turn, start_thread, text_reply
 from utils.i18n import UserError
-from utils.system.process_identity import is_running, started_at
+from utils.system.process_identity import is_running, start_ticks
 
 ROOT = Path(__file__).parents[1]
 OTHER = """
@@ -35,7 +35,7 @@ from modules.storage.data_folder import DataFolder
 from modules.sessions import Sessions
 data = DataFolder(Path(sys.argv[1]), Path(sys.argv[2]))
 work = ProjectLock(data.checkpoints / "work")
-work.begin("other")
+work.acquire("other")
 Sessions(data.sessions).claim(sys.argv[3])
 print("ready", flush=True)
 sys.stdin.read()
@@ -56,43 +56,45 @@ def other_onefold(base: Path, session: str) -> Iterator[int]:
 
 
 def test_a_session_that_another_runs_can_be_read(tmp_path: Path) -> None:
-    with house(tmp_path, say("hello"), say("again")) as here:
-        run(here.main, "hi")
-        session = here.main.session
-    with house(tmp_path, say("again")) as here:
+    with assembled_terminal(tmp_path, text_reply("hello"), text_reply("again")) as env:
+        run_turn(env.terminal, "hi")
+        session = env.terminal.session
+    with assembled_terminal(tmp_path, text_reply("again")) as env:
         with other_onefold(tmp_path, session) as pid:
-            here.main.resume(session)
+            env.terminal.resume(session)
             for line in ("/history", "/status", "/sessions", "/search hi"):
-                (event,) = run(here.main, line)
+                (event,) = run_turn(env.terminal, line)
                 assert isinstance(event, CommandAnswered)
                 assert event.ok
                 if line == "/status":
                     assert f"process {pid}" in str(event.card).replace("'pid': ", "process ")
             with pytest.raises(UserError, match=f"process {pid}"):
-                run(here.main, "go on")
-            (refused,) = run(here.main, "/rewind 1")
+                run_turn(env.terminal, "go on")
+            (refused,) = run_turn(env.terminal, "/rewind 1")
             assert isinstance(refused, CommandAnswered)
             assert not refused.ok
-            before = here.store.load(session)
-        run(here.main, "go on")  # it is gone: the session is ours
-        assert here.main.history.turns == [1, 2]
-        assert here.store.load(session)[: len(before)] == before
+            before = env.store.load(session)
+        run_turn(env.terminal, "go on")  # it is gone: the session is ours
+        assert env.terminal.history.turns == [1, 2]
+        assert env.store.load(session)[: len(before)] == before
 
 
 def test_only_one_changes_the_folder_at_a_time(tmp_path: Path) -> None:
-    write = call("create_file", path="a", content="x")
-    look = call("list_files", id="c2")
-    with house(tmp_path, write, look, say("ok"), write, say("ok")) as here:
+    write = call_reply("create_file", path="a", content="x")
+    look = call_reply("list_files", id="c2")
+    with assembled_terminal(
+        tmp_path, write, look, text_reply("ok"), write, text_reply("ok")
+    ) as env:
         with other_onefold(tmp_path, "20260101-000000-abcd") as pid:
-            events = run(here.main, "hi")
+            events = run_turn(env.terminal, "hi")
             answers = [e for e in events if isinstance(e, ToolFinished)]
             assert [one.state for one in answers] == ["refused", "done"]
             assert printed(events) == (4, "ok\n", f"process {pid}")
-            told = [m["content"] for m in here.model.requests[1] if m["role"] == "tool"][0]
+            told = [m["content"] for m in env.model.requests[1] if m["role"] == "tool"][0]
             assert f"process {pid}" in told
-            assert not (here.root / "a").exists()
-        run(here.main, "again")
-        assert (here.root / "a").exists()
+            assert not (env.root / "a").exists()
+        run_turn(env.terminal, "again")
+        assert (env.root / "a").exists()
         with other_onefold(tmp_path, "20260101-000000-abcd"):
             pass  # the folder is free after a turn
 
@@ -109,16 +111,16 @@ def printed(events: list[Event]) -> tuple[int, str, str]:
 
 def test_the_folder_is_ours_until_the_last_session_here_is_done(tmp_path: Path) -> None:
     one, two = ProjectLock(tmp_path / "work"), ProjectLock(tmp_path / "work")
-    one.begin("one")
-    two.begin("two")
-    one.end()
+    one.acquire("one")
+    two.acquire("two")
+    one.release()
     begin = "import sys; from pathlib import Path\n"
     begin += "from modules.checkpoints.store.project_lock import ProjectLock\n"
     begin += "ProjectLock(Path(sys.argv[1])).begin('three')"
     command = [sys.executable, "-c", begin, str(tmp_path / "work")]
     ask = partial(subprocess.run, command, cwd=ROOT, capture_output=True, text=True)
     assert f"process {os.getpid()}" in ask().stderr
-    two.end()
+    two.release()
     assert ask().returncode == 0
 
 
@@ -129,17 +131,17 @@ def test_a_program_that_is_being_started_keeps_no_lock(tmp_path: Path) -> None:
         for _ in range(100):
             subprocess.run(["/bin/true"], check=True)
 
-    starting = [in_thread(start_programs), in_thread(start_programs)]
+    starting = [start_thread(start_programs), start_thread(start_programs)]
     work = ProjectLock(tmp_path / "work")
     while any(thread.is_alive() for thread in starting):
-        work.begin("one")
+        work.acquire("one")
         time.sleep(0)  # so that the others come in
-        work.end()
+        work.release()
 
 
 def test_a_process_that_nobody_buried_is_not_running() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        started = started_at(process.pid)
+        started = start_ticks(process.pid)
         assert is_running(process.pid, started)
         os.kill(process.pid, 9)
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
@@ -148,37 +150,39 @@ def test_a_process_that_nobody_buried_is_not_running() -> None:
 
 def test_a_session_that_was_left_whole_is_not_repaired(tmp_path: Path) -> None:
     todos = [{"title": "one", "status": "pending"}]
-    with house(tmp_path, call("update_todos", todos=todos), say("done")) as here:
-        run(here.main, "plan it")
-        session = here.main.session
-        log = here.main.history.log
-    with house(tmp_path) as here:
-        here.main.resume(session)
-        assert here.main.history.incidents == []
-        assert here.main.history.log == log
+    with assembled_terminal(
+        tmp_path, call_reply("update_todos", todos=todos), text_reply("done")
+    ) as env:
+        run_turn(env.terminal, "plan it")
+        session = env.terminal.session
+        log = env.terminal.history.log
+    with assembled_terminal(tmp_path) as env:
+        env.terminal.resume(session)
+        assert env.terminal.history.incidents == []
+        assert env.terminal.history.log == log
 
 
 def test_two_threads_may_begin_a_session_together(tmp_path: Path) -> None:
-    with house(tmp_path) as here:
+    with assembled_terminal(tmp_path) as env:
         for _ in range(30):
-            session = here.store.create(model="m")
+            session = env.store.create(model="m")
             gate = threading.Barrier(2)
 
             def say_so(session: str = session, gate: threading.Barrier = gate) -> None:
                 gate.wait()
-                here.store.append(session, 1, User("hi"))
+                env.store.append(session, 1, User("hi"))
 
-            threads = [in_thread(say_so), in_thread(say_so)]
+            threads = [start_thread(say_so), start_thread(say_so)]
             for thread in threads:
                 thread.join()
-            assert len(here.store.load(session)) == 2
+            assert len(env.store.load(session)) == 2
 
 
 def test_nobody_begins_while_another_session_is_alone_in_the_folder(tmp_path: Path) -> None:
     one, two = ProjectLock(tmp_path / "work"), ProjectLock(tmp_path / "work")
-    with one.alone("one"):
+    with one.exclusive("one"):
         with pytest.raises(UserError, match="Session one is at work"):
-            two.begin("two")
-        one.begin("one")
-    two.begin("two")
-    two.end()
+            two.acquire("two")
+        one.acquire("one")
+    two.acquire("two")
+    two.release()

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from tests.campaign import seeded
-from tests.command_kills import COMMANDS, CommandKills, check
+from tests.command_kills import COMMANDS, CommandKills, check_kill
 
 
 @pytest.fixture(scope="module")
@@ -23,4 +23,4 @@ def kills(tmp_path_factory: pytest.TempPathFactory) -> CommandKills:
 def test_a_kill_leaves_nothing_half_done(kills: CommandKills, line: str, seed: int) -> None:
     moments = range(1, kills.changes_of(line) + 1)
     assert len(moments) > 3
-    assert check(kills, line, random.Random(f"{line} {seed}").choice(moments))
+    assert check_kill(kills, line, random.Random(f"{line} {seed}").choice(moments))

@@ -10,7 +10,7 @@ import pytest
 
 from config import locale_language
 from modules.translator import CATALOGUES, Translator
-from tests.assembly import house
+from tests.assembly import assembled_terminal
 from utils.i18n import Phrase, phrase
 
 ROOT = Path(__file__).parent.parent
@@ -101,13 +101,13 @@ def test_the_locale_says_which_language(environment: dict[str, str], language: s
 
 def test_a_phrase_is_said_in_the_language_of_the_reader() -> None:
     words = Translator("zh", {"{n} files": "{n} 个文件"})
-    assert words.say(phrase("{n} files", n=3)) == "3 个文件"
-    assert words.say(phrase("not translated")) == "not translated"
-    assert words.say("as it is") == "as it is"
+    assert words.render(phrase("{n} files", n=3)) == "3 个文件"
+    assert words.render(phrase("not translated")) == "not translated"
+    assert words.render("as it is") == "as it is"
 
 
 def test_every_tool_is_told_of_in_the_words_of_the_person(tmp_path: Path) -> None:
-    with house(tmp_path) as here:
-        tools = [*here.main.tools]
+    with assembled_terminal(tmp_path) as env:
+        tools = [*env.terminal.tools]
         assert "run_python" in {tool.name for tool in tools}
         assert [tool.name for tool in tools if not isinstance(tool.summary, Phrase)] == []

@@ -140,7 +140,7 @@ def take_terminal(browser: Browser, path: Path) -> None:
         try:
             line = f"cd {shlex.quote(str(root))}; {program}"
             terminal.tmux("new-session", "-d", "-x", str(WIDTH), "-y", "60", line)
-            terminal.see(PROMPT)
+            terminal.wait_for_text(PROMPT)
             terminal.press("-l", FIX)
             terminal.press("Enter")
             terminal.see_prompt_after("as it should be")

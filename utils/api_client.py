@@ -1,4 +1,4 @@
-"""The model's wire: requests out, a reply in pieces back, whatever the API of its server."""
+"""The client of a model: sends requests and streams replies, whatever the API of its server."""
 
 from __future__ import annotations
 
@@ -13,24 +13,31 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from utils.llm.api import Api, ReplyDraft
+from utils.llm.api import Api, ReplyParser
 from utils.llm.completion import (
     Completion,
     Delta,
     ErrorKind,
-    Learnt,
     ModelError,
+    ProfileLearned,
     RawCall,
     Retry,
     StreamItem,
     Usage,
     Wire,
 )
-from utils.llm.errors import Again, Failed, Server, cut_silently, unfit_key, window_too_small
+from utils.llm.errors import (
+    RequestFailed,
+    RetryKind,
+    ServerErrors,
+    cut_silently,
+    invalid_key,
+    window_too_small,
+)
 from utils.llm.openai_api.chat_completions import ChatCompletions
-from utils.llm.openai_api.request import Body
+from utils.llm.openai_api.request import RequestBody
 from utils.llm.prices import PriceList
-from utils.llm.refusals import told, window_named, without_pictures
+from utils.llm.refusals import adaptation_notice, parse_window, without_pictures
 from utils.llm.reply_limits import ReplyLimits
 from utils.llm.server_knowledge import ServerKnowledge, below
 from utils.llm.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
@@ -46,7 +53,7 @@ __all__ = [
     "Completion",
     "Delta",
     "ErrorKind",
-    "Learnt",
+    "ProfileLearned",
     "ModelError",
     "RawCall",
     "Retry",
@@ -54,18 +61,18 @@ __all__ = [
     "Wire",
 ]
 
-LONGEST_WAIT_SECONDS = 60.0
+MAX_RETRY_AFTER_SECONDS = 60.0
 """A server that asks for a longer wait between two tries than this gets this."""
 
-_MOST_LESSONS = 24
+_MAX_ADAPTATIONS = 24
 """Shapes that one request is tried in; a server that minds each of them minds something else."""
-_GLANCE_SECONDS = 0.05
+_LOCK_POLL_SECONDS = 0.05
 _UNREACHABLE_RETRIES = 2
 _REPLY_RETRIES = 3
 _LOADING_RETRIES = 8
 """Tries for each of the settings' while a server loads its model: with five, some six minutes."""
 _FIRST_BACKOFF_SECONDS = 0.5
-_LONGEST_BACKOFF_SECONDS = 10.0
+_MAX_BACKOFF_SECONDS = 10.0
 
 
 class ApiClient:
@@ -76,7 +83,7 @@ class ApiClient:
     *context_limit* tokens. *effort* is how hard a thinking call thinks. A server that sends nothing
     for *idle_seconds* is given up, and *retries* is how often a busy server or a broken connection
     is tried again. *limits* are for what one reply may take. What a server refuses of a request's
-    shape is learnt, kept in *profiles*, and not sent again.
+    shape is learned, kept in *profiles*, and not sent again.
 
     `model` may be set between calls. Several threads may stream at once.
     """
@@ -99,10 +106,10 @@ class ApiClient:
         api: Api | None = None,
     ) -> None:
         self.model = model
-        self._base_url = _without_endpoint(base_url)
+        self._base_url = _to_base_url(base_url)
         self._key = api_key.strip()
         self._api = api or ChatCompletions()
-        self._writer = self._api.writer(
+        self._writer = self._api.make_writer(
             max_tokens=max_tokens, context_limit=context_limit, effort=effort
         )
         self._cut = SilentCut()
@@ -110,7 +117,7 @@ class ApiClient:
         self._user_agent = user_agent
         self._idle_seconds = idle_seconds
         self._limits = limits or ReplyLimits(progress_seconds=5 * idle_seconds)
-        self._patience: dict[Again, int] = {
+        self._max_retries: dict[RetryKind, int] = {
             "never": 0,
             "unreachable": min(_UNREACHABLE_RETRIES, retries),
             "reply": _REPLY_RETRIES,
@@ -118,7 +125,7 @@ class ApiClient:
             "loading": _LOADING_RETRIES * retries,
         }
         self._host = urlsplit(base_url).netloc or base_url
-        self._server = Server(self._host, self._key, self._api.account)
+        self._server = ServerErrors(self._host, self._key, self._api.account)
         self._known = ServerKnowledge(self._api, self._base_url, profiles or ProfilesInMemory())
         self._lock = threading.Lock()
         self._endpoint: Endpoint | None = None
@@ -130,25 +137,25 @@ class ApiClient:
 
         Nothing is sent. May run in a thread of its own; `stream` waits for it.
         """
-        self._opened()
+        self._get_endpoint()
 
     def models(self, name: str = "") -> Sequence[str]:  # noqa: ARG002 - all are of one server
         """Return the names that the server has; none where it does not say so in time.
 
-        What it says of them is learnt.
+        What it says of them is saved in the profiles.
         """
         if not self._key.isascii() or not self._key.isprintable():
             return []
-        return self._known.models(self._opened(), self.model)
+        return self._known.models(self._get_endpoint(), self.model)
 
-    def another(self) -> ApiClient:
+    def for_other_conversation(self) -> ApiClient:
         """Return a client of the same server for another conversation: its model is its own."""
         other = copy.copy(self)
-        other._writer = self._writer.another()
+        other._writer = self._writer.for_other_conversation()
         other._cut = SilentCut()
         return other
 
-    def take_pictures_from(self, read_picture: ReadPicture) -> None:
+    def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """Have *read_picture* give the pictures that messages refer to, for models that see."""
         self._writer.read_picture = read_picture
 
@@ -168,38 +175,38 @@ class ApiClient:
         when there is no reply to be had, and `Stopped` at once on *stop*, whatever it waits for.
         """
         if not self._key.isascii() or not self._key.isprintable():
-            raise unfit_key(self._api.account).error
+            raise invalid_key(self._api.account).error
         spent = Usage()
-        failures: dict[Again, int] = {}
+        failures: dict[RetryKind, int] = {}
         self._writer.profile = self.profile
-        lessons = 0
+        adaptations = 0
         while True:
             if stop.is_set():
                 raise Stopped
-            endpoint = self._opened(stop)
+            endpoint = self._get_endpoint(stop)
             body = self._writer.write(self.model, messages, tools, think=think)
-            draft = self._api.draft(self._limits.calls, body)
+            parser = self._api.make_parser(self._limits.calls, body)
             try:
                 path = below(self._writer.profile)
-                reply = endpoint.ask(self.model, body, draft, stop, below=path)
-                yield from self._announced(reply)
-                self._look_once(endpoint)
-                usage = self._usage(draft, body)
+                reply = endpoint.stream(self.model, body, parser, stop, below=path)
+                yield from self._announce_adaptation(reply)
+                self._probe_once(endpoint)
+                usage = self._usage(parser, body)
                 yield from self._cut_noticed(body, usage)
-                yield draft.completion(spent + usage)
+                yield parser.completion(spent + usage)
                 return
-            except Failed as failed:
-                if draft.usage:
-                    spent += self._usage(draft, body)
+            except RequestFailed as failure:
+                if parser.usage:
+                    spent += self._usage(parser, body)
                 if stop.is_set():
                     raise Stopped from None
-                failed.error.usage = spent
-                if lessons < _MOST_LESSONS and self._has_learnt(failed, body):
-                    lessons += 1
-                    yield from _taken_back(draft, failed, failures)
+                failure.error.usage = spent
+                if adaptations < _MAX_ADAPTATIONS and self._adapt(failure, body):
+                    adaptations += 1
+                    yield from _restart_notice(parser, failure, failures)
                     continue
-                retry = self._next(self._fitting(failed, messages), failures)
-            if failures.get("reply") == self._patience["reply"]:
+                retry = self._next_retry(self._refine_context_error(failure, messages), failures)
+            if failures.get("reply") == self._max_retries["reply"]:
                 think = False  # it may have said nothing for all its thinking
             yield retry
             if stop.wait(retry.seconds):
@@ -207,7 +214,7 @@ class ApiClient:
 
     @property
     def profile(self) -> ServerProfile:
-        """What is known of the server for the model of now."""
+        """Known properties of the server, for the current model."""
         return self._known.profile(self.model)
 
     @property
@@ -221,109 +228,111 @@ class ApiClient:
 
         The practice model does it by its nature.
         """
-        is_priced = self._prices.knows(self.model)
+        is_priced = self._prices.has_price(self.model)
         return is_priced or self._known.is_of_first_party or not self.may_probe
 
     def forget_profile(self) -> None:
-        """Forget what was learnt of the server for the model of now: it is learnt again."""
+        """Forget the learned profile of the server for the current model: it is learned again."""
         self._known.forget(self.model)
 
     def set_profile(self, changes: Mapping[str, Any]) -> None:
         """Keep what the person says of the server for the model of now; None: the usual again."""
         self._known.say(self.model, changes)
 
-    def _has_learnt(self, failed: Failed, body: Body) -> bool:
-        """Take in what a refusal of *body* says of the server; return whether it teaches anything.
+    def _adapt(self, failure: RequestFailed, body: RequestBody) -> bool:
+        """Adapt the profile to a refusal of *body*; return whether the next request will differ.
 
         DeepSeek's own API is known but for its pictures, and what else it refuses is refused.
         """
-        if failed.is_elsewhere:
+        if failure.is_wrong_path:
             if not self._known.may_be_below(self._writer.profile):
                 return False
             self._writer.profile = replace(self._writer.profile, below_v1=True)
             return True
-        if failed.refusal is None:
+        if failure.refusal is None:
             return False
         if body.picture_bytes:
-            profile = without_pictures(self._writer.profile, failed.refusal)
+            profile = without_pictures(self._writer.profile, failure.refusal)
             if profile is not None:
                 self._writer.profile = profile
                 return True
         if self._known.is_deepseek:
             return False
-        may_guess = failed.error.kind != "context" and not self._prices.knows(self.model)
-        return self._writer.mend(failed.refusal, may_guess=may_guess)
+        may_guess = failure.error.kind != "context" and not self._prices.has_price(self.model)
+        return self._writer.adapt(failure.refusal, may_guess=may_guess)
 
-    def _look_once(self, endpoint: Endpoint) -> None:
+    def _probe_once(self, endpoint: Endpoint) -> None:
         """Look for what the server says of a model that is not known; then the model is loaded."""
-        if self.may_probe and not self._prices.knows(self.model):
+        if self.may_probe and not self._prices.has_price(self.model):
             self._known.probe(endpoint, self.model)
 
-    def _announced(self, reply: Iterator[Delta]) -> Iterator[Delta | Learnt]:
-        """Keep what was learnt once a *reply* comes of it, and say it before that."""
-        known, learnt_now = self.profile, self._writer.profile
+    def _announce_adaptation(self, reply: Iterator[Delta]) -> Iterator[Delta | ProfileLearned]:
+        """Save an adapted profile once a *reply* to it comes, and announce it before that."""
+        before, after = self.profile, self._writer.profile
         for delta in reply:
-            if known != learnt_now:
-                self._known.learn(self.model, learnt_now)
-                if replace(known, below_v1=learnt_now.below_v1) != learnt_now:
-                    yield Learnt(told(known, learnt_now, self._host))
-                known = learnt_now
+            if before != after:
+                self._known.learn(self.model, after)
+                if replace(before, below_v1=after.below_v1) != after:
+                    yield ProfileLearned(adaptation_notice(before, after, self._host))
+                before = after
             yield delta
 
-    def _cut_noticed(self, body: Body, usage: Usage) -> Iterator[Learnt]:
+    def _cut_noticed(self, body: RequestBody, usage: Usage) -> Iterator[ProfileLearned]:
         """Learn the window of a server that leaves out without a word what does not fit; say so."""
         is_silent = not (self._known.is_deepseek or usage.cache_hit_tokens or body.picture_bytes)
-        if not is_silent or not usage.prompt_tokens or self._prices.knows(self.model):
+        if not is_silent or not usage.prompt_tokens or self._prices.has_price(self.model):
             return
         window = self._cut.window(len(body), usage.prompt_tokens)
         profile = self._writer.profile
         if 0 < window < (profile.window or window + 1):
             self._writer.profile = replace(profile, window=window)
             self._known.learn(self.model, self._writer.profile)
-            yield Learnt(cut_silently(self._host, window))
+            yield ProfileLearned(cut_silently(self._host, window))
 
-    def _fitting(self, failed: Failed, messages: Sequence[Wire]) -> Failed:
-        """Return the failure in words that fit: a first request is not to be made shorter.
+    def _refine_context_error(
+        self, failure: RequestFailed, messages: Sequence[Wire]
+    ) -> RequestFailed:
+        """Return the failure in fitting words: a first request cannot be made shorter.
 
         The window that the refusal of a later one names is kept: the next has to fit into it.
         """
-        if failed.error.kind != "context" or self._known.is_deepseek:
-            return failed
-        window = window_named(failed.refusal.text) if failed.refusal else 0
+        if failure.error.kind != "context" or self._known.is_deepseek:
+            return failure
+        window = parse_window(failure.refusal.text) if failure.refusal else 0
         if not any(message["role"] == "assistant" for message in messages):
-            return Failed("context", window_too_small(window))
+            return RequestFailed("context", window_too_small(window))
         if 0 < window < (self.profile.window or window + 1):
             self._known.learn(self.model, replace(self.profile, window=window))
-        return failed
+        return failure
 
-    def _next(self, failed: Failed, failures: dict[Again, int]) -> Retry:
-        """Count the failure and say how to go on. Raises `ModelError` when patience ends."""
-        failures[failed.again] = count = failures.get(failed.again, 0) + 1
-        if count > self._patience[failed.again]:
-            raise failed.error
-        seconds = min(_FIRST_BACKOFF_SECONDS * 2 ** (count - 1), _LONGEST_BACKOFF_SECONDS)
-        if failed.after is not None:
-            seconds = min(failed.after, LONGEST_WAIT_SECONDS)
-        elif failed.again == "reply":
+    def _next_retry(self, failure: RequestFailed, failures: dict[RetryKind, int]) -> Retry:
+        """Count the failure and return the next try. Raises `ModelError` after too many."""
+        failures[failure.retry_kind] = count = failures.get(failure.retry_kind, 0) + 1
+        if count > self._max_retries[failure.retry_kind]:
+            raise failure.error
+        seconds = min(_FIRST_BACKOFF_SECONDS * 2 ** (count - 1), _MAX_BACKOFF_SECONDS)
+        if failure.retry_after is not None:
+            seconds = min(failure.retry_after, MAX_RETRY_AFTER_SECONDS)
+        elif failure.retry_kind == "reply":
             seconds = 0.0
         else:
-            seconds = min(seconds * random.uniform(1.0, 1.5), _LONGEST_BACKOFF_SECONDS)  # noqa: S311 - spreads load
-        return Retry(failed.error.what, sum(failures.values()), seconds)
+            seconds = min(seconds * random.uniform(1.0, 1.5), _MAX_BACKOFF_SECONDS)  # noqa: S311 - spreads load
+        return Retry(failure.error.message, sum(failures.values()), seconds)
 
-    def _opened(self, stop: Stop | None = None) -> Endpoint:
-        """Return the way to the server; raise `Stopped` on *stop* while `warm` is at it."""
-        while not self._lock.acquire(timeout=_GLANCE_SECONDS):
+    def _get_endpoint(self, stop: Stop | None = None) -> Endpoint:
+        """Return the endpoint; raise `Stopped` on *stop* while `warm` creates it."""
+        while not self._lock.acquire(timeout=_LOCK_POLL_SECONDS):
             if stop and stop.is_set():
                 raise Stopped
         try:
             if self._endpoint is None:
-                self._endpoint = self._open()
+                self._endpoint = self._create_endpoint()
             return self._endpoint
         finally:
             self._lock.release()
 
-    def _open(self) -> Endpoint:
-        with _without_collection():  # an eighth faster: what the import makes all stays
+    def _create_endpoint(self) -> Endpoint:
+        with _gc_paused():  # an eighth faster: what the import makes all stays
             from utils.llm.endpoint import Endpoint
 
         return Endpoint(
@@ -336,48 +345,48 @@ class ApiClient:
             limits=self._limits,
         )
 
-    def _usage(self, draft: ReplyDraft, body: Body) -> Usage:
-        model = draft.model if self._prices.knows(draft.model) else self.model
+    def _usage(self, parser: ReplyParser, body: RequestBody) -> Usage:
+        model = parser.model if self._prices.has_price(parser.model) else self.model
         profile = self._writer.profile
-        counted = self._api.counted(draft.usage, profile)
-        usage = counted.usage
-        if profile.cache_figures != counted.cache_figures and not self._known.is_deepseek:
-            self._writer.profile = replace(profile, cache_figures=counted.cache_figures)
-            self._known.say(self.model, {"cache_figures": counted.cache_figures})
+        counts = self._api.count_tokens(parser.usage, profile)
+        usage = counts.usage
+        if profile.cache_figures != counts.cache_figures and not self._known.is_deepseek:
+            self._writer.profile = replace(profile, cache_figures=counts.cache_figures)
+            self._known.say(self.model, {"cache_figures": counts.cache_figures})
         if not self._cut.is_suspected:
-            self._writer.learn(body, usage.prompt_tokens)
+            self._writer.calibrate(body, usage.prompt_tokens)
         cost = self._prices.cost(
             model,
             hit=usage.cache_hit_tokens,
             miss=usage.cache_miss_tokens,
             output=usage.completion_tokens,
-            moment=time.time(),
-            written=counted.written,
-            written_long=counted.written_long,
+            timestamp=time.time(),
+            cache_write=counts.cache_write,
+            cache_write_long=counts.cache_write_long,
         )
         return replace(usage, cost_usd=cost)
 
 
-def _without_endpoint(url: str) -> str:
+def _to_base_url(url: str) -> str:
     """Return *url* as a base, also where somebody gave the whole address of chat completions."""
     address, mark, query = url.partition("?")
     return address.rstrip("/").removesuffix("/chat/completions").rstrip("/") + mark + query
 
 
-def _taken_back(
-    draft: ReplyDraft, failed: Failed, failures: Mapping[Again, int]
+def _restart_notice(
+    parser: ReplyParser, failure: RequestFailed, failures: Mapping[RetryKind, int]
 ) -> Iterator[Retry]:
-    """Announce that another try follows at once, if anything was shown of the *draft* of this."""
-    if draft.is_begun:
-        yield Retry(failed.error.what, sum(failures.values()) + 1, 0.0)
+    """Announce that another try follows at once, if *parser* has produced anything."""
+    if parser.has_content:
+        yield Retry(failure.error.message, sum(failures.values()) + 1, 0.0)
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
-    was_on = gc.isenabled()
+def _gc_paused() -> Iterator[None]:
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was_on:
+        if was_enabled:
             gc.enable()

@@ -1,14 +1,14 @@
-"""Fits a request into the model's window: pure functions on sizes."""
+"""Fitting of a request into the model's window: pure functions on sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-FULL = 0.9
+COMPACT_ABOVE = 0.9
 """Part of the window that may be used before the oldest turns are left out."""
-KEPT = 0.5
-"""Part of the window that the turns kept then fill: far below `FULL`, for every change of what is
-left out makes the whole prompt new to the provider's cache."""
+COMPACT_TO = 0.5
+"""Part of the window that the turns kept then fill: far below `COMPACT_ABOVE`, for every change of
+what is left out makes the whole prompt new to the provider's cache."""
 
 
 def first_turn_kept(
@@ -16,15 +16,15 @@ def first_turn_kept(
     used: int,
     limit: int,
     *,
-    full: float = FULL,
-    kept: float = KEPT,
+    compact_above: float = COMPACT_ABOVE,
+    compact_to: float = COMPACT_TO,
 ) -> int | None:
     """Return the first turn to send when *used* tokens of *limit* are too many, or None.
 
     *sizes* is (turn, tokens) of each message, at least one. Turns stay whole, so that no call is
     parted from its answer, and the last turn always stays.
     """
-    if used <= limit * full:
+    if used <= limit * compact_above:
         return None
     by_turn: dict[int, int] = {}
     for turn, tokens in sizes:
@@ -35,7 +35,7 @@ def first_turn_kept(
     first, total = turns[-1], by_turn[turns[-1]]
     for turn in reversed(turns[:-1]):
         total += by_turn[turn]
-        if total * scale > limit * kept:
+        if total * scale > limit * compact_to:
             break
         first = turn
     return first if first > turns[0] else None

@@ -1,4 +1,4 @@
-"""Words for people, kept apart from the language they are shown in.
+"""Messages for people, separate from the language they are shown in.
 
 A `Phrase` is an English template and its values. Whoever makes one does not know the language of
 the reader; a screen looks the template up in its catalogue (`static/i18n/<language>.json`, English
@@ -24,10 +24,10 @@ class Phrase:
     def __str__(self) -> str:
         return self.template.format_map(self.values)
 
-    def said_in(self, catalogue: Mapping[str, str]) -> str:
+    def translate(self, catalogue: Mapping[str, str]) -> str:
         """Return the sentence in the language of *catalogue*, in English where it has none."""
         values = {
-            name: value.said_in(catalogue) if isinstance(value, Phrase) else value
+            name: value.translate(catalogue) if isinstance(value, Phrase) else value
             for name, value in self.values.items()
         }
         return catalogue.get(self.template, self.template).format_map(values)
@@ -42,8 +42,8 @@ def phrase(template: str, /, **values: Value) -> Phrase:
 
 
 class UserError(Exception):
-    """Something the person can mend; `what` says in one line what is wrong and what to do."""
+    """Error that the person can fix; `message` says in one line what is wrong and what to do."""
 
-    def __init__(self, what: Phrase) -> None:
-        super().__init__(str(what))
-        self.what = what
+    def __init__(self, message: Phrase) -> None:
+        super().__init__(str(message))
+        self.message = message

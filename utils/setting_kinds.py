@@ -1,4 +1,4 @@
-"""What a setting may be: how its value is read, and what is told of it when it is another.
+"""Kinds of settings: the parser of a value, and the text about allowed values.
 
 A kind is the metadata of a dataclass field: `parse` returns the value of what a file, the
 environment or the command line says, and raises `ValueError` or `TypeError` for what cannot be;
@@ -94,9 +94,9 @@ def hosts() -> Kind:
     return {"parse": parse, "allowed": phrase("host names such as example.org or .example.org")}
 
 
-def address(example: str, *, may_ask: bool = False) -> Kind:
-    """Return the kind of an address; one that *may_ask* may have a query."""
-    query = r"(\?[^\s?#]*)?" if may_ask else ""
+def address(example: str, *, allows_query: bool = False) -> Kind:
+    """Return the kind of an address; one that *allows_query* may have a query."""
+    query = r"(\?[^\s?#]*)?" if allows_query else ""
 
     def parse(value: object) -> str:
         pattern = rf"https?://[^\s/?#]+[^\s?#]*{query}"
@@ -137,7 +137,7 @@ def models() -> Kind:
         for table in value.values():
             if not isinstance(table, dict):
                 raise ValueError
-            ServerProfile.of(table)
+            ServerProfile.parse(table)
         return value
 
     return {"parse": parse, "allowed": phrase("tables by model, see docs/settings.md")}
@@ -160,8 +160,8 @@ def _provider(name: str, table: object) -> dict[str, str]:
         raise ValueError
     if table.get("api", "anthropic") not in ("anthropic", "chat-completions"):
         raise ValueError
-    may_ask = table.get("api") != "anthropic"
-    url = address("", may_ask=may_ask)["parse"](table.get("base_url"))
+    allows_query = table.get("api") != "anthropic"
+    url = address("", allows_query=allows_query)["parse"](table.get("base_url"))
     return {**table, "base_url": url, "api_key": _stripped(table.get("api_key", ""))}
 
 

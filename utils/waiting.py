@@ -1,4 +1,4 @@
-"""Waiting that can be cut short: every wait in the house ends when its `Stop` is set."""
+"""Interruptible waiting: every wait of the program ends when its `Stop` is set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Stopped(Exception):
 
 
 class Stop:
-    """A wish to stop, made from any thread and felt by everything that waits.
+    """A request to stop, made from any thread, which ends everything that waits.
 
     Callbacks registered with `calling` run in the thread that calls `set`, each at most once per
     `set`; they must be quick and must not raise.
@@ -47,13 +47,13 @@ class Stop:
         return self._event.wait(seconds)
 
     @contextmanager
-    def calling(self, callback: Callable[[], None]) -> Iterator[None]:
+    def on_stop(self, callback: Callable[[], None]) -> Iterator[None]:
         """Call *callback* on `set`, also when that was before; forget it at the end."""
         with self._lock:
             self._callbacks.append(callback)
-            is_late = self._event.is_set()
+            was_set = self._event.is_set()
         try:
-            if is_late:
+            if was_set:
                 callback()
             yield
         finally:
@@ -75,7 +75,7 @@ class Timeout:
         self._is_running = False
 
     @contextmanager
-    def calling(self, callback: Callable[[], None]) -> Iterator[None]:
+    def watching(self, callback: Callable[[], None]) -> Iterator[None]:
         """Call *callback* unless this ends in time."""
         with self._lock:
             watched = (time.monotonic() + self._seconds, callback)
@@ -102,75 +102,75 @@ class Timeout:
             time.sleep(max(0.0, seconds))
 
 
-class _End:
+class _EndOfItems:
     def __init__(self, error: BaseException | None = None) -> None:
         self.error = error
 
 
-class _Handover(Generic[Item]):
-    """Items on their way from a thread to another: each arrives, or is given to *unwanted*."""
+class _ItemQueue(Generic[Item]):
+    """Queue of items from one thread to another: each arrives, or is given to *discard*."""
 
-    def __init__(self, unwanted: Callable[[Item], object]) -> None:
-        self._unwanted = unwanted
-        self._queue: SimpleQueue[Item | _End] = SimpleQueue()
+    def __init__(self, discard: Callable[[Item], object]) -> None:
+        self._discard = discard
+        self._queue: SimpleQueue[Item | _EndOfItems] = SimpleQueue()
         self._lock = threading.Lock()
         self._is_closed = False
 
     def put(self, item: Item) -> bool:
-        """Hand *item* over; return whether it was wanted."""
+        """Put *item*; return whether it was taken."""
         with self._lock:
             if not self._is_closed:
                 self._queue.put(item)
                 return True
-        self._unwanted(item)
+        self._discard(item)
         return False
 
-    def end(self, error: BaseException | None = None) -> None:
-        """Let there be no more; may be called from any thread, with or without a lock held."""
-        self._queue.put(_End(error))
+    def put_end(self, error: BaseException | None = None) -> None:
+        """End the items; may be called from any thread, with or without a lock held."""
+        self._queue.put(_EndOfItems(error))
 
-    def get(self) -> Item | _End:
+    def get(self) -> Item | _EndOfItems:
         return self._queue.get()
 
     def close(self) -> None:
-        """Want no more."""
+        """Discard all further items."""
         with self._lock:
             self._is_closed = True
         while not self._queue.empty():
-            if not isinstance(item := self._queue.get(), _End):
-                self._unwanted(item)
+            if not isinstance(item := self._queue.get(), _EndOfItems):
+                self._discard(item)
 
 
 def interruptible(
-    make: Callable[[], Iterator[Item]],
+    make_iterator: Callable[[], Iterator[Item]],
     stop: Stop,
     *,
-    unwanted: Callable[[Item], object] = lambda _: None,
+    discard: Callable[[Item], object] = lambda _: None,
 ) -> Iterator[Item]:
     """Yield what *make()* yields, read in a thread of its own; raise `Stopped` at once on *stop*.
 
     The reading thread is left to end by itself: make sure that *stop* also breaks what it reads
     (shut its sockets down), or it stays until its own time limit. An error of the source is raised
-    here. Each item is either yielded or given to *unwanted*, in either thread, and never both.
+    here. Each item is either yielded or given to *discard*, in either thread, and never both.
     """
-    handover = _Handover(unwanted)
+    items = _ItemQueue(discard)
 
     def read() -> None:
         try:
-            for item in make():
-                if not handover.put(item):
+            for item in make_iterator():
+                if not items.put(item):
                     break
         except BaseException as error:  # noqa: BLE001 - carried over to the waiting thread
-            handover.end(error)
+            items.put_end(error)
         else:
-            handover.end()
+            items.put_end()
 
-    with stop.calling(lambda: handover.end(Stopped())):
+    with stop.on_stop(lambda: items.put_end(Stopped())):
         threading.Thread(target=read, name="model-stream", daemon=True).start()
         try:
             while True:
-                item = handover.get()
-                if isinstance(item, _End):
+                item = items.get()
+                if isinstance(item, _EndOfItems):
                     if stop.is_set():
                         raise Stopped
                     if item.error is not None:
@@ -178,4 +178,4 @@ def interruptible(
                     return
                 yield item
         finally:
-            handover.close()
+            items.close()

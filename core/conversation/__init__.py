@@ -2,7 +2,7 @@
 
 - compaction       Making room in a long conversation: older turns give way to a digest that the
                    model writes.
-- context_updates  What the model knows beside the talk: told once, and again only where it changed.
+- context_updates  Context beside the conversation: sent once, and again only where it changed.
 - context_window   The model's window: how full it is, and how room is made in it.
 - deltas           Deltas that follow each other closely, as one.
 - event_log        The newest packets of a session, for browsers that come back.
@@ -11,8 +11,7 @@
 - message_queue    The messages that wait in a session: each is kept with it until what came of it
                    is kept.
 - messages         The conversation as data: what was said, what was called, what came back.
-- store            What the heart wants of a place that keeps sessions; `modules.sessions` is the
-                   one on disk.
+- store            Interface of a place that keeps sessions; `modules.sessions` is the one on disk.
 - transcript       A session as the fewest events that lead to its picture, for screens that come
                    late.
 """

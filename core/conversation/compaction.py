@@ -11,120 +11,128 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from core.conversation.history import TurnRecord
 from core.conversation.messages import Assistant, Record, ToolCall, ToolResult, User, Wire
-from utils.text.tokens import estimate
+from utils.text.tokens import estimate_tokens
 
-FULL = 0.85
+COMPACT_ABOVE = 0.85
 """Part of the window that may be used before older turns are summed up."""
-KEPT = 0.3
+KEPT_SHARE = 0.3
 """Part of the window that the turns then kept whole may fill."""
-SHARE = 0.4
+REQUEST_SHARE = 0.4
 """Part of the window that the request for a digest may fill."""
-ARGUMENTS, ANSWER, REPLY, WORDS = 300, 500, 2_000, 4_000
-"""Characters kept of each when it is told again."""
-LONGEST = 16_000
+MAX_ARGUMENTS, MAX_RESULT, MAX_REPLY, MAX_USER_TEXT = 300, 500, 2_000, 4_000
+"""Characters kept of each in the request for a summary."""
+MAX_SUMMARY = 16_000
 """Characters of a digest."""
-_SMALLEST = 400
+_MIN_CONVERSATION = 400
 """Characters of a conversation that a digest could be longer than."""
 
 
-def request(prompt: str, records: Sequence[TurnRecord], limit: int) -> list[Wire]:
-    """Return the messages that ask for a digest of *records*, in at most `SHARE` of *limit*."""
-    turns = list(_retold(records))
-    room = int(limit * SHARE)
-    while turns and sum(map(estimate, turns)) > room:
-        longest = max(range(len(turns)), key=lambda place: len(turns[place]))
-        turns[longest] = _halved(turns[longest])
+def summary_request(prompt: str, records: Sequence[TurnRecord], limit: int) -> list[Wire]:
+    """Return the messages that ask for a summary of *records*, in `REQUEST_SHARE` of *limit*."""
+    turns = list(_rendered_turns(records))
+    max_tokens = int(limit * REQUEST_SHARE)
+    while turns and sum(map(estimate_tokens, turns)) > max_tokens:
+        longest_index = max(range(len(turns)), key=lambda index: len(turns[index]))
+        turns[longest_index] = _halved(turns[longest_index])
     text = "\n\n".join(turns)
     return [{"role": "system", "content": prompt}, {"role": "user", "content": text}]
 
 
-def checked(digest: str, records: Sequence[TurnRecord]) -> str:
-    """Return *digest* ready for use, "" where it says nothing or saves nothing."""
-    digest = digest.strip()
-    if not digest or len(digest) > LONGEST:
+def validate_summary(summary: str, records: Sequence[TurnRecord]) -> str:
+    """Return *summary* ready for use, "" where it says nothing or saves nothing."""
+    summary = summary.strip()
+    if not summary or len(summary) > MAX_SUMMARY:
         return ""
-    size = sum(len(text) for text in _retold(records))
-    return digest if len(digest) < max(size, _SMALLEST) else ""
+    original_length = sum(len(text) for text in _rendered_turns(records))
+    return summary if len(summary) < max(original_length, _MIN_CONVERSATION) else ""
 
 
-def told(digest: str, records: Sequence[TurnRecord], recaps: Iterable[str]) -> str:
-    """Return what the model reads instead of *records*; *recaps* is what must not be forgotten."""
+def summary_message(summary: str, records: Sequence[TurnRecord], notes: Iterable[str]) -> str:
+    """Return what the model reads instead of *records*; *notes* is what must not be forgotten."""
     last = records[-1][0]
-    said = [_words(turn, record.text) for turn, record in records if isinstance(record, User)]
+    user_words = [
+        _user_words(turn, record.text) for turn, record in records if isinstance(record, User)
+    ]
     parts = [
         f"The turns up to number {last} of this session are summed up here; reading "
         f'"@history/{last}" shows one in full, "@history" lists them.',
-        digest,
-        "\n".join(["What the person said in them, word for word:", *said]),
-        *filter(None, recaps),
+        summary,
+        "\n".join(["What the person said in them, word for word:", *user_words]),
+        *filter(None, notes),
     ]
     return "\n\n".join(parts)
 
 
-def _words(turn: int, text: str) -> str:
-    if len(text) > WORDS:
-        text = f'{text[:WORDS]}… (the rest: read "@history/{turn}")'
+def _user_words(turn: int, text: str) -> str:
+    if len(text) > MAX_USER_TEXT:
+        text = f'{text[:MAX_USER_TEXT]}… (the rest: read "@history/{turn}")'
     return f"[turn {turn}] {text}"
 
 
-def _retold(records: Iterable[TurnRecord]) -> Iterator[str]:
+def _rendered_turns(records: Iterable[TurnRecord]) -> Iterator[str]:
     """Yield each turn as text, bounded."""
-    number, lines = 0, list[str]()
+    current_turn, lines = 0, list[str]()
     for turn, record in records:
-        if turn != number and lines:
+        if turn != current_turn and lines:
             yield "\n".join(lines)
             lines = []
-        if turn != number:
-            number = turn
+        if turn != current_turn:
+            current_turn = turn
             lines.append(f"## Turn {turn}")
-        lines += _lines(record)
+        lines += _record_lines(record)
     if lines:
         yield "\n".join(lines)
 
 
-def _lines(record: Record) -> list[str]:
+def _record_lines(record: Record) -> list[str]:
     match record:
         case User(text):
-            return [f"Person: {_cut(text, WORDS)}", *_shown(record)]
+            return [f"Person: {_truncated(text, MAX_USER_TEXT)}", *_picture_lines(record)]
         case Assistant(text, calls=calls):
-            said = [f"Onefold: {_cut(text, REPLY)}"] if text else []
-            return said + [f"Call {call.name}: {_cut(call.arguments, ARGUMENTS)}" for call in calls]
+            lines = [f"Onefold: {_truncated(text, MAX_REPLY)}"] if text else []
+            return lines + [
+                f"Call {call.name}: {_truncated(call.arguments, MAX_ARGUMENTS)}" for call in calls
+            ]
         case ToolResult(text=text):
-            return [f"Answer ({record.state}): {_cut(text, ANSWER)}"]
+            return [f"Answer ({record.state}): {_truncated(text, MAX_RESULT)}"]
         case _:
             return []
 
 
-def in_full(records: Iterable[TurnRecord]) -> str:
+def render_turn(records: Iterable[TurnRecord]) -> str:
     """Return the turn that *records* are of, with everything that was said and done."""
     lines: list[str] = []
     for _, record in records:
         match record:
             case User(text):
-                lines += [f"Person: {text}", *_shown(record)]
+                lines += [f"Person: {text}", *_picture_lines(record)]
             case Assistant(text, calls=calls):
                 lines += [f"Onefold: {text}"] if text else []
-                lines += [f"Call {call.name}: {_arguments(call)}" for call in calls]
+                lines += [f"Call {call.name}: {_argument_lines(call)}" for call in calls]
             case ToolResult(text=text):
                 lines.append(f"Answer of {record.name} ({record.state}):\n{text}")
     return "\n".join(lines) + "\n"
 
 
-def _shown(said: User) -> list[str]:
+def _picture_lines(message: User) -> list[str]:
     """Name the pictures that the person gave; what a call showed its answer names."""
-    return [f"[picture {picture.description}]" for picture in said.pictures]
+    return [f"[picture {picture.description}]" for picture in message.pictures]
 
 
-def _arguments(call: ToolCall) -> str:
+def _argument_lines(call: ToolCall) -> str:
     values = json.loads(call.arguments)
     return "\n".join(f"{name}: {value}" for name, value in values.items())
 
 
-def _cut(text: str, length: int) -> str:
+def _truncated(text: str, length: int) -> str:
     text = text.strip()
     return text if len(text) <= length else f"{text[: length * 2 // 3]} … {text[-length // 3 :]}"
 
 
 def _halved(text: str) -> str:
-    keep = len(text) // 2
-    return f"{text[: keep // 2]}\n…\n{text[-(keep - keep // 2) :]}" if keep > 20 else ""
+    kept_length = len(text) // 2
+    return (
+        f"{text[: kept_length // 2]}\n…\n{text[-(kept_length - kept_length // 2) :]}"
+        if kept_length > 20
+        else ""
+    )

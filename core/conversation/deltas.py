@@ -6,37 +6,37 @@ import time
 
 from core.events import CallDrafted, Event, TextDelta, ThinkingDelta, ToolOutput
 
-FRAME = 0.033
+FRAME_SECONDS = 0.033
 """Seconds over which deltas are joined before they get their number."""
-LARGEST = 64_000
+MAX_JOINED = 64_000
 """Characters of joined deltas that do not wait for the frame to end."""
 
 
-class Deltas:
+class DeltaBuffer:
     """Holds a delta back until its frame is over: the first goes out at once, what follows within a
     frame is joined. Not safe to use from several threads."""
 
     def __init__(self) -> None:
-        self.held: Event | None = None
-        self._due = 0.0
+        self.pending: Event | None = None
+        self._deadline = 0.0
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """How many seconds are left of the frame; 0 or less when what is held may go."""
-        return 0.0 if length(self.held) >= LARGEST else self._due - time.monotonic()
+        return 0.0 if text_length(self.pending) >= MAX_JOINED else self._deadline - time.monotonic()
 
     def join(self, event: Event) -> bool:
         """Hold *event* as one with what is held; return False when the two are not one."""
-        joined = event if self.held is None else _joined(self.held, event)
-        self.held = joined or self.held
+        joined = event if self.pending is None else _merged(self.pending, event)
+        self.pending = joined or self.pending
         return joined is not None
 
     def take(self) -> Event | None:
         """Return what was held, and begin a frame with it; None if there was nothing."""
-        held, self.held = self.held, None
-        if held is not None:
-            self._due = time.monotonic() + FRAME
-        return held
+        delta, self.pending = self.pending, None
+        if delta is not None:
+            self._deadline = time.monotonic() + FRAME_SECONDS
+        return delta
 
 
 def is_delta(event: Event) -> bool:
@@ -44,12 +44,12 @@ def is_delta(event: Event) -> bool:
     return isinstance(event, ThinkingDelta | TextDelta | ToolOutput | CallDrafted)
 
 
-def length(event: Event | None) -> int:
+def text_length(event: Event | None) -> int:
     """Return the characters in a delta; 0 for any other event."""
     return len(event.text) if isinstance(event, ThinkingDelta | TextDelta | ToolOutput) else 0
 
 
-def _joined(first: Event, second: Event) -> Event | None:
+def _merged(first: Event, second: Event) -> Event | None:
     """Return the one delta that says the same as both; None if there is none."""
     match first, second:
         case TextDelta(start), TextDelta(end):

@@ -6,9 +6,9 @@ from collections import deque
 
 from core.conversation.transcript import Packet
 
-KEPT = 2_048
+MAX_PACKETS = 2_048
 """Packets remembered."""
-KEPT_BYTES = 16 * 2**20
+MAX_BYTES = 16 * 2**20
 """Bytes they may take, roughly, as JSON."""
 
 
@@ -25,7 +25,7 @@ class EventLog:
         self._sizes: deque[int] = deque()
         self._bytes = 0
 
-    def next(self) -> int:
+    def next_number(self) -> int:
         """Return the number of the packet that `add` gets next."""
         self.head += 1
         return self.head
@@ -35,11 +35,13 @@ class EventLog:
         self._packets.append(packet)
         self._sizes.append(size)
         self._bytes += size
-        while len(self._packets) > KEPT or (self._bytes > KEPT_BYTES and len(self._packets) > 1):
+        while len(self._packets) > MAX_PACKETS or (
+            self._bytes > MAX_BYTES and len(self._packets) > 1
+        ):
             self._packets.popleft()
             self._bytes -= self._sizes.popleft()
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Keep none of the packets; the numbers go on."""
         self._packets.clear()
         self._sizes.clear()
@@ -57,6 +59,8 @@ class EventLog:
 
     def since_command(self, command: str) -> list[Packet]:
         """Return the packets from the one on that bears *command*; [] when that is not kept."""
-        kept = list(self._packets)
-        first = (place for place, packet in enumerate(kept) if packet.get("cmd") == command)
-        return kept[next(first, len(kept)) :]
+        packets = list(self._packets)
+        first = (
+            position for position, packet in enumerate(packets) if packet.get("cmd") == command
+        )
+        return packets[next(first, len(packets)) :]

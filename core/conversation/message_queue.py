@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from core.conversation.history import QUEUE, SENT, History
+from core.conversation.history import MAX_SENT_IDS, QUEUE, History
 from core.conversation.messages import Record, StateRecord
 from utils.i18n import UserError
 from utils.pictures import Picture
@@ -41,7 +41,7 @@ class QueuedMessage:
     pictures: tuple[Picture, ...] = ()
 
     @property
-    def plain(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return it as JSON, without pictures where there are none."""
         plain = {"id": self.id, "text": self.text}
         return {**plain, "pictures": to_plain(self.pictures)} if self.pictures else plain
@@ -80,8 +80,8 @@ class MessageQueue:
         """Read what the session keeps; return the ids that were sent to it, the oldest first."""
         with self._lock:
             self._read()
-            state, begun = self._history.state, self._history.begun
-            return [*state.get(SENT, []), *begun, *(item.id for item in self._items)]
+            state, begun = self._history.state, self._history.sent_queue_ids
+            return [*state.get(MAX_SENT_IDS, []), *begun, *(item.id for item in self._items)]
 
     def add(
         self, item: QueuedMessage, *, is_next: bool = False, instead: Container[str] = ()
@@ -105,8 +105,8 @@ class MessageQueue:
                 self._items = before
                 raise
             with suppress(UserError):  # it waits, and so nothing may say that it was not taken
-                sent = [*self._history.state.get(SENT, []), item.id]
-                self._conversation.record(StateRecord(SENT, sent[-REMEMBERED_IDS:]))
+                sent = [*self._history.state.get(MAX_SENT_IDS, []), item.id]
+                self._conversation.record(StateRecord(MAX_SENT_IDS, sent[-REMEMBERED_IDS:]))
 
     def take(self) -> QueuedMessage | None:
         """Return what is next, which `begun` or `put_back` must follow; None if nothing waits."""
@@ -170,7 +170,7 @@ class MessageQueue:
             # Before anything is said there is no session that it could be owned by.
             owner = {"session": session} if (session := self._conversation.session) else {}
             self._conversation.record(
-                StateRecord(QUEUE, [{**item.plain, **owner} for item in items])
+                StateRecord(QUEUE, [{**item.as_json, **owner} for item in items])
             )
 
     @property
@@ -185,7 +185,9 @@ class MessageQueue:
     def _read(self) -> None:
         self._history = self._conversation.history
         kept = self._kept()
-        begun = self._history.begun if kept else ()  # a crash came before it was kept no longer
+        begun = (
+            self._history.sent_queue_ids if kept else ()
+        )  # a crash came before it was kept no longer
         self._taken = None
         self._items = [item for item in kept if item.id not in begun]
 

@@ -42,7 +42,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """What the person typed, to the letter, and the *pictures* that they gave with it.
+    """The person's words, to the letter, and the *pictures* that they gave with it.
 
     *queued* are the ids under which it waited, if it did. They are kept with it, in one: what is
     said waits no longer, whenever we are killed.
@@ -61,7 +61,7 @@ class User:
 class Assistant:
     """One reply of the model; *seconds* is how long it thought before anything else came.
 
-    *usage* is None when the reply was stopped before the model told it. *signed* is what the
+    *usage* is None when the reply was stopped before the model sent it. *signed* is what the
     provider that made it wants back with it: it is for that one only.
     """
 
@@ -85,7 +85,7 @@ class Assistant:
         return wire
 
 
-AnswerState = Literal["done", "failed", "refused", "stopped"]
+ResultState = Literal["done", "failed", "refused", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class ToolResult:
     call_id: str
     name: str
     text: str
-    state: AnswerState = "done"
+    state: ResultState = "done"
     card: Card | None = None
     seconds: float = 0.0
     revised: dict[str, Any] | None = None
@@ -113,7 +113,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the model must know beside the talk, told when it changed and never edited after.
+    """Something the model must know beside the conversation, sent when it changed, never edited.
 
     *sections* maps each changed section to its whole new text, or to None when it is gone; *text*
     is what the model reads.

@@ -1,4 +1,4 @@
-"""What the heart wants of a place that keeps sessions; `modules.sessions` is the one on disk."""
+"""Interface of a place that keeps sessions; `modules.sessions` is the one on disk."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class Store(Protocol):
         """Begin a session with what *session* holds up to the end of *turn*; return its id."""
 
     def load(self, session: str) -> list[tuple[int, Record]]:
-        """Return (turn, record) in order. Raises `Problem` when there is no such session."""
+        """Return (turn, record) in order. Raises `UserError` when there is no such session."""
 
     def seconds(self, session: str) -> Mapping[int, float]:
         """Return how long each turn of *session* took, as far as it was kept."""
 
     def claim(self, session: str) -> None:
-        """Take *session* for this process. Raises `Problem` when another one is running it."""
+        """Take *session* for this process. Raises `UserError` when another one is running it."""
 
     def release(self, session: str) -> None:
         """Give *session* free for others."""
@@ -67,16 +67,16 @@ class Store(Protocol):
         """Return the newest sessions first, those with nothing said in them left out."""
 
     def info(self, session: str) -> SessionInfo:
-        """Return the line of *session* in the list. Raises `Problem` when there is none."""
+        """Return the line of *session* in the list. Raises `UserError` when there is none."""
 
-    def find(self, start: str) -> str:
-        """Return the one session whose id begins with *start* ("" is the newest).
+    def find(self, id_prefix: str) -> str:
+        """Return the one session whose id begins with *id_prefix* ("" is the newest).
 
-        Raises `Problem` that says what there is when none or several do.
+        Raises `UserError` that says what there is when none or several do.
         """
 
     def warnings(self) -> Sequence[Phrase]:
-        """Return what the person should see and was not told yet: damage, and what was saved."""
+        """Return the warnings that the person has not seen yet: damage, and what was saved."""
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         """Return rows for `/status`."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.cards import TextCard
-from core.conversation.history import LOST, TurnRecord
+from core.conversation.history import LOST_TEXT, TurnRecord
 from core.conversation.messages import (
     Assistant,
     Context,
@@ -19,6 +19,7 @@ from core.conversation.messages import (
     User,
 )
 from core.events import (
+    EndReason,
     Event,
     StepFinished,
     StepStarted,
@@ -30,7 +31,6 @@ from core.events import (
     ToolStarted,
     TurnFinished,
     TurnStarted,
-    Why,
     to_json,
 )
 from core.loop.thinking import conclusion_in
@@ -41,17 +41,17 @@ from utils.text.codec import from_plain, to_plain
 Packet = dict[str, Any]
 """An event as a JSON object."""
 
-ENDED = "ended"
+TURN_END = "ended"
 """The `StateRecord` that keeps how a turn ended, where that was not with the model's last word."""
 
-LIVE_OUTPUT = 200_000
+MAX_LIVE_OUTPUT = 200_000
 """Characters kept of the output of a call that still runs."""
 
 
-def ended(turn: int, event: TurnFinished) -> StateRecord:
+def turn_end_record(turn: int, event: TurnFinished) -> StateRecord:
     """Return the record of how *turn* ended."""
-    why = {"turn": turn, "why": event.why, "seconds": event.seconds}
-    return StateRecord(ENDED, {**why, "detail": to_plain(event.detail)})
+    fields = {"turn": turn, "why": event.why, "seconds": event.seconds}
+    return StateRecord(TURN_END, {**fields, "detail": to_plain(event.detail)})
 
 
 class Transcript:
@@ -65,9 +65,9 @@ class Transcript:
         *,
         is_open: bool = False,
     ) -> None:
-        """Begin with what `retold` makes of these."""
+        """Begin with what `replay_events` makes of these."""
         self._turns: list[tuple[int, list[Packet]]] = [(0, [])]
-        for event in retold(records, seconds, is_open=is_open):
+        for event in replay_events(records, seconds, is_open=is_open):
             self.add(to_json(event))
 
     def add(self, packet: Mapping[str, Any]) -> None:
@@ -79,20 +79,22 @@ class Transcript:
         if events and events[-1]["type"] == "CallDrafted":
             events.pop()
         match event["type"]:
-            case "ThinkingDelta" | "TextDelta" | "ToolOutput" if events and _goes_on(events, event):
+            case "ThinkingDelta" | "TextDelta" | "ToolOutput" if events and _continues(
+                events, event
+            ):
                 events[-1]["text"] += event["text"]
-                if event["type"] == "ToolOutput" and len(events[-1]["text"]) > 2 * LIVE_OUTPUT:
-                    events[-1]["text"] = events[-1]["text"][-LIVE_OUTPUT:]
+                if event["type"] == "ToolOutput" and len(events[-1]["text"]) > 2 * MAX_LIVE_OUTPUT:
+                    events[-1]["text"] = events[-1]["text"][-MAX_LIVE_OUTPUT:]
                 return
             case "Retrying":
-                _forget_reply(events)
+                _drop_reply(events)
             case "ToolStarted" if event.get("is_revised"):
-                _forget(events, "ToolStarted", event["call_id"])
-                _forget_work(events, event["call_id"])
+                _drop_events(events, "ToolStarted", event["call_id"])
+                _drop_call_output(events, event["call_id"])
             case "ApprovalAsked":
-                _forget(events, "ApprovalAsked", event["call_id"])
+                _drop_events(events, "ApprovalAsked", event["call_id"])
             case "ToolFinished":
-                _forget_work(events, event["call_id"])
+                _drop_call_output(events, event["call_id"])
             case "StepStarted" | "TurnFinished":
                 # A question about the task itself comes after its call is over.
                 events[:] = [one for one in events if one["type"] != "ApprovalAsked"]
@@ -104,61 +106,61 @@ class Transcript:
         With *before* only turns below that number count. What stands before all turns comes with
         the first of them; its number is 1 then.
         """
-        known = [turn for turn in self._turns if before is None or turn[0] < before]
-        chosen = known[-turns:]
-        if chosen[:1] == known[1:2]:
-            chosen = known
+        turns_before = [turn for turn in self._turns if before is None or turn[0] < before]
+        chosen = turns_before[-turns:]
+        if chosen[:1] == turns_before[1:2]:
+            chosen = turns_before
         first = max(chosen[0][0], 1) if chosen else 1
         return first, [dict(event) for _, events in chosen for event in events]
 
 
-def _goes_on(events: list[Packet], event: Packet) -> bool:
+def _continues(events: list[Packet], event: Packet) -> bool:
     last = events[-1]
     return last["type"] == event["type"] and last.get("call_id") == event.get("call_id")
 
 
-def _forget_reply(events: list[Packet]) -> None:
+def _drop_reply(events: list[Packet]) -> None:
     """Drop what came since the step began: it no longer counts."""
     while events and events[-1]["type"] not in ("StepStarted", "TurnStarted"):
         events.pop()
 
 
-def _forget_work(events: list[Packet], call_id: str) -> None:
+def _drop_call_output(events: list[Packet], call_id: str) -> None:
     """Drop the live output and the question of a call that is over."""
-    _forget(events, "ToolOutput", call_id)
-    _forget(events, "ApprovalAsked", call_id)
+    _drop_events(events, "ToolOutput", call_id)
+    _drop_events(events, "ApprovalAsked", call_id)
 
 
-def _forget(events: list[Packet], kind: str, call_id: str) -> None:
+def _drop_events(events: list[Packet], kind: str, call_id: str) -> None:
     events[:] = [one for one in events if one["type"] != kind or one["call_id"] != call_id]
 
 
 @dataclass
-class _Turn:
-    """A kept turn while it is told again."""
+class _TurnReplay:
+    """A kept turn while its events are made again."""
 
     number: int
     steps: int = 0
     usage: Usage = field(default_factory=Usage)
     calls: dict[str, ToolCall] = field(default_factory=dict)
-    why: Why = "interrupted"
+    why: EndReason = "interrupted"
     detail: Phrase | None = None
     seconds: float = 0.0
 
-    def tell(self, record: Record) -> Iterator[Event]:
+    def events_of(self, record: Record) -> Iterator[Event]:
         match record:
             case Assistant():
-                yield from self._reply(record)
+                yield from self._reply_events(record)
             case ToolResult(state=state, text=text):
-                yield from self._work(record)
-                self.why = "stopped" if state == "stopped" and text != LOST else "interrupted"
-            case Context(text) if kept := conclusion_in(text):
-                yield ThoughtKept(kept)
-            case StateRecord(name, value) if name == ENDED and value.get("turn") == self.number:
+                yield from self._call_events(record)
+                self.why = "stopped" if state == "stopped" and text != LOST_TEXT else "interrupted"
+            case Context(text) if conclusion := conclusion_in(text):
+                yield ThoughtKept(conclusion)
+            case StateRecord(name, value) if name == TURN_END and value.get("turn") == self.number:
                 self.why, self.seconds = value["why"], value["seconds"]
                 self.detail = value["detail"] and from_plain(Phrase, value["detail"])
 
-    def _reply(self, reply: Assistant) -> Iterator[Event]:
+    def _reply_events(self, reply: Assistant) -> Iterator[Event]:
         self.steps += 1
         yield StepStarted(self.steps, bool(reply.thinking))
         if reply.thinking:
@@ -171,21 +173,21 @@ class _Turn:
         self.calls = {call.id: call for call in reply.calls}
         self.why = "interrupted" if reply.calls else "done"
 
-    def _work(self, answer: ToolResult) -> Iterator[Event]:
-        call = self.calls.get(answer.call_id)
-        arguments = answer.revised
+    def _call_events(self, result: ToolResult) -> Iterator[Event]:
+        call = self.calls.get(result.call_id)
+        arguments = result.revised
         if arguments is None:
             arguments = json.loads(call.arguments) if call else {}
-        is_revised = answer.revised is not None
-        yield ToolStarted(answer.call_id, answer.name, arguments, is_revised)
-        card = answer.card or TextCard(answer.name, answer.text[:2_000])
-        yield ToolFinished(answer.call_id, answer.name, answer.state, card, answer.seconds)
+        is_revised = result.revised is not None
+        yield ToolStarted(result.call_id, result.name, arguments, is_revised)
+        card = result.card or TextCard(result.name, result.text[:2_000])
+        yield ToolFinished(result.call_id, result.name, result.state, card, result.seconds)
 
     def end(self) -> TurnFinished:
         return TurnFinished(self.why, self.detail, self.usage, self.seconds)
 
 
-def retold(
+def replay_events(
     records: Iterable[TurnRecord],
     seconds: Mapping[int, float] | None = None,
     *,
@@ -196,15 +198,15 @@ def retold(
     *seconds* is how long turns took whose records do not tell it. The last turn has no end if it
     *is_open* and goes on from here.
     """
-    took = seconds or {}
-    turn: _Turn | None = None
+    durations = seconds or {}
+    turn: _TurnReplay | None = None
     for number, record in records:
         if isinstance(record, User):
             if turn:
                 yield turn.end()
-            turn = _Turn(number, seconds=took.get(number, 0.0))
+            turn = _TurnReplay(number, seconds=durations.get(number, 0.0))
             yield TurnStarted(record.text, number, record.pictures)
         elif turn:
-            yield from turn.tell(record)
+            yield from turn.events_of(record)
     if turn and not is_open:
         yield turn.end()

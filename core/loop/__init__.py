@@ -1,17 +1,17 @@
 """The loop: one turn from the message to the last word, and who must be asked on the way.
 
-- approval        Which calls need the person's leave.
+- approval        Approval policy: which calls need the person's yes.
 - approval_flow   The question before a call: what it shows, what may be answered, what the model
                   reads of it.
-- loop_detection  Does the task get anywhere? A small memory of what was called, to break loops.
+- loop_detection  Loop detection: a small memory of the calls of a turn, to break loops.
 - nudges          Asking a model once more whose reply did nothing, though it seems to mean to do
                   something.
 - response        One reply of the model: streamed, put together, and recorded.
 - thinking        Think-once: which step thinks, and how what it concluded reaches the steps that do
                   not.
-- tool_calls      Running the calls of a reply: leave, the tool itself, what came of it, and one
-                  answer each.
+- tool_calls      Running the calls of a reply: approval, the tool itself, its outcome, and one
+                  result each.
 - turn            One turn: from a person's message to the model's last word.
-- turn_context    What a turn needs of the house around it: a model to ask, and a terminal to live
+- turn_context    Requirements of a turn on its surroundings: a model to ask, and a terminal to live
                   in.
 """

@@ -1,8 +1,8 @@
-"""Which calls need the person's leave.
+"""Approval policy: which calls need the person's yes.
 
 `Risk` says what a tool may do at worst; the mode says what the person wants to be asked about; a
-family's `concern` says what cannot be undone or confined right now. None of them makes anything
-possible or impossible: that is the sandbox's part.
+feature's `approval_reason` says what cannot be undone or confined right now. None of them makes
+anything possible or impossible: that is the sandbox's part.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from utils.text.git_names import is_in_git
 
 ApprovalMode = Literal["guarded", "ask", "read-only", "all"]
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
-_STRICTNESS: tuple[ApprovalMode, ...] = ("all", "guarded", "ask", "read-only")
-Concern = Callable[[Tool, Mapping[str, Any]], Phrase | None]
+_BY_STRICTNESS: tuple[ApprovalMode, ...] = ("all", "guarded", "ask", "read-only")
+ApprovalReason = Callable[[Tool, Mapping[str, Any]], Phrase | None]
 SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
-"""What makes a command more than its words; a pattern never reaches past one."""
+"""Characters that make a command more than its words; a pattern never reaches past one."""
 _LAST_STAR = re.compile(r"( \\*)\*\Z")
 _WITH_NETWORK, _IN_GIT = "+network", "+git"
 
 
 def stricter(one: ApprovalMode, other: object) -> ApprovalMode:
     """Return the mode of the two that allows less; what is no mode counts as none."""
-    return max(one, other, key=_STRICTNESS.index) if other in _STRICTNESS else one
+    return max(one, other, key=_BY_STRICTNESS.index) if other in _BY_STRICTNESS else one
 
 
 class AlwaysAskReason(Phrase):
@@ -47,17 +47,17 @@ class Decision:
 class Approval:
     """The policy of one session: a mode, and the patterns that were allowed for good."""
 
-    def __init__(self, mode: ApprovalMode, concern: Concern) -> None:
+    def __init__(self, mode: ApprovalMode, approval_reason: ApprovalReason) -> None:
         self.mode = mode
-        self._concern = concern
+        self._approval_reason = approval_reason
         self.patterns: list[str] = []
 
-    def always(self, pattern: str) -> None:
+    def allow_always(self, pattern: str) -> None:
         """Allow from now on what matches *pattern* (see `subject` and `covers`)."""
         if pattern not in self.patterns:
             self.patterns.append(pattern)
 
-    def judge(
+    def decide(
         self, tool: Tool, arguments: Mapping[str, Any], *, was_asked: bool = False
     ) -> Decision:
         """Return whether this call may run, must be asked about, or is refused.
@@ -81,7 +81,7 @@ class Approval:
         """Return why to ask, or None when the mode lets the call pass."""
         if self.mode == "all":
             return None
-        if reason := tool.spec.always_ask or self._concern(tool, arguments):
+        if reason := tool.spec.always_ask or self._approval_reason(tool, arguments):
             return reason
         if tool.risk is Risk.NETWORK:
             return phrase("It sends something to the network.")
@@ -93,8 +93,8 @@ class Approval:
 def subject(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """Return the call as the one line that patterns are held against.
 
-    With the network, or in git's own folder, it is another one: leave to run is not leave to
-    reach out, nor is leave to write leave to change what git obeys.
+    With the network, or in git's own folder, it is another one: approval to run is no approval to
+    reach out, nor is approval to write one to change what git obeys.
     """
     paths = [str(arguments[name]) for name in ("path", "new_path") if name in arguments]
     if any(map(is_in_git, paths)):
@@ -112,16 +112,16 @@ def pattern_for(tool: Tool, arguments: Mapping[str, Any]) -> str:
     line = subject(tool, arguments)
     own_name = line.partition(" ")[0]
     if own_name.endswith(_IN_GIT) or tool.risk is Risk.DESTROY:
-        return _to_the_letter(line)
+        return _exact_pattern(line)
     if not tool.spec.is_shell:
         return f"{own_name} *"
     command = tool.spec.program_of(arguments)
     if SHELL_OPERATORS & set(command):
-        return _to_the_letter(line)
+        return _exact_pattern(line)
     return f"{own_name} {' '.join(command.split()[:2])} *"
 
 
-def _to_the_letter(line: str) -> str:
+def _exact_pattern(line: str) -> str:
     """Return the pattern that covers *line* alone."""
     return _LAST_STAR.sub(r"\1\\*", line)
 
@@ -135,7 +135,7 @@ def covers(pattern: str, tool: Tool, arguments: Mapping[str, Any]) -> bool:
     """
     line = subject(tool, arguments)
     if not pattern.endswith(" *"):
-        return pattern == _to_the_letter(line)
+        return pattern == _exact_pattern(line)
     start = pattern.removesuffix(" *")
     name, _, command = line.partition(" ")
     if tool.spec.is_shell and SHELL_OPERATORS & set(command):

@@ -12,79 +12,84 @@ from core.events import Reply
 from core.loop.approval import Decision, covers
 from core.tools import Outcome, Tool
 from utils.i18n import Phrase, Text, UserError, phrase
-from utils.text.line_diff import difference
+from utils.text.line_diff import text_diff
 
-_LONG = 400
+_DIFF_FROM_LENGTH = 400
 """Characters of an argument above which a shorter difference tells of its change."""
 
 
-def preview(tool: Tool, arguments: Mapping[str, Any]) -> Card:
+def arguments_preview(tool: Tool, arguments: Mapping[str, Any]) -> Card:
     """Return what a call is about to do, to the letter."""
     if program := tool.spec.program:
         code = tool.spec.program_of(arguments)
         return RunCard(program.language, code, "", None, "", 0.0, "")
-    return TextCard(tool.name, spelled(arguments))
+    return TextCard(tool.name, format_arguments(arguments))
 
 
-def spelled(arguments: Mapping[str, Any]) -> str:
+def format_arguments(arguments: Mapping[str, Any]) -> str:
     """Return *arguments* for a person to read, none of them cut."""
-    return "\n".join(map(_spelled, arguments.items()))
+    return "\n".join(map(_format_argument, arguments.items()))
 
 
-def _spelled(argument: tuple[str, Any]) -> str:
+def _format_argument(argument: tuple[str, Any]) -> str:
     name, value = argument
     text = str(value)
     return f"{name}: {text}" if "\n" not in text else f"{name}:\n{text}".removesuffix("\n")
 
 
-def agreed(reply: Reply, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def resolve_approval(reply: Reply, tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments that a yes is about: *arguments*, or what the person put in their place.
 
     Raises `ToolError` when *tool* cannot take the person's, `UserError` when the pattern of an
     "always" would not even cover this call.
     """
     if reply.arguments is not None:
-        given = tool.checked(reply.arguments)
-        arguments = arguments if given == arguments else given
+        revised = tool.validate(reply.arguments)
+        arguments = arguments if revised == arguments else revised
     if reply.always and reply.pattern and not covers(reply.pattern, tool, arguments):
-        what = phrase("The pattern {pattern} does not cover this call.", pattern=reply.pattern)
-        raise UserError(what)
+        message = phrase("The pattern {pattern} does not cover this call.", pattern=reply.pattern)
+        raise UserError(message)
     return arguments
 
 
-def told_of_change(outcome: Outcome, asked: Mapping[str, Any], ran: Mapping[str, Any]) -> Outcome:
-    """Return *outcome* so that the model reads what the person made of the call it *asked* for."""
-    lines = [_change(name, asked.get(name), ran.get(name)) for name in {**asked, **ran}]
+def with_revision_note(
+    outcome: Outcome, requested: Mapping[str, Any], executed: Mapping[str, Any]
+) -> Outcome:
+    """Return *outcome* with a note for the model on how the person changed what it *requested*."""
+    lines = [
+        _describe_change(name, requested.get(name), executed.get(name))
+        for name in {**requested, **executed}
+    ]
     changes = "\n".join(filter(None, lines))
-    told = f"The person changed this call before it ran; these arguments are other now:\n{changes}"
-    return replace(outcome, text=f"{told}\nWhat came of it:\n{outcome.text}")
+    note = f"The person changed this call before it ran; these arguments are other now:\n{changes}"
+    return replace(outcome, text=f"{note}\nWhat came of it:\n{outcome.text}")
 
 
-def _change(name: str, before: Any, after: Any) -> str:
+def _describe_change(name: str, before: Any, after: Any) -> str:
     if before == after:
         return ""
     if after is None:
         return f"{name}: left out"
     if not isinstance(after, str):
         return f"{name}: {json.dumps(after, ensure_ascii=False)}"
-    if isinstance(before, str) and len(after) > _LONG:
-        diff = difference(before, after).diff
+    if isinstance(before, str) and len(after) > _DIFF_FROM_LENGTH:
+        diff = text_diff(before, after).diff
         if len(diff) < len(after):
             return f"{name}, as a difference to yours:\n{diff}"
     return f"{name}:\n{after}" if "\n" in after else f"{name}: {after}"
 
 
-def refusal(leave: Decision, reply: Reply | None) -> Outcome:
-    """Return what comes of a call that nobody gave leave for."""
-    if leave.verdict == "refuse":
-        return not_run(f"Refused: {leave.why}", phrase("Refused"), leave.why)
+def refusal(decision: Decision, reply: Reply | None) -> Outcome:
+    """Return the outcome of a call that nobody approved."""
+    if decision.verdict == "refuse":
+        return not_run_outcome(f"Refused: {decision.why}", phrase("Refused"), decision.why)
     if reply is None:
-        text = f"Refused: nobody was there to say yes. It needs a yes because: {leave.why}"
-        return not_run(text, phrase("Refused: nobody was there to say yes"), leave.why)
+        text = f"Refused: nobody was there to say yes. It needs a yes because: {decision.why}"
+        return not_run_outcome(text, phrase("Refused: nobody was there to say yes"), decision.why)
     reason = reply.reason.strip()
     text = f"The person said no: {reason}" if reason else "The person said no."
-    return not_run(text, phrase("You said no"), reason)
+    return not_run_outcome(text, phrase("You said no"), reason)
 
 
-def not_run(text: str, title: Phrase, why: Text) -> Outcome:
+def not_run_outcome(text: str, title: Phrase, why: Text) -> Outcome:
     return Outcome(text, TextCard(title, why), ok=False)

@@ -1,4 +1,4 @@
-"""Does the task get anywhere? A small memory of what was called, to break loops."""
+"""Loop detection: a small memory of the calls of a turn, to break loops."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Literal
 
 from core.conversation.messages import ToolCall, ToolResult
 
-SAME_TOOL = 8
-SAME_CALL = 3
-LONGEST_ROUND = 6
+SAME_TOOL_LIMIT = 8
+SAME_CALL_LIMIT = 3
+MAX_CYCLE_LENGTH = 6
 """Calls of the longest round that is known as one: A B C A B C is a round of three, twice."""
-WINDOW = 20
+RECENT_CALLS = 20
 """Calls looked back at."""
 
 Verdict = Literal["", "warn", "think", "ask"]
-_PASSING = re.compile(r"@output/\d+|0x[0-9a-f]+|\d+:\d\d:\d\d|\d+(\.\d+)? ?(ms|s|sec|seconds)\b")
-"""What differs between two answers that say the same: durations, times, addresses."""
+_VOLATILE = re.compile(r"@output/\d+|0x[0-9a-f]+|\d+:\d\d:\d\d|\d+(\.\d+)? ?(ms|s|sec|seconds)\b")
+"""Differences between two answers that say the same: durations, times, addresses."""
 
 
 class LoopDetector:
@@ -33,70 +33,72 @@ class LoopDetector:
     """
 
     def __init__(self) -> None:
-        self._begin()
+        self._clear()
         self._last_tool = ""
         self._tools_in_row = 0
 
-    def _begin(self) -> None:
-        self._moments: list[str] = []
+    def _clear(self) -> None:
+        self._fingerprints: list[str] = []
         self._calls: list[str] = []
         self._states: list[str] = []
         self._changes = 0
-        self._told_at: int | None = None
-        self._has_read = False
+        self._warned_at: int | None = None
+        self._was_warning_read = False
 
-    def next_reply(self) -> None:
+    def begin_reply(self) -> None:
         """Take note that a new reply begins: its calls were made knowing what was told before."""
-        self._has_read = self._told_at is not None
+        self._was_warning_read = self._warned_at is not None
 
-    def see(
-        self, call: ToolCall, answer: ToolResult, standing: str, *, has_changed: bool
+    def observe(
+        self, call: ToolCall, result: ToolResult, state_fingerprint: str, *, has_changed: bool
     ) -> Verdict:
-        """Take note of *call*, its *answer* and how things stand then; say what to do about it.
+        """Take note of *call*, its *result* and how things stand then; say what to do about it.
 
-        *standing* is another when the folder or the todos are; where it is empty, *has_changed*
-        says that files changed.
+        *state_fingerprint* is another when the folder or the todos are; where it is empty,
+        *has_changed* says that files changed.
         """
         key = f"{call.name} {_canonical(call)}"
-        self._changes += has_changed and not standing
-        said = _PASSING.sub("#", answer.text)
+        self._changes += has_changed and not state_fingerprint
+        stable_text = _VOLATILE.sub("#", result.text)
         self._calls.append(key)
-        self._states.append(f"{standing} {self._changes}")
-        self._moments.append(_digest(key, said, self._states[-1]))
+        self._states.append(f"{state_fingerprint} {self._changes}")
+        self._fingerprints.append(_digest(key, stable_text, self._states[-1]))
         self._tools_in_row = self._tools_in_row + 1 if call.name == self._last_tool else 1
         self._last_tool = call.name
-        if size := self._loop():
-            return self._tell(size)
-        return "warn" if self._tools_in_row == SAME_TOOL or self._repeats_itself() else ""
+        if size := self._cycle_length():
+            return self._escalate(size)
+        return "warn" if self._tools_in_row == SAME_TOOL_LIMIT or self._repeats_itself() else ""
 
     def _repeats_itself(self) -> bool:
         """Return whether the last call is the third of its kind in a row and no more."""
-        is_third = _is_round(self._calls, 1, SAME_CALL)
-        return is_third and not _is_round(self._calls, 1, SAME_CALL + 1)
+        is_third = _ends_in_cycle(self._calls, 1, SAME_CALL_LIMIT)
+        return is_third and not _ends_in_cycle(self._calls, 1, SAME_CALL_LIMIT + 1)
 
-    def forgive(self) -> None:
+    def reset(self) -> None:
         """Begin anew: the person lets it go on."""
-        self._begin()
+        self._clear()
 
-    def _tell(self, size: int) -> Verdict:
-        now = len(self._moments)
-        if self._told_at is None:
-            self._told_at = now
+    def _escalate(self, size: int) -> Verdict:
+        call_count = len(self._fingerprints)
+        if self._warned_at is None:
+            self._warned_at = call_count
             return "think"
-        return "ask" if self._has_read and now - self._told_at >= size else ""
+        return "ask" if self._was_warning_read and call_count - self._warned_at >= size else ""
 
-    def _loop(self) -> int:
+    def _cycle_length(self) -> int:
         """Return how many calls the loop has that the last call ends, 0 for none."""
-        if _is_round(self._calls, 1, SAME_CALL) and _is_round(self._states, 1, SAME_CALL):
+        if _ends_in_cycle(self._calls, 1, SAME_CALL_LIMIT) and _ends_in_cycle(
+            self._states, 1, SAME_CALL_LIMIT
+        ):
             return 1
-        for size in range(2, LONGEST_ROUND + 1):
-            if _is_round(self._moments, size, 2):
+        for size in range(2, MAX_CYCLE_LENGTH + 1):
+            if _ends_in_cycle(self._fingerprints, size, 2):
                 return size
-        recent = self._moments[-WINDOW:]
-        return int(recent.count(recent[-1]) >= SAME_CALL)
+        recent = self._fingerprints[-RECENT_CALLS:]
+        return int(recent.count(recent[-1]) >= SAME_CALL_LIMIT)
 
 
-def _is_round(items: Sequence[str], size: int, times: int) -> bool:
+def _ends_in_cycle(items: Sequence[str], size: int, times: int) -> bool:
     """Return whether *items* end in the same *size* items so many *times*."""
     tail = items[-size * times :]
     return len(tail) == size * times and list(tail) == list(tail[:size]) * times

@@ -10,14 +10,14 @@ from core.conversation.messages import Context
 from core.events import Event, Informed, Warned
 from core.loop.response import ReplyRead
 from core.loop.turn_context import TurnContext
-from core.tools import FAILED
+from core.tools import FAILED_PREFIX
 from utils.i18n import phrase
 
-NOT_CALLED = (
+CALL_AS_TEXT_NOTE = (
     "Your reply holds what looks like a tool call, written as text: nothing of it was done. If you "
     "mean it, call the tool. If not, say in one sentence how the task stands."
 )
-NOT_MENDED = (
+REPEATED_FAILURE_NOTE = (
     "Your reply only repeats how the last call failed; nothing was done since. Do what that answer "
     "says, or say in your own words what is in the way."
 )
@@ -48,20 +48,25 @@ class Nudges:
         *failed* is the tool of the call before, where that failed.
         """
         text = read.message.text
-        if read.is_unsure and not self.was_asked_to_call:
+        if read.may_hold_call and not self.was_asked_to_call:
             self.was_asked_to_call = True
-            host.record(Context(NOT_CALLED))
+            host.record(Context(CALL_AS_TEXT_NOTE))
             yield Informed(
                 phrase("The model wrote what looks like a call as text; it is asked again.")
             )
-        elif failed and not self.was_asked_to_mend and FAILED in text:
+        elif failed and not self.was_asked_to_mend and FAILED_PREFIX in text:
             # Small models give an answer back as their own word, and often mend it when asked to.
             self.was_asked_to_mend = True
-            host.record(Context(NOT_MENDED))
+            host.record(Context(REPEATED_FAILURE_NOTE))
             yield Informed(
                 phrase("The model only repeated why its call failed; it is asked once more.")
             )
-        elif step == 1 and not read.is_unsure and not host.model.is_well_known and _promises(text):
+        elif (
+            step == 1
+            and not read.may_hold_call
+            and not host.model.is_well_known
+            and _promises(text)
+        ):
             host.record(Context(NOT_BEGUN))
             yield Informed(
                 phrase("The model said what it is going to do and stopped; it is asked to begin.")

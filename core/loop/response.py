@@ -22,62 +22,62 @@ from core.events import (
     ThinkingFinished,
 )
 from core.loop.turn_context import TurnContext
-from core.tool_aliases import understood
+from core.tool_aliases import resolve_call
 from core.tools import Toolbox, ToolError
 from utils.i18n import phrase
 from utils.llm.calls.call_guard import CallGuard
-from utils.llm.completion import Completion, Delta, Learnt, ModelError, RawCall, Retry
+from utils.llm.completion import Completion, Delta, ModelError, ProfileLearned, RawCall, Retry
 from utils.llm.openai_api.stream_parser import with_ids
 from utils.text.strict_json import read_json
 from utils.waiting import Stopped
 
 if TYPE_CHECKING:
-    from utils.llm.calls.text_calls import Fit, Reading
+    from utils.llm.calls.text_calls import FoundCalls, ToolFit
 
-_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
+_INVALID_IN_NAME = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyRead:
-    """One reply, recorded. *is_cut*: the output limit ended it; *is_unsure*: it holds as text what
-    may be meant as a call; *is_repeating*: it said the same without end."""
+    """One reply, recorded. *is_cut*: the output limit ended it; *may_hold_call*: it holds as text
+    what may be meant as a call; *is_repeating*: it said the same without end."""
 
     message: Assistant
     is_cut: bool
-    is_unsure: bool
+    may_hold_call: bool
     is_repeating: bool
 
 
-def read_reply(host: TurnContext, think: bool) -> Generator[Event, Reply | None, ReplyRead]:
+def read_reply(context: TurnContext, think: bool) -> Generator[Event, Reply | None, ReplyRead]:
     """Stream one reply, record it and return it.
 
     A reply that was stopped is recorded as far as its text came; its calls are dropped.
     """
-    host.before_request()
-    messages = host.request()
-    host.requested(messages)
-    draft = _ReplyDraft(host.tools, messages)
-    stream = host.model.stream(messages, host.tools.wire, think=think, stop=host.stop)
+    context.before_request()
+    messages = context.build_request()
+    context.announce_request(messages)
+    draft = _ReplyDraft(context.tools, messages)
+    stream = context.model.stream(messages, context.tools.wire, think=think, stop=context.stop)
     try:
         for item in stream:
             match item:
                 case Completion():
                     yield from draft.close_thinking()
-                    done = yield from draft.read_calls(item)
-                    reply = draft.whole(done)
-                    host.record(reply)
-                    return ReplyRead(reply, item.is_cut, draft.is_unsure, item.is_repeating)
+                    completion = yield from draft.read_calls(item)
+                    reply = draft.to_message(completion)
+                    context.record(reply)
+                    return ReplyRead(reply, item.is_cut, draft.may_hold_call, item.is_repeating)
                 case Retry(reason, attempt, seconds):
-                    draft = _ReplyDraft(host.tools, messages)
+                    draft = _ReplyDraft(context.tools, messages)
                     yield Retrying(reason, attempt, seconds)
-                case Learnt(what):
-                    yield Informed(what)
+                case ProfileLearned(message):
+                    yield Informed(message)
                 case Delta():
                     yield from draft.add(item)
     except Stopped:
-        draft.let_go()
+        draft.release_held_text()
         if draft.text or draft.thinking:
-            host.record(Assistant(draft.text, draft.thinking, seconds=draft.seconds))
+            context.record(Assistant(draft.text, draft.thinking, seconds=draft.seconds))
         raise
     raise ModelError("reply", phrase("The model's reply ended without an end."))
 
@@ -89,88 +89,89 @@ class _ReplyDraft:
         self._tools = tools
         self._messages = messages
         self._guard = CallGuard()
-        self._texts: list[str] = []
-        self._thoughts: list[str] = []
+        self._text_parts: list[str] = []
+        self._thinking_parts: list[str] = []
         self._began: float | None = None
         self.seconds = 0.0
-        self.is_unsure = False
+        self.may_hold_call = False
 
     @property
     def text(self) -> str:
-        return "".join(self._texts)
+        return "".join(self._text_parts)
 
     @property
     def thinking(self) -> str:
-        return "".join(self._thoughts)
+        return "".join(self._thinking_parts)
 
     def add(self, delta: Delta) -> Iterator[Event]:
         if delta.thinking:
             if self._began is None:
                 self._began = time.monotonic()
-            self._thoughts.append(delta.thinking)
+            self._thinking_parts.append(delta.thinking)
             yield ThinkingDelta(delta.thinking)
         if delta.text or delta.call_name:
             yield from self.close_thinking()
         if delta.text and (text := self._guard.feed(delta.text)):
-            self._texts.append(text)
+            self._text_parts.append(text)
             yield TextDelta(text)
         if delta.call_name:
             yield CallDrafted(delta.call_name, delta.call_characters)
 
-    def let_go(self) -> str:
+    def release_held_text(self) -> str:
         """Count what is still held back as text; return it."""
-        held = self._guard.close()
-        self._texts.append(held)
-        return held
+        held_text = self._guard.close()
+        self._text_parts.append(held_text)
+        return held_text
 
-    def read_calls(self, done: Completion) -> Generator[Event, Any, Completion]:
-        """Return *done* with the calls that it holds as text; what only looks so is shown."""
-        if self._repeats_what_was_heard(done.calls):
-            self.is_unsure = True
-            repeated = "\n".join(f"{call.name} {call.arguments}" for call in done.calls)
-            return replace(done, text=done.text or repeated, calls=())
-        reading = None if done.is_cut else self._reading(done.text)
-        if reading and done.calls and self._is_the_same(reading, done.calls):
-            return replace(done, text=reading.said)
-        if reading is None or done.calls or not reading.is_sure:
-            self.is_unsure = reading is not None and not done.calls
-            if held := self.let_go():
-                yield TextDelta(held)
-            return done
-        for call in reading.calls:
+    def read_calls(self, completion: Completion) -> Generator[Event, Any, Completion]:
+        """Return *completion* with the calls that it holds as text; what only looks so is shown."""
+        if self._repeats_input(completion.calls):
+            self.may_hold_call = True
+            repeated = "\n".join(f"{call.name} {call.arguments}" for call in completion.calls)
+            return replace(completion, text=completion.text or repeated, calls=())
+        found = None if completion.is_cut else self._find_calls(completion.text)
+        if found and completion.calls and self._holds_the_same_calls(found, completion.calls):
+            return replace(completion, text=found.text)
+        if found is None or completion.calls or not found.is_sure:
+            self.may_hold_call = found is not None and not completion.calls
+            if held_text := self.release_held_text():
+                yield TextDelta(held_text)
+            return completion
+        for call in found.calls:
             yield Informed(phrase("The model wrote its call of {name} as text.", name=call.name))
-        calls = [RawCall("", call.name, json.dumps(call.arguments)) for call in reading.calls]
-        return replace(done, text=reading.said, calls=with_ids(calls))
+        calls = [RawCall("", call.name, json.dumps(call.arguments)) for call in found.calls]
+        return replace(completion, text=found.text, calls=with_ids(calls))
 
-    def _reading(self, text: str) -> Reading | None:
+    def _find_calls(self, text: str) -> FoundCalls | None:
         if not text.strip():
             return None
         from utils.llm.calls.text_calls import find_calls  # 20 ms: a request is out sooner
 
-        return find_calls(text, partial(_fit, self._tools), self._heard())
+        return find_calls(text, partial(_fit_of_call, self._tools), self._input_texts())
 
-    def _repeats_what_was_heard(self, calls: Sequence[RawCall]) -> bool:
+    def _repeats_input(self, calls: Sequence[RawCall]) -> bool:
         """Return whether *calls* were markup that somebody else had written: a file, the person."""
         if not any(call.is_recovered for call in calls):
             return False
-        from utils.llm.calls.text_call_values import TextCall, is_copied
+        from utils.llm.calls.text_call_values import TextCall, is_quoted
 
-        meant = [tool_call(call, self._tools) for call in calls]
-        return is_copied(
-            [TextCall(call.name, json.loads(call.arguments)) for call in meant], self._heard()
+        resolved = [to_tool_call(call, self._tools) for call in calls]
+        return is_quoted(
+            [TextCall(call.name, json.loads(call.arguments)) for call in resolved],
+            self._input_texts(),
         )
 
-    def _heard(self) -> Iterator[str]:
-        """Yield what the model read of others in this talk: the person, and the tools."""
+    def _input_texts(self) -> Iterator[str]:
+        """Yield what the model read of others in this conversation: the person, and the tools."""
         for message in self._messages:
             if message["role"] in ("tool", "user") and isinstance(message["content"], str):
                 yield message["content"]
 
-    def _is_the_same(self, reading: Reading, calls: Sequence[RawCall]) -> bool:
+    def _holds_the_same_calls(self, found: FoundCalls, calls: Sequence[RawCall]) -> bool:
         """Return whether the text holds just the *calls* that came beside it."""
-        written = [RawCall("", one.name, json.dumps(one.arguments)) for one in reading.calls]
-        return [_meaning(one, self._tools) for one in written] == [
-            _meaning(one, self._tools) for one in calls
+        written = [RawCall("", call.name, json.dumps(call.arguments)) for call in found.calls]
+        return [_resolved(call, self._tools) for call in written] == [
+            _resolved(call, self._tools) for call in calls
         ]
 
     def close_thinking(self) -> Iterator[Event]:
@@ -178,37 +179,39 @@ class _ReplyDraft:
             self.seconds = time.monotonic() - self._began
             yield ThinkingFinished(self.seconds)
 
-    def whole(self, done: Completion) -> Assistant:
-        calls = tuple(tool_call(raw, self._tools) for raw in done.calls)
-        signed = dict(done.signed) if done.signed else None
-        return Assistant(done.text, done.thinking, calls, self.seconds, done.usage, signed)
+    def to_message(self, completion: Completion) -> Assistant:
+        calls = tuple(to_tool_call(raw, self._tools) for raw in completion.calls)
+        signed = dict(completion.signed) if completion.signed else None
+        return Assistant(
+            completion.text, completion.thinking, calls, self.seconds, completion.usage, signed
+        )
 
 
-def _meaning(raw: RawCall, tools: Toolbox) -> tuple[str, Any]:
-    call = tool_call(raw, tools)
+def _resolved(raw: RawCall, tools: Toolbox) -> tuple[str, Any]:
+    call = to_tool_call(raw, tools)
     return call.name, json.loads(call.arguments)
 
 
-def _fit(tools: Toolbox, name: str, arguments: Mapping[str, Any]) -> Fit:
+def _fit_of_call(tools: Toolbox, name: str, arguments: Mapping[str, Any]) -> ToolFit:
     """Return whether *name* is a tool, under whatever name, and takes *arguments*."""
-    name, arguments = understood(tools, name, arguments)
+    name, arguments = resolve_call(tools, name, arguments)
     try:
         tool = tools.find(name)
     except ToolError:
         return "unknown"
     try:
-        tool.checked(arguments)
+        tool.validate(arguments)
     except ToolError:
         return "misfits"
     return "fits"
 
 
-def tool_call(raw: RawCall, tools: Toolbox | None = None) -> ToolCall:
+def to_tool_call(raw: RawCall, tools: Toolbox | None = None) -> ToolCall:
     """Return the call of *tools* that is meant, its arguments one JSON object, or marked as broken.
 
     Servers refuse a history with a name that no tool can have, in every request from then on.
     """
-    name = _NO_NAME.sub("_", raw.name)[:64] or "unnamed"
+    name = _INVALID_IN_NAME.sub("_", raw.name)[:64] or "unnamed"
     text = raw.arguments.strip()
     if text in ("", "null", "None"):
         text = "{}"
@@ -222,7 +225,7 @@ def tool_call(raw: RawCall, tools: Toolbox | None = None) -> ToolCall:
         return ToolCall(raw.id, name, "{}", broken=raw.arguments or " ")
     if tools is None:
         return ToolCall(raw.id, name, text)
-    name_meant, arguments = understood(tools, raw.name, value)
+    name_meant, arguments = resolve_call(tools, raw.name, value)
     if arguments is not value:
         text = json.dumps(arguments, ensure_ascii=False)
     return ToolCall(raw.id, name_meant if name_meant != raw.name else name, text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 Mode = Literal["fast", "think"]
-KEPT = 4_000
+MAX_CARRIED = 4_000
 """Characters of reasoning carried on; the end of a long one is where it concludes."""
 
 
@@ -19,25 +19,25 @@ def thinks(mode: Mode, step: int) -> bool:
 
 
 def conclusion(thinking: str) -> str:
-    """Return *thinking*, or the whole paragraphs at its end that fit in `KEPT` characters."""
+    """Return *thinking*, or the last whole paragraphs that fit in `MAX_CARRIED` characters."""
     thinking = thinking.strip()
-    if len(thinking) <= KEPT:
+    if len(thinking) <= MAX_CARRIED:
         return thinking
-    end = thinking[-KEPT:]
-    cut = end.find("\n\n")
-    if cut < 0:
-        cut = end.find("\n")
-    return f"… {end[cut + 1 :].strip()}"
+    end = thinking[-MAX_CARRIED:]
+    break_at = end.find("\n\n")
+    if break_at < 0:
+        break_at = end.find("\n")
+    return f"… {end[break_at + 1 :].strip()}"
 
 
-def carried(conclusion: str) -> str:
+def conclusion_note(conclusion: str) -> str:
     """Return what the model reads of its own *conclusion*."""
-    return f"{_CARRIED}{conclusion}"
+    return f"{_CONCLUSION_PREFIX}{conclusion}"
 
 
-def conclusion_in(told: str) -> str:
-    """Return the conclusion that *told*, made by `carried`, holds; "" if it is something else."""
-    return told.removeprefix(_CARRIED) if told.startswith(_CARRIED) else ""
+def conclusion_in(text: str) -> str:
+    """Return the conclusion in *text*, if `conclusion_note` made that; "" for any other text."""
+    return text.removeprefix(_CONCLUSION_PREFIX) if text.startswith(_CONCLUSION_PREFIX) else ""
 
 
-_CARRIED = "What you concluded when you thought about this task:\n"
+_CONCLUSION_PREFIX = "What you concluded when you thought about this task:\n"

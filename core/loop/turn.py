@@ -15,10 +15,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.cards import TextCard
-from core.conversation.history import History, spending
+from core.conversation.history import History, usage_record
 from core.conversation.messages import Assistant, Context, ToolCall
 from core.events import (
     ApprovalAsked,
+    EndReason,
     Event,
     Reply,
     StepFinished,
@@ -26,50 +27,49 @@ from core.events import (
     ThoughtKept,
     TurnFinished,
     Warned,
-    Why,
 )
 from core.loop.loop_detection import LoopDetector
 from core.loop.nudges import Nudges
 from core.loop.response import ReplyRead, read_reply
-from core.loop.thinking import carried, conclusion, thinks
+from core.loop.thinking import conclusion, conclusion_note, thinks
 from core.loop.tool_calls import ApprovalTimer, run_call
 from core.loop.turn_context import Turn, TurnContext
 from utils.i18n import Phrase, phrase
 from utils.llm.completion import ModelError, Usage
 from utils.waiting import Stopped
 
-STUCK = (
+LOOP_WARNING = (
     "You are repeating yourself: the last calls brought nothing new. Do something else, or say "
     "what is in the way. If it goes on, the task will be stopped."
 )
-REPEATED = "You use the same tool over and over. If that is not meant, do something else."
-CUTS = 3
+SAME_TOOL_WARNING = "You use the same tool over and over. If that is not meant, do something else."
+MAX_CONTINUATIONS = 3
 """Replies cut off by the output limit that a task may go on from."""
 
 
 @dataclass
 class _Task:
-    """What one turn remembers from step to step."""
+    """The memory of one turn from step to step."""
 
-    began: float = field(default_factory=lambda: time.monotonic())
+    started_at: float = field(default_factory=lambda: time.monotonic())
     usage: Usage = field(default_factory=Usage)
-    progress: LoopDetector = field(default_factory=LoopDetector)
-    cuts: int = 0
+    loop_detector: LoopDetector = field(default_factory=LoopDetector)
+    cut_replies: int = 0
     must_think: bool = False
-    has_made_room: bool = False
+    has_compacted: bool = False
     nudges: Nudges = field(default_factory=Nudges)
-    failed: str = ""
+    failed_tool: str = ""
     """The tool of the last call, where that failed."""
-    wait: ApprovalTimer = field(default_factory=ApprovalTimer)
+    approval_timer: ApprovalTimer = field(default_factory=ApprovalTimer)
 
-    def end(self, why: Why, detail: Phrase | None = None) -> TurnFinished:
-        seconds = time.monotonic() - self.began - self.wait.seconds
+    def end(self, why: EndReason, detail: Phrase | None = None) -> TurnFinished:
+        seconds = time.monotonic() - self.started_at - self.approval_timer.seconds
         return TurnFinished(why, detail, self.usage, seconds)
 
 
 @dataclass(frozen=True)
 class PausedTurn:
-    """Where a turn was left: in its *step*, at the question about the first of the *calls* of
+    """A turn that was left: in its *step*, at the question about the first of the *calls* of
     *reply* that have no answer; *usage* is that of all its steps."""
 
     reply: Assistant
@@ -79,36 +79,36 @@ class PausedTurn:
 
     @classmethod
     def of(cls, history: History) -> PausedTurn:
-        said = [record for turn, record in history.records if turn == history.turn]
-        replies = [record for record in said if isinstance(record, Assistant)]
+        turn_records = [record for turn, record in history.records if turn == history.turn]
+        replies = [record for record in turn_records if isinstance(record, Assistant)]
         usage = sum((reply.usage or Usage() for reply in replies), Usage())
-        return cls(replies[-1], history.asked, len(replies), usage)
+        return cls(replies[-1], history.unanswered_calls, len(replies), usage)
 
 
-def run_turn(host: TurnContext, left: PausedTurn | None = None) -> Turn:
+def run_turn(context: TurnContext, paused: PausedTurn | None = None) -> Turn:
     """Let the model work until it stops calling tools, a limit is reached or somebody stops it.
 
-    With *left* that turn goes on, with its question.
+    With *paused* that turn goes on, with its question.
     """
-    task = _Task(usage=left.usage) if left else _Task()
-    first = left.step if left else 1
-    for step in range(first, max(first, host.step_limit) + 1):
+    task = _Task(usage=paused.usage) if paused else _Task()
+    first_step = paused.step if paused else 1
+    for step in range(first_step, max(first_step, context.step_limit) + 1):
         try:
-            if left and step == first:
-                finished = yield from _take_up(host, left, task)
+            if paused and step == first_step:
+                finished = yield from _resume_turn(context, paused, task)
             else:
-                finished = yield from _step(host, step, task)
+                finished = yield from _step(context, step, task)
         except Stopped:
             finished = task.end("stopped", phrase("Stopped."))
         except ModelError as error:
             if error.usage.requests:
                 task.usage += error.usage
-                host.record(spending(error.usage))
-            finished = task.end("error", error.what)
+                context.record(usage_record(error.usage))
+            finished = task.end("error", error.message)
         if finished is not None:
-            yield from _end(host, finished)
+            yield from _finish_turn(context, finished)
             return
-    yield from _end(host, task.end("step_limit", _limit_reached(host.step_limit)))
+    yield from _finish_turn(context, task.end("step_limit", _limit_reached(context.step_limit)))
 
 
 def _limit_reached(limit: int) -> Phrase:
@@ -119,95 +119,106 @@ def _limit_reached(limit: int) -> Phrase:
     )
 
 
-def _end(host: TurnContext, finished: TurnFinished) -> Iterator[Event]:
-    """Let the house finish the turn, then tell what it has to say of that, and the end."""
-    host.finish(finished)
-    for warning in host.warnings():
+def _finish_turn(context: TurnContext, finished: TurnFinished) -> Iterator[Event]:
+    """Finish the turn, then tell of what the terminal warns about, and of the end."""
+    context.on_turn_finished(finished)
+    for warning in context.warnings():
         yield Warned(warning)
-    yield replace(finished, still_open=host.features.still_open())
+    yield replace(finished, still_open=context.features.unfinished_work())
 
 
 def _step(
-    host: TurnContext, step: int, task: _Task
+    context: TurnContext, step: int, task: _Task
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
     """Make one model call and run its tools; return the end of the turn, if this was it."""
-    if spent := host.spent():
+    if spent := context.over_budget_reason():
         return task.end("budget", spent)
-    think, task.must_think = task.must_think or thinks(host.mode, step), False
-    yield from host.window.make_room()
+    think, task.must_think = task.must_think or thinks(context.mode, step), False
+    yield from context.window.compact_if_needed()
     yield StepStarted(step, think)
-    read = yield from _read_fitting(host, task, think)
-    reply = read.message
+    reply_read = yield from _read_reply_that_fits(context, task, think)
+    reply = reply_read.message
     usage = reply.usage or Usage()
     task.usage += usage
-    told = StepFinished(step, usage)
-    if (end := (yield from _act(host, reply.calls, task, told))) is not None:
+    step_finished = StepFinished(step, usage)
+    if (
+        end := (yield from _run_reply_calls(context, reply.calls, task, step_finished))
+    ) is not None:
         return end
-    if read.is_repeating:
-        return (yield from _end_repetition(host, task))
-    if read.is_cut and not reply.calls:
-        return (yield from _go_on(host, task))
+    if reply_read.is_repeating:
+        return (yield from _end_repetition(context, task))
+    if reply_read.is_cut and not reply.calls:
+        return (yield from _continue_cut_reply(context, task))
     if not reply.calls:
-        if (yield from task.nudges.ask_again(host, read, step=step, failed=task.failed)):
+        if (
+            yield from task.nudges.ask_again(
+                context, reply_read, step=step, failed=task.failed_tool
+            )
+        ):
             return None
-        if read.is_unsure:
+        if reply_read.may_hold_call:
             yield Warned(_ended_on_a_call())
-        if task.failed:
-            yield Warned(_ended_on_failure(task.failed))
+        if task.failed_tool:
+            yield Warned(_ended_on_failure(task.failed_tool))
         return task.end("done")
     task.nudges.was_asked_to_call = False
     if think and reply.thinking and not reply.signed:  # what is signed is sent back itself
-        yield from _keep_thought(host, reply)
+        yield from _record_conclusion(context, reply)
     return None
 
 
-def _read_fitting(
-    host: TurnContext, task: _Task, think: bool
+def _read_reply_that_fits(
+    context: TurnContext, task: _Task, think: bool
 ) -> Generator[Event, Reply | None, ReplyRead]:
     """Read one reply; where the conversation turns out too long, make room once in a task."""
     try:
-        return (yield from read_reply(host, think))
+        return (yield from read_reply(context, think))
     except ModelError as error:
-        if error.kind != "context" or task.has_made_room:
+        if error.kind != "context" or task.has_compacted:
             raise
-        task.has_made_room = True
-        if not (yield from host.window.make_room_again()):
+        task.has_compacted = True
+        if not (yield from context.window.compact_after_refusal()):
             raise
         if error.usage.requests:
             task.usage += error.usage
-            host.record(spending(error.usage))
-    return (yield from read_reply(host, think))
+            context.record(usage_record(error.usage))
+    return (yield from read_reply(context, think))
 
 
-def _take_up(
-    host: TurnContext, left: PausedTurn, task: _Task
+def _resume_turn(
+    context: TurnContext, paused: PausedTurn, task: _Task
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
     """Do what `_step` had not done yet when it was left."""
-    if (end := (yield from _act(host, left.calls, task))) is not None:
+    if (end := (yield from _run_reply_calls(context, paused.calls, task))) is not None:
         return end
-    if left.reply.thinking and not left.reply.signed:
-        yield from _keep_thought(host, left.reply)
+    if paused.reply.thinking and not paused.reply.signed:
+        yield from _record_conclusion(context, paused.reply)
     return None
 
 
-def _act(
-    host: TurnContext, calls: Sequence[ToolCall], task: _Task, finished: StepFinished | None = None
+def _run_reply_calls(
+    context: TurnContext,
+    calls: Sequence[ToolCall],
+    task: _Task,
+    step_finished: StepFinished | None = None,
 ) -> Generator[Event, Reply | None, TurnFinished | None]:
     """Run the calls of a reply; return the end of the turn where it goes in circles."""
-    loop = yield from _run_calls(host, calls, task, finished)
-    if host.stop.is_set():
+    question = yield from _run_calls(context, calls, task, step_finished)
+    if context.stop.is_set():
         raise Stopped
-    if loop is not None and not (yield from _may_go_on(host, task, loop)):
-        return task.end("step_limit", loop.why)
+    if question is not None and not (yield from _may_continue(context, task, question)):
+        return task.end("step_limit", question.why)
     return None
 
 
-def _go_on(host: TurnContext, task: _Task) -> Generator[Event, Reply | None, TurnFinished | None]:
+def _continue_cut_reply(
+    context: TurnContext, task: _Task
+) -> Generator[Event, Reply | None, TurnFinished | None]:
     """Ask for the rest of a reply that the output limit cut off, a few times at most."""
-    task.cuts += 1
-    if task.cuts > CUTS:
+    task.cut_replies += 1
+    if task.cut_replies > MAX_CONTINUATIONS:
         return task.end("error", phrase("The output limit cut the reply off again and again."))
-    host.record(Context("The output limit cut your reply off. Go on exactly where it stopped."))
+    context.record(Context("The output limit cut your reply off. Go on exactly where it stopped."))
     yield Warned(phrase("The output limit cut the reply off; it goes on."))
     return None
 
@@ -230,54 +241,56 @@ def _ended_on_failure(name: str) -> Phrase:
     return phrase("The last call, {name}, failed before the task ended.", name=name)
 
 
-def _keep_thought(host: TurnContext, reply: Assistant) -> Generator[Event, Reply | None, None]:
+def _record_conclusion(
+    context: TurnContext, reply: Assistant
+) -> Generator[Event, Reply | None, None]:
     """Carry on what a thinking step concluded to the steps that will not think."""
-    kept = conclusion(reply.thinking)
-    host.record(Context(carried(kept)))
-    yield ThoughtKept(kept)
+    conclusion_text = conclusion(reply.thinking)
+    context.record(Context(conclusion_note(conclusion_text)))
+    yield ThoughtKept(conclusion_text)
 
 
 def _run_calls(
-    host: TurnContext, calls: Sequence[ToolCall], task: _Task, finished: StepFinished | None
+    context: TurnContext, calls: Sequence[ToolCall], task: _Task, step_finished: StepFinished | None
 ) -> Generator[Event, Reply | None, ApprovalAsked | None]:
-    """Tell that the reply is *finished*, then run its calls in order.
+    """Tell that the reply is *step_finished*, then run its calls in order.
 
     Returns what to ask the person before going on, or None.
 
     Whatever happens, a crash of ours or a screen that went away included, each call has got its
     one answer when this is left, the API insists; or it waits for that of the person.
     """
-    waiting = deque(calls)
+    pending = deque(calls)
     question: ApprovalAsked | None = None
     warnings: list[str] = []
-    task.progress.next_reply()
+    task.loop_detector.begin_reply()
     try:
-        if finished is not None:
-            yield finished
-        while waiting:
-            call = waiting[0]
-            answer, has_changed = yield from run_call(host, call, waiting, task.wait)
-            task.failed = answer.name if answer.state == "failed" else ""
-            match task.progress.see(
-                call, answer, host.features.standing(), has_changed=has_changed
+        if step_finished is not None:
+            yield step_finished
+        while pending:
+            call = pending[0]
+            result, has_changed = yield from run_call(context, call, pending, task.approval_timer)
+            task.failed_tool = result.name if result.state == "failed" else ""
+            match task.loop_detector.observe(
+                call, result, context.features.state_fingerprint(), has_changed=has_changed
             ):
                 case "ask":
-                    question = _question_of_loop(call)
+                    question = _loop_question(call)
                 case "think":
                     task.must_think = True
-                    warnings.append(answer.name)
+                    warnings.append(result.name)
                 case "warn":
-                    warnings.append(answer.name)
+                    warnings.append(result.name)
     finally:
-        if waiting:
-            host.break_off(waiting)
+        if pending:
+            context.on_abandoned(pending)
     for name in warnings[:1]:
-        host.record(Context(STUCK if task.must_think else REPEATED))
+        context.record(Context(LOOP_WARNING if task.must_think else SAME_TOOL_WARNING))
         yield Warned(phrase("The model repeats {name}; it was warned.", name=name))
     return question
 
 
-def _question_of_loop(call: ToolCall) -> ApprovalAsked:
+def _loop_question(call: ToolCall) -> ApprovalAsked:
     why = phrase(
         "The model repeats {name} without getting further, so the task was stopped. Say what to do "
         "differently.",
@@ -288,19 +301,19 @@ def _question_of_loop(call: ToolCall) -> ApprovalAsked:
     return ApprovalAsked(call.id, call.name, "loop", why, "", card)
 
 
-def _may_go_on(
-    host: TurnContext, task: _Task, question: ApprovalAsked
+def _may_continue(
+    context: TurnContext, task: _Task, question: ApprovalAsked
 ) -> Generator[Event, Reply | None, bool]:
     """Ask the person whether a task that goes in circles may go on."""
     ask = phrase("The model goes in circles: nothing new came of it. Let it go on?")
-    reply = yield from task.wait.ask(replace(question, why=ask))
-    if host.stop.is_set():
+    reply = yield from task.approval_timer.ask(replace(question, why=ask))
+    if context.stop.is_set():
         raise Stopped
     if reply is None or not reply.yes:
         if reply and reply.reason.strip():
-            host.record(Context(f"The person stopped the task here: {reply.reason.strip()}"))
+            context.record(Context(f"The person stopped the task here: {reply.reason.strip()}"))
         return False
-    task.progress.forgive()
+    task.loop_detector.reset()
     return True
 
 

@@ -1,4 +1,4 @@
-"""What a turn needs of the house around it: a model to ask, and a terminal to live in."""
+"""Requirements of a turn on its surroundings: a model to ask, and a terminal to live in."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Model(Protocol):
 class Window(Protocol):
     """The model's window, as far as a turn fills it."""
 
-    def make_room(self) -> Iterator[Event]:
+    def compact_if_needed(self) -> Iterator[Event]:
         """See to it that the next request fits; tell the person of what is done for that."""
 
-    def make_room_again(self) -> Generator[Event, None, bool]:
+    def compact_after_refusal(self) -> Generator[Event, None, bool]:
         """Make room after a request was refused as too long; return whether there is more now."""
 
 
 class TurnContext(Protocol):
-    """What a turn needs of its terminal."""
+    """Everything that a turn needs of its terminal."""
 
     tools: Toolbox
     approval: Approval
@@ -61,35 +61,35 @@ class TurnContext(Protocol):
     def before_request(self) -> None:
         """Keep what the model is to be told before it is asked, and see to it that it fits."""
 
-    def request(self) -> list[Wire]:
+    def build_request(self) -> list[Wire]:
         """Return the messages of the next model call."""
 
-    def requested(self, messages: Sequence[Wire]) -> None:
+    def announce_request(self, messages: Sequence[Wire]) -> None:
         """Be told that the model is about to be asked."""
 
     def record(self, record: Record) -> None:
         """Keep *record*; it is durable on return."""
 
-    def break_off(self, calls: Iterable[ToolCall]) -> None:
-        """Be told that the turn is left while *calls* have no answer."""
+    def on_abandoned(self, calls: Iterable[ToolCall]) -> None:
+        """Called when the turn is left while *calls* have no answer."""
 
     def was_asked(self, call_id: str) -> bool:
         """Return whether the person was asked about this call before the session was left."""
 
     def before_call(self, tool: Tool, call_id: str) -> None:
-        """Be told that *tool* is about to run. Raises `UserError` when it must not."""
+        """Called before *tool* runs. Raises `UserError` when it must not."""
 
     def after_call(self, tool: Tool, call_id: str) -> None:
-        """Be told that *tool* is over; called before its answer is recorded."""
+        """Called when *tool* is over, before its answer is recorded."""
 
-    def follow(self, outcome: Outcome) -> None:
-        """Be told what came of a call in the end."""
+    def on_files_changed(self, outcome: Outcome) -> None:
+        """Called with the outcome of a call in the end."""
 
     def warnings(self) -> Sequence[Phrase]:
-        """Return what the person should see and was not told yet."""
+        """Return the warnings that the person has not seen yet."""
 
-    def finish(self, end: TurnFinished) -> None:
-        """Be told how the turn ends, before anybody sees it."""
+    def on_turn_finished(self, end: TurnFinished) -> None:
+        """Called when the turn ends, before anybody sees it."""
 
-    def spent(self) -> Phrase | None:
+    def over_budget_reason(self) -> Phrase | None:
         """Return why nothing more may be spent, or None."""

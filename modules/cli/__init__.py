@@ -1,24 +1,23 @@
 """The terminal: options, the dialogue, and `-p` for one task.
 
 - attach/       A terminal that joins a running server: the same session, in another process.
-- input/        What a person types: the prompt, keys and lines during a turn, answers to questions.
-- render/       What the terminal shows: events, cards, Markdown and the lines that change.
+- input/        Input of the person: the prompt, keys and lines during a turn, answers to questions.
+- render/       Output of the terminal: events, cards, Markdown and the lines that change.
 - api_key       Asking for the key on the first start, and keeping it where only its owner reads.
 - args          The command line: what may be said on it, and what was.
 - follow_log    `--follow`: the operations log as it grows, to be read by a person.
-- model_access  Which model is asked: that of the settings, a server on this machine, or the
-                practice model.
-- next_steps    How to go on, told to who has no dialogue: with `-p` each task is a session of its
-                own.
-- option_specs  The options as they are told of. This needs no package: the help is there on a bare
+- model_access  Choice of the model: that of the settings, a server on this machine, or the practice
+                model.
+- next_steps    Hints for who has no dialogue: with `-p` each task is a session of its own.
+- option_specs  Options as `--help` lists them. This needs no package: the help is there on a bare
                 machine.
 - print_mode    The screen of `-p`: one task without a dialogue, for a person in a hurry or for a
                 program.
 - print_task    The task of `-p`: what was typed, what was piped in, and how it is done.
 - repl          The dialogue at a terminal: a line is read, put to the terminal and its events are
                 shown.
-- start_menu    What `main.py` asks when it was started without options, and what was answered last
-                time.
-- task_changes  What a whole task did to the files, from what each of its calls did.
-- usage_errors  What of the command line was misused, in the language of the person.
+- start_menu    The questions of `main.py` when it was started without options, with the answers of
+                last time.
+- task_changes  Sum of the changes of a whole task to the files, from those of each of its calls.
+- usage_errors  Errors in the use of the command line, in the language of the person.
 """

@@ -11,15 +11,15 @@ from typing import Literal
 
 import click
 
-from modules.cli.input.startup_questions import ask, ask_whether, somebody_is_there
+from modules.cli.input.startup_questions import ask_text, ask_yes_no, is_interactive
 from modules.models.local_servers import LocalServer
 from modules.translator import Translator
 from utils.i18n import UserError, phrase
 from utils.system.shared_file import SharedFile
 
-Choice = str | LocalServer | Literal["practice"]
+KeyOrChoice = str | LocalServer | Literal["practice"]
 _KEY = "deepseek_api_key"
-_SHORTEST_KEY = 8  # a slip of the fingers is shorter
+_MIN_KEY_LENGTH = 8  # a slip of the fingers is shorter
 
 
 def no_key() -> UserError:
@@ -31,50 +31,54 @@ def no_key() -> UserError:
     )
 
 
-def ask_for_key(words: Translator, servers: Sequence[LocalServer], config: Path) -> Choice:
+def ask_for_key_or_server(
+    translator: Translator, servers: Sequence[LocalServer], config: Path
+) -> KeyOrChoice:
     """Ask for a key, offering the *servers* found on this machine and the practice model.
 
     Returns the key, which is kept in *config* if the person wants that, or what was chosen instead.
     Raises `UserError` when nobody can be asked.
     """
-    if not somebody_is_there():
+    if not is_interactive():
         raise no_key()
-    say = words.say
+    say = translator.render
     click.echo(say(phrase("Onefold has no key for DeepSeek yet (from platform.deepseek.com).")))
     for number, server in enumerate(servers, start=1):
-        found = phrase(
+        line = phrase(
             "  {number}  use {name} at {url}, model {model}",
             number=number,
             name=server.name,
             url=server.base_url,
             model=server.model,
         )
-        click.echo(say(found))
+        click.echo(say(line))
     click.echo(say(phrase("  p  look around with the practice model: no key, no network, no AI")))
-    answer = _key_or_choice(words, servers)
+    answer = _key_or_choice(translator, servers)
     if isinstance(answer, LocalServer) or answer == "practice":
         return answer
-    if ask_whether(words, phrase("Keep it in {path}, readable by you only?", path=str(config))):
+    if ask_yes_no(translator, phrase("Keep it in {path}, readable by you only?", path=str(config))):
         keep_key(answer, config)
     return answer
 
 
-def _key_or_choice(words: Translator, servers: Sequence[LocalServer]) -> Choice:
+def _key_or_choice(translator: Translator, servers: Sequence[LocalServer]) -> KeyOrChoice:
     label = phrase("Your key (it is not shown), or a choice from above")
     while True:
-        answer = ask(words, label, is_hidden=True)
+        answer = ask_text(translator, label, is_hidden=True)
         if answer.lower() == "p":
             return "practice"
         if answer.isdigit() and 1 <= int(answer) <= len(servers):
             return servers[int(answer) - 1]
-        if len(answer) >= _SHORTEST_KEY:
+        if len(answer) >= _MIN_KEY_LENGTH:
             return answer
-        click.echo(words.say(phrase("That is no key. Ctrl-C leaves.")))
+        click.echo(translator.render(phrase("That is no key. Ctrl-C leaves.")))
 
 
-def tell_of_trial(words: Translator, server: LocalServer) -> None:
+def say_server_is_tested(translator: Translator, server: LocalServer) -> None:
     """Say what is waited for: a model on a small computer may take a minute to answer."""
-    click.echo(words.say(phrase("Trying {name}: it is asked to call a tool.", name=server.name)))
+    click.echo(
+        translator.render(phrase("Trying {name}: it is asked to call a tool.", name=server.name))
+    )
 
 
 def keep_key(key: str, config: Path) -> None:

@@ -9,23 +9,23 @@ from typing import Any, Literal
 import click
 
 from modules.cli.option_specs import PROGRAM, help_text
-from modules.cli.usage_errors import OneOf, UsageCommand, Whole, misuse
+from modules.cli.usage_errors import IntegerRange, OneOf, UsageCommand, misuse
 from modules.translator import Translator
 from utils.i18n import UserError, phrase
 
-EXCLUSIVE = [
+EXCLUSIVE_PAIRS = [
     *(("--web", "--cli"), ("--web", "--attach"), ("--web", "-p"), ("--attach", "-p")),
     *(("--think", "--fast"), ("--import", "--resume"), ("--import", "--attach")),
     *(("--attach", "--log"), ("--follow", "--log"), ("--follow", "--import")),
     *(("--follow", "--web"), ("--follow", "--cli"), ("--follow", "-p"), ("--follow", "--attach")),
 ]
 """Options of which only one can be meant."""
-HOST = "127.0.0.1"
+DEFAULT_HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Args:
-    """What the command line said; None (or False) where it said nothing."""
+    """Values of the command line; None (or False) for what it did not say."""
 
     cli: bool
     web: bool
@@ -57,38 +57,38 @@ class Args:
         return self.task is not None and self.task.startswith("/")
 
 
-def parse(argv: Sequence[str], words: Translator, *, version: str) -> Args | int:
+def parse(argv: Sequence[str], translator: Translator, *, version: str) -> Args | int:
     """Return what *argv* says, or an exit code when it was answered already (``--help``).
 
     Raises `UserError` for bad usage.
     """
     command = UsageCommand(
         "onefold",
-        params=_params(words, version),
-        callback=_checked,
+        params=_click_options(translator, version),
+        callback=_build_args,
         add_help_option=False,
     )
     try:
         result: Args | int = command.main(list(argv), prog_name=PROGRAM, standalone_mode=False)
     except (click.UsageError, UserError) as error:
-        why = error.what if isinstance(error, UserError) else misuse(error, command)
+        why = error.message if isinstance(error, UserError) else misuse(error, command)
         raise UserError(phrase("{why} (--help lists the options)", why=why)) from None
-    except click.exceptions.Exit as done:
-        return done.exit_code
+    except click.exceptions.Exit as exit_request:
+        return exit_request.exit_code
     except click.Abort:  # what click makes of Ctrl-C
         raise KeyboardInterrupt from None
     return result
 
 
-def _checked(*, think: bool, fast: bool, **said: Any) -> Args:
+def _build_args(*, think: bool, fast: bool, **values: Any) -> Args:
     """Return what was said. Raises `UserError` when two options do not go together."""
-    options = Args(mode="think" if think else "fast" if fast else None, **said)
-    _check(options, {"--think": think, "--fast": fast})
+    options = Args(mode="think" if think else "fast" if fast else None, **values)
+    _refuse_exclusive(options, {"--think": think, "--fast": fast})
     return options
 
 
-def _check(options: Args, flags: Mapping[str, bool]) -> None:
-    said = {
+def _refuse_exclusive(options: Args, flags: Mapping[str, bool]) -> None:
+    given = {
         **flags,
         "--web": options.web,
         "--cli": options.cli,
@@ -99,14 +99,14 @@ def _check(options: Args, flags: Mapping[str, bool]) -> None:
         "--log": options.log,
         "--follow": options.follow,
     }
-    for one, other in EXCLUSIVE:
-        if said[one] and said[other]:
+    for one, other in EXCLUSIVE_PAIRS:
+        if given[one] and given[other]:
             raise UserError(phrase("{one} and {other} exclude each other", one=one, other=other))
-    if options.host != HOST and (options.cli or options.attach or options.task is not None):
+    if options.host != DEFAULT_HOST and (options.cli or options.attach or options.task is not None):
         raise UserError(phrase("{option} is for {other} only", option="--host", other="--web"))
 
 
-def _params(words: Translator, version: str) -> list[click.Parameter]:
+def _click_options(translator: Translator, version: str) -> list[click.Parameter]:
     """Return how each option is read; `option_table` tells of them, in the same order."""
 
     def flag(name: str) -> click.Option:
@@ -128,24 +128,24 @@ def _params(words: Translator, version: str) -> list[click.Parameter]:
         click.Option(["--model"]),
         choice("--approve", "guarded", "ask", "read-only", "all"),
         flag("--offline"),
-        click.Option(["--host"], default=HOST),
-        click.Option(["--port"], default=8765, type=Whole(0, 65_535)),
+        click.Option(["--host"], default=DEFAULT_HOST),
+        click.Option(["--port"], default=8765, type=IntegerRange(0, 65_535)),
         flag("--allow-remote"),
         choice("--async-mode", "eventlet", "threading", default="eventlet"),
         flag("--attach"),
         flag("--log"),
         flag("--follow"),
-        _answered("--version", lambda: f"Onefold {version}"),
-        _answered("--help", lambda: help_text(words)),
+        _eager_option("--version", lambda: f"Onefold {version}"),
+        _eager_option("--help", lambda: help_text(translator)),
     ]
 
 
-def _answered(name: str, text: Callable[[], str]) -> click.Option:
+def _eager_option(name: str, render: Callable[[], str]) -> click.Option:
     """Return an option that is answered at once, whatever else was said."""
 
-    def answer(context: click.Context, _option: object, asked: bool) -> None:
-        if asked:
-            click.echo(text())
+    def answer(context: click.Context, _option: object, is_given: bool) -> None:
+        if is_given:
+            click.echo(render())
             context.exit(0)
 
     return click.Option([name], is_flag=True, expose_value=False, is_eager=True, callback=answer)

@@ -16,12 +16,12 @@ from utils.system.rotated_lines import LineFollower
 from utils.system.streams import print_error
 from utils.text.clean import clean
 
-LAST = 50
+LINES_FROM_BEFORE = 50
 """Lines from before that are shown first."""
-_LONGEST = 200
-_GLANCE_SECONDS = 0.2
+_MAX_CHARACTERS = 200
+_POLL_SECONDS = 0.2
 _MARKS = {"done": "✓", "failed": "✗", "refused": "⊘", "stopped": "■"}
-_CHANGED = {
+_CHANGE_LABELS = {
     "created": phrase("created"),
     "modified": phrase("modified"),
     "deleted": phrase("deleted"),
@@ -29,35 +29,37 @@ _CHANGED = {
 }
 
 
-def follow(path: Path, words: Translator) -> None:
+def follow(path: Path, translator: Translator) -> None:
     """Print what the log *path* tells, and goes on to tell, until Ctrl-C."""
     if not path.exists():
-        print_error(words.say(phrase("Waiting for {path}; --log writes it.", path=str(path))))
-    with closing(LineFollower(path, last=LAST)) as follower:
+        print_error(
+            translator.render(phrase("Waiting for {path}; --log writes it.", path=str(path)))
+        )
+    with closing(LineFollower(path, last=LINES_FROM_BEFORE)) as follower:
         while True:
             lines = follower.read()
             for line in lines:
-                sys.stdout.write(f"{readable(line, words)}\n")
+                sys.stdout.write(f"{readable(line, translator)}\n")
             sys.stdout.flush()
             if not lines:
-                time.sleep(_GLANCE_SECONDS)
+                time.sleep(_POLL_SECONDS)
 
 
-def readable(line: bytes, words: Translator) -> str:
+def readable(line: bytes, translator: Translator) -> str:
     """Return one line of the log on one line for people; what is none of ours says so."""
     try:
         entry = json.loads(line)
         when, session = str(entry["time"])[11:19], str(entry["session"])[-4:] or "-"
-        said = words.say(_told(str(entry["kind"]), entry))
+        description = translator.render(_describe_entry(str(entry["kind"]), entry))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return words.say(phrase("(a line that cannot be read)"))
-    return clean(f"{when} {session} {said}").replace("\n", " ")
+        return translator.render(phrase("(a line that cannot be read)"))
+    return clean(f"{when} {session} {description}").replace("\n", " ")
 
 
-def _told(kind: str, entry: Mapping[str, Any]) -> Text:  # noqa: C901 - one case for each kind
+def _describe_entry(kind: str, entry: Mapping[str, Any]) -> Text:  # noqa: C901 - one case for each kind
     match kind:
         case "turn":
-            return phrase("▶ turn {n}: {text}", n=entry["turn"], text=_short(entry["text"]))
+            return phrase("▶ turn {n}: {text}", n=entry["turn"], text=_one_line(entry["text"]))
         case "request":
             text = phrase(
                 "→ request to {model}: messages: {n}", model=entry["model"], n=entry["messages"]
@@ -65,8 +67,10 @@ def _told(kind: str, entry: Mapping[str, Any]) -> Text:  # noqa: C901 - one case
             return phrase("{text}, thinking", text=text) if entry["thinks"] else text
         case "reply":
             calls = ", ".join(call["name"] for call in entry["calls"])
-            said = " ".join(filter(None, [_short(entry["text"]), f"⇒ {calls}" if calls else ""]))
-            return f"← {said}"
+            summary = " ".join(
+                filter(None, [_one_line(entry["text"]), f"⇒ {calls}" if calls else ""])
+            )
+            return f"← {summary}"
         case "call":
             values = ", ".join(f"{k}={_value(v)}" for k, v in entry["arguments"].items())
             return f"· {entry['name']} {values}"
@@ -76,11 +80,11 @@ def _told(kind: str, entry: Mapping[str, Any]) -> Text:  # noqa: C901 - one case
             return _approval(entry)
         case "answer":
             seconds = f"{entry['seconds']:.1f} s"
-            return f"{_MARKS[entry['state']]} {entry['name']} {seconds}: {_short(entry['text'])}"
+            return f"{_MARKS[entry['state']]} {entry['name']} {seconds}: {_one_line(entry['text'])}"
         case "change":
             new = f" → {entry['to']}" if "to" in entry else ""
             return phrase("± {path}: {change}", path=f"{entry['path']}{new}",
-                          change=_CHANGED[entry["change"]])  # fmt: skip
+                          change=_CHANGE_LABELS[entry["change"]])  # fmt: skip
         case "command":
             return f"/ {entry['command']} {'✓' if entry['ok'] else '✗'}"
         case "retry" | "warning":
@@ -88,8 +92,8 @@ def _told(kind: str, entry: Mapping[str, Any]) -> Text:  # noqa: C901 - one case
         case "info":
             return str(entry["what"])
         case "end":
-            said = " ".join(filter(None, [entry["detail"], entry.get("still_open", "")]))
-            return f"■ {entry['why']} {entry['seconds']:.1f} s {said}".rstrip()
+            summary = " ".join(filter(None, [entry["detail"], entry.get("still_open", "")]))
+            return f"■ {entry['why']} {entry['seconds']:.1f} s {summary}".rstrip()
         case _:
             return json.dumps(entry, ensure_ascii=False)
 
@@ -106,10 +110,10 @@ def _approval(entry: Mapping[str, Any]) -> Phrase:
 
 
 def _value(value: Any) -> str:
-    return _short(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return _one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def _short(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return *text* on one line that cannot drive a terminal, cut where it is long."""
-    line = " ".join(clean(text[: 10 * _LONGEST]).split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+    line = " ".join(clean(text[: 10 * _MAX_CHARACTERS]).split())
+    return line if len(line) <= _MAX_CHARACTERS else f"{line[: _MAX_CHARACTERS - 1]}…"

@@ -1,4 +1,4 @@
-"""How to go on, told to who has no dialogue: with `-p` each task is a session of its own."""
+"""Hints for who has no dialogue: with `-p` each task is a session of its own."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from core.feature import Command
 
 
-def hint_for(opening: str, commands: Mapping[str, Command]) -> Phrase | None:
-    """Return what to add to the answer to the command that a session began with, its *opening*."""
-    name, _, rest = opening.strip().partition(" ")
+def hint_for(first_line: str, commands: Mapping[str, Command]) -> Phrase | None:
+    """Return the hint for the command *first_line* that a session began with, None for no hint."""
+    name, _, argument = first_line.strip().partition(" ")
     if name not in commands:
         return None
     spec = commands[name].spec
@@ -22,7 +22,7 @@ def hint_for(opening: str, commands: Mapping[str, Command]) -> Phrase | None:
             "This -p is a session of its own; for the last one: --resume -p {command}",
             command=name,
         )
-    if not spec.option or (spec.shows_alone and not rest):
+    if not spec.option or (spec.shows_alone and not argument):
         return None
     return phrase(
         "This holds for one -p only; for the next task put {option} before it.", option=spec.option

@@ -1,4 +1,4 @@
-"""The options as they are told of. This needs no package: the help is there on a bare machine."""
+"""Options as `--help` lists them. This needs no package: the help is there on a bare machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
-from utils.text.fold import folded
+from utils.text.fold import wrapped
 
 PROGRAM = "python3 main.py"
 _HELP_COLUMN = 34
@@ -82,23 +82,25 @@ OPTIONS = (
 )
 
 
-def help_text(words: Translator) -> str:
+def help_text(translator: Translator) -> str:
     """Return what `--help` says, in rows that fit the terminal."""
     import shutil  # only here: every start reads this file
 
     width = max(min(shutil.get_terminal_size().columns, 80) - 2, 50)
-    about = words.say(phrase("An agent that works inside one project folder."))
-    usage = f"{words.say(phrase('Usage: '))}{PROGRAM} {words.say(phrase('[OPTIONS]'))}"
-    options = [row for option in OPTIONS for row in _rows(option, words, width)]
-    return "\n".join([usage, "", f"  {about}", "", words.say(phrase("Options:")), *options])
+    about = translator.render(phrase("An agent that works inside one project folder."))
+    usage = (
+        f"{translator.render(phrase('Usage: '))}{PROGRAM} {translator.render(phrase('[OPTIONS]'))}"
+    )
+    options = [row for option in OPTIONS for row in _rows(option, translator, width)]
+    return "\n".join([usage, "", f"  {about}", "", translator.render(phrase("Options:")), *options])
 
 
-def _rows(option: OptionSpec, words: Translator, width: int) -> Iterator[str]:
+def _rows(option: OptionSpec, translator: Translator, width: int) -> Iterator[str]:
     """Yield the head of *option* and, beside it or below, what it is for."""
     head = f"  {option.head:{_HELP_COLUMN - 2}}"
     if len(option.head) > _HELP_COLUMN - 4:
         yield head.rstrip()
         head = " " * _HELP_COLUMN
-    for line in folded(words.say(option.help), width - _HELP_COLUMN):
+    for line in wrapped(translator.render(option.help), width - _HELP_COLUMN):
         yield f"{head}{line}"
         head = " " * _HELP_COLUMN

@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
 
 from core.cards import Card, TextCard
-from core.conversation.messages import AnswerState
+from core.conversation.messages import ResultState
 from core.events import (
     ApprovalAsked,
     CallDrafted,
@@ -37,8 +37,8 @@ from core.events import (
 )
 from modules.cli.next_steps import hint_at_the_limit, hint_for
 from modules.cli.render.call_titles import CallTitles
-from modules.cli.render.plain_cards import card_text, given
-from modules.cli.task_changes import Changes
+from modules.cli.render.plain_cards import card_text, picture_phrase
+from modules.cli.task_changes import TaskChanges
 from modules.translator import Translator
 from utils.i18n import Phrase, Text, phrase
 from utils.llm.completion import Usage
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from core.feature import Command
     from core.tools import Toolbox
 
-Output = Literal["text", "json", "stream-json"]
+OutputFormat = Literal["text", "json", "stream-json"]
 Status = Literal["done", "error", "stopped", "step_limit", "budget", "refused"]
 
 EXIT_CODES: dict[Status, int] = {
@@ -61,7 +61,7 @@ EXIT_CODES: dict[Status, int] = {
     "stopped": 130,
 }
 BAD_USAGE = 2
-MARKS: dict[AnswerState, str] = {"done": "✓", "failed": "✗", "refused": "⊘", "stopped": "■"}
+MARKS: dict[ResultState, str] = {"done": "✓", "failed": "✗", "refused": "⊘", "stopped": "■"}
 _UNPRINTABLE = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -69,42 +69,42 @@ class PlainScreen:
     """Shows a turn as plain text, as one JSON object or as one JSON line per event.
 
     Text goes to *out* when all is known, and what happens meanwhile to *err*, if that is a
-    terminal. The JSON object is documented in `result`. *opening* is what a new session begins
+    terminal. The JSON object is documented in `result`. *first_line* is what a new session begins
     with, "" where an old one goes on.
     """
 
     def __init__(
         self,
-        output: Output,
+        output: OutputFormat,
         out: TextIO,
         err: TextIO,
-        words: Translator,
+        translator: Translator,
         *,
         project: str = "",
-        opening: str = "",
+        first_line: str = "",
     ) -> None:
         self._output = output
         self._out: TextIO | None = out
         self._err = err
-        self._words = words
+        self._translator = translator
         self._project = project
-        self._opening = opening
-        self._texts: list[str] = []
-        self._kept_texts = 0
+        self._first_line = first_line
+        self._text_parts: list[str] = []
+        self._parts_before_step = 0
         self._steps = 0
         self._usage = Usage()
-        self._changes = Changes()
+        self._changes = TaskChanges()
         self._status: Status = "done"
-        self._call: Text = ""
+        self._call_title: Text = ""
         self._refused: tuple[Text, Text] | None = None
-        self._is_loss = False
-        self._put_back: list[Text] = []
+        self._is_loss_question = False
+        self._reverted: list[Text] = []
         self._was_asked = False
-        self._is_misused = False
+        self._is_usage_error = False
         self._error: Text = ""
         self._card: Card | None = None
         self._hint: Phrase | None = None
-        self._lost: OutputLost | None = None
+        self._output_error: OutputLost | None = None
         self._titles = CallTitles()
         self._commands: Mapping[str, Command] = {}
         self.has_begun = False
@@ -114,39 +114,42 @@ class PlainScreen:
         """Take note of *event*, and print it where the output is a stream."""
         self.has_begun = True
         if self._output == "stream-json":
-            self._print_json({"type": type(event).__name__, **self._said(event)})
+            self._print_json({"type": type(event).__name__, **self._to_json(event)})
         match event:
             case StepStarted():
                 self._steps += 1
-                self._kept_texts = len(self._texts)
+                self._parts_before_step = len(self._text_parts)
             case TextDelta():
-                self._texts.append(event.text)
+                self._text_parts.append(event.text)
             case Retrying():
-                del self._texts[self._kept_texts :]
-                self._tell(event.reason)
+                del self._text_parts[self._parts_before_step :]
+                self._say(event.reason)
             case StepFinished():
                 self._usage += event.usage
             case ToolStarted():
-                self._texts.clear()
-                self._kept_texts = 0
-                self._call, self._is_loss = self._titles.title(event.name, event.arguments), False
+                self._text_parts.clear()
+                self._parts_before_step = 0
+                self._call_title, self._is_loss_question = (
+                    self._titles.title(event.name, event.arguments),
+                    False,
+                )
             case ToolFinished():
-                self._finish_tool(event)
-            case Warned() if self._is_loss:
-                said = phrase("{call}: {what}", call=self._call, what=event.what)
-                self._put_back.append(said)
-                self._is_loss = False
+                self._on_tool_end(event)
+            case Warned() if self._is_loss_question:
+                message = phrase("{call}: {what}", call=self._call_title, what=event.what)
+                self._reverted.append(message)
+                self._is_loss_question = False
             case Warned() | Informed():
-                self._tell(event.what)
+                self._say(event.what)
             case CommandAnswered():
-                self._take_card(event)
+                self._on_command(event)
             case TurnFinished():
-                self._end(event)
+                self._on_turn_end(event)
             case ApprovalAsked(risk=risk):
-                self._was_asked, self._is_loss = True, risk == "loss"
+                self._was_asked, self._is_loss_question = True, risk == "loss"
             case TurnStarted(pictures=pictures):
                 for picture in pictures:
-                    self._tell(given(picture))
+                    self._say(picture_phrase(picture))
             case (
                 ThinkingDelta() | ThinkingFinished() | CallDrafted() | ThoughtKept() | ToolOutput()
             ):
@@ -158,10 +161,10 @@ class PlainScreen:
         """Take note of what there is in the session that is going to be shown."""
         self._titles, self._commands = CallTitles(tools.specs), commands
 
-    def fail(self, what: Text) -> None:
+    def fail(self, message: Text) -> None:
         """Take note of a failure outside the turn; `finish` then tells it."""
         self._status = "error"
-        self._error = what
+        self._error = message
 
     def finish(self, session: str = "") -> int:
         """Print what is still to be said about the task; return the exit code.
@@ -177,9 +180,9 @@ class PlainScreen:
                 self._print_json({"type": "Result", **self.result(session)})
             case _:
                 assert_never(self._output)
-        if self._lost:
-            raise self._lost
-        return BAD_USAGE if self._is_misused else EXIT_CODES[self.status]
+        if self._output_error:
+            raise self._output_error
+        return BAD_USAGE if self._is_usage_error else EXIT_CODES[self.status]
 
     @property
     def status(self) -> Status:
@@ -198,20 +201,20 @@ class PlainScreen:
             "status": self.status,
             "answer": self._answer(),
             "steps": self._steps,
-            "usage": self._said(self._usage),
+            "usage": self._to_json(self._usage),
             "files": self._changes.to_json(),
-            "error": self._what_is_wrong() or None,
+            "error": self._error_text() or None,
         }
         if self._card:
-            result["card"] = self._said(self._card)
+            result["card"] = self._to_json(self._card)
         return result
 
     def _answer(self) -> str:
         if self._card:
-            return card_text(self._card, self._words)
-        return "".join(self._texts).strip()
+            return card_text(self._card, self._translator)
+        return "".join(self._text_parts).strip()
 
-    def _what_is_wrong(self) -> str:
+    def _error_text(self) -> str:
         """Return what was put back after a loss, and the failure, or why the first call that was
         refused was."""
         error = self._error
@@ -219,63 +222,63 @@ class PlainScreen:
             call, why = self._refused
             if why:
                 error = phrase("Refused: {call}: {why}", call=call, why=why)
-            elif not self._put_back:
+            elif not self._reverted:
                 error = phrase("Refused: {call}", call=call)
-        return " ".join(filter(None, map(self._words.say, [*self._put_back, error])))
+        return " ".join(filter(None, map(self._translator.render, [*self._reverted, error])))
 
-    def _take_card(self, event: CommandAnswered) -> None:
-        self._hint = hint_for(self._opening, self._commands)
+    def _on_command(self, event: CommandAnswered) -> None:
+        self._hint = hint_for(self._first_line, self._commands)
         self._changes.add(event.changes)
         if event.ok:
             self._card = event.card
         else:
-            self.fail(card_text(event.card, self._words) if event.card else event.command)
-            self._is_misused = True
+            self.fail(card_text(event.card, self._translator) if event.card else event.command)
+            self._is_usage_error = True
 
-    def _end(self, event: TurnFinished) -> None:
+    def _on_turn_end(self, event: TurnFinished) -> None:
         if event.still_open:
-            self._tell(event.still_open)
+            self._say(event.still_open)
         self._hint = hint_at_the_limit() if event.why == "step_limit" else None
         self._status = "error" if event.why == "interrupted" else event.why
         self._error = event.detail or ""
         self._usage = event.usage  # with that of replies which came to nothing
 
-    def _finish_tool(self, event: ToolFinished) -> None:
+    def _on_tool_end(self, event: ToolFinished) -> None:
         self._changes.add(event.changes)
         if event.state == "refused":
             why = event.card.body if isinstance(event.card, TextCard) else ""
-            self._refused = self._refused or (self._call, why)
+            self._refused = self._refused or (self._call_title, why)
         self._progress(f"{MARKS[event.state]} {visible(event.name)}  {event.seconds:.1f} s")
 
     def _finish_text(self) -> None:
-        answer, wrong = clean(self._answer()), self._what_is_wrong()
+        answer, error = clean(self._answer()), self._error_text()
         if answer:
             self._print(answer)
-        if wrong:
-            self._complain(clean(wrong))
+        if error:
+            self._print_error(clean(error))
         if self._was_asked and self.status == "refused":
             refused = phrase("Something was refused for want of approval; see --approve.")
-            self._complain(self._words.say(refused))
+            self._print_error(self._translator.render(refused))
         if self._hint:
-            self._complain(self._words.say(self._hint))
+            self._print_error(self._translator.render(self._hint))
 
-    def _said(self, value: Any) -> Any:
+    def _to_json(self, value: Any) -> Any:
         """Return *value* as plain JSON, its phrases said in the person's language."""
         if isinstance(value, Phrase):
-            return self._words.say(value)
+            return self._translator.render(value)
         if is_dataclass(value):
-            return {f.name: self._said(getattr(value, f.name)) for f in fields(value)}
+            return {f.name: self._to_json(getattr(value, f.name)) for f in fields(value)}
         if isinstance(value, dict):
-            return {key: self._said(item) for key, item in value.items()}
+            return {key: self._to_json(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self._said(item) for item in value]
+            return [self._to_json(item) for item in value]
         return value
 
     # --- writing ---------------------------------------------------------------------------------
 
     def _print_json(self, value: dict[str, Any]) -> None:
         text = json.dumps(value, ensure_ascii=False)
-        self._print(_UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        self._print(_UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
     def _print(self, text: str) -> None:
         """Print *text* and flush; a reader that went away is no error."""
@@ -283,18 +286,18 @@ class PlainScreen:
             return
         try:
             _write(self._out, text)
-        except OutputLost as lost:
+        except OutputLost as error:
             self._out = None
-            self._lost = None if lost.is_unread else lost
+            self._output_error = None if error.is_broken_pipe else error
 
-    def _tell(self, what: Text) -> None:
-        self._progress(self._words.say(what))
+    def _say(self, message: Text) -> None:
+        self._progress(self._translator.render(message))
 
     def _progress(self, line: str) -> None:
         if self._output == "text" and self._err.isatty():
-            self._complain(clean(line))
+            self._print_error(clean(line))
 
-    def _complain(self, line: str) -> None:
+    def _print_error(self, line: str) -> None:
         with suppress(OutputLost):  # nobody listens
             _write(self._err, line)
 

@@ -13,62 +13,62 @@ from core.main_terminal import MainTerminal
 from modules.cli.print_mode import PlainScreen
 from utils.i18n import Phrase, UserError, phrase
 from utils.logger import FailureLog
-from utils.system.interrupts import stopping
+from utils.system.interrupts import stopping_on_signals
 
-PATIENCE = 3.0
+PIPE_WAIT_SECONDS = 3.0
 """Seconds to wait for the first byte of a pipe that nobody may ever write to."""
 
 
-def read_task(said: str, warn: Callable[[Phrase], None]) -> str:
-    """Return the task: *said*, with what standard input has piped in behind it.
+def read_task(typed: str, warn: Callable[[Phrase], None]) -> str:
+    """Return the task: *typed*, with what standard input has piped in behind it.
 
     "-" means standard input alone. Raises `UserError` when there is no task.
     """
-    is_all = said == "-"
-    piped = "" if said.startswith("/") else _piped(is_wanted=is_all, warn=warn)
-    task = piped.strip() if is_all else "\n\n".join(filter(None, [said.strip(), piped.rstrip()]))
+    is_all = typed == "-"
+    piped = "" if typed.startswith("/") else _piped_input(is_wanted=is_all, warn=warn)
+    task = piped.strip() if is_all else "\n\n".join(filter(None, [typed.strip(), piped.rstrip()]))
     if not task:
         raise UserError(phrase("There is no task: say one after -p, or pipe one in."))
     return task
 
 
 def run_task(
-    terminal: MainTerminal, task: str, screen: PlainScreen, failures: FailureLog, said: str = ""
+    terminal: MainTerminal, task: str, screen: PlainScreen, failures: FailureLog, typed: str = ""
 ) -> int:
     """Do *task* and print what *screen* is to print; return the exit code.
 
-    *said* is what of it the person typed, which may name pictures. Raises `UserError` when nothing
+    *typed* is what of it the person typed, which may name pictures. Raises `UserError` when nothing
     of it could be begun, as with any bad setting.
     """
     screen.learn(terminal.tools, terminal.commands)
-    turn = terminal.ask(task, terminal.pictures_in(said))
-    with stopping(terminal.stop.set):
+    turn = terminal.run_line(task, terminal.load_pictures(typed))
+    with stopping_on_signals(terminal.stop.set):
         try:
             drive(turn, screen.show)
         except UserError as problem:
             if not screen.has_begun:
                 raise
-            screen.fail(problem.what)
+            screen.fail(problem.message)
         except Exception as error:  # noqa: BLE001 - ours; the one place of this screen to log it
-            screen.fail(failures.keep(error))
+            screen.fail(failures.log(error))
     return screen.finish(terminal.session)
 
 
-def _piped(*, is_wanted: bool, warn: Callable[[Phrase], None]) -> str:
+def _piped_input(*, is_wanted: bool, warn: Callable[[Phrase], None]) -> str:
     try:
         descriptor = sys.stdin.fileno()
         kind = os.fstat(descriptor).st_mode
     except (OSError, ValueError, AttributeError):  # closed, or none at all
         return ""
     if is_wanted or stat.S_ISREG(kind):
-        return _read()
+        return _read_stdin()
     if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)):
         return ""
-    if not select.select([descriptor], [], [], PATIENCE)[0]:
+    if not select.select([descriptor], [], [], PIPE_WAIT_SECONDS)[0]:
         warn(phrase("Nothing came on standard input; going on without it."))
         return ""
-    return _read()
+    return _read_stdin()
 
 
-def _read() -> str:
+def _read_stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "replace")

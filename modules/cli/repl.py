@@ -15,14 +15,14 @@ from core.events import CommandAnswered, Event, Reply, TurnStarted
 from core.feature import name_of
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
-from modules.cli.input.keyboard import TypedAhead, quiet
+from modules.cli.input.keyboard import TypedAhead, no_echo
 from modules.cli.input.pending_lines import PendingLines
-from modules.cli.input.startup_questions import somebody_is_there
+from modules.cli.input.startup_questions import is_interactive
 from modules.cli.input.typeahead import TypeAheadListener
 from modules.translator import Translator
 from utils.i18n import Text, UserError, phrase
 from utils.logger import FailureLog
-from utils.system.interrupts import stopping
+from utils.system.interrupts import stopping_on_signals
 from utils.system.own_command import own_command
 from utils.system.streams import OutputLost
 from utils.text.clean import clean
@@ -30,41 +30,43 @@ from utils.text.clean import clean
 if TYPE_CHECKING:
     from modules.cli.render.screen import CliScreen
 
-LEAVING = ("exit", "quit")
+EXIT_WORDS = ("exit", "quit")
 
 
-def run_dialogue(
+def run_repl(
     terminal: MainTerminal,
-    words: Translator,
+    translator: Translator,
     *,
     history_file: Path,
     failures: FailureLog,
     header: Sequence[Text] = (),
-    start: Sequence[str] = ("--cli",),
+    start_options: Sequence[str] = ("--cli",),
     warm: Callable[[], None] = lambda: None,
 ) -> int:
     """Talk until the person leaves; return the exit code of the program.
 
     *header* is shown below the greeting, a line each; *failures* is where an error of ours is told
-    in full; *start* are the options that lead to this project again; *warm* loads what the first
-    task will need, in a thread, once the prompt is there.
+    in full; *start_options* are the options that lead to this project again; *warm* loads what the
+    first task will need, in a thread, once the prompt is there.
     """
-    ahead = TypedAhead()
-    dialogue = Repl(terminal, words, failures, ahead, start)
+    typed_ahead = TypedAhead()
+    repl = Repl(terminal, translator, failures, typed_ahead, start_options)
     try:
-        if somebody_is_there():
+        if is_interactive():
             from modules.cli.render.greeting import greet
 
             terminal.offers_sessions = True
-            with quiet(sys.stdin.fileno(), ahead):
-                greet(terminal, words, header)
-                return dialogue.run(_typed(terminal, words, history_file, ahead, warm))
-        return dialogue.run(_piped())
+            with no_echo(sys.stdin.fileno(), typed_ahead):
+                greet(terminal, translator, header)
+                return repl.run(
+                    _lines_from_prompt(terminal, translator, history_file, typed_ahead, warm)
+                )
+        return repl.run(_lines_from_stdin())
     except KeyboardInterrupt:
         return 130
 
 
-class _Ending(Exception):
+class _EndAtQuestion(Exception):
     """The program is asked to end at a question about a call, which is asked again later."""
 
 
@@ -74,55 +76,55 @@ class Repl:
     def __init__(
         self,
         terminal: MainTerminal,
-        words: Translator,
+        translator: Translator,
         failures: FailureLog,
-        ahead: TypedAhead,
-        start: Sequence[str],
+        typed_ahead: TypedAhead,
+        start_options: Sequence[str],
     ) -> None:
         self._terminal = terminal
-        self._words = words
+        self._translator = translator
         self._failures = failures
-        self._ahead = ahead
-        self._start = start
-        self._queued = PendingLines(terminal)
+        self._typed_ahead = typed_ahead
+        self._start_options = start_options
+        self._queue = PendingLines(terminal)
         self._line = ""
         self._screen: CliScreen | None = None
         self._effect = ""
         self._signal = 0
-        """What has asked the program to end; 0 for nothing."""
+        """The signal that has asked the program to end; 0 for none."""
 
     def run(self, lines: Iterator[str]) -> int:
-        self._enter()
+        self._open_session()
         for line in lines if not self._signal else ():
             text = line.strip()
-            if text in LEAVING:
+            if text in EXIT_WORDS:
                 break
             if text:
                 self._line = text
-                self._turn(self._terminal.ask(text, queued=self._queued.ids_of(text)))
+                self._run_turn(self._terminal.run_line(text, queued=self._queue.ids_of(text)))
             if self._effect == "exit":
                 break
             if self._effect == "session":
-                self._queued.enter()
+                self._queue.enter()
                 if self._terminal.history.records:
-                    self._enter()
+                    self._open_session()
             if self._signal:
                 break
         if self._signal != signal.SIGHUP:  # which says that the terminal went away
             self._say_goodbye()
         return 128 + self._signal if self._signal else 0
 
-    def _enter(self) -> None:
+    def _open_session(self) -> None:
         """Show where the session is, and ask again what was asked when it was left."""
-        goes_on = self._terminal.is_asking and somebody_is_there()
+        has_open_question = self._terminal.has_open_question and is_interactive()
         if self._terminal.history.records:
-            self._recall(is_open=goes_on)
-        if goes_on:
+            self._show_last_turn(is_open=has_open_question)
+        if has_open_question:
             self._line = ""
-            self._turn(self._terminal.go_on())
-        self._restore_queued()
+            self._run_turn(self._terminal.resume_turn())
+        self._restore_queue()
 
-    def _turn(self, turn: Turn) -> None:
+    def _run_turn(self, turn: Turn) -> None:
         """Show what comes of *turn*; an error ends this turn only."""
         from core.loop.turn import drive
 
@@ -130,25 +132,25 @@ class Repl:
         self._effect = ""
         stop = self._terminal.stop
         with ExitStack() as stack:
-            stack.enter_context(stopping(stop.set, note=self._note_signal))
-            stack.enter_context(stop.calling(screen.stopping))
-            if self._ahead.was_interrupted():
+            stack.enter_context(stopping_on_signals(stop.set, on_signal=self._note_signal))
+            stack.enter_context(stop.on_stop(screen.show_stopping))
+            if self._typed_ahead.take_interrupt():
                 stop.set()
             stack.enter_context(screen.turn())
-            if somebody_is_there():  # else lines are read as they come
-                stack.enter_context(self._beside(screen).listening())
+            if is_interactive():  # else lines are read as they come
+                stack.enter_context(self._typeahead_listener(screen).listening())
             try:
                 drive(turn, self._show)
-            except _Ending:
+            except _EndAtQuestion:
                 pass
             except UserError as problem:
-                screen.say(problem.what, "red")
+                screen.say(problem.message, "red")
             except OutputLost:
                 raise  # nothing can be said any more
             except Exception as error:  # noqa: BLE001 - ours; the one place of this screen to log it
-                screen.say(self._failures.keep(error), "red")
-        if stop.is_set() and self._ahead.hold():
-            self._queued.seen()
+                screen.say(self._failures.log(error), "red")
+        if stop.is_set() and self._typed_ahead.return_to_draft():
+            self._queue.seen()
             self._say_unsent()
 
     def _note_signal(self, number: int) -> None:
@@ -156,7 +158,7 @@ class Repl:
         if number != signal.SIGINT:
             self._signal = number
 
-    def _beside(self, screen: CliScreen) -> TypeAheadListener:
+    def _typeahead_listener(self, screen: CliScreen) -> TypeAheadListener:
         """Return what runs the commands that are typed while a turn runs and need not wait."""
         terminal = self._terminal
 
@@ -165,63 +167,63 @@ class Repl:
                 terminal.stop.set()
                 return
             try:
-                screen.beside(line, terminal.beside(line))
+                screen.show_meanwhile(line, terminal.run_concurrently(line))
             except Exception as error:  # noqa: BLE001 - ours; the turn goes on
-                screen.say(self._failures.keep(error), "red")
+                screen.say(self._failures.log(error), "red")
 
         return TypeAheadListener(
             sys.stdin.fileno(),
-            self._ahead,
+            self._typed_ahead,
             may_listen=lambda: not screen.is_asking,
             is_wanted=lambda line: terminal.is_in_turn and is_command(line),
             run=run,
-            show=screen.typing,
-            keep=self._queued.add,
+            show=screen.show_typed,
+            keep=self._queue.add,
         )
 
-    def _restore_queued(self) -> None:
+    def _restore_queue(self) -> None:
         """Put what was entered during a turn, and never sent, before the person again."""
-        if somebody_is_there() and (typed := self._queued.restored()):
+        if is_interactive() and (keys := self._queue.restored()):
             self._say_unsent()
-            self._ahead.add(typed)
+            self._typed_ahead.add(keys)
 
     def _say_unsent(self) -> None:
-        waiting = phrase("Typed while a task ran, and never sent: Enter sends it now.")
-        self._make_screen().say(waiting, "yellow")
+        notice = phrase("Typed while a task ran, and never sent: Enter sends it now.")
+        self._make_screen().say(notice, "yellow")
 
-    def _recall(self, *, is_open: bool) -> None:
+    def _show_last_turn(self, *, is_open: bool) -> None:
         """Show the last turn of the session that goes on."""
-        from core.conversation.transcript import retold
+        from core.conversation.transcript import replay_events
 
         last: list[Event] = []
         terminal = self._terminal
         seconds = terminal.store.seconds(terminal.session)
-        for event in retold(terminal.history.records, seconds, is_open=is_open):
+        for event in replay_events(terminal.history.records, seconds, is_open=is_open):
             if isinstance(event, TurnStarted):
                 last = []
             last.append(event)
-        self._make_screen().recall(last)
+        self._make_screen().replay(last)
 
     def _make_screen(self) -> CliScreen:
         if self._screen is None:
-            self._screen = make_screen(self._terminal, self._words, self._ahead)
+            self._screen = make_screen(self._terminal, self._translator, self._typed_ahead)
         return self._screen
 
     def _show(self, event: Event) -> Reply | None:
         if isinstance(event, CommandAnswered):
             self._effect = event.effect
         if isinstance(event, CommandAnswered | TurnStarted):
-            self._queued.sent(self._line)
+            self._queue.sent(self._line)
         reply = self._make_screen().show(event)
-        if self._signal and reply is None and self._terminal.history.asked:
-            raise _Ending
+        if self._signal and reply is None and self._terminal.history.unanswered_calls:
+            raise _EndAtQuestion
         return reply
 
     def _say_goodbye(self) -> None:
         if self._terminal.session and sys.stdout.isatty():
-            command = own_command(*self._start, "--resume", self._terminal.session)
-            again = phrase("Go on with it later: {command}", command=command)
-            sys.stdout.write(f"{clean(self._words.say(again))}\n")
+            command = own_command(*self._start_options, "--resume", self._terminal.session)
+            notice = phrase("Go on with it later: {command}", command=command)
+            sys.stdout.write(f"{clean(self._translator.render(notice))}\n")
 
 
 def is_command(line: str) -> bool:
@@ -229,44 +231,46 @@ def is_command(line: str) -> bool:
     return line.startswith("/") and "/" not in line.split(maxsplit=1)[0][1:]
 
 
-def make_screen(terminal: MainTerminal, words: Translator, ahead: TypedAhead) -> CliScreen:
-    from modules.cli.input.approval_input import Keyboard
+def make_screen(
+    terminal: MainTerminal, translator: Translator, typed_ahead: TypedAhead
+) -> CliScreen:
+    from modules.cli.input.approval_input import KeyboardApprover
     from modules.cli.render.call_titles import CallTitles
     from modules.cli.render.screen import CliScreen
     from modules.cli.render.theme import make_console
 
     keyboard = None
-    if somebody_is_there():
-        keyboard = Keyboard(sys.stdin.fileno(), terminal.stop, words, ahead)
+    if is_interactive():
+        keyboard = KeyboardApprover(sys.stdin.fileno(), terminal.stop, translator, typed_ahead)
     screen = CliScreen(
         make_console(),
-        words,
+        translator,
         CallTitles(terminal.tools.specs),
-        asker=keyboard,
+        approver=keyboard,
         is_practice=lambda: terminal.is_practice,
     )
-    ahead.away, ahead.show_all = screen.away, screen.show_all
+    typed_ahead.leave_screen, typed_ahead.show_all = screen.without_live_lines, screen.show_all
     return screen
 
 
-def _piped() -> Iterator[str]:
+def _lines_from_stdin() -> Iterator[str]:
     """Yield the lines of a standard input at which nobody sits."""
     while line := sys.stdin.readline():
         yield line
 
 
-def _typed(
+def _lines_from_prompt(
     terminal: MainTerminal,
-    words: Translator,
+    translator: Translator,
     history_file: Path,
-    ahead: TypedAhead,
+    typed_ahead: TypedAhead,
     warm: Callable[[], None],
 ) -> Iterator[str]:
     """Yield what the person types until they leave."""
-    from modules.cli.input.input_history import typed_before
+    from modules.cli.input.input_history import open_history
     from modules.cli.input.line_completion import LineCompleter
     from modules.cli.input.prompt import Prompt
-    from modules.cli.input.status_line import standing_of
+    from modules.cli.input.status_line import status_line_of
 
     def warm_up() -> None:
         import rich.syntax  # noqa: F401
@@ -279,11 +283,11 @@ def _typed(
         threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
 
     prompt = Prompt(
-        words,
-        LineCompleter(terminal.commands, terminal.files, words),
-        lambda: standing_of(terminal, words),
-        typed_before(history_file, terminal.blind),
-        ahead=ahead,
+        translator,
+        LineCompleter(terminal.commands, terminal.list_paths, translator),
+        lambda: status_line_of(terminal, translator),
+        open_history(history_file, terminal.redact),
+        typed_ahead=typed_ahead,
         when_shown=in_background,
     )
     while (text := prompt.read()) is not None:

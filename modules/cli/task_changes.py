@@ -1,4 +1,4 @@
-"""What a whole task did to the files, from what each of its calls did."""
+"""Sum of the changes of a whole task to the files, from those of each of its calls."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, assert_never
 from core.cards import Change
 
 
-class Changes:
+class TaskChanges:
     """Adds changes up: what was created and deleted again leaves no trace, and so on."""
 
     def __init__(self) -> None:
         self._origins: dict[str, str | None] = {}
-        """Where each touched path that exists now came from; None: it is new."""
+        """The origin of each touched path that exists now; None: it is new."""
         self._modified: set[str] = set()
         self._deleted: set[str] = set()
 
@@ -42,7 +42,7 @@ class Changes:
 
     def _delete(self, path: str) -> None:
         origin = self._origin(path)
-        for gone in self._below(path):
+        for gone in self._known_paths_under(path):
             self._origins.pop(gone, None)
             self._modified.discard(gone)
         if origin is not None:
@@ -50,7 +50,7 @@ class Changes:
 
     def _rename(self, path: str, new_path: str) -> None:
         self._origins.setdefault(path, self._origin(path))
-        for old in self._below(path):
+        for old in self._known_paths_under(path):
             new = new_path + old.removeprefix(path)
             self._origins[new] = self._origins.pop(old)
             if old in self._modified:
@@ -67,14 +67,16 @@ class Changes:
                 return origin and origin + path[len(above) :]
         return None if path in self._origins.values() else path  # what was there has moved away
 
-    def _below(self, path: str) -> list[str]:
+    def _known_paths_under(self, path: str) -> list[str]:
         """Return *path* and what is known of the things in it, should it be a folder."""
         inside = [other for other in self._origins if other.startswith(f"{path}/")]
         return [path, *inside] if path in self._origins else inside
 
     def to_json(self) -> dict[str, list[Any]]:
         """Return the sum: sorted paths, and renames as {"from", "to"}."""
-        moved = {new: old for new, old in self._origins.items() if old and self._is_moved(new)}
+        moved = {
+            new: old for new, old in self._origins.items() if old and self._was_itself_renamed(new)
+        }
         created = {path for path, origin in self._origins.items() if origin is None}
         return {
             "created": sorted(created),
@@ -83,9 +85,9 @@ class Changes:
             "renamed": [{"from": old, "to": new} for new, old in sorted(moved.items())],
         }
 
-    def _is_moved(self, path: str) -> bool:
+    def _was_itself_renamed(self, path: str) -> bool:
         """Return whether *path* was renamed, and not just moved along with its folder."""
         origin = self._origins[path]
         cuts = [i for i, char in enumerate(path) if char == "/"]
-        along = {f"{self._origins.get(path[:cut])}{path[cut:]}" for cut in cuts}
-        return origin not in {None, path, *along}
+        moved_along = {f"{self._origins.get(path[:cut])}{path[cut:]}" for cut in cuts}
+        return origin not in {None, path, *moved_along}

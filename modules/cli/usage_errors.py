@@ -1,4 +1,4 @@
-"""What of the command line was misused, in the language of the person."""
+"""Errors in the use of the command line, in the language of the person."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class OneOf(click.Choice[str]):
         return super().convert(value, param, ctx)
 
 
-class Whole(click.ParamType[int]):
+class IntegerRange(click.ParamType[int]):
     """A whole number from *low* to *high*."""
 
     name = "whole number"
@@ -61,14 +61,16 @@ def _bad_value(option: click.Parameter | None, value: object, allowed: Text) -> 
     )
 
 
-def _no_option(name: str, command: click.Command) -> Phrase:
+def _unknown_option(name: str, command: click.Command) -> Phrase:
     """Say that there is no option *name*; that all begin with dashes makes none like another."""
-    known = {said.lstrip("-"): said for option in command.params for said in option.opts}
-    near = get_close_matches(name.lstrip("-"), known, n=1)
-    if not near:
+    names = {name_.lstrip("-"): name_ for option in command.params for name_ in option.opts}
+    matches = get_close_matches(name.lstrip("-"), names, n=1)
+    if not matches:
         return phrase("There is no option {name}", name=visible(name))
     return phrase(
-        "There is no option {name}. Did you mean {near}?", name=visible(name), near=known[near[0]]
+        "There is no option {name}. Did you mean {near}?",
+        name=visible(name),
+        near=names[matches[0]],
     )
 
 
@@ -76,7 +78,7 @@ def misuse(error: click.UsageError, command: click.Command) -> Phrase:
     """Return what was wrong with the command line, without a full stop."""
     match error:
         case click.NoSuchOption(option_name=name):
-            return _no_option(name, command)
+            return _unknown_option(name, command)
         case click.BadOptionUsage(option_name=name):
             if any(name in option.opts and _is_flag(option) for option in command.params):
                 return phrase("{name} takes no value", name=name)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from modules.files import single_byte
 
-_ENOUGH = 1_000
+_SAMPLE_LENGTH = 1_000
 _LIKELY = 0.35
 _SURE = 0.55
 
@@ -35,11 +35,12 @@ _MARKS = frozenset("，。、：；！？（）「」『』《》“”‘’—
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """An encoding; *common* characters count whole, those with a lead byte in *lead* half."""
+    """An encoding; *common* characters count whole, those with a lead byte in *common_lead_bytes*
+    half."""
 
     encoding: str
     common: frozenset[str]
-    lead: range
+    common_lead_bytes: range
 
 
 _SIMPLIFIED = frozenset(_CHINESE)
@@ -57,49 +58,53 @@ _LANGUAGES = (
 
 
 _preferred: list[str] = []
-"""The encoding that the person's settings name, for the whole process: a file has one reading."""
+"""Encoding that the person's settings name, for the whole process: a file has one reading."""
 
 
-def prefer(encoding: str) -> None:
+def set_preferred(encoding: str) -> None:
     """Take *encoding*, a codec's name, for every text that it fits; "" for none."""
     _preferred[:] = [encoding] if encoding else []
 
 
 def preferred() -> str:
-    """Return the encoding that `prefer` named, "" for none."""
+    """Return the encoding that `set_preferred` named, "" for none."""
     return "".join(_preferred)
 
 
 def guess(data: bytes) -> str | None:
     """Return the codec name of *data*, which is not UTF-8; None if it looks like no text."""
-    if _preferred and single_byte.comes_back(data, _preferred[0]):
+    if _preferred and single_byte.round_trips(data, _preferred[0]):
         return _preferred[0]
-    scores = [(_likeness(language, data), language.encoding) for language in _LANGUAGES]
+    scores = [(_score(language, data), language.encoding) for language in _LANGUAGES]
     score, encoding = max(scores, key=lambda pair: pair[0])
     if score >= _SURE:
         return encoding
-    if other := single_byte.other_script(data):
-        return other.encoding
-    return encoding if score >= _LIKELY else _latin(data)
+    if detected := single_byte.detect_non_latin(data):
+        return detected.encoding
+    return encoding if score >= _LIKELY else _guess_latin(data)
 
 
-def _likeness(language: Language, data: bytes) -> float:
+def _score(language: Language, data: bytes) -> float:
     """Return how much *data* looks like *language*, 0 to 1."""
     try:
         text = data.decode(language.encoding)
     except UnicodeDecodeError:
         return 0.0
-    foreign = [char for char in text[: _ENOUGH * 10] if char > "\x7f"][:_ENOUGH]
-    if not foreign:
-        foreign = [char for char in text if char > "\x7f"][:_ENOUGH]
-    return sum(_weight(language, char) for char in foreign) / max(1, len(foreign))
+    non_ascii = [char for char in text[: _SAMPLE_LENGTH * 10] if char > "\x7f"][:_SAMPLE_LENGTH]
+    if not non_ascii:
+        non_ascii = [char for char in text if char > "\x7f"][:_SAMPLE_LENGTH]
+    return sum(_weight(language, char) for char in non_ascii) / max(1, len(non_ascii))
 
 
 def _weight(language: Language, char: str) -> float:
     if char in language.common or char in _MARKS:
         return 1.0
     encoded = char.encode(language.encoding, "ignore")
-    is_common = len(encoded) == 2 and encoded[0] in language.lead and _is_regular(language, encoded)
+    is_common = (
+        len(encoded) == 2
+        and encoded[0] in language.common_lead_bytes
+        and _is_regular(language, encoded)
+    )
     return 0.5 if is_common else 0.0
 
 
@@ -113,37 +118,37 @@ _SIGNS = b"\x80\x85\x91\x92\x93\x94\x95\x96\x97\xa0\xa3\xa7\xa9\xab\xb0\xb1\xb2\
 
 
 _WESTERN = frozenset("ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÕÖØÙÚÛÜßàáâãäåæçèéêëìíîïñòóôõöøùúûüÿŒœµªº")
-_BESIDE = re.compile(
+_MISPLACED_SIGNS = re.compile(
     r"[^\W\d_][¡-¶¸-¿×÷][^\W\d_]|(?<![^\W\d_])[¤¦¨¬®¯±-´¶¸¹»-¾×][^\W\d_]|[^\W\d_][¡-©¬¯±¶¸¼-¿×÷]"
 )
-"""Signs beside letters where only other letters could stand."""
+"""Signs next to letters, where only other letters could stand."""
 
 
-def _latin(data: bytes) -> str | None:
+def _guess_latin(data: bytes) -> str | None:
     """Return the codec of a text in Latin letters, of Western Europe unless another fits better."""
-    western = _western(data)
+    western = _guess_western(data)
     if western and _is_western(data.decode(western)):
         return western
-    other = single_byte.latin(data) if _may_be_latin(data) else None
-    return other.encoding if other else western
+    detected = single_byte.detect_latin(data) if _may_be_latin(data) else None
+    return detected.encoding if detected else western
 
 
 def _is_western(text: str) -> bool:
     letters = {char for char in text if char > "\x7f" and char.isalpha()}
-    return letters <= _WESTERN and not _BESIDE.search(text)
+    return letters <= _WESTERN and not _MISPLACED_SIGNS.search(text)
 
 
 def _may_be_latin(data: bytes) -> bool:
-    sample = data[: _ENOUGH * 10]
+    sample = data[: _SAMPLE_LENGTH * 10]
     return sum(byte > 0x7F for byte in sample) <= len(sample) * 0.6
 
 
-def _western(data: bytes) -> str | None:
+def _guess_western(data: bytes) -> str | None:
     """Return the codec of West European text: mostly ASCII, its other bytes mostly letters."""
-    sample = data[: _ENOUGH * 10]
+    sample = data[: _SAMPLE_LENGTH * 10]
     high = [byte for byte in sample if byte > 0x7F]
-    usual = sum(byte >= 0xC0 or byte in _SIGNS for byte in high)
-    if len(high) > len(sample) * 0.4 or usual * 2 < len(high):
+    plausible = sum(byte >= 0xC0 or byte in _SIGNS for byte in high)
+    if len(high) > len(sample) * 0.4 or plausible * 2 < len(high):
         return None
     if not re.search(rb"[\x80-\x9f]", data):
         return "latin-1"

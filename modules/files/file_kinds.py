@@ -1,10 +1,10 @@
-"""What a file is that is no text, told by how it begins."""
+"""Kinds of files that are no text, recognised by how they begin."""
 
 from __future__ import annotations
 
 import struct
 
-_BEGINNINGS = (
+_SIGNATURES = (
     (b"%PDF-", "PDF document"),
     (b"PK\x03\x04", "zip archive (or an office document, jar, wheel …)"),
     (b"PK\x05\x06", "empty zip archive"),
@@ -29,22 +29,22 @@ _BEGINNINGS = (
     (b"\x93NUMPY", "NumPy array"),
     (b"PAR1", "Parquet table"),
 )
-_TEXT = bytes({*range(0x20, 0x7F), 7, 8, 9, 10, 11, 12, 13, 27})
+_TEXT_BYTES = bytes({*range(0x20, 0x7F), 7, 8, 9, 10, 11, 12, 13, 27})
 
 
-def kind(data: bytes) -> str:
-    """Return what *data* is, in English; "" if it begins like nothing known."""
+def detect_kind(data: bytes) -> str:
+    """Return the kind of *data*, in English; "" if it begins like nothing known."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return f"PNG image{_size('>II', data, 16)}"
+        return f"PNG image{_dimensions('>II', data, 16)}"
     if data[:6] in (b"GIF87a", b"GIF89a") and _is_binary(data):
-        return f"GIF image{_size('<HH', data, 6)}"
+        return f"GIF image{_dimensions('<HH', data, 6)}"
     if data[:4] == b"RIFF" and data[8:12] in (b"WEBP", b"WAVE", b"AVI "):
         return {b"WEBP": "WebP image", b"WAVE": "WAV audio", b"AVI ": "AVI video"}[data[8:12]]
     if data[4:8] == b"ftyp":
         return "MP4 video or HEIF image"
     if data[257:262] == b"ustar":
         return "tar archive"
-    for beginning, name in _BEGINNINGS:
+    for beginning, name in _SIGNATURES:
         if data.startswith(beginning) and (beginning == b"%PDF-" or _is_binary(data)):
             return name
     return ""
@@ -52,10 +52,10 @@ def kind(data: bytes) -> str:
 
 def _is_binary(data: bytes) -> bool:
     """Return whether the first bytes hold one that no ASCII text has."""
-    return bool(data[:512].translate(None, _TEXT))
+    return bool(data[:512].translate(None, _TEXT_BYTES))
 
 
-def _size(layout: str, data: bytes, offset: int) -> str:
+def _dimensions(layout: str, data: bytes, offset: int) -> str:
     if len(data) < offset + struct.calcsize(layout):
         return ""
     width, height = struct.unpack_from(layout, data, offset)

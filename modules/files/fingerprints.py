@@ -1,4 +1,4 @@
-"""Knowing a file again after somebody renamed, moved, edited or replaced it."""
+"""Fingerprints by which a file is recognised after it was renamed, edited or replaced."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from modules.files.project import Project
 
 Stat = os.stat_result
 
-_SKETCHED = 200_000  # bytes of a file that its sketch is made of
+_MAX_SKETCHED_BYTES = 200_000  # bytes of a file that its sketch is made of
 _SKETCH_SIZE = 32
-_KINSHIP = 0.4
-_MOST_FILES = 20_000
-_CLOCK_STEP = 0.05  # seconds that a file system's clock may lag behind ours
+_MIN_SIMILARITY = 0.4
+_MAX_FILES = 20_000
+_CLOCK_TOLERANCE = 0.05  # seconds that a file system's clock may lag behind ours
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What a file was when last seen; *modified* in nanoseconds since the epoch.
+    """Fingerprint of a file when last seen; *modified* in nanoseconds since the epoch.
 
     *digest* is of the content, empty where that could not be read; *sketch* holds the smallest
     checksums of its lines, so that the share two sketches have in common is about the share of
@@ -40,43 +40,43 @@ class Fingerprint:
     @classmethod
     def of(cls, project: Project, path: str) -> Fingerprint | None:
         """Return the fingerprint of the regular file *path*, None where there is none."""
-        found = look(project, path)
-        if found is None or not stat.S_ISREG(found.st_mode):
+        status = stat_or_none(project, path)
+        if status is None or not stat.S_ISREG(status.st_mode):
             return None
-        where = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         try:
             data = project.read_bytes(path)
         except ToolError:
-            return cls(*where)
-        return cls(*where, hashlib.sha256(data).hexdigest(), _sketch(data))
+            return cls(*identity)
+        return cls(*identity, hashlib.sha256(data).hexdigest(), _sketch(data))
 
     def is_same_inode(self, other: Fingerprint) -> bool:
         return (self.device, self.inode) == (other.device, other.inode)
 
-    def is_unchanged(self, found: Stat) -> bool:
-        return self.is_inode(found) and (self.size, self.modified) == (
-            found.st_size,
-            found.st_mtime_ns,
+    def is_unchanged(self, status: Stat) -> bool:
+        return self.has_inode(status) and (self.size, self.modified) == (
+            status.st_size,
+            status.st_mtime_ns,
         )
 
-    def is_inode(self, found: Stat) -> bool:
-        return (self.device, self.inode) == (found.st_dev, found.st_ino)
+    def has_inode(self, status: Stat) -> bool:
+        return (self.device, self.inode) == (status.st_dev, status.st_ino)
 
-    def is_kin(self, other: Fingerprint) -> bool:
+    def is_similar(self, other: Fingerprint) -> bool:
         """Return whether the contents are equal or one is an edited version of the other."""
         if self.digest and self.digest == other.digest:
             return True
         merged = sorted({*self.sketch, *other.sketch})[:_SKETCH_SIZE]
         common = sum(line in self.sketch and line in other.sketch for line in merged)
-        return bool(merged) and common / len(merged) >= _KINSHIP
+        return bool(merged) and common / len(merged) >= _MIN_SIMILARITY
 
 
 def _sketch(data: bytes) -> tuple[int, ...]:
-    lines = {line.strip() for line in data[:_SKETCHED].splitlines()} - {b""}
+    lines = {line.strip() for line in data[:_MAX_SKETCHED_BYTES].splitlines()} - {b""}
     return tuple(sorted({zlib.crc32(line) for line in lines})[:_SKETCH_SIZE])
 
 
-def look(project: Project, path: str) -> Stat | None:
+def stat_or_none(project: Project, path: str) -> Stat | None:
     """Return the state of *path*, None where it is missing or out of reach."""
     try:
         return project.stat(path)
@@ -84,43 +84,51 @@ def look(project: Project, path: str) -> Stat | None:
         return None
 
 
-def trace(
-    project: Project, lost: Mapping[str, Fingerprint], *, taken: Collection[str], since: float
+def find_moved(
+    project: Project, missing: Mapping[str, Fingerprint], *, taken: Collection[str], since: float
 ) -> dict[str, str]:
-    """Return where files are now that are no longer at their old path: old path to new.
+    """Return the new paths of files that are no longer at their old ones, by old path.
 
     No new path is given out twice, and none of *taken*. *since* (seconds since the epoch) is when
     the files were last known in place. An inode alone proves nothing: file systems give it out
     again at once, so the content must be kin. Equal content alone proves nothing either, unless it
     came to its place since then: copies are common. Looks at 20,000 files at most.
     """
-    if not lost:
+    if not missing:
         return {}
     stats = dict(_stats(project, taken))
-    found: dict[str, str] = {}
+    new_paths: dict[str, str] = {}
     # An inode is the better proof: every file has a chance to be found by it first.
-    for path, file in lost.items():
+    for path, file in missing.items():
         if match := _by_inode(project, file, _nearest_first(path, stats)):
-            found[path] = match
+            new_paths[path] = match
             del stats[match]
-    recent = {path: state for path, state in stats.items() if state.st_ctime >= since - _CLOCK_STEP}
-    for path, file in lost.items():
-        if path in found or look(project, path) is not None:
+    recent = {
+        path: status
+        for path, status in stats.items()
+        if status.st_ctime >= since - _CLOCK_TOLERANCE
+    }
+    for path, file in missing.items():
+        if path in new_paths or stat_or_none(project, path) is not None:
             continue
         if match := _by_content(project, file, _nearest_first(path, recent)):
-            found[path] = match
+            new_paths[path] = match
             del recent[match]
-    return found
+    return new_paths
 
 
 def _stats(project: Project, taken: Collection[str]) -> Iterator[tuple[str, Stat]]:
     try:
-        paths = project.files()[:_MOST_FILES]
+        paths = project.files()[:_MAX_FILES]
     except ToolError:  # a folder that cannot be listed now
         return
     for path in paths:
-        if path not in taken and (found := look(project, path)) and stat.S_ISREG(found.st_mode):
-            yield path, found
+        if (
+            path not in taken
+            and (status := stat_or_none(project, path))
+            and stat.S_ISREG(status.st_mode)
+        ):
+            yield path, status
 
 
 def _nearest_first(path: str, stats: Mapping[str, Stat]) -> list[tuple[str, Stat]]:
@@ -131,20 +139,20 @@ def _nearest_first(path: str, stats: Mapping[str, Stat]) -> list[tuple[str, Stat
 
 def _by_inode(project: Project, file: Fingerprint, stats: Iterable[tuple[str, Stat]]) -> str:
     """Return the path of *file*'s inode, if it still holds *file*; else ""."""
-    for path, found in stats:
-        if file.is_unchanged(found):
+    for path, status in stats:
+        if file.is_unchanged(status):
             return path
-        if file.size and file.is_inode(found):
+        if file.size and file.has_inode(status):
             now = Fingerprint.of(project, path)
-            if now and file.is_kin(now):
+            if now and file.is_similar(now):
                 return path
     return ""
 
 
 def _by_content(project: Project, file: Fingerprint, stats: Iterable[tuple[str, Stat]]) -> str:
     """Return the path of a file with the content of *file*, if that has any; else ""."""
-    for path, found in stats:
-        if not file.size or found.st_size != file.size:
+    for path, status in stats:
+        if not file.size or status.st_size != file.size:
             continue
         now = Fingerprint.of(project, path)
         if now and file.digest and now.digest == file.digest:

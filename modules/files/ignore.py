@@ -1,4 +1,4 @@
-"""Which files of a folder count: git's own answer in a repository, its rules followed elsewhere."""
+"""Files of a folder that are not ignored: by git itself in a repository, else by its rules."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from modules.files.containment import Beneath, DirectoryItem, Guarded, Linked, Outside, Special
-from modules.files.git.repository import ask_git, work_tree
-from utils.text.globs import decided
+from modules.files.containment import (
+    ConfinedFolder,
+    DirectoryItem,
+    NotRegularFile,
+    OutsideFolder,
+    ProtectedPath,
+    SymlinkInPath,
+)
+from modules.files.git.repository import find_work_tree, git_output
+from utils.text.globs import without_backtracking
 
 _GIT_SECONDS = 10.0
-_LARGEST_RULES = 1_000_000  # bytes of one .gitignore
+_MAX_RULES_BYTES = 1_000_000  # bytes of one .gitignore
 GENERATED_FOLDERS = frozenset(
     {
         *("__pycache__", "__pypackages__", ".venv", "venv", ".tox", ".nox", ".eggs"),
@@ -28,58 +35,60 @@ GENERATED_FOLDERS = frozenset(
 
 Not `build`, `dist`, `vendor` and `out`: people keep these, and their own work in them.
 """
-_DEEPEST = 4_000  # characters of a folder's path; no program can name what lies deeper
+_MAX_PATH_LENGTH = 4_000  # characters of a folder's path; no program can name what lies deeper
 _LIST = (
     *("ls-files", "-t", "-s", "-c", "-d", "-o", "--exclude-standard", "-z"),
     *(f"--exclude={name}/" for name in sorted(GENERATED_FOLDERS)),  # of what git does not track
 )
 
 
-def visible_files(beneath: Beneath, root: Path, path: str = "") -> list[str]:
+def visible_files(folder_root: ConfinedFolder, root: Path, path: str = "") -> list[str]:
     """Return every file below the folder *path* that is not ignored, sorted; links are files too.
 
     A folder that is itself ignored lists its files when it is asked for by name. Nothing in a
-    folder of git's is ever listed. Raises what `Beneath.scan` raises.
+    folder of git's is ever listed. Raises what `ConfinedFolder.scan` raises.
     """
-    names = _asked_from_git(beneath, root, path)
+    names = _listed_by_git(folder_root, root, path)
     if not names:  # no repository, or one that ignores the folder we were asked about
-        names = list(_walked(beneath, root, path))
-    return sorted({name for name in names if not (beneath.hidden and beneath.is_hidden(name))})
+        names = list(_walk(folder_root, root, path))
+    return sorted(
+        {name for name in names if not (folder_root.hidden and folder_root.is_hidden(name))}
+    )
 
 
-def _asked_from_git(beneath: Beneath, root: Path, path: str) -> list[str] | None:
-    """Return git's answer for the folder *path*; None if it has none to give."""
-    tree = work_tree(root / path)
+def _listed_by_git(folder_root: ConfinedFolder, root: Path, path: str) -> list[str] | None:
+    """Return the files that git lists in the folder *path*; None if it lists none."""
+    tree = find_work_tree(root / path)
     if tree is None:
         return None
     try:
-        with beneath.folder(path) as held:
-            here = beneath.path_of(held) or root / path
-            words = ask_git(_LIST, folder=here, tree=tree, seconds=_GIT_SECONDS)
+        with folder_root.open_folder(path) as folder_fd:
+            folder_path = folder_root.proc_path(folder_fd) or root / path
+            words = git_output(_LIST, folder=folder_path, tree=tree, seconds=_GIT_SECONDS)
     except OSError:
         return None
     if words is None:
         return None
-    listed, repositories = _parsed(words)
+    listed, repositories = _parse_listing(words)
     if "." in repositories:  # the place of a submodule that was not fetched: git looks no further
         return None
     base = f"{path}/" if path else ""
     for repository in repositories:
-        listed += _below(beneath, root, repository, path)
+        listed += _inner_files(folder_root, root, repository, path)
     return [base + name for name in listed]
 
 
-def _below(beneath: Beneath, root: Path, repository: str, path: str) -> list[str]:
+def _inner_files(folder_root: ConfinedFolder, root: Path, repository: str, path: str) -> list[str]:
     """Return the files of a *repository* inside the one at *path*, relative to *path*."""
     inner = f"{path}/{repository}" if path else repository
     try:
-        names = visible_files(beneath, root, inner)
-    except (OSError, Guarded, Linked, Outside, Special):
+        names = visible_files(folder_root, root, inner)
+    except (OSError, ProtectedPath, SymlinkInPath, OutsideFolder, NotRegularFile):
         return []
     return [name[len(path) + 1 if path else 0 :] for name in names]
 
 
-def _parsed(records: Sequence[str]) -> tuple[list[str], list[str]]:
+def _parse_listing(records: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the files and the inner repositories that git listed.
 
     *records* are "? path" (untracked; a folder with a "/" is a repository), "H mode id stage
@@ -109,16 +118,16 @@ class _Rule:
     ignores: bool
     only_below: bool
 
-    def fits(self, name: str, is_folder: bool) -> bool:
+    def matches(self, name: str, is_folder: bool) -> bool:
         """Return whether the rule means *name* itself.
 
         pathspec's expressions also match by a folder above *name* (the group ps_d is the "/" after
         it). That was asked about before, and a deeper "!pattern" must not count twice.
         """
-        asked = f"{name}/" if is_folder and not self.only_below else name
+        candidate = f"{name}/" if is_folder and not self.only_below else name
         return any(
             match.groupdict().get("ps_d") is None or match.start("ps_d") >= len(name)
-            for match in self.expression.finditer(asked)
+            for match in self.expression.finditer(candidate)
         )
 
 
@@ -127,7 +136,7 @@ class _Generated:
 
     ignores = True
 
-    def fits(self, name: str, is_folder: bool) -> bool:
+    def matches(self, name: str, is_folder: bool) -> bool:
         return is_folder and name.rpartition("/")[2] in GENERATED_FOLDERS
 
 
@@ -141,52 +150,52 @@ class _Rules:
     def verdict(self, path: str, is_folder: bool) -> bool | None:
         """Return whether *path* is ignored; None if these rules do not say."""
         name = path[self.base :]
-        return next((rule.ignores for rule in self.rules if rule.fits(name, is_folder)), None)
+        return next((rule.ignores for rule in self.rules if rule.matches(name, is_folder)), None)
 
 
-def _walked(beneath: Beneath, root: Path, path: str) -> Iterator[str]:
+def _walk(folder_root: ConfinedFolder, root: Path, path: str) -> Iterator[str]:
     """Yield the files below *path* that the .gitignore files from *path* downwards let through."""
     start = len(path) + 1 if path else 0
-    initial = [_Rules(start, _usual(beneath, path))]
-    ahead: list[tuple[str, Sequence[_Rules]]] = [(path, initial)]
-    while ahead:
-        folder, rules = ahead.pop()
+    initial = [_Rules(start, _default_rules(folder_root, path))]
+    pending: list[tuple[str, Sequence[_Rules]]] = [(path, initial)]
+    while pending:
+        folder, rules = pending.pop()
         try:
-            items = beneath.scan(folder)
-        except (OSError, Guarded, Outside):
+            items = folder_root.scan(folder)
+        except (OSError, ProtectedPath, OutsideFolder):
             if folder == path:
                 raise
             continue  # unreadable, or gone since its name was read
         if folder != path and any(item.name == ".git" for item in items):
-            inner = _asked_from_git(beneath, root, folder)
+            inner = _listed_by_git(folder_root, root, folder)
             if inner is not None:
                 yield from inner
                 continue
-        rules = _with_own(beneath, folder, items, rules)
+        rules = _with_folder_rules(folder_root, folder, items, rules)
         for item in items:
             name = f"{folder}/{item.name}" if folder else item.name
             if item.name == ".git" or _is_ignored(name, item.is_folder, rules):
                 continue
             if not item.is_folder:
                 yield name
-            elif len(name) < _DEEPEST:
-                ahead.append((name, rules))
+            elif len(name) < _MAX_PATH_LENGTH:
+                pending.append((name, rules))
 
 
-def ignored_folders(beneath: Beneath, path: str, names: Iterable[str]) -> set[str]:
+def ignored_folders(folder_root: ConfinedFolder, path: str, names: Iterable[str]) -> set[str]:
     """Return which of the folders *names* in the folder *path* the rules above them ignore.
 
     Of one that holds no file neither git nor `visible_files` says anything.
     """
-    rules = [_Rules(0, _usual(beneath, ""))]
-    place = ""
+    rules = [_Rules(0, _default_rules(folder_root, ""))]
+    prefix = ""
     for part in path.split("/") if path else ():
-        rules.append(_own(beneath, place))
-        if _is_ignored(place + part, True, rules):
+        rules.append(_folder_rules(folder_root, prefix))
+        if _is_ignored(prefix + part, True, rules):
             return set(names)
-        place += f"{part}/"
-    rules.append(_own(beneath, place))
-    return {name for name in names if _is_ignored(place + name, True, rules)}
+        prefix += f"{part}/"
+    rules.append(_folder_rules(folder_root, prefix))
+    return {name for name in names if _is_ignored(prefix + name, True, rules)}
 
 
 def _is_ignored(path: str, is_folder: bool, rules: Sequence[_Rules]) -> bool:
@@ -195,39 +204,42 @@ def _is_ignored(path: str, is_folder: bool, rules: Sequence[_Rules]) -> bool:
     return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
-def _with_own(
-    beneath: Beneath, folder: str, items: Sequence[DirectoryItem], rules: Sequence[_Rules]
+def _with_folder_rules(
+    folder_root: ConfinedFolder,
+    folder: str,
+    items: Sequence[DirectoryItem],
+    rules: Sequence[_Rules],
 ) -> Sequence[_Rules]:
     """Return *rules* and those of the .gitignore in *folder*; git does not follow a link there."""
     if not any(item.name == ".gitignore" and item.is_file for item in items):
         return rules
-    return [*rules, _own(beneath, f"{folder}/" if folder else "")]
+    return [*rules, _folder_rules(folder_root, f"{folder}/" if folder else "")]
 
 
-def _own(beneath: Beneath, place: str) -> _Rules:
-    """Return the rules of the .gitignore in the folder *place*, "" or a path with a "/"."""
-    return _Rules(len(place), _parsed_rules(_read(beneath, f"{place}.gitignore")))
+def _folder_rules(folder_root: ConfinedFolder, prefix: str) -> _Rules:
+    """Return the rules of the .gitignore in the folder *prefix*, "" or a path with a "/"."""
+    return _Rules(len(prefix), _parse_rules(_read(folder_root, f"{prefix}.gitignore")))
 
 
-def _usual(beneath: Beneath, path: str) -> Sequence[_Rule | _Generated]:
+def _default_rules(folder_root: ConfinedFolder, path: str) -> Sequence[_Rule | _Generated]:
     """Return the rules that hold in the folder *path* before those of any .gitignore."""
-    excluded = _read(beneath, f"{path}/.git/info/exclude".removeprefix("/"))
-    return [*_parsed_rules(excluded), _Generated()]
+    excluded = _read(folder_root, f"{path}/.git/info/exclude".removeprefix("/"))
+    return [*_parse_rules(excluded), _Generated()]
 
 
-def _read(beneath: Beneath, path: str) -> bytes:
+def _read(folder_root: ConfinedFolder, path: str) -> bytes:
     try:
-        return beneath.read(path, _LARGEST_RULES) + b"\n"
-    except (OSError, Guarded, Outside, Special):
+        return folder_root.read(path, _MAX_RULES_BYTES) + b"\n"
+    except (OSError, ProtectedPath, OutsideFolder, NotRegularFile):
         return b""
 
 
-def _decided(rule: re.Pattern[str]) -> re.Pattern[str]:
+def _bounded_pattern(rule: re.Pattern[str]) -> re.Pattern[str]:
     """Return *rule* so that nobody's file of rules can keep us busy."""
-    return re.compile(decided(rule.pattern))
+    return re.compile(without_backtracking(rule.pattern))
 
 
-def _parsed_rules(data: bytes) -> Sequence[_Rule]:
+def _parse_rules(data: bytes) -> Sequence[_Rule]:
     """Return the rules that *data* holds, the last first; what git does not understand is none."""
     if not data.strip():
         return []
@@ -240,5 +252,5 @@ def _parsed_rules(data: bytes) -> Sequence[_Rule]:
             pattern = GitIgnoreSpecPattern(line)
             if pattern.include is not None and pattern.regex is not None:
                 below = line.rstrip().endswith("/**")
-                rules.append(_Rule(_decided(pattern.regex), pattern.include, below))
+                rules.append(_Rule(_bounded_pattern(pattern.regex), pattern.include, below))
     return rules[::-1]

@@ -1,4 +1,4 @@
-"""Calls of the kernel that Python does not offer, with what to do where they are missing."""
+"""System calls that Python does not offer, each with a way where it is missing."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from functools import cache
 from typing import Any
 
 _OPENAT2 = 437  # the number is the same on every architecture but Alpha
-_NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 2, 4, 8
+_RESOLVE_NO_MAGICLINKS, _RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 2, 4, 8
 _RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
-_TRIES = 32
+_MAX_ATTEMPTS = 32
 
 
 class Undecided(Exception):
-    """openat2 cannot tell; a walk by steps can."""
+    """Failure of openat2 to decide; a walk by steps can."""
 
 
 def has_openat2(folder: int) -> bool:
@@ -27,7 +27,7 @@ def has_openat2(folder: int) -> bool:
     return True
 
 
-def openat2(folder: int, path: str, flags: int, *, follows: bool = True) -> int:
+def openat2(folder: int, path: str, flags: int, *, follow_links: bool = True) -> int:
     """Open *path* beneath *folder*, following links that stay beneath it, or none.
 
     Raises `Undecided` when it leads outside (an absolute link back inside does too), when somebody
@@ -38,18 +38,18 @@ def openat2(folder: int, path: str, flags: int, *, follows: bool = True) -> int:
     name = os.fsencode(path)
     if b"\0" in name:
         raise ValueError("a path with a NUL")  # ctypes would cut it there
-    resolve = _BENEATH | (_NO_MAGICLINKS if follows else _NO_SYMLINKS)
-    how = (ctypes.c_uint64 * 3)(flags, 0, resolve)
-    for _ in range(_TRIES):
-        opened: int = _libc().syscall(_OPENAT2, folder, name, how, ctypes.sizeof(how))
-        if opened >= 0:
-            return opened
-        number = ctypes.get_errno()
-        if number != errno.EAGAIN:
+    resolve = _RESOLVE_BENEATH | (_RESOLVE_NO_MAGICLINKS if follow_links else _RESOLVE_NO_SYMLINKS)
+    open_how = (ctypes.c_uint64 * 3)(flags, 0, resolve)
+    for _ in range(_MAX_ATTEMPTS):
+        descriptor: int = _libc().syscall(_OPENAT2, folder, name, open_how, ctypes.sizeof(open_how))
+        if descriptor >= 0:
+            return descriptor
+        error_number = ctypes.get_errno()
+        if error_number != errno.EAGAIN:
             break
-    if number in (errno.EAGAIN, errno.EXDEV, errno.ENOSYS, errno.EPERM, errno.ENAMETOOLONG):
+    if error_number in (errno.EAGAIN, errno.EXDEV, errno.ENOSYS, errno.EPERM, errno.ENAMETOOLONG):
         raise Undecided
-    raise OSError(number, os.strerror(number), path)
+    raise OSError(error_number, os.strerror(error_number), path)
 
 
 def rename_to_new(folder: int, name: str, new_folder: int, new_name: str) -> None:
@@ -64,9 +64,9 @@ def rename_to_new(folder: int, name: str, new_folder: int, new_name: str) -> Non
         return
     if not call(folder, names[0], new_folder, names[1], _RENAME_NOREPLACE):
         return
-    number = ctypes.get_errno()
-    if number not in (errno.ENOSYS, errno.EINVAL):
-        raise OSError(number, os.strerror(number), new_name)
+    error_number = ctypes.get_errno()
+    if error_number not in (errno.ENOSYS, errno.EINVAL):
+        raise OSError(error_number, os.strerror(error_number), new_name)
     _link_to_new(folder, name, new_folder, new_name)  # some file systems know no such rename
 
 
@@ -80,10 +80,10 @@ def exchange(folder: int, name: str, other: str) -> bool:
         return False
     if not call(folder, os.fsencode(name), folder, os.fsencode(other), _RENAME_EXCHANGE):
         return True
-    number = ctypes.get_errno()
-    if number in (errno.ENOSYS, errno.EINVAL):
+    error_number = ctypes.get_errno()
+    if error_number in (errno.ENOSYS, errno.EINVAL):
         return False
-    raise OSError(number, os.strerror(number), name, None, other)
+    raise OSError(error_number, os.strerror(error_number), name, None, other)
 
 
 def _link_to_new(folder: int, name: str, new_folder: int, new_name: str) -> None:

@@ -11,15 +11,15 @@ from core.cards import TreeCard, TreeEntry
 from core.tools import ToolError
 from modules.files.project import DirectoryItem, Project
 from utils.text.clean import visible
-from utils.text.lines import counted, size_in_words
+from utils.text.lines import format_size, with_count
 
-_MOST_LINES = 400
-_MOST_IN_A_FOLDER = 100
+_MAX_LINES = 400
+_MAX_PER_FOLDER = 100
 
 
 @dataclass
 class FolderListing:
-    """A tree in the making: *lines* for the model, *entries* for people."""
+    """Listing of a folder in the making: *lines* for the model, *entries* for people."""
 
     project: Project
     notes: Callable[[str], str]
@@ -49,7 +49,7 @@ class FolderListing:
         except ToolError:
             if level == 1:  # what was asked for; of the rest it is enough to say so
                 raise
-            self._say("… not readable", level)
+            self._add_line("… not readable", level)
             return
         # One string a name: comparing tuples of very many would hold up every other thread.
         items.sort(key=lambda i: f"{'10'[i.is_folder]}{i.name.casefold()}\0{i.name}")
@@ -59,39 +59,39 @@ class FolderListing:
             name = base + item.name
             if not item.is_folder and name not in self.visible_files:
                 ignored += 1
-            elif shown < _MOST_IN_A_FOLDER and len(self.lines) < _MOST_LINES:
+            elif shown < _MAX_PER_FOLDER and len(self.lines) < _MAX_LINES:
                 shown += 1
-                self._add(item, name, level)
+                self._add_item(item, name, level)
             else:
                 self.left_out += self.counts[name] if item.is_folder else 1
         hidden = len(items) - shown - ignored
         if hidden:
-            self._say(f"… {hidden} more here", level)
+            self._add_line(f"… {hidden} more here", level)
         if ignored:
-            self._say(f"… {ignored} ignored files", level)
+            self._add_line(f"… {ignored} ignored files", level)
 
-    def _add(self, item: DirectoryItem, path: str, level: int) -> None:
+    def _add_item(self, item: DirectoryItem, path: str, level: int) -> None:
         name = visible(item.name)
         note = self.notes(path)
         if not item.is_folder:
             self.entries.append(TreeEntry(visible(path), level, item.size, note))
-            self._say(f"{name}  {_what(item)}{f'  # {note}' if note else ''}", level)
+            self._add_line(f"{name}  {_size_or_kind(item)}{f'  # {note}' if note else ''}", level)
             return
         count = self.counts[path]
         if count:
             self.entries.append(TreeEntry(visible(path), level, None, note))
         if count and level < self.depth:
-            self._say(f"{name}/", level)
+            self._add_line(f"{name}/", level)
             self._add_folder(path, level + 1)
         elif count:
-            self._say(f"{name}/  ({counted(count, 'file')})", level)
+            self._add_line(f"{name}/  ({with_count(count, 'file')})", level)
         else:
-            self._say(f"{name}/  ({self._why_nothing(path)})", level)
+            self._add_line(f"{name}/  ({self._empty_reason(path)})", level)
 
-    def _say(self, text: str, level: int) -> None:
+    def _add_line(self, text: str, level: int) -> None:
         self.lines.append("  " * (level - 1) + text)
 
-    def _why_nothing(self, path: str) -> str:
+    def _empty_reason(self, path: str) -> str:
         """Return why no file below the folder *path* is shown."""
         try:
             return "ignored" if self._holds_files(path) else "empty"
@@ -100,13 +100,13 @@ class FolderListing:
 
     def _holds_files(self, path: str) -> bool:
         """Return whether anything but empty folders is below *path*."""
-        ahead = [path]
-        while ahead:
-            folder = ahead.pop()
+        pending = [path]
+        while pending:
+            folder = pending.pop()
             for item in self.project.entries(folder):
                 if not item.is_folder:
                     return True
-                ahead.append(f"{folder}/{item.name}")
+                pending.append(f"{folder}/{item.name}")
         return False
 
 
@@ -120,7 +120,7 @@ def _counts(files: list[str]) -> Counter[str]:
     return counts
 
 
-def _what(item: DirectoryItem) -> str:
+def _size_or_kind(item: DirectoryItem) -> str:
     if item.is_file:
-        return size_in_words(item.size)
+        return format_size(item.size)
     return "(link)" if stat.S_ISLNK(item.mode) else "(device, pipe or socket)"

@@ -1,4 +1,4 @@
-"""What is said of a path that cannot be used as somebody wants."""
+"""Sentences about paths that cannot be used as somebody wants."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import errno
 from modules.files.editing.text_file import NotText
 from utils.i18n import Phrase, phrase
 from utils.text.clean import visible
-from utils.text.lines import size_in_words
+from utils.text.lines import format_size
 
 
-def refused(error: OSError, path: str, new_path: str) -> Phrase:
+def os_error(error: OSError, path: str, new_path: str) -> Phrase:
     match error.errno:
         case errno.EISDIR:
             return phrase("{path} is a folder, not a file.", path=path)
@@ -27,15 +27,15 @@ def refused(error: OSError, path: str, new_path: str) -> Phrase:
         case errno.ENOSPC | errno.EDQUOT:
             return phrase("The disk is full; {path} was left as it was.", path=path)
         case _:
-            why = error.strerror or str(error)
-            return phrase("{path} cannot be opened or changed: {why}.", path=path, why=why)
+            reason = error.strerror or str(error)
+            return phrase("{path} cannot be opened or changed: {why}.", path=path, why=reason)
 
 
 def too_large(path: str, size: int) -> Phrase:
     return phrase(
         "{path} is too large to read whole ({size}); use Python on parts of it.",
         path=visible(path),
-        size=size_in_words(size),
+        size=format_size(size),
     )
 
 
@@ -43,16 +43,16 @@ def too_long(path: str, size: int) -> Phrase:
     return phrase(
         "{path} is too large to read whole ({size}); give start_line and end_line.",
         path=visible(path),
-        size=size_in_words(size),
+        size=format_size(size),
     )
 
 
-def no_text(path: str, error: NotText, size: int) -> Phrase:
+def not_text(path: str, error: NotText, size: int) -> Phrase:
     return phrase(
         "{path} is not text but {kind} ({size}); use Python to look into it.",
         path=visible(path),
         kind=error.kind,
-        size=size_in_words(size),
+        size=format_size(size),
     )
 
 

@@ -16,33 +16,39 @@ from typing import BinaryIO
 from core.tools import ToolError
 from modules.files import path_errors
 from modules.files.containment import (
-    Changed,
+    ContentChanged,
     DirectoryItem,
-    Guarded,
-    Linked,
-    Outside,
-    Special,
+    NotRegularFile,
+    OutsideFolder,
+    ProtectedPath,
+    SymlinkInPath,
 )
-from modules.files.editing.long_text import LONGEST, LongText, OnlyWhole, TooFar, excerpt
+from modules.files.editing.long_text import (
+    MAX_BYTES,
+    LongText,
+    NotLineByLine,
+    TooFar,
+    read_from_line,
+)
 from modules.files.editing.text_file import NotText, TextFile
 from modules.files.ignore import ignored_folders, visible_files
 from modules.files.own_code import OwnCode
-from modules.files.writable import MOST_NEW, TooDeep, Writable
+from modules.files.writable import MAX_NEW_FOLDERS, TooManyFolders, WritableFolder
 from utils.i18n import UserError, phrase
 from utils.text.clean import visible
 from utils.text.git_names import is_git_name
 
-__all__ = ["Changed", "DirectoryItem", "Missing", "Project"]
+__all__ = ["ContentChanged", "DirectoryItem", "MissingPath", "Project"]
 
-_LARGEST = 20_000_000
-
-
-class Missing(ToolError):
-    """There is nothing at the path."""
+_MAX_BYTES = 20_000_000
 
 
-class Binary(ToolError):
-    """The file is no text."""
+class MissingPath(ToolError):
+    """Path at which there is nothing."""
+
+
+class BinaryFile(ToolError):
+    """File that is no text."""
 
 
 class Project:
@@ -51,23 +57,23 @@ class Project:
     Bytes of a name that are not UTF-8 stand in it by surrogateescape. A path may also be given as
     `utils.text.clean.visible` shows it. Whatever goes wrong with a path raises `ToolError`.
 
-    *hidden* are folders that the agent must not see even when they lie inside, and *own* is what
-    Onefold itself is loaded from, which nothing here changes.
+    *hidden* are folders that the agent must not see even when they lie inside, and *own_code* is
+    what Onefold itself is loaded from, which nothing here changes.
     """
 
     def __init__(
-        self, root: Path, *, hidden: Iterable[Path] = (), own: OwnCode | None = None
+        self, root: Path, *, hidden: Iterable[Path] = (), own_code: OwnCode | None = None
     ) -> None:
         """Raises `UserError` if *root* is missing, no folder, unreadable, or the whole disk."""
         self.root = Path(os.path.realpath(root))
         self._roots = (str(self.root), os.path.abspath(root))  # noqa: PTH100 - links stay
-        self.own = own or OwnCode()
+        self.own_code = own_code or OwnCode()
         shown = visible(str(root))
         if self.root == Path(self.root.anchor):
             raise UserError(phrase("The project cannot be the whole disk; choose a folder."))
         try:
-            kept = (*self.own.paths, *self.own.links)
-            self._beneath = Writable(self.root, hidden=hidden, own=kept)
+            own_paths = (*self.own_code.paths, *self.own_code.links)
+            self._folder = WritableFolder(self.root, hidden=hidden, own_paths=own_paths)
         except FileNotFoundError:
             raise UserError(
                 phrase("The project folder {path} does not exist.", path=shown)
@@ -75,23 +81,23 @@ class Project:
         except NotADirectoryError:
             raise UserError(phrase("The project {path} is not a folder.", path=shown)) from None
         except OSError as error:
-            why = error.strerror or str(error)
+            reason = error.strerror or str(error)
             raise UserError(
-                phrase("The project folder {path} cannot be read: {why}.", path=shown, why=why)
+                phrase("The project folder {path} cannot be read: {why}.", path=shown, why=reason)
             ) from None
         self.name = visible(self.root.name)
 
     def close(self) -> None:
-        self._beneath.close()
+        self._folder.close()
 
     @property
     def hidden(self) -> list[str]:
         """The folders inside that the agent must not see."""
-        return self._beneath.hidden
+        return self._folder.hidden
 
     # Paths
 
-    def normal(self, path: str) -> str:
+    def normalize(self, path: str) -> str:
         """Return *path* without '.', '..' and doubled '/', relative to the root."""
         if "\0" in path:
             raise ToolError(phrase("A path cannot hold a NUL character."))
@@ -107,15 +113,15 @@ class Project:
                 parts.pop()
             elif part not in ("", "."):
                 parts.append(part)
-        return self._as_it_is("/".join(parts))
+        return self._unescape_shown("/".join(parts))
 
-    def meant(self, path: str) -> str:
+    def resolve(self, path: str) -> str:
         """Return *path* made normal as a model means it: relative, and not to the folder above.
 
         Small models put the project's own name in front. Where nothing in the project has that
         name, it is left out, if there is something at the rest.
         """
-        name = self.normal(path)
+        name = self.normalize(path)
         first, _, rest = name.partition("/")
         if first != self.name or self.stat(first) is not None:
             return name
@@ -130,32 +136,32 @@ class Project:
                 return absolute[len(root) :]
         raise ToolError(path_errors.outside(path))
 
-    def _as_it_is(self, path: str) -> str:
+    def _unescape_shown(self, path: str) -> str:
         r"""Return the path that *path* shows with escapes (`a\x1b.txt`), if only that exists."""
         if "\\" not in path or self.stat(path) is not None:
             return path
         try:
-            meant = _ESCAPE.sub(lambda found: _meant(found[0]), path)
-            os.fsencode(meant)
+            unescaped = _ESCAPE.sub(lambda found: _unescape(found[0]), path)
+            os.fsencode(unescaped)
         except (ValueError, UnicodeError):
             return path
-        return meant if "\0" not in meant and self.stat(meant) is not None else path
+        return unescaped if "\0" not in unescaped and self.stat(unescaped) is not None else path
 
-    def is_protected(self, path: str) -> bool:
+    def is_git_path(self, path: str) -> bool:
         """Return whether *path* is in a folder of git's, by its name."""
         return any(is_git_name(part) for part in path.split("/"))
 
-    def with_git(self) -> Project:
+    def with_git_writable(self) -> Project:
         """Return the same folder for a call that the person let write to git's own files."""
         other = copy.copy(self)
-        other._beneath = self._beneath.with_git()
+        other._folder = self._folder.with_git_writable()
         return other
 
     # Reading
 
-    def read_bytes(self, path: str, limit: int = _LARGEST) -> bytes:
+    def read_bytes(self, path: str, limit: int = _MAX_BYTES) -> bytes:
         """Return the content of a regular file, refused when larger than *limit* bytes."""
-        with self._told(path), self._beneath.opened(path) as file:
+        with self._explained(path), self._folder.open_file(path) as file:
             size = os.fstat(file).st_size
             data = b"" if size > limit else self._read(file, limit)
         if max(size, len(data)) > limit:
@@ -167,32 +173,32 @@ class Project:
             return stream.read(limit + 1)
 
     @contextmanager
-    def stream(self, path: str) -> Iterator[BinaryIO]:
+    def open_stream(self, path: str) -> Iterator[BinaryIO]:
         """Yield the content of the regular file *path*, however large, to be read by part."""
         with (
-            self._told(path),
-            self._beneath.opened(path) as file,
+            self._explained(path),
+            self._folder.open_file(path) as file,
             os.fdopen(os.dup(file), "rb") as stream,
         ):
             yield stream
 
     def read_text(self, path: str) -> TextFile:
         """Return the text file *path*. What is no text is refused with what it is instead."""
-        return self.text_of(path, self.read_bytes(path))
+        return self.decode_text(path, self.read_bytes(path))
 
-    def text_of(self, path: str, data: bytes) -> TextFile:
+    def decode_text(self, path: str, data: bytes) -> TextFile:
         """Return *data*, the content of *path*, as text."""
         try:
             return TextFile.decode(data)
         except NotText as error:
-            raise Binary(path_errors.no_text(path, error, len(data))) from None
+            raise BinaryFile(path_errors.not_text(path, error, len(data))) from None
 
     @contextmanager
     def read_lines(self, path: str) -> Iterator[LongText | None]:
         """Yield the lines of the text file *path*; None if it is not too large for `read_text`."""
-        with self._told(path), self._beneath.opened(path) as file:
+        with self._explained(path), self._folder.open_file(path) as file:
             size = os.fstat(file).st_size
-            if size <= _LARGEST:
+            if size <= _MAX_BYTES:
                 yield None
                 return
             with os.fdopen(os.dup(file), "rb") as stream:
@@ -206,63 +212,63 @@ class Project:
 
         None if it is not too long.
         """
-        with self._told(path), self._beneath.opened(path) as file:
+        with self._explained(path), self._folder.open_file(path) as file:
             size = os.fstat(file).st_size
-            if size <= LONGEST:
+            if size <= MAX_BYTES:
                 yield None
                 return
             with os.fdopen(os.dup(file), "rb") as stream:
                 try:
-                    form, lines = excerpt(stream, line)
+                    form, lines = read_from_line(stream, line)
                 except NotText as error:
-                    raise Binary(path_errors.no_text(path, error, size)) from None
-                except (OnlyWhole, TooFar):
+                    raise BinaryFile(path_errors.not_text(path, error, size)) from None
+                except (NotLineByLine, TooFar):
                     raise ToolError(path_errors.too_large(path, size)) from None
                 yield form, lines, size
 
     def _lines(self, path: str, stream: BinaryIO, size: int) -> LongText:
-        if size > LONGEST:
+        if size > MAX_BYTES:
             raise ToolError(path_errors.too_long(path, size))
         try:
-            return LongText.of(stream)
+            return LongText.scan(stream)
         except NotText as error:
-            raise Binary(path_errors.no_text(path, error, size)) from None
-        except OnlyWhole:
+            raise BinaryFile(path_errors.not_text(path, error, size)) from None
+        except NotLineByLine:
             raise ToolError(path_errors.too_large(path, size)) from None
 
     def stat(self, path: str) -> os.stat_result | None:
         """Return the state of *path* itself, a last link not followed; None if it is missing."""
-        with self._told(path):
+        with self._explained(path):
             try:
-                return self._beneath.lstat(path)
+                return self._folder.lstat(path)
             except (FileNotFoundError, NotADirectoryError):
                 return None
 
     def entries(self, path: str) -> Sequence[DirectoryItem]:
         """Return what is in the folder *path*, by name, ignored or not."""
-        with self._told(path):
-            return self._beneath.scan(path)
+        with self._explained(path):
+            return self._folder.scan(path)
 
-    def names(self, path: str) -> Sequence[tuple[str, bool]]:
+    def list_names(self, path: str) -> Sequence[tuple[str, bool]]:
         """Return the names in the folder *path*, in no order, and whether each is a folder."""
-        with self._told(path):
-            return self._beneath.names(path)
+        with self._explained(path):
+            return self._folder.list_names(path)
 
     def files(self, path: str = "") -> list[str]:
         """Return all files below the folder *path* that no rule ignores, sorted; links too.
 
         They may be gone, or be no regular files, when they are looked at.
         """
-        found = self.stat(path)
-        if found is not None and not stat.S_ISDIR(found.st_mode):
+        status = self.stat(path)
+        if status is not None and not stat.S_ISDIR(status.st_mode):
             return [path]
-        with self._told(path):
-            return visible_files(self._beneath, self.root, path)
+        with self._explained(path):
+            return visible_files(self._folder, self.root, path)
 
     def ignored_folders(self, path: str, names: Iterable[str]) -> set[str]:
         """Return which of the folders *names* in *path*, which hold no file, a rule ignores."""
-        with self._told(path):
-            return ignored_folders(self._beneath, path, names)
+        with self._explained(path):
+            return ignored_folders(self._folder, path, names)
 
     # Writing
 
@@ -272,34 +278,34 @@ class Project:
         data: bytes,
         *,
         make_folders: bool = False,
-        expect: bytes | EllipsisType | None = ...,
+        expected: bytes | EllipsisType | None = ...,
     ) -> None:
         """Replace the file *path* by *data* atomically, its mode kept; links are refused.
 
-        With *expect* only if it still holds that, or None, if it does not exist; else it raises
+        With *expected* only if it still holds that, or None, if it does not exist; else it raises
         `containment.Changed`.
         """
-        with self._told(path):
-            folders = self._beneath.with_folders(path.rpartition("/")[0])
+        with self._explained(path):
+            folders = self._folder.with_folders(path.rpartition("/")[0])
             try:
                 with folders if make_folders else nullcontext():
-                    self._beneath.write(path, data, expect)
+                    self._folder.write(path, data, expected)
             except FileExistsError:
-                raise Changed from None
+                raise ContentChanged from None
 
     def rename(self, path: str, new_path: str) -> None:
         """Move a file or folder, its new folders made; nothing is ever replaced."""
-        with self._told(path, new_path):
+        with self._explained(path, new_path):
             if new_path.startswith(f"{path}/"):  # before a folder is made for nothing
                 raise OSError(errno.EINVAL, "into itself")
-        folders = self._beneath.with_folders(new_path.rpartition("/")[0])
-        with self._told(new_path), folders, self._told(path, new_path):
-            self._beneath.rename(path, new_path)
+        folders = self._folder.with_folders(new_path.rpartition("/")[0])
+        with self._explained(new_path), folders, self._explained(path, new_path):
+            self._folder.rename(path, new_path)
 
     def delete_file(self, path: str) -> None:
         """Delete a file or a link."""
-        with self._told(path):
-            self._beneath.unlink(path)
+        with self._explained(path):
+            self._folder.unlink(path)
 
     def delete_folder(self, path: str, *, recursive: bool) -> None:
         """Delete the folder *path*; unless *recursive* it must be empty."""
@@ -307,43 +313,43 @@ class Project:
             raise ToolError(
                 phrase("{path} is the memory of git; I do not delete it.", path=visible(repository))
             )
-        with self._told(path):
-            self._beneath.remove_folder(path, recursive=recursive)
+        with self._explained(path):
+            self._folder.remove_folder(path, recursive=recursive)
 
     def make_folder(self, path: str) -> None:
         """Make the folder *path* and those above it; it may exist."""
-        with self._told(path):
-            self._beneath.make_folders(path)
+        with self._explained(path):
+            self._folder.make_folders(path)
 
     def _repository_in(self, path: str) -> str:
         """Return the first folder of git's at or below *path*, "" if there is none."""
-        ahead = [path]
-        while ahead:
-            folder = ahead.pop()
+        pending = [path]
+        while pending:
+            folder = pending.pop()
             for item in self.entries(folder):
                 name = f"{folder}/{item.name}"
                 if is_git_name(item.name):
                     return name
                 if item.is_folder:
-                    ahead.append(name)
+                    pending.append(name)
         return ""
 
     @contextmanager
-    def _told(self, path: str, new_path: str = "") -> Iterator[None]:
-        """Turn what can happen to a path into a sentence about it."""
+    def _explained(self, path: str, new_path: str = "") -> Iterator[None]:
+        """Turn every failure at a path into a sentence about it."""
         shown = visible(path) or "."
         try:
             yield
-        except Outside:
+        except OutsideFolder:
             is_root = phrase("{path} is a folder, not a file.", path=shown)
             raise ToolError(path_errors.outside(path) if path else is_root) from None
-        except Guarded:
+        except ProtectedPath:
             raise ToolError(
                 phrase(
                     "{path} is out of bounds: it belongs to git or to Onefold itself.", path=shown
                 )
             ) from None
-        except Linked as link:
+        except SymlinkInPath as link:
             target = visible(link.target)
             raise ToolError(
                 phrase(
@@ -352,22 +358,24 @@ class Project:
                     target=target,
                 )
             ) from None
-        except TooDeep:
+        except TooManyFolders:
             raise ToolError(
-                phrase("{path} needs too many new folders; {n} at most.", path=shown, n=MOST_NEW)
+                phrase(
+                    "{path} needs too many new folders; {n} at most.", path=shown, n=MAX_NEW_FOLDERS
+                )
             ) from None
-        except Special:
+        except NotRegularFile:
             raise ToolError(
                 phrase("{path} is a device, pipe or socket, not a file.", path=shown)
             ) from None
         except FileNotFoundError:
-            raise Missing(phrase("There is no {path}.", path=shown)) from None
+            raise MissingPath(phrase("There is no {path}.", path=shown)) from None
         except OSError as error:
-            raise ToolError(path_errors.refused(error, shown, visible(new_path))) from None
+            raise ToolError(path_errors.os_error(error, shown, visible(new_path))) from None
 
 
 _ESCAPE = re.compile(r"\\(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
 
 
-def _meant(escape: str) -> str:
+def _unescape(escape: str) -> str:
     return escape.encode("ascii").decode("unicode_escape")

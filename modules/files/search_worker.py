@@ -19,14 +19,20 @@ from itertools import islice
 from pathlib import Path
 
 from modules.files import encodings
-from modules.files.containment import Beneath, Changed, Guarded, Outside, Special
-from modules.files.editing.long_text import LongText, OnlyWhole
+from modules.files.containment import (
+    ConfinedFolder,
+    ContentChanged,
+    NotRegularFile,
+    OutsideFolder,
+    ProtectedPath,
+)
+from modules.files.editing.long_text import LongText, NotLineByLine
 from modules.files.editing.text_file import NotText, TextFile
 
-_AROUND = 150
-_OPENING = 8_192
-_MUCH = 20_000_000  # bytes
-_LINES = 5_000  # of what is much, searched at once
+_CONTEXT = 150
+_PROBE_BYTES = 8_192
+_STREAM_ABOVE = 20_000_000  # bytes
+_LINES_PER_BATCH = 5_000  # of what is much, searched at once
 
 
 Match = tuple[int, str, int]
@@ -36,9 +42,9 @@ Finder = Callable[[str], Iterator[Match]]
 
 @dataclass(frozen=True)
 class SearchJob:
-    """What to search; *files* in the order of the answer, files above *largest* bytes skipped.
+    """Job of a search; *files* in the order of the answer, those above *largest* bytes skipped.
 
-    What is much is searched line by line. *seconds* of processor time may be used. *encoding* is
+    Long texts are searched line by line. *seconds* of processor time may be used. *encoding* is
     the person's; *libraries* the folder of the packages that guess at one.
     """
 
@@ -76,85 +82,85 @@ class OutOfTime(Exception):
 
 
 @dataclass
-class Clock:
+class CpuTimer:
     """Ends a search by a signal, as long as it *is_running*."""
 
     is_running: bool = False
 
     def start(self, seconds: float) -> None:
         """Strike after *seconds* of this process's processor time."""
-        signal.signal(signal.SIGPROF, self._strike)
+        signal.signal(signal.SIGPROF, self._expire)
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
-    def _strike(self, *_: object) -> None:
+    def _expire(self, *_: object) -> None:
         if self.is_running:
             raise OutOfTime
 
 
-def search(beneath: Beneath, job: SearchJob, clock: Clock) -> SearchResult:
+def search(folder_root: ConfinedFolder, job: SearchJob, timer: CpuTimer) -> SearchResult:
     """Return the lines of the files of *job* that match, whatever encoding they are in.
 
-    When *clock* strikes it is those found by then.
+    When *timer* strikes it is those found by then.
     """
     try:
         find = _finder(job)
     except (re.error, OverflowError, RecursionError) as error:
         return SearchResult((), error=str(error))
     hits: list[tuple[str, int, str]] = []
-    total = files = skipped = done = 0
+    matches = files = skipped = files_done = 0
     try:
-        clock.is_running = True
+        timer.is_running = True
         for path in job.files:
-            before = total
+            before = matches
             try:
-                for number, line, start in _matches(beneath, path, find, job.largest):
-                    total += 1
-                    files += total == before + 1
+                for number, line, start in _matches(folder_root, path, find, job.largest):
+                    matches += 1
+                    files += matches == before + 1
                     if len(hits) < job.most_hits:
-                        hits.append((path, number, _shown(line, start)))
+                        hits.append((path, number, _excerpt(line, start)))
             except _TooLarge:
                 skipped += 1
-            done += 1
-        clock.is_running = False
+            files_done += 1
+        timer.is_running = False
     except OutOfTime:
-        clock.is_running = False
-    return SearchResult(hits, total, files, skipped, len(job.files) - done)
+        timer.is_running = False
+    return SearchResult(hits, matches, files, skipped, len(job.files) - files_done)
 
 
 class _TooLarge(Exception):
     """The file is too large to search."""
 
 
-def _matches(beneath: Beneath, path: str, find: Finder, largest: int) -> Iterator[Match]:
+def _matches(folder_root: ConfinedFolder, path: str, find: Finder, largest: int) -> Iterator[Match]:
     """Yield what *find* finds in *path*; nothing where no text is to be had there."""
     try:
-        with beneath.opened(path, links=False) as file:
-            data = os.read(file, _OPENING)
+        with folder_root.open_file(path, follow_links=False) as file:
+            data = os.read(file, _PROBE_BYTES)
             size = os.fstat(file).st_size
             if not _may_be_text(data):
                 return
             if size > largest:
                 raise _TooLarge
-            if size > _MUCH:
+            if size > _STREAM_ABOVE:
                 with os.fdopen(os.dup(file), "rb") as stream:
-                    yield from _in_long(LongText.of(stream), find)
+                    yield from _matches_in_long(LongText.scan(stream), find)
                 return
-            if len(data) == _OPENING:
+            if len(data) == _PROBE_BYTES:
                 with os.fdopen(os.dup(file), "rb") as stream:
-                    data += stream.read(_MUCH)
+                    data += stream.read(_STREAM_ABOVE)
         yield from find(TextFile.decode(data).text)
-    except OnlyWhole:
+    except NotLineByLine:
         raise _TooLarge from None
-    except (NotText, OSError, Outside, Guarded, Special, Changed):
+    except (NotText, OSError, OutsideFolder, ProtectedPath, NotRegularFile, ContentChanged):
         return
 
 
-def _in_long(text: LongText, find: Finder) -> Iterator[Match]:
-    lines, done = text.part(1), 0
-    while some := list(islice(lines, _LINES)):
-        for number, line, start in find("\n".join(some) + "\n"):
-            yield done + number, line, start
-        done += len(some)
+def _matches_in_long(text: LongText, find: Finder) -> Iterator[Match]:
+    lines, lines_done = text.read_lines(1), 0
+    while batch := list(islice(lines, _LINES_PER_BATCH)):
+        for number, line, start in find("\n".join(batch) + "\n"):
+            yield lines_done + number, line, start
+        lines_done += len(batch)
 
 
 def _may_be_text(opening: bytes) -> bool:
@@ -167,11 +173,11 @@ def _finder(job: SearchJob) -> Finder:
     if job.regex or job.ignore_case:
         pattern = job.pattern if job.regex else re.escape(job.pattern)
         compiled = re.compile(pattern, re.IGNORECASE if job.ignore_case else 0)
-        return lambda text: _by_expression(compiled, text)
-    return lambda text: _by_text(job.pattern, text)
+        return lambda text: _regex_matches(compiled, text)
+    return lambda text: _literal_matches(job.pattern, text)
 
 
-def _by_expression(pattern: re.Pattern[str], text: str) -> Iterator[Match]:
+def _regex_matches(pattern: re.Pattern[str], text: str) -> Iterator[Match]:
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -180,37 +186,37 @@ def _by_expression(pattern: re.Pattern[str], text: str) -> Iterator[Match]:
             yield number, line, found.start()
 
 
-def _by_text(pattern: str, text: str) -> Iterator[Match]:
+def _literal_matches(pattern: str, text: str) -> Iterator[Match]:
     number, counted = 1, 0
-    at = text.find(pattern)
-    while at >= 0:
-        number += text.count("\n", counted, at)
-        counted = at
-        start = text.rfind("\n", 0, at) + 1
-        end = text.find("\n", at)
+    offset = text.find(pattern)
+    while offset >= 0:
+        number += text.count("\n", counted, offset)
+        counted = offset
+        start = text.rfind("\n", 0, offset) + 1
+        end = text.find("\n", offset)
         end = len(text) if end < 0 else end
-        yield number, text[start:end], at - start
-        at = text.find(pattern, end)
+        yield number, text[start:end], offset - start
+        offset = text.find(pattern, end)
 
 
-def _shown(line: str, start: int) -> str:
+def _excerpt(line: str, start: int) -> str:
     """Return *line*, of a very long one what is around the match."""
-    if len(line) <= 2 * _AROUND:
+    if len(line) <= 2 * _CONTEXT:
         return line
-    first = max(0, start - _AROUND)
-    last = start + _AROUND
+    first = max(0, start - _CONTEXT)
+    last = start + _CONTEXT
     return f"{'…' if first else ''}{line[first:last]}{'…' if last < len(line) else ''}"
 
 
 def main() -> None:
     job = SearchJob(**json.load(sys.stdin))
     root = Path(job.root)
-    beneath = Beneath(root, hidden=[root / folder for folder in job.hidden])
-    encodings.prefer(job.encoding)
+    folder_root = ConfinedFolder(root, hidden=[root / folder for folder in job.hidden])
+    encodings.set_preferred(job.encoding)
     sys.path.append(job.libraries)
-    clock = Clock()
-    clock.start(job.seconds)
-    json.dump(asdict(search(beneath, job, clock)), sys.stdout)
+    timer = CpuTimer()
+    timer.start(job.seconds)
+    json.dump(asdict(search(folder_root, job, timer)), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _SAMPLE = 64_000
-_SURE, _LEAST = 0.045, 0.02
+_SURE_CONFIDENCE, _MIN_CONFIDENCE = 0.045, 0.02
 _OTHER_SCRIPTS = (
     *("cp1251", "koi8-r", "koi8-u", "cp866", "iso8859-5", "cp1253", "iso8859-7"),
     *("cp1255", "cp1256", "cp874"),
@@ -26,32 +26,36 @@ class Guess:
     """An encoding, and how likely it is; from 0.045 on it is hardly ever wrong."""
 
     encoding: str
-    likely: float
+    confidence: float
 
     @property
     def is_sure(self) -> bool:
-        return self.likely >= _SURE
+        return self.confidence >= _SURE_CONFIDENCE
 
 
-def other_script(data: bytes) -> Guess | None:
-    """Return in what *data* is if its letters are not Latin ones; None if they are, or are none."""
+def detect_non_latin(data: bytes) -> Guess | None:
+    """Return the encoding of *data* if its letters are not Latin; None if they are, or none are."""
     runs = _RUN.findall(data[:_SAMPLE])
     together = sum(len(run) for run in runs if len(run) > 1)
     if together * 2 < sum(map(len, runs)):
         return None
-    found = _asked(data, _OTHER_SCRIPTS)
-    return found if found and found.is_sure and _is_of_letters(data, found.encoding) else None
+    found = _detect(data, _OTHER_SCRIPTS)
+    return found if found and found.is_sure and _has_mostly_letters(data, found.encoding) else None
 
 
-def latin(data: bytes) -> Guess | None:
-    """Return in which encoding of a Latin script *data* is."""
-    found = _asked(data, _LATIN)
+def detect_latin(data: bytes) -> Guess | None:
+    """Return the encoding of *data* among those of Latin scripts; None if none is likely."""
+    found = _detect(data, _LATIN)
     return (
-        found if found and found.likely >= _LEAST and _is_of_letters(data, found.encoding) else None
+        found
+        if found
+        and found.confidence >= _MIN_CONFIDENCE
+        and _has_mostly_letters(data, found.encoding)
+        else None
     )
 
 
-def _asked(data: bytes, encodings: Sequence[str]) -> Guess | None:
+def _detect(data: bytes, encodings: Sequence[str]) -> Guess | None:
     import chardet  # 40 ms: only for a text that no other encoding fits
 
     found = chardet.detect(
@@ -61,12 +65,12 @@ def _asked(data: bytes, encodings: Sequence[str]) -> Guess | None:
         compat_names=False,
     )
     encoding = found["encoding"]
-    if encoding is None or encoding not in encodings or not comes_back(data, encoding):
+    if encoding is None or encoding not in encodings or not round_trips(data, encoding):
         return None
     return Guess(encoding, found["confidence"])
 
 
-def comes_back(data: bytes, encoding: str) -> bool:
+def round_trips(data: bytes, encoding: str) -> bool:
     """Return whether *data* is text in *encoding* that becomes the same bytes again."""
     try:
         return data.decode(encoding).encode(encoding) == data
@@ -74,7 +78,7 @@ def comes_back(data: bytes, encoding: str) -> bool:
         return False
 
 
-def _is_of_letters(data: bytes, encoding: str) -> bool:
+def _has_mostly_letters(data: bytes, encoding: str) -> bool:
     """Return whether most of what is not ASCII are letters, and not one of them all the time."""
     high = [char for char in data[:_SAMPLE].decode(encoding) if char > "\x7f"]
     letters = sum(char.isalpha() or char.isprintable() and not char.isascii() for char in high)

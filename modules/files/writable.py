@@ -1,4 +1,4 @@
-"""Changing what lies beneath one folder: whole or not at all, and never through a link."""
+"""Writing files beneath one folder: whole or not at all, and never through a link."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ from types import EllipsisType
 
 from modules.files import kernel
 from modules.files.containment import (
-    READING,
-    Beneath,
-    Changed,
-    Guarded,
-    Linked,
-    Special,
+    READ_FLAGS,
+    ConfinedFolder,
+    ContentChanged,
+    NotRegularFile,
+    ProtectedPath,
+    SymlinkInPath,
     identity_of,
     link_target,
 )
 
-LEFT_BEHIND = re.compile(r"(.*/)?\.[0-9a-f]{16}\.tmp")
-"""The path of a file that a kill may have left, whole or not, instead of giving it its name."""
+TEMPORARY_FILE = re.compile(r"(.*/)?\.[0-9a-f]{16}\.tmp")
+"""Path of a temporary file that a kill may have left, whole or not, before it got its name."""
 
 
-MOST_NEW = 100
-"""Folders within each other that are made at once."""
+MAX_NEW_FOLDERS = 100
+"""Most folders within each other that are made at once."""
 
 
-class TooDeep(Exception):
-    """More than `MOST_NEW` folders were to be made within each other."""
+class TooManyFolders(Exception):
+    """More than `MAX_NEW_FOLDERS` folders were to be made within each other."""
 
 
-class Writable(Beneath):
-    """A folder beneath which files may be changed; see `Beneath` for what is refused."""
+class WritableFolder(ConfinedFolder):
+    """A folder beneath which files may be changed; see `ConfinedFolder` for what is refused."""
 
     def make_folders(self, path: str) -> list[str]:
         """Make the folder *path* and those above it; return the paths of those that were made.
 
         All of them or none: what was made before something failed is taken away again. More than
-        `MOST_NEW` at once are refused (`TooDeep`).
+        `MAX_NEW_FOLDERS` at once are refused (`TooManyFolders`).
         """
-        missing = self._missing(path)
+        missing = self._missing_folders(path)
         made: list[str] = []
         try:
-            for here in reversed(missing):
-                with self.parent(here) as (folder, name), suppress(FileExistsError):
+            for path_made in reversed(missing):
+                with self.open_parent(path_made) as (folder, name), suppress(FileExistsError):
                     os.mkdir(name, dir_fd=folder)  # noqa: PTH102 - pathlib knows no descriptors
-                    made.append(here)
-            with self.folder(path, writing=True):
+                    made.append(path_made)
+            with self.open_folder(path, writing=True):
                 return made
         except BaseException:
-            self._take_away(made)
+            self._remove_folders(made)
             raise
 
     @contextmanager
@@ -64,22 +64,22 @@ class Writable(Beneath):
         try:
             yield
         except BaseException:
-            self._take_away(made)
+            self._remove_folders(made)
             raise
 
-    def _take_away(self, made: list[str]) -> None:
-        """Remove the folders *made*, those that are still empty."""
-        for here in reversed(made):
-            with suppress(OSError), self.parent(here) as (folder, name):
+    def _remove_folders(self, paths: list[str]) -> None:
+        """Remove the folders *paths*, those that are still empty."""
+        for path in reversed(paths):
+            with suppress(OSError), self.open_parent(path) as (folder, name):
                 os.rmdir(name, dir_fd=folder)  # noqa: PTH106
 
-    def _missing(self, path: str) -> list[str]:
+    def _missing_folders(self, path: str) -> list[str]:
         """Return *path* and the folders above it that are to be made, the deepest first."""
         missing: list[str] = []
         while path and not self._is_folder(path):
             missing.append(path)
-            if len(missing) > MOST_NEW:
-                raise TooDeep
+            if len(missing) > MAX_NEW_FOLDERS:
+                raise TooManyFolders
             path = path.rpartition("/")[0]
         return missing
 
@@ -89,22 +89,22 @@ class Writable(Beneath):
         except (FileNotFoundError, NotADirectoryError):
             return False
 
-    def write(self, path: str, data: bytes, expect: bytes | EllipsisType | None = ...) -> None:
+    def write(self, path: str, data: bytes, expected: bytes | EllipsisType | None = ...) -> None:
         """Replace the regular file *path* by *data*, whole or not at all, its mode kept.
 
-        The file must still hold *expect*, or not exist if that is None (`Changed`,
+        The file must still hold *expected*, or not exist if that is None (`ContentChanged`,
         `FileExistsError`); this is looked at again right before the new file takes its name.
         """
-        with self.parent(path) as (folder, name):
-            before = _regular_or_missing(folder, name)
+        with self.open_parent(path) as (folder, name):
+            replaced = _regular_or_missing(folder, name)
             temporary = f".{os.urandom(8).hex()}.tmp"  # see LEFT_BEHIND
             try:
-                _write_new(folder, temporary, data, before)
-                if expect is None:
+                _write_new(folder, temporary, data, replaced)
+                if expected is None:
                     kernel.rename_to_new(folder, temporary, folder, name)
                     return
-                if isinstance(expect, bytes):
-                    self._must_hold(folder, name, expect)
+                if isinstance(expected, bytes):
+                    self._check_content(folder, name, expected)
                 os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)  # noqa: PTH104
             finally:
                 with suppress(FileNotFoundError):
@@ -112,83 +112,83 @@ class Writable(Beneath):
 
     def rename(self, path: str, new_path: str) -> None:
         """Move *path* to *new_path*, which must not exist (`FileExistsError`)."""
-        self._must_keep_nothing(path)
-        with self.parent(path) as (old, name), self.parent(new_path) as (new, new_name):
+        self._refuse_protected_inside(path)
+        with self.open_parent(path) as (old, name), self.open_parent(new_path) as (new, new_name):
             kernel.rename_to_new(old, name, new, new_name)
 
     def unlink(self, path: str) -> None:
         """Delete the file or link *path*."""
-        with self.parent(path) as (folder, name):
+        with self.open_parent(path) as (folder, name):
             os.unlink(name, dir_fd=folder)  # noqa: PTH108
 
     def remove_folder(self, path: str, *, recursive: bool) -> None:
         """Delete the folder *path*; with *recursive* all that is in it, following no link."""
-        self._must_keep_nothing(path)
-        with self.parent(path) as (folder, name):
+        self._refuse_protected_inside(path)
+        with self.open_parent(path) as (folder, name):
             if recursive:
                 import shutil  # 12 ms
 
-                with self.folder(path, writing=True):
+                with self.open_folder(path, writing=True):
                     shutil.rmtree(name, dir_fd=folder)
             else:
                 os.rmdir(name, dir_fd=folder)  # noqa: PTH106
 
-    def _must_keep_nothing(self, path: str) -> None:
+    def _refuse_protected_inside(self, path: str) -> None:
         """Refuse a folder with a hidden one in it, or one of ours: it would go along."""
-        kept = (*self.hidden, *self.own)
-        if any(f"{folder}/".startswith(f"{path}/") for folder in kept):
-            raise Guarded
-        if kept and identity_of(self.lstat(path)) in self._identities(_above(kept)):
-            raise Guarded  # by another name
+        protected = (*self.hidden, *self.own_paths)
+        if any(f"{folder}/".startswith(f"{path}/") for folder in protected):
+            raise ProtectedPath
+        if protected and identity_of(self.lstat(path)) in self._identities(_ancestors(protected)):
+            raise ProtectedPath  # by another name
 
-    def _must_hold(self, folder: int, name: str, expect: bytes) -> None:
-        file = os.open(name, READING | os.O_NOFOLLOW, dir_fd=folder)
-        with self.held(file), os.fdopen(os.dup(file), "rb") as stream:
-            if stream.read(len(expect) + 1) != expect:
-                raise Changed
+    def _check_content(self, folder: int, name: str, expected: bytes) -> None:
+        file = os.open(name, READ_FLAGS | os.O_NOFOLLOW, dir_fd=folder)
+        with self.closing(file), os.fdopen(os.dup(file), "rb") as stream:
+            if stream.read(len(expected) + 1) != expected:
+                raise ContentChanged
 
 
-def _above(paths: Iterable[str]) -> set[str]:
+def _ancestors(paths: Iterable[str]) -> set[str]:
     """Return the folders that *paths* are in, the root left out."""
     return {path[:end] for path in paths for end, letter in enumerate(path) if letter == "/"}
 
 
 def _regular_or_missing(folder: int, name: str) -> os.stat_result | None:
     try:
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    if stat.S_ISLNK(found.st_mode):
-        raise Linked(link_target(folder, name) or "")
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
+        raise SymlinkInPath(link_target(folder, name) or "")
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if not stat.S_ISREG(found.st_mode):
-        raise Special
-    return found
+    if not stat.S_ISREG(status.st_mode):
+        raise NotRegularFile
+    return status
 
 
-def _write_new(folder: int, name: str, data: bytes, before: os.stat_result | None) -> None:
-    """Write *data* to the new file *name*, with the mode and the owner of *before*.
+def _write_new(folder: int, name: str, data: bytes, replaced: os.stat_result | None) -> None:
+    """Write *data* to the new file *name*, with the mode and the owner of *replaced*.
 
     Where the system can, it has no name before it is whole: a kill leaves nothing behind then.
     """
-    unnamed = _unnamed(folder)
+    unnamed = _open_unnamed_file(folder)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open(name, flags, 0o666, dir_fd=folder) if unnamed is None else unnamed
-    with os.fdopen(handle, "wb") as file:
+    descriptor = os.open(name, flags, 0o666, dir_fd=folder) if unnamed is None else unnamed
+    with os.fdopen(descriptor, "wb") as file:
         file.write(data)
         file.flush()
-        if before is not None:
-            if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+        if replaced is not None:
+            if (replaced.st_uid, replaced.st_gid) != (os.geteuid(), os.getegid()):
                 with suppress(PermissionError):
-                    os.fchown(handle, before.st_uid, before.st_gid)
-            os.fchmod(handle, before.st_mode & 0o777)
-        os.fsync(handle)
+                    os.fchown(descriptor, replaced.st_uid, replaced.st_gid)
+            os.fchmod(descriptor, replaced.st_mode & 0o777)
+        os.fsync(descriptor)
         if unnamed is not None:
-            os.link(f"/proc/self/fd/{handle}", name, dst_dir_fd=folder)  # noqa: PTH200
+            os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=folder)  # noqa: PTH200
 
 
-def _unnamed(folder: int) -> int | None:
+def _open_unnamed_file(folder: int) -> int | None:
     """Return a new file in *folder* that has no name yet; None where there is no such thing."""
     flag = getattr(os, "O_TMPFILE", 0)
     if not flag or not Path("/proc/self/fd").is_dir():

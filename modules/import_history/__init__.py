@@ -1,11 +1,11 @@
 """Bringing in a conversation that another program, or another Onefold, kept in a JSON file.
 
-- importer        Bringing in a conversation that another program, or another Onefold, kept in a
-                  JSON file.
-- matching        Matching answers to calls, where ids lack, repeat or stand in the wrong place.
-- mending         Messages of an old conversation, whatever they lack, as records that any request
-                  may begin with.
-- message_reader  Reading messages that lack this or that: roles, texts, calls and their arguments.
+- importer        Import of a conversation that another program, or another Onefold, kept in a JSON
+                  file.
+- matching        Matching of answers to calls, where ids are missing, repeated or misplaced.
+- message_reader  Reader of incomplete messages: roles, texts, calls and their arguments.
 - old_messages    Entries of an old conversation, and the repairs that it may need.
+- repair          Repair of an old conversation's messages into records that any request may begin
+                  with.
 - source          The file of an old conversation, and the list of messages in it.
 """

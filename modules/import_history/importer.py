@@ -1,4 +1,4 @@
-"""Bringing in a conversation that another program, or another Onefold, kept in a JSON file.
+"""Import of a conversation that another program, or another Onefold, kept in a JSON file.
 
 `source` reads the file, `reading` each message in it; `matching` finds the call of each answer, and
 `mending` makes the records.
@@ -13,27 +13,27 @@ from pathlib import Path
 
 from core.conversation.messages import Assistant, User
 from core.conversation.store import SessionInfo
-from core.redaction import mapped
-from modules.import_history.mending import Mended, mend
+from core.redaction import map_strings
 from modules.import_history.old_messages import Repair
+from modules.import_history.repair import RepairedHistory, repair_messages
 from modules.import_history.source import no_conversation, read_messages
 from modules.sessions import Sessions
-from modules.sessions.rows import title
+from modules.sessions.rows import title_of
 from utils.i18n import Phrase, phrase
 
-__all__ = ["Imported", "import_history"]
+__all__ = ["ImportReport", "import_history"]
 
-_MOST_NUMBERS = 8
+_MAX_NUMBERS = 8
 
 
 @dataclass(frozen=True)
-class Imported:
+class ImportReport:
     """A session made of a file; *turns* are those of the person."""
 
     session: str
     messages: int
     turns: int
-    mended: Mended
+    history: RepairedHistory
 
     def report(self) -> Iterator[Phrase]:
         """Yield a line about the session and one about each kind of repair."""
@@ -44,35 +44,35 @@ class Imported:
             turns=self.turns,
         )
         for repair in Repair:
-            if numbers := self.mended.repairs.get(repair):
+            if numbers := self.history.repairs.get(repair):
                 yield phrase(
                     "Mended: {what}: {n} (message {numbers})",
                     what=repair.value,
                     n=len(numbers),
-                    numbers=_shown(numbers),
+                    numbers=_number_list(numbers),
                 )
 
 
 def import_history(
-    path: Path, store: Sessions, *, model: str, blind: Callable[[str], str]
-) -> Imported:
-    """Make a session of the conversation in the file *path*, what *blind* hides left out.
+    path: Path, store: Sessions, *, model: str, redact: Callable[[str], str]
+) -> ImportReport:
+    """Make a session of the conversation in the file *path*, redacted by *redact*.
 
     The file may hold a list of messages of the chat-completions API, or an object with such a list;
-    what `/export` and the setting `keep_json` write is read too. Raises `Problem` when there is no
+    what `/export` and the setting `keep_json` write is read too. Raises `UserError` if there is no
     conversation to be read from it; then nothing is kept.
     """
     messages = read_messages(path)
-    mended = mend(messages)
-    records = [(turn, mapped(record, blind)) for turn, record in mended.records]
+    history = repair_messages(messages)
+    records = [(turn, map_strings(record, redact)) for turn, record in history.records]
     if not any(isinstance(record, User | Assistant) for _, record in records):
         raise no_conversation(path)
-    said = [record for _, record in records if isinstance(record, User)]
+    user_messages = [record for _, record in records if isinstance(record, User)]
     now = time.time()
-    info = SessionInfo("", title(said[0]), model, now, now, len(said))
-    return Imported(store.adopt(info, records), len(messages), len(said), mended)
+    info = SessionInfo("", title_of(user_messages[0]), model, now, now, len(user_messages))
+    return ImportReport(store.adopt(info, records), len(messages), len(user_messages), history)
 
 
-def _shown(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:_MOST_NUMBERS]))
-    return f"{shown}, …" if len(numbers) > _MOST_NUMBERS else shown
+def _number_list(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:_MAX_NUMBERS]))
+    return f"{shown}, …" if len(numbers) > _MAX_NUMBERS else shown

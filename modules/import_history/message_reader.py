@@ -1,4 +1,4 @@
-"""Reading messages that lack this or that: roles, texts, calls and their arguments."""
+"""Reader of incomplete messages: roles, texts, calls and their arguments."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from typing import Any
 from core.conversation.messages import Context, User
 from modules.import_history.old_messages import (
     Entry,
-    Note,
-    OldAnswer,
     OldCall,
+    OldMessage,
     OldReply,
+    OldToolResult,
+    OnRepair,
     Repair,
-    Said,
 )
-from utils.llm.calls.lenient_json import whole_object
+from utils.llm.calls.lenient_json import repair_object
 from utils.llm.completion import RawCall
-from utils.text.lines import without_halves
+from utils.text.lines import replace_lone_surrogates
 
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant",
           "bot": "assistant", "model": "assistant", "tool": "tool", "function": "tool",
           "system": "system", "developer": "system"}  # fmt: skip
-LARGEST_PYTHON = 100_000
+MAX_PYTHON_CHARS = 100_000
 """Characters of a Python literal that is read: the compiler takes hundreds of bytes for each."""
-_THOUGHT = re.compile(r"\s*<think>(.*?)</think>\s*", re.DOTALL)
+_THINK_TAG = re.compile(r"\s*<think>(.*?)</think>\s*", re.DOTALL)
 
 
 @dataclass
 class MessageReader:
-    """Reads one message after the other; *note* hears of what had to be mended."""
+    """Reads one message after the other; *on_repair* is called for each repair."""
 
-    note: Note
+    on_repair: OnRepair
     has_begun: bool = field(default=False, init=False)
 
     def entries(self, messages: Sequence[Any]) -> Iterator[Entry]:
         for number, message in enumerate(messages, 1):
             if not isinstance(message, dict):
-                self.note(Repair.NO_MESSAGE, number)
+                self.on_repair(Repair.NO_MESSAGE, number)
             elif entry := self._entry(message, number):
                 self.has_begun = True
                 yield entry
@@ -50,65 +50,73 @@ class MessageReader:
     def _entry(self, message: dict[str, Any], number: int) -> Entry | None:
         role = self._role(message, number)
         text, thinking = self._content(message, number)
-        if names := _pictures_in(message):  # of our own export, which refers to them only
-            self.note(Repair.PART, number)
-            text = "\n".join(filter(None, [text, *(f"[picture {one} left out]" for one in names)]))
+        if names := _picture_names(message):  # of our own export, which refers to them only
+            self.on_repair(Repair.PART, number)
+            text = "\n".join(
+                filter(
+                    None, [text, *(f"[picture {picture_name} left out]" for picture_name in names)]
+                )
+            )
         if role == "assistant":
             return self._reply(message, text, thinking, number)
         if role == "tool":
-            call_id = _text_in(message, "tool_call_id", "call_id", "id")
-            return OldAnswer(number, call_id, _text_in(message, "name") or "", text)
+            call_id = _first_text(message, "tool_call_id", "call_id", "id")
+            return OldToolResult(number, call_id, _first_text(message, "name") or "", text)
         if not text.strip():
-            self.note(Repair.EMPTY, number)
+            self.on_repair(Repair.EMPTY, number)
             return None
         if role == "user":
-            return Said(number, User(text))
+            return OldMessage(number, User(text))
         if role == "system" and not self.has_begun:
-            self.note(Repair.SYSTEM, number)
+            self.on_repair(Repair.SYSTEM, number)
             return None
-        return Said(number, Context(text))
+        return OldMessage(number, Context(text))
 
     def _role(self, message: Mapping[str, Any], number: int) -> str:
-        said = message.get("role")
-        role = _ROLES.get(str(said).strip().lower()) if said else _supposed_role(message)
+        given_role = message.get("role")
+        role = (
+            _ROLES.get(str(given_role).strip().lower()) if given_role else _inferred_role(message)
+        )
         if role is None:
-            self.note(Repair.UNKNOWN_ROLE, number)
+            self.on_repair(Repair.UNKNOWN_ROLE, number)
             return ""
-        if role != said:
-            self.note(Repair.ROLE, number)
+        if role != given_role:
+            self.on_repair(Repair.ROLE, number)
         return role
 
     def _content(self, message: Mapping[str, Any], number: int) -> tuple[str, str]:
         """Return the text and the thinking in the content."""
         content = message.get("content")
         if content is None or isinstance(content, str):
-            return without_halves(content or ""), ""
-        self.note(Repair.CONTENT, number)
+            return replace_lone_surrogates(content or ""), ""
+        self.on_repair(Repair.CONTENT, number)
         parts = content if isinstance(content, list) else [content]
         texts: list[str] = []
         thoughts: list[str] = []
         for part in parts:
-            said, thought = _part(part)
-            if said is None and thought is None:
-                self.note(Repair.PART, number)
-                said = f"[{part.get('type') or 'part'} left out]"
-            texts += [said] if said else []
-            thoughts += [thought] if thought else []
-        return without_halves("\n".join(texts)), without_halves("\n".join(thoughts))
+            text, thinking = _text_and_thinking(part)
+            if text is None and thinking is None:
+                self.on_repair(Repair.PART, number)
+                text = f"[{part.get('type') or 'part'} left out]"
+            texts += [text] if text else []
+            thoughts += [thinking] if thinking else []
+        return replace_lone_surrogates("\n".join(texts)), replace_lone_surrogates(
+            "\n".join(thoughts)
+        )
 
     def _reply(
         self, message: Mapping[str, Any], text: str, thinking: str, number: int
     ) -> OldReply | None:
-        told = _text_in(message, "reasoning_content", "reasoning", "thinking") or ""
-        thoughts = [without_halves(told), thinking]
-        if found := _THOUGHT.match(text):
-            self.note(Repair.THINKING, number)
-            thoughts.append(found[1].strip())
-            text = text[found.end() :]
+        reasoning = _first_text(message, "reasoning_content", "reasoning", "thinking") or ""
+        thoughts = [replace_lone_surrogates(reasoning), thinking]
+        if think_tag := _THINK_TAG.match(text):
+            self.on_repair(Repair.THINKING, number)
+            thoughts.append(think_tag[1].strip())
+            text = text[think_tag.end() :]
         calls = [call for raw in _raw_calls(message) if (call := self._call(raw, number))]
         thinking = "\n".join(filter(None, dict.fromkeys(thoughts)))
         if not text.strip() and not calls and not thinking:
-            self.note(Repair.EMPTY, number)
+            self.on_repair(Repair.EMPTY, number)
             return None
         return OldReply(number, text, thinking, calls)
 
@@ -117,32 +125,32 @@ class MessageReader:
         if not isinstance(function, dict):
             function = raw
         if not isinstance(function, dict) or not function.keys() & {"name", "arguments"}:
-            self.note(Repair.CALL, number)
+            self.on_repair(Repair.CALL, number)
             return None
         if raw.get("type") != "function":
-            self.note(Repair.CALL_TYPE, number)
-        name = _text_in(function, "name") or ""
+            self.on_repair(Repair.CALL_TYPE, number)
+        name = _first_text(function, "name") or ""
         arguments = self._arguments(function, number)
-        call_id = _text_in(raw, "id", "call_id", "tool_call_id")
-        return OldCall(number, call_id, RawCall("", without_halves(name), arguments))
+        call_id = _first_text(raw, "id", "call_id", "tool_call_id")
+        return OldCall(number, call_id, RawCall("", replace_lone_surrogates(name), arguments))
 
     def _arguments(self, function: Mapping[str, Any], number: int) -> str:
         """Return the arguments as the JSON text of an object, or as they are if they are none."""
-        said = next((function[n] for n in ("arguments", "input", "args") if n in function), None)
-        text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-        if said is None or not text.strip():
-            self.note(Repair.ARGUMENTS, number)
+        given = next((function[n] for n in ("arguments", "input", "args") if n in function), None)
+        text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        if given is None or not text.strip():
+            self.on_repair(Repair.ARGUMENTS, number)
             return "{}"
-        text = without_halves(text)
+        text = replace_lone_surrogates(text)
         try:
-            whole = whole_object(text)
+            json_text = repair_object(text)
         except ValueError:
-            python = _python_object(text)
-            self.note(Repair.BROKEN if python is None else Repair.ARGUMENTS, number)
-            return text if python is None else python
-        if whole != said:
-            self.note(Repair.ARGUMENTS, number)
-        return whole
+            converted = _python_object(text)
+            self.on_repair(Repair.BROKEN if converted is None else Repair.ARGUMENTS, number)
+            return text if converted is None else converted
+        if json_text != given:
+            self.on_repair(Repair.ARGUMENTS, number)
+        return json_text
 
 
 def _python_object(text: str) -> str | None:
@@ -150,30 +158,30 @@ def _python_object(text: str) -> str | None:
 
     Only literals are read; nothing is run.
     """
-    if not text.lstrip().startswith("{") or len(text) > LARGEST_PYTHON:
+    if not text.lstrip().startswith("{") or len(text) > MAX_PYTHON_CHARS:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a backslash too few
         try:
             value = ast.literal_eval(text.strip())
-            said = json.dumps(value, ensure_ascii=False, allow_nan=False)
+            json_text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             return None
-    return without_halves(said) if isinstance(value, dict) else None
+    return replace_lone_surrogates(json_text) if isinstance(value, dict) else None
 
 
-def _supposed_role(message: Mapping[str, Any]) -> str | None:
+def _inferred_role(message: Mapping[str, Any]) -> str | None:
     """Return the role of a message that says none."""
     if message.get("tool_call_id"):
         return "tool"
     return "assistant" if message.get("tool_calls") or message.get("function_call") else None
 
 
-def _part(part: Any) -> tuple[str | None, str | None]:
+def _text_and_thinking(part: Any) -> tuple[str | None, str | None]:
     """Return the text and the thinking of one part of a content, None for both if it is none."""
     if not isinstance(part, dict):
         return part if isinstance(part, str) else json.dumps(part, ensure_ascii=False), None
-    if thought := _text_in(part, "thinking", "reasoning"):
+    if thought := _first_text(part, "thinking", "reasoning"):
         return None, thought
     text = part.get("text")
     if isinstance(text, dict):  # {"text": {"value": …}}
@@ -185,14 +193,22 @@ def _part(part: Any) -> tuple[str | None, str | None]:
     return None, None
 
 
-def _pictures_in(message: Mapping[str, Any]) -> list[str]:
+def _picture_names(message: Mapping[str, Any]) -> list[str]:
     """Return the names of the pictures that a message refers to."""
-    shown = message.get("pictures")
-    told = [one for one in shown if isinstance(one, dict)] if isinstance(shown, list) else []
-    return [without_halves(name) for one in told if isinstance(name := one.get("name"), str)]
+    pictures = message.get("pictures")
+    entries = (
+        [picture for picture in pictures if isinstance(picture, dict)]
+        if isinstance(pictures, list)
+        else []
+    )
+    return [
+        replace_lone_surrogates(name)
+        for picture in entries
+        if isinstance(name := picture.get("name"), str)
+    ]
 
 
-def _text_in(message: Mapping[str, Any], *names: str) -> str | None:
+def _first_text(message: Mapping[str, Any], *names: str) -> str | None:
     """Return the first text under one of *names* that is not empty; numbers count as text."""
     for name in names:
         value = message.get(name)

@@ -12,7 +12,7 @@ from utils.llm.completion import RawCall
 
 
 class Repair(Enum):
-    """What may have to be mended in a message."""
+    """Repair that a message may need."""
 
     NO_MESSAGE = phrase("left out: no message")
     EMPTY = phrase("left out: nothing in it")
@@ -35,8 +35,8 @@ class Repair(Enum):
     BEGINNING = phrase("the beginning is missing")
 
 
-Note = Callable[[Repair, int], None]
-"""Hears of a repair and of the number of the message that needed it, counted from 1."""
+OnRepair = Callable[[Repair, int], None]
+"""Called with a repair and the number of the message that needed it, counted from 1."""
 
 
 @dataclass(eq=False)
@@ -46,7 +46,7 @@ class OldCall:
     number: int
     id: str | None
     raw: RawCall
-    answer: OldAnswer | None = None
+    answer: OldToolResult | None = None
 
 
 @dataclass
@@ -58,7 +58,7 @@ class OldReply:
 
 
 @dataclass
-class OldAnswer:
+class OldToolResult:
     number: int
     id: str | None
     name: str
@@ -66,11 +66,11 @@ class OldAnswer:
 
 
 @dataclass
-class Said:
+class OldMessage:
     """A message of the person, or a note to the model."""
 
     number: int
     record: User | Context
 
 
-Entry = OldReply | OldAnswer | Said
+Entry = OldReply | OldToolResult | OldMessage

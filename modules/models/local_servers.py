@@ -12,9 +12,9 @@ from typing import Any
 
 from core.loop.turn_context import Model
 from utils.i18n import UserError, phrase
-from utils.llm.calls.text_calls import Fit, find_calls
+from utils.llm.calls.text_calls import ToolFit, find_calls
 from utils.llm.completion import Completion
-from utils.system.sockets import cut
+from utils.system.sockets import shut_down
 from utils.waiting import Stop
 
 PORTS = {11434: "Ollama", 8080: "llama.cpp", 1234: "LM Studio", 8000: "vLLM"}
@@ -33,11 +33,11 @@ class LocalServer:
 def find_servers(ports: dict[int, str] = PORTS) -> Sequence[LocalServer]:
     """Return the servers that answer on loopback and name at least one model."""
     with ThreadPoolExecutor(len(ports)) as pool:
-        found = pool.map(lambda item: _ask(*item), ports.items())
-        return [server for server in found if server]
+        servers = pool.map(lambda item: _probe(*item), ports.items())
+        return [server for server in servers if server]
 
 
-def _ask(port: int, name: str) -> LocalServer | None:
+def _probe(port: int, name: str) -> LocalServer | None:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PROBE_SECONDS)
     try:
         connection.connect()
@@ -51,7 +51,7 @@ def _ask(port: int, name: str) -> LocalServer | None:
 
 def _first_model(connection: http.client.HTTPConnection) -> Any:
     """Return what the server behind *connection* names first. Raises what wrong answers raise."""
-    timer = threading.Timer(_ANSWER_SECONDS, cut, [connection.sock])
+    timer = threading.Timer(_ANSWER_SECONDS, shut_down, [connection.sock])
     timer.daemon = True
     timer.start()
     try:
@@ -90,11 +90,11 @@ def check_tools(model: Model, server: LocalServer) -> None:
 def _calls_echo(reply: Completion) -> bool:
     if any(call.name == "echo" for call in reply.calls):
         return True
-    reading = find_calls(reply.text, _fit)
-    return reading is not None and reading.is_sure
+    found = find_calls(reply.text, _fit_of_call)
+    return found is not None and found.is_sure
 
 
-def _fit(name: str, arguments: Mapping[str, Any]) -> Fit:
+def _fit_of_call(name: str, arguments: Mapping[str, Any]) -> ToolFit:
     if name != "echo":
         return "unknown"
     return "fits" if arguments.keys() == {"word"} else "misfits"

@@ -16,7 +16,7 @@ from utils.system.shared_file import SharedFile
 from utils.text.strict_json import read_json
 
 _Table = dict[str, Any]
-_Known = dict[str, dict[str, _Table]]
+_ProfileTable = dict[str, dict[str, _Table]]
 """What was learnt or said, by address and model."""
 
 
@@ -29,17 +29,17 @@ class ServerProfiles:
     def __init__(self, file: Path, settings: Mapping[str, Mapping[str, Any]]) -> None:
         self._file = SharedFile(file)
         self._settings = settings
-        self._known: _Known | None = None
+        self._table: _ProfileTable | None = None
         self._lock = threading.Lock()
 
     def find(self, base_url: str, model: str, usual: ServerProfile) -> ServerProfile:
         with self._lock:
-            if self._known is None:
-                self._known = self._read()
-            kept = _fitting(self._known.get(base_url, {}).get(model, {}))
+            if self._table is None:
+                self._table = self._read()
+            kept = _fitting(self._table.get(base_url, {}).get(model, {}))
         return replace(usual, **{**kept, **self._settings.get(model, {})})
 
-    def keep(
+    def save(
         self,
         base_url: str,
         model: str,
@@ -54,31 +54,31 @@ class ServerProfiles:
         self._change(base_url, model, lambda _: {})
 
     def _change(self, base_url: str, model: str, change: Callable[[_Table], _Table]) -> None:
-        def apply(known: _Known) -> None:
+        def apply(known: _ProfileTable) -> None:
             models = known.setdefault(base_url, {})
             models[model] = change(_fitting(models.get(model, {})))
             if not models[model]:
                 del models[model]
 
         def edit(before: bytes) -> bytes:
-            self._known = _parsed(before)
-            apply(self._known)
-            return json.dumps(self._known, indent=1, ensure_ascii=False).encode()
+            self._table = _parse_table(before)
+            apply(self._table)
+            return json.dumps(self._table, indent=1, ensure_ascii=False).encode()
 
         with self._lock:
-            self._known = self._read() if self._known is None else self._known
-            apply(self._known)
+            self._table = self._read() if self._table is None else self._table
+            apply(self._table)
             with suppress(UserError):  # a full disk: it holds for this process, and is learnt again
                 self._file.change(edit)
 
-    def _read(self) -> _Known:
+    def _read(self) -> _ProfileTable:
         try:
-            return _parsed(self._file.read())
+            return _parse_table(self._file.read())
         except UserError:
             return {}
 
 
-def _parsed(text: bytes) -> _Known:
+def _parse_table(text: bytes) -> _ProfileTable:
     """Return what the file says; what is no such table in it is left out."""
     try:
         known = read_json(text)
@@ -96,7 +96,7 @@ def _parsed(text: bytes) -> _Known:
 def _fitting(table: _Table) -> _Table:
     """Return a kept *table*; one of another Onefold's that does not fit is empty."""
     try:
-        ServerProfile.of(table)
+        ServerProfile.parse(table)
     except ValueError:
         return {}
     return table

@@ -1,12 +1,12 @@
 """Pictures that a model may look at: from a message, or from a file of the project.
 
-- confinement    Shuts the process in that decodes pictures: a hostile one may at most end it.
+- confinement    Confinement of the process that decodes pictures: a hostile one may at most end it.
 - feature        The pictures of the session: kept with it, found again, and handed to the model's
                  client.
 - formats        The picture formats that are opened, told by how a file begins, never by its name.
-- intake         From the bytes of a file that nobody trusts to a picture that may be kept and sent.
 - mentions       Pictures that a message typed in a terminal names by their paths.
-- picture_store  Where pictures are kept: a folder for each session, a file for each content.
-- worker         Decodes one picture and spells it anew, in a process of its own that can do nothing
-                 else.
+- normalization  Normalization of untrusted picture files into pictures that may be kept and sent.
+- picture_store  Store of pictures: a folder for each session, a file for each content.
+- worker         Decodes one picture and encodes it anew, in a process of its own that can do
+                 nothing else.
 """

@@ -1,4 +1,4 @@
-"""Shuts the process in that decodes pictures: a hostile one may at most end it.
+"""Confinement of the process that decodes pictures: a hostile one may at most end it.
 
 Limits of memory, time and files everywhere; on Linux also a filter that allows nothing but memory
 and the open pipes (struct seccomp_data, include/uapi/linux/seccomp.h): no file can be opened, no
@@ -14,9 +14,9 @@ import resource
 import struct
 import sys
 
-MEMORY = 1 << 30
+MAX_ADDRESS_SPACE = 1 << 30
 """Bytes of address space: what the largest picture takes, decoded and converted."""
-SECONDS = 20
+MAX_CPU_SECONDS = 20
 """Of processor time."""
 
 _SET_NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
@@ -57,27 +57,27 @@ _ALLOWED: dict[str, tuple[int, int]] = {
     "rseq": (334, 293),
     "clone3": (435, 435),
 }
-_AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_AUDIT_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
 def confine() -> None:
-    """Give up what decoding needs not, for good. Raises `OSError` where a limit cannot be set."""
-    for kind, most in (
-        (resource.RLIMIT_AS, MEMORY),
-        (resource.RLIMIT_CPU, SECONDS),
+    """Drop all rights that decoding does not need. Raises `OSError` where a limit cannot be set."""
+    for kind, maximum in (
+        (resource.RLIMIT_AS, MAX_ADDRESS_SPACE),
+        (resource.RLIMIT_CPU, MAX_CPU_SECONDS),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
         _, hard = resource.getrlimit(kind)
-        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(kind, (least, least))
+        limit = maximum if hard == resource.RLIM_INFINITY else min(maximum, hard)
+        resource.setrlimit(kind, (limit, limit))
     machine = platform.machine()
-    if sys.platform == "linux" and machine in _AUDIT:
-        _allow_only(machine)
+    if sys.platform == "linux" and machine in _AUDIT_ARCHITECTURES:
+        _install_filter(machine)
 
 
-def _allow_only(machine: str) -> None:
-    program = _program(machine)
+def _install_filter(machine: str) -> None:
+    program = _filter_program(machine)
     buffer = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(buffer))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -86,16 +86,16 @@ def _allow_only(machine: str) -> None:
             raise OSError(ctypes.get_errno(), "the filter of system calls cannot be set")
 
 
-def _program(machine: str) -> bytes:
+def _filter_program(machine: str) -> bytes:
     """Return the filter for *machine* as an array of `struct sock_filter`."""
-    column = list(_AUDIT).index(machine)
-    parts = [
+    column = list(_AUDIT_ARCHITECTURES).index(machine)
+    instructions = [
         (_LOAD, 0, 0, _ARCHITECTURE),
-        (_EQUAL, 1, 0, _AUDIT[machine]),
+        (_EQUAL, 1, 0, _AUDIT_ARCHITECTURES[machine]),
         (_RETURN, 0, 0, _KILL),
         (_LOAD, 0, 0, _NUMBER),
     ]
     for numbers in _ALLOWED.values():
-        parts += [(_EQUAL, 0, 1, numbers[column]), (_RETURN, 0, 0, _ALLOW)]
-    parts.append((_RETURN, 0, 0, _DENY))
-    return b"".join(struct.pack("=HBBI", *part) for part in parts)
+        instructions += [(_EQUAL, 0, 1, numbers[column]), (_RETURN, 0, 0, _ALLOW)]
+    instructions.append((_RETURN, 0, 0, _DENY))
+    return b"".join(struct.pack("=HBBI", *part) for part in instructions)

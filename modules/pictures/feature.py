@@ -15,48 +15,48 @@ from utils.pictures import Picture
 from utils.text.clean import visible
 
 if TYPE_CHECKING:
-    from modules.pictures.intake import Taken
+    from modules.pictures.normalization import NormalizedPicture
 
 
 class Pictures(Feature, BindsToSession, FollowsSession, FollowsForks):
-    """What *store* keeps for the session that this is of."""
+    """The pictures of the session, kept in *store*."""
 
     def __init__(self, store: PictureStore) -> None:
         self._store = store
         self._session = ""
-        self._talk: SessionHandle | None = None
-        self._waiting: dict[str, tuple[Picture, bytes]] = {}
-        """Given with the message that is to begin a session."""
+        self._session_handle: SessionHandle | None = None
+        self._pending: dict[str, tuple[Picture, bytes]] = {}
+        """Pictures of the message that will create the session."""
 
-    def meet(self, talk: SessionHandle) -> None:
-        self._talk = talk
-        talk.model.take_pictures_from(self.read)
+    def bind(self, session_handle: SessionHandle) -> None:
+        self._session_handle = session_handle
+        session_handle.model.set_picture_reader(self.read)
 
-    def enter(self, session: str) -> None:
+    def on_session_changed(self, session: str) -> None:
         self._session = session
         if session:
-            waiting, self._waiting = self._waiting, {}
-            for picture, data in waiting.values():
+            pending, self._pending = self._pending, {}
+            for picture, data in pending.values():
                 self._store.put(session, picture, data)
 
-    def forked(self, session: str, copy: str, turn: int) -> None:  # noqa: ARG002
+    def on_fork(self, session: str, copy: str, turn: int) -> None:  # noqa: ARG002
         self._store.copy(session, self._store, copy)
 
-    def keep(self, data: bytes, name: str) -> Picture:
-        """Take *data*, the content of a file called *name*, in; keep it with the session.
+    def add(self, data: bytes, name: str) -> Picture:
+        """Add *data*, the content of a file called *name*, to the session.
 
         Where there is none yet, it is kept when one begins. Raises `UserError`.
         """
-        from modules.pictures.intake import take_in  # most sessions have no picture
+        from modules.pictures.normalization import normalize  # most sessions have no picture
 
         name = visible(" ".join(name.split()))[:200] or "picture"
-        return self._kept(take_in(data, name), name)
+        return self._add_normalized(normalize(data, name), name)
 
-    def _kept(self, taken: Taken, name: str) -> Picture:
+    def _add_normalized(self, normalized: NormalizedPicture, name: str) -> Picture:
         if self._session:
-            return self._store.keep(self._session, taken, name)
-        picture = taken.named(name)
-        self._waiting[picture.digest] = picture, taken.data
+            return self._store.add(self._session, normalized, name)
+        picture = normalized.to_picture(name)
+        self._pending[picture.digest] = picture, normalized.data
         return picture
 
     def read(self, digest: str) -> bytes:
@@ -67,17 +67,17 @@ class Pictures(Feature, BindsToSession, FollowsSession, FollowsForks):
         """Return a picture of the session. Raises `PictureGone`."""
         return self._store.find(self._session, digest)
 
-    def show(self, path: str, data: bytes) -> Outcome | None:
-        """Return what a call answers that reads the file *path*; None where it is no picture.
+    def read_outcome(self, path: str, data: bytes) -> Outcome | None:
+        """Return the outcome of a call that reads the picture *path*; None where it is no picture.
 
         Raises `ToolError` for one that cannot be used.
         """
         if format_of(data) is None:
             return None
         try:
-            picture = self.keep(data, path)
+            picture = self.add(data, path)
         except UserError as problem:
-            raise ToolError(problem.what) from None
-        card = TextCard(phrase("Read {path}", path=picture.name), picture.measures)
-        told = f"{picture.name} is a picture: {picture.measures}."
-        return Outcome(told, card, pictures=(picture,))
+            raise ToolError(problem.message) from None
+        card = TextCard(phrase("Read {path}", path=picture.name), picture.details)
+        text = f"{picture.name} is a picture: {picture.details}."
+        return Outcome(text, card, pictures=(picture,))

@@ -7,10 +7,10 @@ from typing import Literal
 Format = Literal["PNG", "JPEG", "GIF", "WEBP"]
 """As Pillow calls them."""
 
-NAMES: dict[str, str] = {"PNG": "PNG", "JPEG": "JPEG", "GIF": "GIF", "WEBP": "WebP"}
+DISPLAY_NAMES: dict[str, str] = {"PNG": "PNG", "JPEG": "JPEG", "GIF": "GIF", "WEBP": "WebP"}
 """As people call them."""
 
-LARGEST = 30_000_000
+MAX_PICTURE_FILE_BYTES = 30_000_000
 """Bytes of a file that is taken as a picture."""
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")

@@ -14,59 +14,61 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import unquote, urlsplit
 
-from modules.pictures.formats import LARGEST, SUFFIXES, format_of
+from modules.pictures.formats import MAX_PICTURE_FILE_BYTES, SUFFIXES, format_of
 from utils.i18n import UserError, phrase
 
 Kept = TypeVar("Kept")
-MOST = 20
+MAX_PICTURES = 20
 """Pictures of one message."""
-_BEGINS = r"""(?:file://|~/|\./|\.\./|/)"""
-_WORD = re.compile(
+_PATH_START = r"""(?:file://|~/|\./|\.\./|/)"""
+_MENTION = re.compile(
     rf"""(?:^|(?<=[\s(]))(?:
-        @?'(?P<single>{_BEGINS}[^'\n]+)' | @?"(?P<double>{_BEGINS}[^"\n]+)"
+        @?'(?P<single>{_PATH_START}[^'\n]+)' | @?"(?P<double>{_PATH_START}[^"\n]+)"
       | @"(?P<named>[^"\n]+)" | @(?P<at>(?:\\.|[^\s\\'"])+)
-      | (?P<plain>{_BEGINS}(?:\\.|[^\s\\'"])+)
+      | (?P<plain>{_PATH_START}(?:\\.|[^\s\\'"])+)
     )""",
     re.VERBOSE,
 )
 
 
-def named_in(text: str, folder: Path) -> Iterator[Path]:
+def mentioned_files(text: str, folder: Path) -> Iterator[Path]:
     """Yield the files of *text* that may be pictures, each once; relative ones are in *folder*."""
     seen: set[Path] = set()
-    for match in _WORD.finditer(text):
+    for match in _MENTION.finditer(text):
         kind, word = next((k, w) for k, w in match.groupdict().items() if w is not None)
-        for path in _paths(word, folder, is_escaped=kind in ("at", "plain")):
+        for path in _candidate_paths(word, folder, is_escaped=kind in ("at", "plain")):
             if path.suffix.lower() in SUFFIXES and path not in seen and _is_file(path):
                 seen.add(path)
                 yield path
 
 
-def given_in(text: str, folder: Path, keep: Callable[[bytes, str], Kept]) -> Sequence[Kept]:
+def add_mentioned_pictures(
+    text: str, folder: Path, keep: Callable[[bytes, str], Kept]
+) -> Sequence[Kept]:
     """Have *keep* take in the pictures that *text* names, each with what it is called.
 
     Returns what it made of them. Raises `UserError` for one too many.
     """
-    found = [path for path in named_in(text, folder) if _begins_as_one(path)]
-    if len(found) > MOST:
-        raise UserError(phrase("A message takes {most} pictures at most.", most=MOST))
-    return [keep(_content(path), _name(path, folder)) for path in found]
+    paths = [path for path in mentioned_files(text, folder) if _is_picture(path)]
+    if len(paths) > MAX_PICTURES:
+        raise UserError(phrase("A message takes {most} pictures at most.", most=MAX_PICTURES))
+    return [keep(_read_picture(path), _display_name(path, folder)) for path in paths]
 
 
-def _name(path: Path, folder: Path) -> str:
-    """Return what to call a picture: all of its path says that it is from outside of *folder*."""
+def _display_name(path: Path, folder: Path) -> str:
+    """Return the name of a picture; one from outside of *folder* has its whole path."""
     return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
-def _paths(word: str, folder: Path, *, is_escaped: bool) -> Iterator[Path]:
-    """Yield what *word* may mean, without the full stop of a sentence as well."""
+def _candidate_paths(word: str, folder: Path, *, is_escaped: bool) -> Iterator[Path]:
+    """Yield the paths that *word* may mean, also without the full stop of a sentence."""
     if word.startswith("file://"):
         address = urlsplit(word)
         words = [unquote(address.path)] if address.netloc in ("", "localhost") else []
     else:
         words = [re.sub(r"\\(.)", r"\1", word) if is_escaped else word]
-    for one in (end for whole in words for end in (whole, whole.rstrip(".,;:!?)"))):
-        home = Path.home() / one[2:] if one.startswith("~/") else Path(one)
+    for candidate in (end for unquoted in words for end in (unquoted, unquoted.rstrip(".,;:!?)"))):
+        home = Path.home() / candidate[2:] if candidate.startswith("~/") else Path(candidate)
         yield folder / home
 
 
@@ -77,7 +79,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _begins_as_one(path: Path) -> bool:
+def _is_picture(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             return format_of(file.read(16)) is not None
@@ -85,11 +87,11 @@ def _begins_as_one(path: Path) -> bool:
         return False
 
 
-def _content(path: Path) -> bytes:
+def _read_picture(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(LARGEST + 1)
+            return file.read(MAX_PICTURE_FILE_BYTES + 1)
     except OSError as error:
-        why = error.strerror or str(error)
-        what = phrase("{path} cannot be read: {why}.", path=str(path), why=why)
-        raise UserError(what) from None
+        reason = error.strerror or str(error)
+        message = phrase("{path} cannot be read: {why}.", path=str(path), why=reason)
+        raise UserError(message) from None

@@ -1,4 +1,4 @@
-"""Where pictures are kept: a folder for each session, a file for each content.
+"""Store of pictures: a folder for each session, a file for each content.
 
 They stay when the file they came from goes, are no part of what undo takes back, and go with their
 session. A fork has links to the same files.
@@ -23,7 +23,7 @@ from utils.text.codec import from_plain, to_plain
 from utils.text.strict_json import read_json
 
 if TYPE_CHECKING:
-    from modules.pictures.intake import Taken
+    from modules.pictures.normalization import NormalizedPicture
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -34,21 +34,23 @@ class PictureStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def keep(self, session: str, taken: Taken, name: str) -> Picture:
+    def add(self, session: str, normalized: NormalizedPicture, name: str) -> Picture:
         """Keep a picture with *session*; it is on disk on return. Raises `UserError`."""
-        picture = taken.named(name)
-        self.put(session, picture, taken.data)
+        picture = normalized.to_picture(name)
+        self.put(session, picture, normalized.data)
         return picture
 
     def put(self, session: str, picture: Picture, data: bytes) -> None:
         """Keep *data* as what *picture* refers to. Raises `UserError`."""
-        place = self._folder / session
-        with self._explained():
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not (place / picture.digest).exists():
-                write_atomically(place / picture.digest, data)
-            told = json.dumps(to_plain(picture), ensure_ascii=False)
-            write_atomically(place / f"{picture.digest}.json", told.encode("utf-8", "replace"))
+        session_folder = self._folder / session
+        with self._as_user_errors():
+            session_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not (session_folder / picture.digest).exists():
+                write_atomically(session_folder / picture.digest, data)
+            metadata = json.dumps(to_plain(picture), ensure_ascii=False)
+            write_atomically(
+                session_folder / f"{picture.digest}.json", metadata.encode("utf-8", "replace")
+            )
 
     def read(self, session: str, digest: str) -> bytes:
         """Return the bytes of a picture. Raises `PictureGone`, also where they are others now."""
@@ -63,19 +65,19 @@ class PictureStore:
     def find(self, session: str, digest: str) -> Picture:
         """Return a picture as it was kept last. Raises `PictureGone`."""
         try:
-            told = read_json(self._file(session, digest).with_suffix(".json").read_bytes())
-            picture: Picture = from_plain(Picture, told)
+            metadata = read_json(self._file(session, digest).with_suffix(".json").read_bytes())
+            picture: Picture = from_plain(Picture, metadata)
         except (OSError, ValueError, TypeError):
             raise PictureGone(digest) from None
         return picture
 
     def copy(self, session: str, to: PictureStore, copy: str) -> None:
-        """Give the session *copy* of the store *to* what *session* has here. Raises `UserError`."""
+        """Copy the pictures of *session* to *copy* in the store *to*. Raises `UserError`."""
         source, target = self._folder / session, to._folder / copy
         if not source.is_dir():
             return
-        with self._explained():
-            shutil.copytree(source, target, copy_function=_linked, dirs_exist_ok=True)
+        with self._as_user_errors():
+            shutil.copytree(source, target, copy_function=_link_or_copy, dirs_exist_ok=True)
             target.chmod(0o700)
 
     def forget(self, session: str) -> None:
@@ -88,19 +90,21 @@ class PictureStore:
         return self._folder / session / digest
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _as_user_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            why = error.strerror or str(error)
+            reason = error.strerror or str(error)
             raise UserError(
                 phrase(
-                    "The picture cannot be kept in {path}: {why}.", path=str(self._folder), why=why
+                    "The picture cannot be kept in {path}: {why}.",
+                    path=str(self._folder),
+                    why=reason,
                 )
             ) from error
 
 
-def _linked(source: str, target: str) -> None:
+def _link_or_copy(source: str, target: str) -> None:
     """Have *target* be the same file as *source*, or a copy where there can be no link."""
     with suppress(FileExistsError):
         try:

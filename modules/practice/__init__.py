@@ -2,14 +2,13 @@
 
 - jobs/            Doing requests: the steps of each, and what their answers mean.
 - language/        Understanding requests, in English and Chinese.
-- chunks           A reply in the form in which DeepSeek streams one: chunks of JSON, as server-sent
-                   events.
-- parsed_request   What a chat-completions request tells: the message to answer, and what was done
-                   for it so far.
-- practice_reply   What the practice model says in one step.
+- chunks           Chunks of a streamed reply in DeepSeek's form: JSON, as server-sent events.
+- parsed_request   Parser of a chat-completions request: the message to answer, and the calls for it
+                   so far.
+- practice_model   Practice model: a pure function from a chat-completions request to its next
+                   reply.
+- practice_reply   Reply of the practice model in one step.
 - practice_server  A server for the practice model: DeepSeek's wire, on this machine only, a
                    function behind it.
-- understanding    The practice model: a pure function from a chat-completions request to its next
-                   reply.
-- voice            What the practice model says: answers in the language it was asked in.
+- voice            Texts of the practice model: answers in the language that it was asked in.
 """

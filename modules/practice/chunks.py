@@ -1,4 +1,4 @@
-"""A reply in the form in which DeepSeek streams one: chunks of JSON, as server-sent events."""
+"""Chunks of a streamed reply in DeepSeek's form: JSON, as server-sent events."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-_PIECE = re.compile(r"\s*[!-~]{1,12}|\s+|.", re.DOTALL)
+_TOKEN_LIKE = re.compile(r"\s*[!-~]{1,12}|\s+|.", re.DOTALL)
 END = b"data: [DONE]\n\n"
 
 
 @dataclass(frozen=True)
-class Chunks:
+class ChunkBuilder:
     """Makes the chunks of one reply; all bear the same *id*, *created* and *model*.
 
     *is_thinking* is whether the request was one with thinking, which shows in every delta.
-    *tells_usage* is whether it asked for `include_usage`.
+    *has_usage* is whether it asked for `include_usage`.
     """
 
     id: str
     created: int
     model: str
     is_thinking: bool
-    tells_usage: bool = True
+    has_usage: bool = True
     fingerprint: str = field(default="aeb56401ca74e127821c4f9126dcb669")
 
     def opening(self) -> dict[str, Any]:
@@ -56,9 +56,9 @@ class Chunks:
 
     def chunk(self, delta: Mapping[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
-        return self.around([choice])
+        return self.envelope([choice])
 
-    def around(self, choices: list[dict[str, Any]]) -> dict[str, Any]:
+    def envelope(self, choices: list[dict[str, Any]]) -> dict[str, Any]:
         chunk: dict[str, Any] = {
             "id": self.id,
             "object": "chat.completion.chunk",
@@ -67,7 +67,7 @@ class Chunks:
             "system_fingerprint": self.fingerprint,
             "choices": choices,
         }
-        return chunk | {"usage": None} if self.tells_usage else chunk
+        return chunk | {"usage": None} if self.has_usage else chunk
 
     def _content(self, text: str) -> dict[str, Any]:
         return (
@@ -80,11 +80,11 @@ class Chunks:
 
 def pieces(text: str) -> list[str]:
     """Cut *text* into pieces about as long as tokens."""
-    return _PIECE.findall(text)
+    return _TOKEN_LIKE.findall(text)
 
 
 def event(chunk: Mapping[str, Any]) -> bytes:
-    """Return *chunk* as one server-sent event, spelled as DeepSeek spells it."""
+    """Return *chunk* as one server-sent event, serialized as DeepSeek does it."""
     return (
         b"data: " + json.dumps(chunk, ensure_ascii=False, separators=(",", ":")).encode() + b"\n\n"
     )
@@ -92,12 +92,12 @@ def event(chunk: Mapping[str, Any]) -> bytes:
 
 def usage(*, prompt: int, hit: int, completion: int, reasoning: int | None) -> dict[str, Any]:
     """Return the usage object for so many tokens; *reasoning* is None without thinking."""
-    told: dict[str, Any] = {
+    usage_object: dict[str, Any] = {
         "prompt_tokens": prompt,
         "completion_tokens": completion,
         "total_tokens": prompt + completion,
         "prompt_tokens_details": {"cached_tokens": hit},
     }
     if reasoning is not None:
-        told["completion_tokens_details"] = {"reasoning_tokens": reasoning}
-    return told | {"prompt_cache_hit_tokens": hit, "prompt_cache_miss_tokens": prompt - hit}
+        usage_object["completion_tokens_details"] = {"reasoning_tokens": reasoning}
+    return usage_object | {"prompt_cache_hit_tokens": hit, "prompt_cache_miss_tokens": prompt - hit}

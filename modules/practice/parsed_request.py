@@ -1,4 +1,4 @@
-"""What a chat-completions request tells: the message to answer, and what was done for it so far."""
+"""Parser of a chat-completions request: the message to answer, and the calls for it so far."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from modules.practice.jobs.steps import STOPPED, StepAnswer
+from modules.practice.jobs.steps import STOPPED_PREFIXES, StepAnswer
 from modules.practice.practice_reply import PracticeCall
 
-_GO_ON = frozenset({"go on", "continue", "carry on", "继续", "继续吧", "接着做"})
-_OF_A_FILE = frozenset(
+_CONTINUE_WORDS = frozenset({"go on", "continue", "carry on", "继续", "继续吧", "接着做"})
+_FILE_TOOLS = frozenset(
     {"read_file", "create_file", "modify_file", "rename_file", "annotate_file", "focus_file"}
 )
 
 
 @dataclass(frozen=True, slots=True)
-class DoneCall:
+class AnsweredCall:
     """A call that was answered."""
 
     call: PracticeCall
@@ -26,34 +26,42 @@ class DoneCall:
 
 @dataclass(frozen=True, slots=True)
 class ParsedRequest:
-    """*message* is the person's, *done* what came after it, *file* what “it” means before it.
+    """*message* is the person's, *answered_calls* what came after it, *file* what “it” means before
+    it.
 
-    *goes* counts how often the person has said to go (on) with it.
+    *continue_count* counts how often the person has said to go (on) with it.
     """
 
     message: str
-    done: tuple[DoneCall, ...]
+    answered_calls: tuple[AnsweredCall, ...]
     file: str
-    goes: int
+    continue_count: int
 
     @classmethod
-    def of(cls, messages: Sequence[dict[str, Any]]) -> ParsedRequest:
+    def parse(cls, messages: Sequence[dict[str, Any]]) -> ParsedRequest:
         """Find the last message of the person; "go on" stands for the one before it."""
-        said = [n for n, message in enumerate(messages) if message["role"] == "user"]
-        goes = 1
-        while len(said) > 1 and _is_go_on(messages[said[-1]]):
-            said.pop()
-            goes += 1
-        if not said:
-            return cls("", (), "", goes)
-        done = tuple(_done(messages[said[-1] :]))
-        if goes > 1:
-            done = tuple(item for item in done if not item.answer.text.startswith(STOPPED))
-        return cls(_text(messages[said[-1]]), done, _last_file(messages[: said[-1]]), goes)
+        user_indexes = [n for n, message in enumerate(messages) if message["role"] == "user"]
+        continue_count = 1
+        while len(user_indexes) > 1 and _is_continue(messages[user_indexes[-1]]):
+            user_indexes.pop()
+            continue_count += 1
+        if not user_indexes:
+            return cls("", (), "", continue_count)
+        answered_calls = tuple(_answered_calls(messages[user_indexes[-1] :]))
+        if continue_count > 1:
+            answered_calls = tuple(
+                item for item in answered_calls if not item.answer.text.startswith(STOPPED_PREFIXES)
+            )
+        return cls(
+            _text(messages[user_indexes[-1]]),
+            answered_calls,
+            _last_file(messages[: user_indexes[-1]]),
+            continue_count,
+        )
 
 
-def _is_go_on(message: dict[str, Any]) -> bool:
-    return _text(message).strip().rstrip(".!。！").lower() in _GO_ON
+def _is_continue(message: dict[str, Any]) -> bool:
+    return _text(message).strip().rstrip(".!。！").lower() in _CONTINUE_WORDS
 
 
 def _text(message: dict[str, Any]) -> str:
@@ -64,12 +72,12 @@ def _text(message: dict[str, Any]) -> str:
     return "\n".join(part["text"] for part in content if part.get("type") == "text")
 
 
-def _done(messages: Sequence[dict[str, Any]]) -> Iterator[DoneCall]:
+def _answered_calls(messages: Sequence[dict[str, Any]]) -> Iterator[AnsweredCall]:
     answers = {m["tool_call_id"]: StepAnswer.of(_text(m)) for m in messages if m["role"] == "tool"}
     for message in messages:
         for call in message.get("tool_calls") or ():
             if call["id"] in answers:
-                yield DoneCall(_call(call["function"]), answers[call["id"]])
+                yield AnsweredCall(_call(call["function"]), answers[call["id"]])
 
 
 def _call(function: dict[str, Any]) -> PracticeCall:
@@ -86,6 +94,6 @@ def _last_file(messages: Sequence[dict[str, Any]]) -> str:
         for call in reversed(message.get("tool_calls") or ()):
             name, arguments = _call(call["function"])
             path = arguments.get("new_path") or arguments.get("path")
-            if name in _OF_A_FILE and isinstance(path, str):
+            if name in _FILE_TOOLS and isinstance(path, str):
                 return path
     return ""

@@ -1,4 +1,4 @@
-"""What the practice model says in one step."""
+"""Reply of the practice model in one step."""
 
 from __future__ import annotations
 

@@ -12,19 +12,19 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from modules.practice.chunks import END, Chunks, event, usage
+from modules.practice.chunks import END, ChunkBuilder, event, usage
 from modules.practice.practice_reply import PracticeReply
-from utils.text.tokens import estimate
+from utils.text.tokens import estimate_tokens
 
 _POLL_SECONDS = 0.1
 
 
-Answer = Callable[[dict[str, Any]], PracticeReply]
+Responder = Callable[[dict[str, Any]], PracticeReply]
 """Gets the body of a request, parsed; may be called from several threads."""
 
 
 @contextmanager
-def serve(answer: Answer) -> Iterator[str]:
+def serve(answer: Responder) -> Iterator[str]:
     """Serve *answer* as a model on a free port of the loopback interface; yield the base URL."""
 
     class Handler(_Handler):
@@ -46,7 +46,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Take a client that went away for granted; tell of anything else."""
+        """Ignore a client that disconnected; report anything else."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
@@ -54,7 +54,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    reply_to: Answer
+    reply_to: Responder
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -73,7 +73,7 @@ class _Handler(BaseHTTPRequestHandler):
 def _stream(request: Mapping[str, Any], reply: PracticeReply) -> Iterator[bytes]:
     is_thinking = (request.get("thinking") or {}).get("type") != "disabled"
     thinking = reply.thinking if is_thinking else ""
-    chunks = Chunks(str(uuid.uuid4()), int(time.time()), str(request["model"]), is_thinking)
+    chunks = ChunkBuilder(str(uuid.uuid4()), int(time.time()), str(request["model"]), is_thinking)
     calls = [(call.name, json.dumps(call.arguments, ensure_ascii=False)) for call in reply.calls]
     yield event(chunks.opening())
     yield from map(event, chunks.thinking(thinking))
@@ -81,12 +81,14 @@ def _stream(request: Mapping[str, Any], reply: PracticeReply) -> Iterator[bytes]
     for index, (name, arguments) in enumerate(calls):
         call_id = f"call_{index:02d}_{uuid.uuid4().hex[:24]}"
         yield from map(event, chunks.call(index, call_id, name, arguments))
-    reasoning = estimate(thinking)
-    spent = usage(
-        prompt=estimate(json.dumps([request.get("tools"), request["messages"]])),
+    reasoning = estimate_tokens(thinking)
+    usage_object = usage(
+        prompt=estimate_tokens(json.dumps([request.get("tools"), request["messages"]])),
         hit=0,
-        completion=reasoning + estimate(reply.text) + sum(estimate(args) for _, args in calls),
+        completion=reasoning
+        + estimate_tokens(reply.text)
+        + sum(estimate_tokens(args) for _, args in calls),
         reasoning=reasoning if is_thinking else None,
     )
-    yield event(chunks.closing("tool_calls" if calls else "stop", spent))
+    yield event(chunks.closing("tool_calls" if calls else "stop", usage_object))
     yield END

@@ -1,4 +1,4 @@
-"""What the practice model says: answers in the language it was asked in.
+"""Texts of the practice model: answers in the language that it was asked in.
 
 These are a model's words, part of the conversation, and so no phrases of a screen's catalogue.
 """
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Language = Literal["en", "zh"]
-_LONGEST = 6_000  # characters of a quoted text
-_MOST_LINES = 60
+_MAX_QUOTE_CHARS = 6_000  # characters of a quoted text
+_MAX_QUOTE_LINES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,8 @@ class Voice:
     screen: Language | None = None
 
     @property
-    def own(self) -> Voice:
-        """What refuses, helps and tells what can be done: that is no part of an answer."""
+    def interface_voice(self) -> Voice:
+        """Voice of refusals and help, which are no part of an answer."""
         return Voice(self.screen or self.language)
 
     def __call__(self, english: str, chinese: str, /, **values: str | int) -> str:
@@ -32,10 +32,10 @@ class Voice:
     def quote(self, text: str) -> str:
         """Return *text* as a block of code, cut where it is long, saying so."""
         lines = text.strip("\n").split("\n")
-        shown = "\n".join(lines[:_MOST_LINES])[:_LONGEST]
+        shown = "\n".join(lines[:_MAX_QUOTE_LINES])[:_MAX_QUOTE_CHARS]
         fence = fence_for(shown)
         block = f"{fence}\n{shown}\n{fence}"
-        if len(lines) <= _MOST_LINES and len(shown) == len("\n".join(lines)):
+        if len(lines) <= _MAX_QUOTE_LINES and len(shown) == len("\n".join(lines)):
             return block
         more = self("(and more: the card shows it)", "（还有更多，见上面的卡片）")
         return f"{block}\n{more}"

@@ -6,5 +6,5 @@
 - network/     The one way to the network: a proxy, and what is fetched for a program.
 - run/         One run: the process, its output, what it changed, and what it leaves behind.
 - sandbox      Programs of the model, run so that they cannot do more than they should.
-- types        What is asked of a sandbox, and what it answers.
+- types        Types of requests to a sandbox, and of its answers.
 """

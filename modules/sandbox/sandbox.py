@@ -19,21 +19,25 @@ from pathlib import Path
 from modules.files.own_code import OwnCode
 from modules.sandbox.backends.advice import advice_for
 from modules.sandbox.backends.selftest import SelfTest, SelfTestResult
-from modules.sandbox.backends.tiers import Tier, name_of, unprotected
-from modules.sandbox.filesystem.approved_python import Approved
-from modules.sandbox.filesystem.git_protection import GitProtection, kept_git_of, put_back
+from modules.sandbox.backends.tiers import Tier, tier_name, unprotected
+from modules.sandbox.filesystem.approved_python import ApprovedPython
+from modules.sandbox.filesystem.git_protection import (
+    GitProtection,
+    git_protection_of,
+    restoration_notes,
+)
 from modules.sandbox.filesystem.mounts import MountPlan, MountPlanner
-from modules.sandbox.limits.cgroup_probe import CgroupProbe, find_groups
+from modules.sandbox.limits.cgroup_probe import CgroupFactory, find_cgroups
 from modules.sandbox.network.proxy import Proxy
 from modules.sandbox.run.execution import Execution, NotStarted, Unkillable
-from modules.sandbox.run.prewarmed import Alone, PoolKey, WarmInterpreter
-from modules.sandbox.run.process import Order
-from modules.sandbox.types import Limits, Network, Program, Report, Result, TierName, Why
+from modules.sandbox.run.prewarmed import LockProject, PoolKey, WarmInterpreter
+from modules.sandbox.run.process import LaunchSpec
+from modules.sandbox.types import ExitReason, Limits, Network, Program, Report, Result, TierName
 from utils.i18n import Phrase, UserError, phrase
 from utils.waiting import Stop
 
 __all__ = [
-    "Alone",
+    "LockProject",
     "Limits",
     "Network",
     "Program",
@@ -41,14 +45,14 @@ __all__ = [
     "Result",
     "Sandbox",
     "TierName",
-    "Why",
+    "ExitReason",
 ]
 
 
 class Sandbox:
     """Runs programs in *project_root*; they never see *hidden* or *cache_folder*.
 
-    What is worth keeping goes to a folder `sandbox` in *cache_folder*; where that is read-only, to
+    Caches go to a folder `sandbox` in *cache_folder*; where that is read-only, to
     a temporary one, which is made at once. Else nothing is run or written before the first
     `report` or `run`.
     """
@@ -60,68 +64,75 @@ class Sandbox:
         hidden: Sequence[Path] = (),
         cache_folder: Path,
         allow_limits_only: bool = False,
-        covers: Callable[[], Mapping[Path, str]] = dict,
-        own: OwnCode | None = None,
-        alone: Alone = nullcontext,
+        replacements: Callable[[], Mapping[Path, str]] = dict,
+        own_code: OwnCode | None = None,
+        lock_project: LockProject = nullcontext,
         git_record: Path | None = None,
     ) -> None:
-        """*covers* says what programs read in place of some files of the project; *own* they only
-        read.
+        """*replacements* says what programs read in place of some files of the project; *own_code*
+        they only read.
 
-        *alone* keeps others from looking at the project while something is prepared between calls.
-        *git_record* is the file that holds what git obeyed before a run, until that is over.
+        *lock_project* locks others out of the project while a Python is prewarmed between calls.
+        *git_record* is the file with the git baselines of a run, until that is over.
         """
-        self._cache = cache = self._place_in(cache_folder)
-        self._viewer = MountPlanner(
-            project_root, (*hidden, cache_folder, cache), cache, covers, own
+        self._cache = cache = self._cache_folder_in(cache_folder)
+        self._planner = MountPlanner(
+            project_root, (*hidden, cache_folder, cache), cache, replacements, own_code
         )
         self._self_test = SelfTest(cache)
-        self._approved = Approved(project_root.resolve(), cache)
+        self._approved = ApprovedPython(project_root.resolve(), cache)
         project = project_root.resolve()
-        self._kept_git = kept_git_of(project, git_record) if git_record else GitProtection(project)
+        self._git_protection = (
+            git_protection_of(project, git_record) if git_record else GitProtection(project)
+        )
         self._allow_limits_only = allow_limits_only
-        self._spare = WarmInterpreter(self._viewer.ghosts, project_root.resolve(), cache, alone)
-        self._wants_spare = False
-        weakref.finalize(self, self._spare.abandon).atexit = False  # it dies with us
+        self._warm = WarmInterpreter(
+            self._planner.mount_points, project_root.resolve(), cache, lock_project
+        )
+        self._wants_warm = False
+        weakref.finalize(self, self._warm.close_in_background).atexit = False  # it dies with us
         self._lock = threading.Lock()
-        self._found: SelfTestResult | None = None
-        self._groups: CgroupProbe | None = None
+        self._self_test_result: SelfTestResult | None = None
+        self._cgroups: CgroupFactory | None = None
 
-    def _place_in(self, folder: Path) -> Path:
-        place = folder / "sandbox"
-        if os.access(place if place.exists() else folder, os.W_OK) or not folder.exists():
-            return place
-        spare_room = Path(tempfile.mkdtemp(prefix="onefold-"))
-        weakref.finalize(self, shutil.rmtree, spare_room, ignore_errors=True)
-        return spare_room
+    def _cache_folder_in(self, folder: Path) -> Path:
+        cache_folder = folder / "sandbox"
+        if (
+            os.access(cache_folder if cache_folder.exists() else folder, os.W_OK)
+            or not folder.exists()
+        ):
+            return cache_folder
+        temporary = Path(tempfile.mkdtemp(prefix="onefold-"))
+        weakref.finalize(self, shutil.rmtree, temporary, ignore_errors=True)
+        return temporary
 
-    def guard(self, folders: Iterable[str]) -> None:
+    def protect(self, folders: Iterable[str]) -> None:
         """Show *folders*, names in the project, read-only from now on, where the tier can."""
-        self._viewer.guard(folders)
+        self._planner.protect(folders)
 
     def close(self) -> None:
-        """End the program that waits for the next call, if there is one."""
-        self._spare.close()
+        """End the prewarmed Python, if there is one."""
+        self._warm.close()
 
     def report(self) -> Report:
-        """Say how programs are confined; the first time on a machine, by trying it out."""
-        found = self._best()
+        """Return how programs are confined; the first time on a machine, by trying it out."""
+        found = self._best_backend()
         tier = found.tier.name
         return Report(
             tier,
-            name_of(tier, has_group=self._groups is not None),
-            unprotected(tier, has_group=self._groups is not None),
+            tier_name(tier, has_group=self._cgroups is not None),
+            unprotected(tier, has_group=self._cgroups is not None),
             None if found.failure is None else advice_for(found.failure),
             tier != "D" or self._allow_limits_only,
         )
 
-    def other_python(self) -> Path | None:
+    def unapproved_python(self) -> Path | None:
         """Return the Python installation that the next run would show for the first time.
 
         None if it shows none, or the one that it showed before.
         """
-        found = self._viewer.interpreter()
-        return found.prefix if found and self._approved.is_another(found) else None
+        found = self._planner.interpreter()
+        return found.prefix if found and self._approved.needs_approval(found) else None
 
     def run(
         self, program: Program, limits: Limits, stop: Stop, network: Network | None = None
@@ -134,26 +145,26 @@ class Sandbox:
         nothing may run here, or if the sandbox does not start.
         """
         self._check_allowed()
-        if self._groups and not (program.language == "python" and self._spare.is_there):
-            self._groups.hurry()
-        self._spare.pause()
-        tier = self._best().tier
-        view = self._viewer.view(with_mounts=tier.has_mounts)
-        self._approved.keep(view.interpreter)
+        if self._cgroups and not (program.language == "python" and self._warm.is_waiting):
+            self._cgroups.warm_up()
+        self._warm.pause()
+        tier = self._best_backend().tier
+        plan = self._planner.plan(with_mounts=tier.has_mounts)
+        self._approved.approve(plan.interpreter)
         if network and tier.name in ("C", "M"):
             raise UserError(phrase("In this sandbox there is no way to the network; see /status."))
-        self._kept_git.begin(_gits(view) if tier.name in ("C", "D") else ())
+        self._git_protection.begin(_protected_repositories(plan) if tier.name in ("C", "D") else ())
         try:
-            result = yield from self._ended(tier, view, program, limits, stop, network)
+            result = yield from self._run_to_end(tier, plan, program, limits, stop, network)
         finally:
-            restored = self._kept_git.end()
-        self._prepare(tier, limits)
-        return replace(result, notes=(*result.notes, *put_back(restored)))
+            restored = self._git_protection.end()
+        self._prewarm(tier, limits)
+        return replace(result, notes=(*result.notes, *restoration_notes(restored)))
 
-    def _ended(
+    def _run_to_end(
         self,
         tier: Tier,
-        view: MountPlan,
+        plan: MountPlan,
         program: Program,
         limits: Limits,
         stop: Stop,
@@ -163,60 +174,60 @@ class Sandbox:
         with ExitStack() as stack:
             if network and tier.has_mounts:
                 proxy = stack.enter_context(Proxy(network.hosts, network.origins))
-                view = self._viewer.with_network(view, network, proxy.path)
-            life = stack.enter_context(self._viewer.ghosts.held(view.ghosts))
-            call = self._begun(tier, view, program, limits, life)
+                plan = self._planner.with_network(plan, network, proxy.path)
+            sync_fd = stack.enter_context(self._planner.mount_points.reserved(plan.mount_points))
+            execution = self._start(tier, plan, program, limits, sync_fd)
             try:
-                with stop.calling(call.stop):
-                    yield from call.outputs()
+                with stop.on_stop(execution.stop):
+                    yield from execution.outputs()
             finally:
-                call.stop()
-                result = self._result(call)
+                execution.stop()
+                result = self._result(execution)
         return result
 
-    def news(self) -> list[Phrase]:
-        """Return what was put back after a run that was cut short and nobody was told yet."""
-        return self._kept_git.news()
+    def warnings(self) -> list[Phrase]:
+        """Return notes, once, on what was restored after a run that was interrupted."""
+        return self._git_protection.warnings()
 
-    def _begun(
-        self, tier: Tier, view: MountPlan, program: Program, limits: Limits, life: int | None
+    def _start(
+        self, tier: Tier, plan: MountPlan, program: Program, limits: Limits, sync_fd: int | None
     ) -> Execution:
-        """Return the call of *program*, begun: in the spare if that fits, else in a new one."""
+        """Start *program*: in the prewarmed Python if that fits, else in a new process."""
         if program.language == "python":
-            self._wants_spare = True
-            fit = PoolKey.of(tier.name, view, limits)
-            if call := self._spare.take(fit, program.code, limits):
-                return call
-        order = replace(tier.order(view, program), life=life, groups=self._groups)
-        call = Execution(order, limits)
-        call.start()
-        return call
+            self._wants_warm = True
+            key = PoolKey.of(tier.name, plan, limits)
+            if execution := self._warm.take(key, program.code, limits):
+                return execution
+        spec = replace(tier.launch_spec(plan, program), sync_fd=sync_fd, cgroups=self._cgroups)
+        execution = Execution(spec, limits)
+        execution.start()
+        return execution
 
-    def _prepare(self, tier: Tier, limits: Limits) -> None:
-        """Have the next Python wait, after the first one, looking anew: much may have changed."""
-        # Not self, which shall go when nobody else holds it.
-        viewer, groups = self._viewer, self._groups
+    def _prewarm(self, tier: Tier, limits: Limits) -> None:
+        """Prewarm the next Python, after the first one, by a new plan: much may have changed."""
+        # Not self, which is to be collected when nothing else refers to it.
+        planner, cgroups = self._planner, self._cgroups
 
-        def wanted() -> tuple[PoolKey, Callable[[], Order]]:
-            view = viewer.view(with_mounts=tier.has_mounts)
+        def prepared() -> tuple[PoolKey, Callable[[], LaunchSpec]]:
+            plan = planner.plan(with_mounts=tier.has_mounts)
 
-            def order() -> Order:
-                made = tier.order(view, Program("python", ""), waits=True)
-                return replace(made, groups=groups)
+            def launch() -> LaunchSpec:
+                spec = tier.launch_spec(plan, Program("python", ""), is_prewarmed=True)
+                return replace(spec, cgroups=cgroups)
 
-            return PoolKey.of(tier.name, view, limits), order
+            return PoolKey.of(tier.name, plan, limits), launch
 
-        if self._wants_spare:
-            self._spare.prepare(wanted)
+        if self._wants_warm:
+            self._warm.prepare(prepared)
 
-    def _result(self, call: Execution) -> Result:
+    def _result(self, execution: Execution) -> Result:
         try:
-            return call.result()
+            return execution.result()
         except NotStarted as failure:
-            if (said := str(failure)).startswith("bwrap: execvp "):
-                said = said.removeprefix("bwrap: execvp ")
+            if (message := str(failure)).startswith("bwrap: execvp "):
+                message = message.removeprefix("bwrap: execvp ")
                 raise UserError(
-                    phrase("The program could not be started: {said}.", said=said[:300])
+                    phrase("The program could not be started: {said}.", said=message[:300])
                 ) from failure
             self._self_test.forget()
             raise UserError(
@@ -253,15 +264,15 @@ class Sandbox:
             )
         )
 
-    def _best(self) -> SelfTestResult:
+    def _best_backend(self) -> SelfTestResult:
         with self._lock:
-            if self._found is None or self._found.is_passing:
-                self._found = self._self_test.find()
-                self._groups = find_groups(self._cache)
-            return self._found
+            if self._self_test_result is None or self._self_test_result.is_temporary:
+                self._self_test_result = self._self_test.find()
+                self._cgroups = find_cgroups(self._cache)
+            return self._self_test_result
 
 
-def _gits(view: MountPlan) -> Sequence[Path]:
-    """Return the repositories in the project that are to stay as they are, there or not."""
-    inner = (path for path in view.repository if view.project in path.parents)
-    return tuple(dict.fromkeys((view.project / ".git", *inner)))
+def _protected_repositories(plan: MountPlan) -> Sequence[Path]:
+    """Return the repositories in the project to protect, whether they exist or not."""
+    inner = (path for path in plan.repository if plan.project in path.parents)
+    return tuple(dict.fromkeys((plan.project / ".git", *inner)))

@@ -1,4 +1,4 @@
-"""What is asked of a sandbox, and what it answers."""
+"""Types of requests to a sandbox, and of its answers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Literal
 from utils.i18n import Phrase
 
 MEBIBYTE = 1 << 20
-LONGEST = 43_200
+MAX_SECONDS = 43_200
 """Seconds that a call may ever take, whatever the settings say."""
-CERTIFICATES = Path("/run/certificates.pem")
+CERTIFICATES_PATH = Path("/run/certificates.pem")
 """Where a program finds the certificates that the person's own tools believe."""
 
 TierName = Literal["A", "B", "C", "M", "D"]
-Why = Literal[
+ExitReason = Literal[
     "exited", "stopped", "timed out", "memory", "processes", "output", "disk", "files", "killed"
 ]
-"""Why a call ended. "exited" is its own end and "killed" the system's doing; the rest is ours."""
+"""Reason of the end of a call. "exited" is its own, "killed" the system's; the rest is ours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run; *code* is Python source, or what `bash -c` takes."""
+    """Program to run; *code* is Python source, or what `bash -c` takes."""
 
     language: Literal["python", "bash"]
     code: str
@@ -32,7 +32,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one call may use. *seconds* of wall time; sizes in bytes."""
+    """Limits of one call. *seconds* of wall time; sizes in bytes."""
 
     seconds: float = 60
     memory: int = 2048 * MEBIBYTE
@@ -41,14 +41,14 @@ class Limits:
     disk_growth: int = 1024 * MEBIBYTE
     temporary_files: int = 50_000
     output: int = 200_000
-    output_at_all: int = 20_000_000
+    total_output: int = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """A server that the person's own tools are configured with, reached exactly as they reach it.
 
-    One that *is_fetched* is asked by us: a program finds it at http://*inside*. *authorization* is
+    One that *is_fetched* is asked by us: a program finds it at http://*alias*. *authorization* is
     the header that lets us in, sent only for what is in the folder *path*; *certificates* the file
     of those to believe, "" for the system's.
     """
@@ -56,22 +56,22 @@ class Origin:
     scheme: Literal["http", "https"]
     host: str
     port: int = 443
-    inside: str = ""
+    alias: str = ""
     path: str = ""
     authorization: str = field(default="", repr=False)
     certificates: str = ""
 
     @property
     def is_fetched(self) -> bool:
-        return bool(self.inside)
+        return bool(self.alias)
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Which hosts a program may reach by https, and what tells its tools how.
+    """Hosts that a program may reach by https, and the variables that tell its tools how.
 
     *origins* may lie anywhere; *folders* outside the project are shown read-only, and the file
-    *certificates* at `CERTIFICATES`.
+    *certificates* at `CERTIFICATES_PATH`.
     """
 
     hosts: tuple[str, ...]
@@ -103,14 +103,14 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a call ended. Nothing of it is alive any more.
+    """Result of a call. Nothing of it is alive any more.
 
-    *exit_code* is None unless *why* is "exited". *head* and *tail* are the ends of the output;
-    *middle* is what is between them, *left_out* its length in characters.
+    *exit_code* is None unless *exit_reason* is "exited". *head* and *tail* are the ends of the
+    output; *middle* is what is between them, *left_out* its length in characters.
     """
 
     exit_code: int | None
-    why: Why
+    exit_reason: ExitReason
     head: str
     tail: str
     left_out: int

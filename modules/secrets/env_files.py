@@ -1,4 +1,4 @@
-"""The files of a project that hold settings not meant for others, and which of these are secret."""
+"""Env files of a project, which hold settings not meant for others, and the secrets in them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from utils.text.keys import SHORTEST
+from utils.text.keys import MIN_SECRET_LENGTH
 
-_RANDOM = 24.0  # bits
-_LARGEST = 200_000  # bytes of a file
-_DEEPEST, _MOST_FOLDERS = 3, 1_000
+_MIN_ENTROPY_BITS = 24.0  # bits
+_MAX_BYTES = 200_000  # bytes of a file
+_MAX_DEPTH, _MAX_FOLDERS = 3, 1_000
 _SKIPPED = frozenset(
     {".git", "node_modules", ".venv", "venv", "__pycache__", ".tox", "site-packages"}
 )
@@ -29,19 +29,21 @@ _LINE = re.compile(  # one that is commented out as well: it was in use, or will
       | ([^\n\#][^\n]*)? )""",
     re.MULTILINE | re.VERBOSE | re.DOTALL,
 )
-_BESIDE = re.compile(r"""(?:^|(?<=[\s;]))([A-Za-z_][\w.-]*)=["']?([^\s;"']+)""")
+_INLINE_SETTING = re.compile(r"""(?:^|(?<=[\s;]))([A-Za-z_][\w.-]*)=["']?([^\s;"']+)""")
 _PRIVATE_KEY = re.compile(
     r"(?:([A-Za-z_][\w.-]*)[ \t]*[=:][ \t]*[\"'`|]*\s*)?"
     r"(-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z))",
     re.DOTALL,
 )
-_TELLING = re.compile(r"KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|AUTH|PRIVATE|SALT|DSN|SIGNATURE", re.I)
+_SECRET_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASS|PWD|CREDENTIAL|AUTH|PRIVATE|SALT|DSN|SIGNATURE", re.I
+)
 _TOKEN = re.compile(r"(sk|pk|rk|gh[pousr]|xox[abprs]|glpat|npm|hf|pypi)[-_]|AKIA|eyJ")
 _PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s:@]*:([^@\s/]+)@", re.I)
 _ADDRESS = re.compile(
     r"([a-z][a-z0-9+.-]*:/?/?)?[\w.~-]*(:\d+)?(/[\w.~%-]*)*|[\w.+-]+@[\w.-]+", re.I
 )
-_COMMON = frozenset(
+_COMMON_VALUES = frozenset(
     {
         *("password", "localhost", "changeme", "postgres", "username", "database", "required"),
         *("development", "production", "disabled", "unlimited", "anonymous", "xxxxxxxx"),
@@ -54,10 +56,10 @@ def is_env_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def is_looked_at(path: str) -> bool:
+def is_env_path(path: str) -> bool:
     """Return whether `env_files` would find the file *path*, relative to the project."""
     *folders, name = path.split("/")
-    return is_env_name(name) and len(folders) < _DEEPEST and not _SKIPPED.intersection(folders)
+    return is_env_name(name) and len(folders) < _MAX_DEPTH and not _SKIPPED.intersection(folders)
 
 
 def env_files(root: Path) -> Iterator[Path]:
@@ -71,13 +73,17 @@ def env_files(root: Path) -> Iterator[Path]:
             continue
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                if depth < _DEEPEST and len(folders) < _MOST_FOLDERS and entry.name not in _SKIPPED:
+                if (
+                    depth < _MAX_DEPTH
+                    and len(folders) < _MAX_FOLDERS
+                    and entry.name not in _SKIPPED
+                ):
                     folders.append((entry.path, depth + 1))
-            elif is_env_name(entry.name) and (file := _file_behind(root, entry)):
+            elif is_env_name(entry.name) and (file := _resolved_file(root, entry)):
                 yield file
 
 
-def _file_behind(root: Path, entry: os.DirEntry[str]) -> Path | None:
+def _resolved_file(root: Path, entry: os.DirEntry[str]) -> Path | None:
     """Return the file that *entry* is or leads to, if that is in *root*."""
     if entry.is_file(follow_symlinks=False):
         return Path(entry.path)
@@ -97,8 +103,8 @@ def read_env(path: Path) -> str | None:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return None
-        data = file.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
+        data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
         return None
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # by an editor of Windows
         return data.decode("utf-16", "replace")
@@ -117,33 +123,33 @@ def _settings(text: str) -> Iterator[tuple[str, str]]:
         yield match[1] or "PRIVATE_KEY", match[2]
     for match in _LINE.finditer(text):
         name, *quoted, plain = match.groups(default="")
-        yield name, ("".join(quoted) or _ended(plain, " #", "\t#")).strip()
+        yield name, ("".join(quoted) or _cut_at(plain, " #", "\t#")).strip()
         if "=" in plain or ";" in plain:
-            yield name, _ended(plain, " #", "\t#", ";", " ").strip()
-            yield from ((inner[1], inner[2]) for inner in _BESIDE.finditer(plain))
+            yield name, _cut_at(plain, " #", "\t#", ";", " ").strip()
+            yield from ((inner[1], inner[2]) for inner in _INLINE_SETTING.finditer(plain))
 
 
-def _ended(value: str, *marks: str) -> str:
+def _cut_at(value: str, *marks: str) -> str:
     """Return *value* up to the first of *marks*, without quotes that nothing closes."""
     ends = [end for mark in marks if (end := value.find(mark)) >= 0]
     return value[: min(ends, default=None)].lstrip("\"'")
 
 
 def secret_part(name: str, value: str) -> str:
-    """Return what of *value* must not be seen, "" if it may be.
+    """Return the part of *value* that must not be seen, "" if all may be.
 
     Of an address with a password in it, that is the password alone.
     """
     if re.search(r"PRIVATE KEY-----.", value, re.DOTALL):
         return value
-    if (match := _PASSWORD.match(value)) and len(match[1]) >= SHORTEST:
+    if (match := _PASSWORD.match(value)) and len(match[1]) >= MIN_SECRET_LENGTH:
         return match[1]
-    if len(value) < SHORTEST or value.lower() in _COMMON:
+    if len(value) < MIN_SECRET_LENGTH or value.lower() in _COMMON_VALUES:
         return ""
     if match or _TOKEN.match(value) or _looks_random(value):
         return value
     is_place = _is_plain_address(value) and ("://" in value or value[0] in "/~.")
-    return value if _TELLING.search(name) and not is_place else ""
+    return value if _SECRET_NAME.search(name) and not is_place else ""
 
 
 def _looks_random(value: str) -> bool:
@@ -153,17 +159,17 @@ def _looks_random(value: str) -> bool:
     if _is_plain_address(value):
         return False
     has_digits = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
-    is_mixed = len(value) >= 2 * SHORTEST and value.lower() != value != value.upper()
-    return (has_digits or is_mixed) and _bits(value) > _RANDOM
+    is_mixed = len(value) >= 2 * MIN_SECRET_LENGTH and value.lower() != value != value.upper()
+    return (has_digits or is_mixed) and _entropy_bits(value) > _MIN_ENTROPY_BITS
 
 
 def _is_plain_address(value: str) -> bool:
     """Return whether *value* is a place, a host or a plain word, with nothing like a key in it."""
     longest = max(re.split(r"[/:.,;@=_-]", value), key=len)
-    return bool(_ADDRESS.fullmatch(value)) and len(longest) < 2 * SHORTEST
+    return bool(_ADDRESS.fullmatch(value)) and len(longest) < 2 * MIN_SECRET_LENGTH
 
 
-def _bits(value: str) -> float:
+def _entropy_bits(value: str) -> float:
     """Return the entropy of *value* in bits, going by how often each character is in it."""
     counts = Counter(value).values()
     return -sum(count * math.log2(count / len(value)) for count in counts)

@@ -11,26 +11,26 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import quote, unquote
 
-from utils.text.keys import SHORTEST
+from utils.text.keys import MIN_SECRET_LENGTH
 
-_PIECE = 512  # characters that are looked for in one piece
+_PIECE_LENGTH = 512  # characters that are looked for in one piece
 _ESCAPES = (("%", "x"), ("%", "X"), ("\\x", "x"), ("\\u00", "x"))
-_BREAK = re.compile(r"\r?\n[ \t]*")
+_LINE_BREAK = re.compile(r"\r?\n[ \t]*")
 # What is repeated is bounded, and begins where a word does: else long words would take forever.
-_BYTES = re.compile(
+_SPACED_HEX = re.compile(
     r"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}[ :,\r\n]{1,3}){7,}[0-9A-Fa-f]{2}(?![0-9A-Fa-f])"
 )
-"""Hex byte by byte."""
+"""Hex, byte by byte."""
 
 
 Hit = tuple[int, str, str]
-"""Where it begins, itself, and its name."""
+"""Offset of a form, the form, and its name."""
 
 
-class SecretForms:
-    """The values that were learned, by name, also written backwards, in base64, hex, JSON or URLs.
+class SecretMatcher:
+    """Matcher of values by name, also written backwards, in base64, hex, JSON or URLs.
 
-    Looking through a text takes a time that does not depend on how many there are.
+    Searching a text takes a time that does not depend on how many there are.
     """
 
     def __init__(self) -> None:
@@ -40,30 +40,30 @@ class SecretForms:
         self._firsts: frozenset[str] = frozenset()
         self._longest = 0
 
-    def learn(self, name: str, value: str) -> None:
-        """Know whatever may be seen of *value* by *name*; the first name of a form stays."""
+    def add(self, name: str, value: str) -> None:
+        """Add every form of *value* by *name*; the first name of a form stays."""
         for form in _forms_of(value):
             if form not in self._names:
                 self._names[form] = name
-                alike = self._by_head.setdefault(form[:SHORTEST], [])
+                alike = self._by_head.setdefault(form[:MIN_SECRET_LENGTH], [])
                 alike.append(form)
                 alike.sort(key=len, reverse=True)
 
-    def replaced(self, text: str, by: Callable[[str], str]) -> tuple[str, int]:
+    def replace(self, text: str, by: Callable[[str], str]) -> tuple[str, int]:
         """Return *text* with ``by(name)`` in the place of each form, and how many there were."""
         pieces, position, count = [], 0, 0
-        for start, form, name in self.found(text):
+        for start, form, name in self.find(text):
             pieces += [text[position:start], by(name)]
             position, count = start + len(form), count + 1
         return "".join([*pieces, text[position:]]), count
 
-    def found(self, text: str) -> Iterator[Hit]:
+    def find(self, text: str) -> Iterator[Hit]:
         """Yield where each form begins in *text*, itself, and its name, from left to right."""
         if not self._by_head:
             return
         heads = self._heads(text)
-        hits = list(self._plain(text, heads))
-        if parted := [*self._byte_by_byte(text), *self._through_line_ends(text, heads)]:
+        hits = list(self._find_plain(text, heads))
+        if parted := [*self._find_spaced_hex(text), *self._find_across_lines(text, heads)]:
             hits = sorted((*hits, *parted), key=lambda hit: (hit[0], -len(hit[1])))
         end = 0
         for start, form, name in hits:
@@ -71,31 +71,33 @@ class SecretForms:
                 yield start, form, name
                 end = start + len(form)
 
-    def _byte_by_byte(self, text: str) -> Iterator[Hit]:
-        for region in _BYTES.finditer(text):
-            places = [at for at in range(*region.span()) if text[at] not in " \t\r\n:,"]
-            joined = "".join(text[at] for at in places)
-            for start, form, name in self._plain(joined, self._heads(joined)):
+    def _find_spaced_hex(self, text: str) -> Iterator[Hit]:
+        for region in _SPACED_HEX.finditer(text):
+            places = [offset for offset in range(*region.span()) if text[offset] not in " \t\r\n:,"]
+            joined = "".join(text[offset] for offset in places)
+            for start, form, name in self._find_plain(joined, self._heads(joined)):
                 first, last = places[start], places[start + len(form) - 1]
                 yield first, text[first : last + 1], name
 
-    def _through_line_ends(self, text: str, heads: Sequence[int]) -> Iterator[Hit]:
+    def _find_across_lines(self, text: str, heads: Sequence[int]) -> Iterator[Hit]:
         """Yield the forms that a line end, with the blanks after it, goes through.
 
         *heads* is where the beginning of one stands whole; else it begins just before a line end.
         """
-        ends = list(_BREAK.finditer(text))
+        ends = list(_LINE_BREAK.finditer(text))
         lengths = [0, *itertools.accumulate(len(end[0]) for end in ends)]
         starts = [end.start() for end in ends]
         places = [start - before for start, before in zip(starts, lengths, strict=False)]
-        joined = _BREAK.sub("", text) if ends else ""
-        begun = (at - lengths[bisect_right(starts, at)] for at in heads if ends)
-        cut = (
-            range(max(place - SHORTEST + 1, above), place)
-            for above, place in itertools.pairwise((0, *places))
+        joined = _LINE_BREAK.sub("", text) if ends else ""
+        candidate_starts = (
+            offset - lengths[bisect_right(starts, offset)] for offset in heads if ends
         )
-        for start in itertools.chain(begun, *cut):
-            if joined[start : start + SHORTEST] in self._by_head:
+        split_starts = (
+            range(max(place - MIN_SECRET_LENGTH + 1, previous), place)
+            for previous, place in itertools.pairwise((0, *places))
+        )
+        for start in itertools.chain(candidate_starts, *split_starts):
+            if joined[start : start + MIN_SECRET_LENGTH] in self._by_head:
                 form = self._form_at(joined, start) or ""
                 last = start + len(form) - 1
                 before, within = bisect_right(places, start), bisect_right(places, last)
@@ -106,10 +108,12 @@ class SecretForms:
     def _heads(self, text: str) -> list[int]:
         """Return where in *text* a form may begin."""
         heads = self._by_head
-        ends = range(SHORTEST, len(text) + 1)
-        return [end - SHORTEST for end in ends if text[end - SHORTEST : end] in heads]
+        ends = range(MIN_SECRET_LENGTH, len(text) + 1)
+        return [
+            end - MIN_SECRET_LENGTH for end in ends if text[end - MIN_SECRET_LENGTH : end] in heads
+        ]
 
-    def _plain(self, text: str, heads: Sequence[int]) -> Iterator[Hit]:
+    def _find_plain(self, text: str, heads: Sequence[int]) -> Iterator[Hit]:
         position = 0
         for start in heads:
             form = self._form_at(text, start) if start >= position else None
@@ -118,10 +122,10 @@ class SecretForms:
                 position = start + len(form)
 
     def _form_at(self, text: str, start: int) -> str | None:
-        alike = self._by_head[text[start : start + SHORTEST]]
+        alike = self._by_head[text[start : start + MIN_SECRET_LENGTH]]
         return next((form for form in alike if text.startswith(form, start)), None)
 
-    def unsure(self, text: str) -> int:
+    def partial_secret_length(self, text: str) -> int:
         """Return how many characters at the end of *text* may be the beginning of a form."""
         if len(self._sorted) != len(self._names):
             self._sorted = sorted(self._names)
@@ -129,9 +133,9 @@ class SecretForms:
             self._longest = max(map(len, self._sorted))
         longest = min(len(text), self._longest)
         lengths = (n for n in range(longest, 0, -1) if text[-n] in self._firsts)
-        return next((n for n in lengths if self._begins(text[-n:])), 0)
+        return next((n for n in lengths if self._is_prefix(text[-n:])), 0)
 
-    def _begins(self, text: str) -> bool:
+    def _is_prefix(self, text: str) -> bool:
         """Return whether there is a form that is longer than *text* and begins with it."""
         place = bisect_right(self._sorted, text)
         return place < len(self._sorted) and self._sorted[place].startswith(text)
@@ -139,7 +143,9 @@ class SecretForms:
 
 def _forms_of(value: str) -> Iterator[str]:
     """Yield what may be seen of *value* in a text, each at least as long as the shortest secret."""
-    pieces = [value[at : at + _PIECE] for at in range(0, len(value), _PIECE)]
+    pieces = [
+        value[offset : offset + _PIECE_LENGTH] for offset in range(0, len(value), _PIECE_LENGTH)
+    ]
     if "\n" in value:
         pieces += (line for line in value.splitlines() if not line.startswith("-----"))
     for piece in pieces:
@@ -150,7 +156,7 @@ def _forms_of(value: str) -> Iterator[str]:
         forms += [in_json, json.dumps(in_json)[1:-1], json.dumps(piece, ensure_ascii=False)[1:-1]]
         forms += [data.hex(), data.hex().upper(), *_in_base64(data)]
         forms += ["".join(f"{mark}{one:02{kind}}" for one in data) for mark, kind in _ESCAPES]
-        yield from (form for form in forms if len(form) >= SHORTEST)
+        yield from (form for form in forms if len(form) >= MIN_SECRET_LENGTH)
 
 
 def _in_base64(data: bytes) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Which process runs a session: one at a time, and one that is gone is no hindrance."""
+"""Claims of sessions: one process runs a session at a time; a dead one's claim is void."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from contextlib import suppress
 
 from modules.storage.database import Database
 from utils.i18n import UserError, phrase
-from utils.system.process_identity import is_running, started_at
+from utils.system.process_identity import is_running, start_ticks
 
 
 def claim(database: Database, session: str) -> None:
     """Note that this process runs *session*. Raises `UserError` that names another that does."""
-    me = os.getpid()
+    own_pid = os.getpid()
     with database.writing() as connection:
         row = connection.execute(
             "SELECT pid, started FROM runner WHERE session = ?", (session,)
         ).fetchone()
-        if row and row[0] != me and _is_owner(*row):
+        if row and row[0] != own_pid and _is_owner(*row):
             raise UserError(
                 phrase(
                     "Session {session} is open in another Onefold (process {pid}). Close it "
@@ -27,7 +27,8 @@ def claim(database: Database, session: str) -> None:
                 )
             )
         connection.execute(
-            "INSERT OR REPLACE INTO runner VALUES (?, ?, ?)", (session, me, started_at(me))
+            "INSERT OR REPLACE INTO runner VALUES (?, ?, ?)",
+            (session, own_pid, start_ticks(own_pid)),
         )
 
 

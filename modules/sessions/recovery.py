@@ -1,4 +1,4 @@
-"""Going on in a new file with what a broken one still holds."""
+"""Recovery of sessions from a damaged file into a new one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from core.conversation.messages import StateRecord
 from core.conversation.store import SessionInfo
-from modules.sessions.rows import count_turns, insert_event, insert_session, loaded
-from modules.storage.page_reader import Buffer, rows
-from modules.storage.sqlite_recovery import RenewableDatabase
+from modules.sessions.rows import count_turns, insert_event, insert_session, load_record
+from modules.storage.page_reader import Buffer, read_rows
+from modules.storage.sqlite_recovery import RecoverableDatabase
 from utils.i18n import Phrase, UserError, phrase
 
 if TYPE_CHECKING:
@@ -29,40 +29,42 @@ class SavedEvent:
     data: str
 
 
-def rescue(database: RenewableDatabase) -> Phrase | None:
-    """Begin a new file with what can be read of a broken one; None when it is not broken.
+def recover(database: RecoverableDatabase) -> Phrase | None:
+    """Rebuild a damaged file from its readable rows; return None when it is not damaged.
 
     The broken file is kept beside it, as it is. Returns what to tell the person.
     """
-    count = lost = 0
+    session_count = lost_count = 0
 
     def fill(connection: Connection, data: Buffer, log: Buffer) -> None:
-        nonlocal count, lost
+        nonlocal session_count, lost_count
         sessions, events = sessions_in(data, log)
-        count, lost = len(sessions.keys() | events.keys()), 0
+        session_count, lost_count = len(sessions.keys() | events.keys()), 0
         for name in sorted(sessions.keys() | events.keys()):
-            saved = sessions.get(name) or _unknown(name, events[name])
-            lost += _put_back(connection, saved, events.get(name, {}))
+            saved = sessions.get(name) or _placeholder_info(name, events[name])
+            lost_count += _restore_session(connection, saved, events.get(name, {}))
 
-    aside = database.renew(fill)
-    if aside is None:
+    damaged_path = database.rebuild(fill)
+    if damaged_path is None:
         return None
     return phrase(
         "The file of the sessions was damaged; it is kept as {path}. Sessions saved: "
         "{count}; records of them that are lost: {lost}.",
-        path=str(aside),
-        count=count,
-        lost=lost,
+        path=str(damaged_path),
+        count=session_count,
+        lost=lost_count,
     )
 
 
-def _put_back(connection: Connection, info: SessionInfo, events: Mapping[int, SavedEvent]) -> int:
+def _restore_session(
+    connection: Connection, info: SessionInfo, events: Mapping[int, SavedEvent]
+) -> int:
     """Write what was saved of a session, and how much of it is missing; return that."""
     insert_session(connection, info)
     newest, last, missing = max(events, default=0), 0, max(events, default=0)
     for seq, event in sorted(events.items()):
         try:
-            record = loaded(event.data, info.id)
+            record = load_record(event.data, info.id)
         except (UserError, LookupError, AttributeError, RecursionError):
             continue
         if record.kind == event.kind:
@@ -80,10 +82,10 @@ def sessions_in(
     """Return the sessions by id, and the events of each by their number in it."""
     sessions: dict[str, SessionInfo] = {}
     events: dict[str, dict[int, SavedEvent]] = {}
-    for _, columns in rows(data, log):
+    for _, columns in read_rows(data, log):
         match columns:
             case [None, str(session), int(seq), int() | float() as when, int(turn), str(kind),
-                  str(text)] if kind in _KINDS:  # fmt: skip
+                  str(text)] if kind in _RECORD_KINDS:  # fmt: skip
                 event = SavedEvent(session, seq, float(when), turn, kind, text)
                 events.setdefault(session, {})[seq] = event
             case [str(name), str(title), str(model), str(parent), int() | float() as created,
@@ -95,10 +97,10 @@ def sessions_in(
     return sessions, events
 
 
-_KINDS = frozenset({"user", "assistant", "tool", "context", "shift"})
+_RECORD_KINDS = frozenset({"user", "assistant", "tool", "context", "shift"})
 
 
-def _unknown(name: str, events: dict[int, SavedEvent]) -> SessionInfo:
-    """Return what stands for a session whose own row is lost; it has at least one event."""
+def _placeholder_info(name: str, events: dict[int, SavedEvent]) -> SessionInfo:
+    """Return a placeholder for a session whose own row is lost; it has at least one event."""
     times = [event.when for event in events.values()]
     return SessionInfo(name, "", "", min(times), max(times), 0)

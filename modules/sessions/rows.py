@@ -1,4 +1,4 @@
-"""Records as rows of the tables: their JSON, their words for a search, their titles."""
+"""Records as rows of the tables: their JSON, the text for search, the titles of sessions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Container
 from itertools import count
 from typing import TYPE_CHECKING
 
-from core.conversation.history import GIVEN_BACK, QUEUE, REWOUND
+from core.conversation.history import QUEUE, REWIND_UNDONE, REWOUND
 from core.conversation.messages import Assistant, Context, Record, StateRecord, ToolResult, User
 from core.conversation.store import SessionInfo
 from utils.i18n import UserError, phrase
@@ -33,10 +33,10 @@ def insert_event(
     """Add *record*, and what a search may find of it. *when* is in seconds since the epoch."""
     row = connection.execute(
         "INSERT INTO event(session, seq, ts, turn, kind, data) VALUES (?, ?, ?, ?, ?, ?)",
-        (session, seq, when, turn, record.kind, dumped(record)),
+        (session, seq, when, turn, record.kind, dump_record(record)),
     ).lastrowid
-    if said := words(record):
-        connection.execute("INSERT INTO said VALUES (?, ?)", (row, said))
+    if text := searchable_text(record):
+        connection.execute("INSERT INTO said VALUES (?, ?)", (row, text))
 
 
 def next_seq(connection: Connection, session: str) -> int:
@@ -55,7 +55,7 @@ def count_turns(connection: Connection, session: str) -> None:
     )
 
 
-def dumped(record: Record) -> str:
+def dump_record(record: Record) -> str:
     """Return *record* as JSON that SQLite can hold: a lone surrogate has no UTF-8."""
     plain = to_plain(record)
     text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
@@ -66,7 +66,7 @@ def dumped(record: Record) -> str:
     return text
 
 
-def loaded(data: str, session: str) -> Record:
+def load_record(data: str, session: str) -> Record:
     try:
         record: Record = from_plain(Record, json.loads(data))
     except (ValueError, TypeError) as error:
@@ -81,43 +81,47 @@ def loaded(data: str, session: str) -> Record:
     return record
 
 
-def words(record: Record) -> str:
-    """Return what a search may find of *record*."""
+def searchable_text(record: Record) -> str:
+    """Return the text of *record* that a search may find."""
     match record:
         case User() | Assistant() | ToolResult():
-            return flat(record.text)
+            return single_line(record.text)
         case _:
             return ""
 
 
-def flat(text: str) -> str:
+def single_line(text: str) -> str:
     """Return *text* on one line, every run of white space as one blank, fit for SQLite."""
     return " ".join(text.replace("\0", " ").split()).encode("utf-8", "replace").decode()
 
 
-_ACTS = frozenset({"ended", GIVEN_BACK, QUEUE, REWOUND})
+_ACTIVITY_STATES = frozenset({"ended", REWIND_UNDONE, QUEUE, REWOUND})
 """The names of the `StateRecord`s that somebody brings about by working in a session."""
-_NUMBERED = re.compile(r" \(\d{1,6}\)$")
+_FORK_NUMBER = re.compile(r" \(\d{1,6}\)$")
 
 
 def is_activity(record: Record) -> bool:
     """Return whether *record* tells of work in a session, and not only of what was found there."""
     match record:
         case StateRecord(name):
-            return name in _ACTS
+            return name in _ACTIVITY_STATES
         case _:
             return not isinstance(record, Context)
 
 
-def fork_title(title: str, taken: Container[str]) -> str:
-    """Return what a fork of the session *title* is called: the same, with the next number."""
-    base = _NUMBERED.sub("", title)
-    return next(name for n in count(2) if (name := f"{base} ({n})") not in taken) if base else ""
+def fork_title(title: str, existing_titles: Container[str]) -> str:
+    """Return the title of a fork of the session *title*: the same, with the next number."""
+    base = _FORK_NUMBER.sub("", title)
+    return (
+        next(name for number in count(2) if (name := f"{base} ({number})") not in existing_titles)
+        if base
+        else ""
+    )
 
 
-def title(record: Record) -> str:
+def title_of(record: Record) -> str:
     """Return the first 60 characters of a person's message, on one line."""
     if not isinstance(record, User):
         return ""
-    line = words(record)
+    line = searchable_text(record)
     return line if len(line) <= 60 else f"{line[:59]}…"

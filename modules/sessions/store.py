@@ -14,24 +14,24 @@ from core.conversation.history import ASKED, QUEUE
 from core.conversation.messages import Record, User
 from core.conversation.store import SessionInfo, SessionMatch, Store
 from modules.sessions.claims import claim, release
-from modules.sessions.recovery import rescue
+from modules.sessions.recovery import recover
 from modules.sessions.rows import (
     count_turns,
-    flat,
     fork_title,
     insert_event,
     insert_session,
     is_activity,
-    loaded,
+    load_record,
     next_seq,
-    title,
+    single_line,
+    title_of,
 )
 from modules.sessions.schema import MIGRATIONS, SCHEMA
-from modules.sessions.search import SessionSearch, forget, forget_newest, literal
+from modules.sessions.search import SessionSearch, escape_like, lower_index_mark, remove_session
 from modules.storage.database import DamagedDatabase
-from modules.storage.sqlite_recovery import RenewableDatabase, rescued
+from modules.storage.sqlite_recovery import RecoverableDatabase, with_recovery
 from utils.i18n import Phrase, Text, UserError, phrase
-from utils.text.nearest import nearest
+from utils.text.nearest import with_suggestion
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -43,7 +43,7 @@ _IN_USE = (
     f" THEN json_extract(data, '$.name') END = '{QUEUE}' ORDER BY seq DESC LIMIT 1))"
     " WHERE ifnull(json_extract(value, '$.session'), session.id) = session.id))"
 )
-"""Whether anything was said in a session, or waits in it (not where it was forked from)."""
+"""Condition: a session has a turn, or a queued message of its own (not of its parent)."""
 
 
 class Sessions(Store):
@@ -55,27 +55,27 @@ class Sessions(Store):
     """
 
     def __init__(self, path: Path, *, patience: float = 5.0) -> None:
-        self._database = RenewableDatabase(path, SCHEMA, migrations=MIGRATIONS, patience=patience)
+        self._database = RecoverableDatabase(path, SCHEMA, migrations=MIGRATIONS, timeout=patience)
         self._lock = threading.Lock()
         self._unwritten: dict[str, SessionInfo] = {}
         self._search = SessionSearch(self._database)
         self._warnings: list[Phrase] = []
 
     def warnings(self) -> Sequence[Phrase]:
-        told, self._warnings = self._warnings, []
-        return told
+        warnings, self._warnings = self._warnings, []
+        return warnings
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         return [
             (phrase("Damaged sessions"), phrase("kept as {path}", path=str(path)))
-            for path in self._database.set_aside_before()
+            for path in self._database.broken_files()
         ]
 
-    def _rescue(self) -> bool:
-        told = rescue(self._database)
-        if told is not None:
-            self._warnings.append(told)
-        return told is not None
+    def _recover(self) -> bool:
+        warning = recover(self._database)
+        if warning is not None:
+            self._warnings.append(warning)
+        return warning is not None
 
     def close(self) -> None:
         self._database.close()
@@ -88,7 +88,7 @@ class Sessions(Store):
             self._unwritten[name] = SessionInfo(name, "", model, now, now, 0, parent)
         return name
 
-    @rescued
+    @with_recovery
     def append(self, session: str, turn: int, record: Record) -> None:
         """Add *record* to the end of *session*; it is durable when this returns."""
         now = time.time()
@@ -100,11 +100,11 @@ class Sessions(Store):
                 "UPDATE session SET updated = CASE WHEN ? THEN ? ELSE updated END,"
                 " turns = turns + ?, title = CASE title WHEN '' THEN ? ELSE title END"
                 " WHERE id = ?",
-                (is_activity(record), now, isinstance(record, User), title(record), session),
+                (is_activity(record), now, isinstance(record, User), title_of(record), session),
             )
         self._unwritten.pop(session, None)
 
-    @rescued
+    @with_recovery
     def adopt(self, info: SessionInfo, records: Iterable[tuple[int, Record]]) -> str:
         """Keep a session of another project as a new one here, all of it at once; return its id."""
         name = self.create(model=info.model, parent=info.id)
@@ -112,11 +112,11 @@ class Sessions(Store):
             self._write_session(connection, name)
             for seq, (turn, record) in enumerate(records, 1):
                 insert_event(connection, name, seq, info.updated, turn, record)
-            _name(connection, name, info.title)
+            _set_title(connection, name, info.title)
         self._unwritten.pop(name, None)
         return name
 
-    @rescued
+    @with_recovery
     def fork(self, session: str, turn: int) -> str:
         """Begin a session with what *session* holds up to the end of *turn*; return its id.
 
@@ -131,32 +131,32 @@ class Sessions(Store):
                 (session, turn),
             ).fetchall()
             for seq, (when, number, data) in enumerate(rows, 1):
-                insert_event(connection, copy, seq, when, number, loaded(data, session))
+                insert_event(connection, copy, seq, when, number, load_record(data, session))
             titles = {name for (name,) in connection.execute("SELECT title FROM session")}
-            _name(connection, copy, fork_title(origin.title, titles) if turn > 0 else "")
+            _set_title(connection, copy, fork_title(origin.title, titles) if turn > 0 else "")
         self._unwritten.pop(copy, None)
         return copy
 
     def rename(self, session: str, title: str) -> None:
         """Name *session*, on one line of at most 200 characters; "" lets it name itself."""
-        self._set(session, "title", flat(title)[:200])
+        self._set_column(session, "title", single_line(title)[:200])
 
     def archive(self, session: str, archived: bool) -> None:
         """Put *session* out of the way of the list, or back."""
-        self._set(session, "archived", int(archived))
+        self._set_column(session, "archived", int(archived))
 
-    @rescued
+    @with_recovery
     def delete(self, session: str) -> None:
-        """Forget *session* for good, in the search index too."""
+        """Delete *session* for good, from the search index too."""
         with self._database.writing() as connection:
             connection.execute("PRAGMA secure_delete=ON")
-            forget(connection, session)
+            remove_session(connection, session)
             connection.execute("DELETE FROM runner WHERE session = ?", (session,))
             connection.execute("DELETE FROM session WHERE id = ?", (session,))
-            forget_newest(connection)
+            lower_index_mark(connection)
         self._unwritten.pop(session, None)
 
-    @rescued
+    @with_recovery
     def load(self, session: str) -> list[tuple[int, Record]]:
         """Return (turn, record) in order. Raises `UserError` when there is no such session."""
         with self._database.reading() as connection:
@@ -165,9 +165,9 @@ class Sessions(Store):
             ).fetchall()
         if not rows:
             self.info(session)
-        return [(turn, loaded(data, session)) for turn, data in rows]
+        return [(turn, load_record(data, session)) for turn, data in rows]
 
-    @rescued
+    @with_recovery
     def seconds(self, session: str) -> dict[int, float]:
         """Return how long each turn of *session* took, as far as it was kept.
 
@@ -179,16 +179,16 @@ class Sessions(Store):
                 " AND kind IN ('user', 'assistant', 'tool') GROUP BY turn",
                 (session,),
             ).fetchall()
-            asked = connection.execute(
+            questions = connection.execute(
                 "SELECT turn, ts, json_extract(data, '$.value') FROM event WHERE session = ?"
                 " AND kind = 'shift' AND CASE WHEN json_valid(data)"
                 " THEN json_extract(data, '$.name') = ? END ORDER BY seq",
                 (session, ASKED),
             ).fetchall()
-        waited = _waited(asked)
-        return {turn: seconds - waited.get(turn, 0.0) for turn, seconds in rows}
+        waiting = _waiting_seconds(questions)
+        return {turn: seconds - waiting.get(turn, 0.0) for turn, seconds in rows}
 
-    @rescued
+    @with_recovery
     def sessions(self, limit: int = 50) -> Sequence[SessionInfo]:
         """Return the newest sessions first; those archived are left out.
 
@@ -196,52 +196,54 @@ class Sessions(Store):
         """
         return self._infos(f"{_IN_USE} AND NOT archived ORDER BY updated DESC LIMIT ?", limit)
 
-    @rescued
+    @with_recovery
     def archived(self, limit: int = 50) -> Sequence[SessionInfo]:
         """Return the archived sessions, the newest first."""
         return self._infos(f"{_IN_USE} AND archived ORDER BY updated DESC LIMIT ?", limit)
 
-    @rescued
+    @with_recovery
     def info(self, session: str) -> SessionInfo:
         """Return what is known of *session*. Raises `UserError` when there is no such session."""
         if session in self._unwritten:
             return self._unwritten[session]
-        if found := self._infos("id = ?", session):
-            return found[0]
-        raise UserError(_unknown(session))
+        if matches := self._infos("id = ?", session):
+            return matches[0]
+        raise UserError(_not_found(session))
 
-    def _names(self) -> list[str]:
+    def _searchable_names(self) -> list[str]:
         """Return the ids of the newest sessions, and their ends: either names one."""
         ids = [info.id for info in self.sessions()]
         return [*(name.rpartition("-")[2] for name in ids), *ids]
 
-    @rescued
-    def find(self, start: str) -> str:
-        """Return the one session whose id begins with *start* ("" is the newest).
+    @with_recovery
+    def find(self, id_prefix: str) -> str:
+        """Return the one session whose id begins with *id_prefix* ("" is the newest).
 
         The end of an id, after its last dash, will do as well. Raises `UserError` that says what
         there is when none or several fit.
         """
-        if not start:
+        if not id_prefix:
             return self._newest()
-        start = start.encode("utf-8", "replace").decode()
-        if start in self._unwritten or self._infos("id = ?", start):
-            return start
-        like = literal(flat(start))
-        found = self._infos(
+        id_prefix = id_prefix.encode("utf-8", "replace").decode()
+        if id_prefix in self._unwritten or self._infos("id = ?", id_prefix):
+            return id_prefix
+        pattern = escape_like(single_line(id_prefix))
+        matches = self._infos(
             f"{_IN_USE} AND (id LIKE ? ESCAPE '\\' OR id LIKE ? ESCAPE '\\')"
             " ORDER BY updated DESC LIMIT 6",
-            f"{like}%",
-            f"%-{like}",
+            f"{pattern}%",
+            f"%-{pattern}",
         )
-        if not found:
-            raise UserError(nearest(_unknown(start), start, self._names()))
-        if len(found) > 1:
-            names = ", ".join(info.id for info in found)
+        if not matches:
             raise UserError(
-                phrase("Several sessions fit {start!r}: {names}.", start=start, names=names)
+                with_suggestion(_not_found(id_prefix), id_prefix, self._searchable_names())
             )
-        return found[0].id
+        if len(matches) > 1:
+            names = ", ".join(info.id for info in matches)
+            raise UserError(
+                phrase("Several sessions fit {start!r}: {names}.", start=id_prefix, names=names)
+            )
+        return matches[0].id
 
     def search(self, text: str, limit: int = 20) -> Sequence[SessionMatch]:
         """Return messages that contain *text*, newest first, in any script and of any length.
@@ -251,13 +253,13 @@ class Sessions(Store):
         try:
             return self._search.find(text, limit)
         except DamagedDatabase:
-            if not self._rescue():
-                self._search.give_up_index()  # it alone is broken
+            if not self._recover():
+                self._search.disable_index()  # it alone is broken
             return self._search.find(text, limit)
 
-    @rescued
+    @with_recovery
     def claim(self, session: str) -> None:
-        """Note that this process runs *session*; one that is gone is taken over from.
+        """Claim *session* for this process; the claim of a dead one is taken over.
 
         Raises `UserError` that names the process when another one runs it.
         """
@@ -267,25 +269,25 @@ class Sessions(Store):
         """Let another process run *session*."""
         release(self._database, session)
 
-    @rescued
-    def _set(self, session: str, column: str, value: object) -> None:
+    @with_recovery
+    def _set_column(self, session: str, column: str, value: object) -> None:
         with self._database.writing() as connection:
             self._write_session(connection, session)
-            done = connection.execute(
+            row_count = connection.execute(
                 f"UPDATE session SET {column} = ? WHERE id = ?",  # noqa: S608 - literals only
                 (value, session),
             ).rowcount
         self._unwritten.pop(session, None)
-        if not done:
-            raise UserError(_unknown(session))
+        if not row_count:
+            raise UserError(_not_found(session))
 
     def _write_session(self, connection: Connection, session: str) -> None:
         if info := self._unwritten.get(session):
             insert_session(connection, info)
 
     def _newest(self) -> str:
-        if found := self.sessions(limit=1):
-            return found[0].id
+        if newest := self.sessions(limit=1):
+            return newest[0].id
         raise UserError(phrase("There is no session of this folder yet."))
 
     def _infos(self, condition: str, *values: object) -> list[SessionInfo]:
@@ -298,24 +300,24 @@ class Sessions(Store):
         return [replace(SessionInfo(*row), archived=bool(row[-1])) for row in rows]
 
 
-def _name(connection: Connection, session: str, title: str) -> None:
+def _set_title(connection: Connection, session: str, title: str) -> None:
     connection.execute("UPDATE session SET title = ? WHERE id = ?", (title, session))
     count_turns(connection, session)
 
 
-def _unknown(start: str) -> Phrase:
+def _not_found(start: str) -> Phrase:
     return phrase("There is no session {start!r}; /sessions lists them.", start=start)
 
 
-def _waited(asked: Iterable[tuple[int, float, str]]) -> dict[int, float]:
+def _waiting_seconds(questions: Iterable[tuple[int, float, str]]) -> dict[int, float]:
     """Return the seconds from each question to its answer, by turn.
 
-    *asked* is (turn, time, call that is asked about or ""), in the order in which it was kept.
+    *questions* is (turn, time, call that is asked about or ""), in the order in which it was kept.
     """
-    waited: dict[int, float] = {}
-    since: float | None = None
-    for turn, when, call in asked:
-        if not call and since is not None:
-            waited[turn] = waited.get(turn, 0.0) + when - since
-        since = (when if since is None else since) if call else None
-    return waited
+    waiting: dict[int, float] = {}
+    asked_at: float | None = None
+    for turn, when, call in questions:
+        if not call and asked_at is not None:
+            waiting[turn] = waiting.get(turn, 0.0) + when - asked_at
+        asked_at = (when if asked_at is None else asked_at) if call else None
+    return waiting

@@ -1,16 +1,15 @@
 """SQLite and files for all that Onefold keeps, with every failure explained.
 
-- data_folder      Where everything that Onefold keeps about a project lives: outside of that
-                   project.
+- data_folder      Data folder of a project, outside of it, with everything that Onefold keeps about
+                   it.
 - database         A SQLite file that threads and processes share, opened at first use, with
                    failures explained.
-- page_reader      What can still be read of a broken SQLite file: every row that a whole page of it
-                   holds.
+- page_reader      Reader of a broken SQLite file: every row of every page that is whole.
 - read_only        Reading a SQLite file where nothing can be written: not the file, nor anything
                    beside it.
 - shared_lock      A lock that processes share by way of a file: many hold it together, or one
                    alone.
-- sqlite_errors    What an error of SQLite means to a person: a broken file, a full disk, a place
-                   that is closed.
+- sqlite_errors    Errors of SQLite in sentences for people: a broken file, a full disk, no
+                   permission.
 - sqlite_recovery  A database that goes on in a new file when its own turns out to be broken.
 """

@@ -1,4 +1,4 @@
-"""Where everything that Onefold keeps about a project lives: outside of that project."""
+"""Data folder of a project, outside of it, with everything that Onefold keeps about it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class DataFolder:
 
     def __init__(self, data: Path, project: Path) -> None:
         """Make the folder. Raises `UserError` when that cannot be done."""
-        self.all = data
-        self.path = self.place(data, project)
+        self.root = data
+        self.path = self.path_for(data, project)
         try:
             data.mkdir(parents=True, exist_ok=True)
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ class DataFolder:
 
     def check_writable(self) -> None:
         """Raise `UserError` when this person may not write here: what is said could not be kept."""
-        for path in filter(os.path.exists, (self.all, self.path, self.sessions)):
+        for path in filter(os.path.exists, (self.root, self.path, self.sessions)):
             if not os.access(path, os.R_OK | os.W_OK):
                 raise UserError(
                     phrase(
@@ -43,8 +43,8 @@ class DataFolder:
                 )
 
     @staticmethod
-    def place(data: Path, project: Path) -> Path:
-        """Return where the folder of *project* is, or would be."""
+    def path_for(data: Path, project: Path) -> Path:
+        """Return the path that the folder of *project* has, or would have."""
         name = re.sub(r"[^\w.-]+", "_", project.name)[:40] or "root"
         digest = hashlib.sha256(str(project).encode("utf-8", "surrogateescape")).hexdigest()[:10]
         return data / "projects" / f"{name}-{digest}"
@@ -80,8 +80,8 @@ class DataFolder:
         return self.path / "shows-secrets"
 
     @property
-    def typed(self) -> Path:
-        """What was typed at the prompt."""
+    def input_history(self) -> Path:
+        """History of the prompt."""
         return self.path / "typed.txt"
 
     @property
@@ -91,16 +91,16 @@ class DataFolder:
     @property
     def operations(self) -> Path:
         """The operations log."""
-        return self.operations_of(self.path)
+        return self.operations_in(self.path)
 
     @staticmethod
-    def operations_of(place: Path) -> Path:
-        """Return where the operations log is in the *place* of a project."""
-        return place / "operations.jsonl"
+    def operations_in(folder: Path) -> Path:
+        """Return the path of the operations log in the *folder* of a project."""
+        return folder / "operations.jsonl"
 
     @property
     def git_record(self) -> Path:
-        """What git obeyed in the project before the run that is under way, if there is one."""
+        """Record of git's files in the project before the run under way, if there is one."""
         return self.path / "git-before-run.json"
 
     @property

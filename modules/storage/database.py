@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modules.storage.read_only import in_memory, reader
+from modules.storage.read_only import in_memory, open_read_only
 from modules.storage.shared_lock import SharedLock
 from modules.storage.sqlite_errors import (
     code_of,
     damaged,
     explanation,
     is_damage,
-    is_refusal,
-    only_readable,
+    is_write_refusal,
+    read_only,
     unusable,
 )
 from utils.i18n import Phrase, UserError, phrase
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 Migration = Callable[["Connection"], None]
 """Brings a file from one version to the next, within a transaction."""
 
-_making = threading.Lock()
-_NO_VERSION = 1_000
-"""No file of ours has such a number: it is what some damage left."""
+_creation_lock = threading.Lock()
+_MAX_VERSION = 1_000
+"""No file of ours has such a number: some damage left it."""
 
 
 class DamagedDatabase(UserError):
-    """The file is no database (any more), or something in it is broken."""
+    """Database file that is none (any more), or in which something is broken."""
 
 
 class Database:
-    """One connection guarded by a lock; other processes wait for each other in SQLite.
+    """Database with one connection, guarded by a lock; processes wait for each other in SQLite.
 
     *schema* makes a new file; *migrations* bring an older one up to it, the first from version 1
-    to 2. *patience* is how many seconds to wait for another process; *shared* is held while
+    to 2. *timeout* is how many seconds to wait for another process; *shared_lock* is held while
     anything is written, a lock of the file's own unless it is said. Where nothing can be written
     the file is opened for reading alone. Everything raises `UserError` when the file cannot be
     used; it is never deleted.
@@ -54,18 +54,18 @@ class Database:
         schema: str,
         *,
         migrations: Sequence[Migration] = (),
-        patience: float = 5.0,
-        shared: SharedLock | None = None,
+        timeout: float = 5.0,
+        shared_lock: SharedLock | None = None,
     ) -> None:
         self._path = path
         self._schema = schema
         self._migrations = migrations
-        self._patience = patience
+        self._timeout = timeout
         self._lock = threading.RLock()
         self._connection: Connection | None = None
-        self._refusal: Phrase | None = None
+        self._read_only_reason: Phrase | None = None
         self._identity = (0, 0)
-        self._shared = shared or SharedLock(path.with_name(f"{path.name}.lock"))
+        self._shared_lock = shared_lock or SharedLock(path.with_name(f"{path.name}.lock"))
 
     def exists(self) -> bool:
         """Return whether anything was ever kept."""
@@ -82,22 +82,22 @@ class Database:
         with (
             self._lock,
             self._explained(),
-            self._shared.held(),
+            self._shared_lock.locked(),
             _transaction(self._writable()) as connection,
         ):
             yield connection
 
     @property
-    def refusal(self) -> Phrase | None:
+    def read_only_reason(self) -> Phrase | None:
         """Why nothing can be written, as far as was found out; None where it can."""
-        return self._refusal
+        return self._read_only_reason
 
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
-            self._shared.close()
+            self._shared_lock.close()
 
     def _opened(self) -> Connection:
         if self._connection is not None and self._identity != _identity_of(self._path):
@@ -108,49 +108,49 @@ class Database:
         return self._connection
 
     def _writable(self) -> Connection:
-        """Return a connection that can write; what was in the way may be gone by now."""
-        if self._refusal is not None:
+        """Return a connection that can write; the obstacle may be gone by now."""
+        if self._read_only_reason is not None:
             self.close()
         connection = self._opened()
-        if self._refusal is not None:
-            raise UserError(self._refusal)
+        if self._read_only_reason is not None:
+            raise UserError(self._read_only_reason)
         return connection
 
     def _open(self) -> Connection:
         import sqlite3  # at first use: the prompt does not wait for it
 
-        self._refusal = None
+        self._read_only_reason = None
         try:
             return self._open_to_write()
         except (sqlite3.Error, OSError) as error:
-            if not is_refusal(error) or not self._has_content():
+            if not is_write_refusal(error) or not self._has_content():
                 raise
             reader = self._open_to_read()
-            self._refusal = only_readable(self._name, error)
+            self._read_only_reason = read_only(self._name, error)
             return reader
 
     def _open_to_write(self) -> Connection:
         import sqlite3
 
-        self._make()
+        self._create_file()
         connection = sqlite3.connect(
-            self._path, timeout=self._patience, isolation_level=None, check_same_thread=False
+            self._path, timeout=self._timeout, isolation_level=None, check_same_thread=False
         )
         with _closed_on_failure(connection):
-            self._write_ahead(connection)
+            self._enable_wal(connection)
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA foreign_keys=ON")
-            self._bring_up_to_date(connection)
+            self._migrate(connection)
         return connection
 
-    def _make(self) -> None:
+    def _create_file(self) -> None:
         """Make the file, for its owner only. Raises `OSError` if it is there and not to be written.
 
         Else it is not opened: to close it again would take every lock from it that SQLite has in
         this process (see fcntl(2)), and another process would take the log away from under us.
         """
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _making:
+        with _creation_lock:
             if not (self._path.is_file() and os.access(self._path, os.R_OK | os.W_OK)):
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
@@ -158,10 +158,10 @@ class Database:
         return self._path.exists() and self._path.stat().st_size > 0
 
     def _open_to_read(self) -> Connection:
-        connection = reader(self._path, self._patience)
+        connection = open_read_only(self._path, self._timeout)
         if _version_of(connection) < self._version:
             connection = in_memory(connection)
-            self._bring_up_to_date(connection)
+            self._migrate(connection)
         with _closed_on_failure(connection):
             self._refuse_newer(connection)
         return connection
@@ -170,7 +170,7 @@ class Database:
     def _version(self) -> int:
         return len(self._migrations) + 1
 
-    def _bring_up_to_date(self, connection: Connection) -> None:
+    def _migrate(self, connection: Connection) -> None:
         if _version_of(connection) < self._version:
             with _transaction(connection):
                 if _version_of(connection) == 0:
@@ -183,18 +183,18 @@ class Database:
         self._refuse_newer(connection)
 
     def _refuse_newer(self, connection: Connection) -> None:
-        if not 0 < _version_of(connection) < _NO_VERSION:
+        if not 0 < _version_of(connection) < _MAX_VERSION:
             raise DamagedDatabase(damaged(self._name))
         if _version_of(connection) > self._version:
             raise UserError(
                 phrase("{path} was written by a newer Onefold. Update this one.", path=self._name)
             )
 
-    def _write_ahead(self, connection: Connection) -> None:
+    def _enable_wal(self, connection: Connection) -> None:
         """Switch to the write-ahead log; SQLite does not wait here when others do the same."""
         import sqlite3
 
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + self._timeout
         while True:
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
@@ -216,14 +216,14 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            if (what := explanation(error, self._name)) is None:
+            if (sentence := explanation(error, self._name)) is None:
                 raise
-            raise (DamagedDatabase if is_damage(error) else UserError)(what) from error
+            raise (DamagedDatabase if is_damage(error) else UserError)(sentence) from error
         except UnicodeDecodeError as error:  # the names of the tables are no text any more
             raise DamagedDatabase(damaged(self._name)) from error
         except OSError as error:
-            why = error.strerror or str(error)
-            raise UserError(unusable(self._name, why)) from error
+            reason = error.strerror or str(error)
+            raise UserError(unusable(self._name, reason)) from error
 
 
 @contextmanager
@@ -241,8 +241,8 @@ def _transaction(connection: Connection) -> Iterator[Connection]:
 
 def _identity_of(path: Path) -> tuple[int, int]:
     """Return what tells the file from any other that gets its name."""
-    found = path.stat()
-    return found.st_dev, found.st_ino
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def _version_of(connection: Connection) -> int:

@@ -1,4 +1,4 @@
-"""What can still be read of a broken SQLite file: every row that a whole page of it holds.
+"""Reader of a broken SQLite file: every row of every page that is whole.
 
 Follows https://www.sqlite.org/fileformat2.html and trusts nothing: no index, no list of tables, no
 free list; the write-ahead log is laid over the file first. Rows are told apart by their columns.
@@ -17,24 +17,24 @@ Row = tuple[int, list[Value]]
 """The rowid and the columns."""
 
 _MAGIC = b"SQLite format 3\0"
-_LEAF = 0x0D
-_FIXED = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8}
-_MOST = 1 << 30  # bytes of one row
+_TABLE_LEAF = 0x0D
+_FIXED_SIZES = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8}
+_MAX_ROW_BYTES = 1 << 30  # bytes of one row
 
 
 class UnreadablePage(Exception):
-    """These bytes are no row."""
+    """Page bytes that are no row."""
 
 
-def rows(data: Buffer, log: Buffer = b"") -> Iterator[Row]:
-    """Yield every row found in the file *data* with its write-ahead *log*; never fails."""
-    pages = _Pages(data, log)
+def read_rows(data: Buffer, wal: Buffer = b"") -> Iterator[Row]:
+    """Yield every row found in the file *data* with its write-ahead *wal*; never fails."""
+    pages = _Pages(data, wal)
     for number in pages.numbers:
         yield from pages.rows_of(number)
 
 
 @contextmanager
-def mapped(path: Path) -> Iterator[Buffer]:
+def map_file(path: Path) -> Iterator[Buffer]:
     """Give the content of the file, nothing where there is none, without reading all of it."""
     if not path.exists() or not path.stat().st_size:
         yield b""
@@ -46,76 +46,76 @@ def mapped(path: Path) -> Iterator[Buffer]:
 class _Pages:
     """The pages of a file by their number, from 1."""
 
-    def __init__(self, data: Buffer, log: Buffer) -> None:
-        self.size = _page_size(data, log)
+    def __init__(self, data: Buffer, wal: Buffer) -> None:
+        self.size = _page_size(data, wal)
         self._data = data
-        self._log = log
-        self._logged = _logged(log, self.size)
+        self._wal = wal
+        self._wal_offsets = _wal_pages(wal, self.size)
         in_file = range(1, -(-len(data) // self.size) + 1)
-        self.numbers = sorted({*in_file, *self._logged})
+        self.numbers = sorted({*in_file, *self._wal_offsets})
 
     def page(self, number: int) -> bytes:
         """Return the newest version of a page, b"" where there is none."""
-        if (place := self._logged.get(number)) is not None:
-            return self._log[place : place + self.size]
+        if (wal_offset := self._wal_offsets.get(number)) is not None:
+            return self._wal[wal_offset : wal_offset + self.size]
         start = max(number - 1, 0) * self.size
         return self._data[start : start + self.size]
 
     def rows_of(self, number: int) -> Iterator[Row]:
         page = self.page(number)
         start = 100 if number == 1 else 0
-        if len(page) < start + 8 or page[start] != _LEAF:
+        if len(page) < start + 8 or page[start] != _TABLE_LEAF:
             return
-        for cell in range(min(_short(page, start + 3), (len(page) - start - 8) // 2)):
+        for cell in range(min(_uint16(page, start + 3), (len(page) - start - 8) // 2)):
             try:
-                yield self._row(page, _short(page, start + 8 + 2 * cell))
+                yield self._row(page, _uint16(page, start + 8 + 2 * cell))
             except (UnreadablePage, IndexError, ValueError):
                 continue
 
-    def _row(self, page: bytes, at: int) -> Row:
-        length, at = _varint(page, at)
-        rowid, at = _varint(page, at)
-        if length > _MOST:
+    def _row(self, page: bytes, offset: int) -> Row:
+        length, offset = _varint(page, offset)
+        rowid, offset = _varint(page, offset)
+        if length > _MAX_ROW_BYTES:
             raise UnreadablePage
-        return rowid, _columns(self._payload(page, at, length))
+        return rowid, _decode_columns(self._payload(page, offset, length))
 
-    def _payload(self, page: bytes, at: int, length: int) -> bytes:
+    def _payload(self, page: bytes, offset: int, length: int) -> bytes:
         local = _local_size(length, self.size)
-        data = page[at : at + local]
+        data = page[offset : offset + local]
         if local == length:
             return data
         parts, rest = [data], length - local
-        following = int.from_bytes(page[at + local : at + local + 4])
+        next_page = int.from_bytes(page[offset + local : offset + local + 4])
         while rest > 0:
-            more = self.page(following)
+            more = self.page(next_page)
             if len(more) < 4:
                 raise UnreadablePage
             parts.append(more[4 : 4 + rest])
             rest -= self.size - 4
-            following = int.from_bytes(more[:4])
+            next_page = int.from_bytes(more[:4])
         whole = b"".join(parts)
         if len(whole) != length:
             raise UnreadablePage
         return whole
 
 
-def _page_size(data: Buffer, log: Buffer) -> int:
-    told = int.from_bytes(data[16:18]) if data[:16] == _MAGIC else 0
-    size = 65_536 if told == 1 else told or int.from_bytes(log[8:12])
+def _page_size(data: Buffer, wal: Buffer) -> int:
+    declared = int.from_bytes(data[16:18]) if data[:16] == _MAGIC else 0
+    size = 65_536 if declared == 1 else declared or int.from_bytes(wal[8:12])
     is_possible = 512 <= size <= 65_536 and size & (size - 1) == 0
     return size if is_possible else 4_096
 
 
-def _logged(log: Buffer, size: int) -> dict[int, int]:
-    """Return where in *log* the newest version of each page of a whole transaction is."""
+def _wal_pages(wal: Buffer, size: int) -> dict[int, int]:
+    """Return where in *wal* the newest version of each page of a whole transaction is."""
     pages: dict[int, int] = {}
     pending: dict[int, int] = {}
-    salt = log[16:24]
-    for at in range(32, len(log) - 24 - size + 1, 24 + size):
-        if log[at + 8 : at + 16] != salt:
+    salt = wal[16:24]
+    for offset in range(32, len(wal) - 24 - size + 1, 24 + size):
+        if wal[offset + 8 : offset + 16] != salt:
             break
-        pending[int.from_bytes(log[at : at + 4])] = at + 24
-        if int.from_bytes(log[at + 4 : at + 8]):
+        pending[int.from_bytes(wal[offset : offset + 4])] = offset + 24
+        if int.from_bytes(wal[offset + 4 : offset + 8]):
             pages |= pending
             pending = {}
     return pages
@@ -130,22 +130,22 @@ def _local_size(length: int, usable: int) -> int:
     return size if size <= usable - 35 else least
 
 
-def _columns(payload: bytes) -> list[Value]:
-    end, at = _varint(payload, 0)
+def _decode_columns(payload: bytes) -> list[Value]:
+    end, offset = _varint(payload, 0)
     values: list[Value] = []
-    place = end
-    while at < end:
-        kind, at = _varint(payload, at)
-        size = (kind - 12) // 2 if kind >= 12 else _FIXED.get(kind, 0)
-        part = payload[place : place + size]
+    value_offset = end
+    while offset < end:
+        kind, offset = _varint(payload, offset)
+        size = (kind - 12) // 2 if kind >= 12 else _FIXED_SIZES.get(kind, 0)
+        part = payload[value_offset : value_offset + size]
         if len(part) != size:
             raise UnreadablePage
-        values.append(_value(kind, part))
-        place += size
+        values.append(_decode_value(kind, part))
+        value_offset += size
     return values
 
 
-def _value(kind: int, part: bytes) -> Value:
+def _decode_value(kind: int, part: bytes) -> Value:
     import struct
 
     match kind:
@@ -163,15 +163,15 @@ def _value(kind: int, part: bytes) -> Value:
             return part.decode() if kind % 2 else part
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number at *at* and where it ends."""
+def _varint(data: bytes, offset: int) -> tuple[int, int]:
+    """Return the number at *offset* and where it ends."""
     value = 0
-    for place in range(at, at + 8):
-        value = value << 7 | data[place] & 0x7F
-        if data[place] < 0x80:
-            return value, place + 1
-    return value << 8 | data[at + 8], at + 9
+    for index in range(offset, offset + 8):
+        value = value << 7 | data[index] & 0x7F
+        if data[index] < 0x80:
+            return value, index + 1
+    return value << 8 | data[offset + 8], offset + 9
 
 
-def _short(data: bytes, at: int) -> int:
-    return int.from_bytes(data[at : at + 2])
+def _uint16(data: bytes, offset: int) -> int:
+    return int.from_bytes(data[offset : offset + 2])

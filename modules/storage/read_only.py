@@ -15,25 +15,25 @@ if TYPE_CHECKING:
 _SMALLEST_INDEX = 32_768  # bytes; less is what a failure left
 
 
-def reader(path: Path, patience: float) -> Connection:
+def open_read_only(path: Path, timeout: float) -> Connection:
     """Open the file at *path* with what its write-ahead log holds. Raises `sqlite3.Error`.
 
     SQLite reads a log only with its index at hand, which it cannot make here: a log without one is
     read in a copy, and without a log SQLite is told that nobody writes.
     """
-    log, index = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
-    if log.exists() and index.exists() and index.stat().st_size >= _SMALLEST_INDEX:
-        return _opened(path, "mode=ro", patience)
-    if log.exists() and log.stat().st_size:
-        return _copied(path, log)
-    return _opened(path, "mode=ro&immutable=1", patience)
+    wal, index = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
+    if wal.exists() and index.exists() and index.stat().st_size >= _SMALLEST_INDEX:
+        return _connect(path, "mode=ro", timeout)
+    if wal.exists() and wal.stat().st_size:
+        return _open_copy(path, wal)
+    return _connect(path, "mode=ro&immutable=1", timeout)
 
 
-def _copied(path: Path, log: Path) -> Connection:
+def _open_copy(path: Path, wal: Path) -> Connection:
     import sqlite3
 
     with tempfile.TemporaryDirectory(prefix="onefold-") as folder:
-        for part in (path, log):
+        for part in (path, wal):
             shutil.copyfile(part, Path(folder) / part.name)
         return in_memory(sqlite3.connect(Path(folder) / path.name, isolation_level=None))
 
@@ -48,13 +48,13 @@ def in_memory(connection: Connection) -> Connection:
     return copy
 
 
-def _opened(path: Path, how: str, patience: float) -> Connection:
+def _connect(path: Path, query: str, timeout: float) -> Connection:
     import sqlite3
 
     return sqlite3.connect(
-        f"{path.absolute().as_uri()}?{how}",
+        f"{path.absolute().as_uri()}?{query}",
         uri=True,
-        timeout=patience,
+        timeout=timeout,
         isolation_level=None,
         check_same_thread=False,
     )

@@ -17,34 +17,34 @@ class SharedLock:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._handle: int | None = None
+        self._descriptor: int | None = None
         self._is_held = False
 
     @contextmanager
-    def held(self, *, alone: bool = False) -> Iterator[None]:
-        """Wait for the lock and hold it; within that it is held already, and nothing changes."""
-        handle = None if self._is_held else self._opened()
-        if handle is None:
+    def locked(self, *, exclusive: bool = False) -> Iterator[None]:
+        """Wait for the lock and hold it; nested, it is held already, and nothing changes."""
+        descriptor = None if self._is_held else self._opened()
+        if descriptor is None:
             yield
             return
-        fcntl.flock(handle, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(descriptor, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
         self._is_held = True
         try:
             yield
         finally:
             self._is_held = False
-            fcntl.flock(handle, fcntl.LOCK_UN)
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Let go of the file, unless the lock is held."""
-        if self._handle is not None and not self._is_held:
-            os.close(self._handle)
-            self._handle = None
+        """Close the file, unless the lock is held."""
+        if self._descriptor is not None and not self._is_held:
+            os.close(self._descriptor)
+            self._descriptor = None
 
     def _opened(self) -> int | None:
-        if self._handle is None:
+        if self._descriptor is None:
             with suppress(OSError):
                 self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
-                self._handle = os.open(self._path, flags, 0o600)
-        return self._handle
+                self._descriptor = os.open(self._path, flags, 0o600)
+        return self._descriptor

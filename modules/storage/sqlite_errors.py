@@ -1,4 +1,4 @@
-"""What an error of SQLite means to a person: a broken file, a full disk, a place that is closed."""
+"""Errors of SQLite in sentences for people: a broken file, a full disk, no permission."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from utils.i18n import Phrase, phrase
 if TYPE_CHECKING:
     from sqlite3 import Error
 
-_BROKEN = ("no such table: ", "no such column: ", "Could not decode", "unsupported file format")
-"""What SQLite says, without a code of its own, of a file that was not written like this by us."""
-_FORMAT = 24  # SQLITE_FORMAT, which the module of Python does not name
-_SMALLEST_ROOM = 65_536  # bytes
+_DAMAGE_MESSAGES = (
+    "no such table: ",
+    "no such column: ",
+    "Could not decode",
+    "unsupported file format",
+)
+"""Messages of SQLite, without a code of their own, on a file that we did not write so."""
+_SQLITE_FORMAT = 24  # SQLITE_FORMAT, which the module of Python does not name
+_MIN_FREE_BYTES = 65_536  # bytes
 
 
 def code_of(error: Error) -> int:
@@ -25,13 +30,15 @@ def code_of(error: Error) -> int:
 def is_damage(error: Error) -> bool:
     import sqlite3
 
-    told = str(error)
-    return code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, _FORMAT) or (
-        told.startswith(_BROKEN) or told.endswith("already exists") or " has no column " in told
+    message = str(error)
+    return code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, _SQLITE_FORMAT) or (
+        message.startswith(_DAMAGE_MESSAGES)
+        or message.endswith("already exists")
+        or " has no column " in message
     )
 
 
-def is_refusal(error: Error | OSError) -> bool:
+def is_write_refusal(error: Error | OSError) -> bool:
     """Return whether writing was refused, so that reading may still be possible."""
     import errno
     import sqlite3
@@ -48,7 +55,7 @@ def is_refusal(error: Error | OSError) -> bool:
 
 
 def explanation(error: Error, path: str) -> Phrase | None:
-    """Say what is wrong with the file at *path*; None for a mistake of ours."""
+    """Return a sentence on the file at *path*; None for a mistake of ours."""
     import sqlite3
 
     match code_of(error):
@@ -57,9 +64,9 @@ def explanation(error: Error, path: str) -> Phrase | None:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return phrase("{path} is held by another program. Close that and try again.", path=path)
         case sqlite3.SQLITE_FULL:
-            return full(path)
+            return disk_full(path)
         case sqlite3.SQLITE_IOERR if _has_no_room(path):
-            return full(path)
+            return disk_full(path)
         case (
             sqlite3.SQLITE_READONLY
             | sqlite3.SQLITE_CANTOPEN
@@ -81,7 +88,7 @@ def damaged(path: str) -> Phrase:
     )
 
 
-def full(path: str) -> Phrase:
+def disk_full(path: str) -> Phrase:
     return phrase(
         "The disk is full: nothing more fits into {path}. What was kept is safe; make room "
         "and try again.",
@@ -92,7 +99,7 @@ def full(path: str) -> Phrase:
 def _has_no_room(path: str) -> bool:
     """Return whether the disk has no room for the index of a log, which SQLite calls an error."""
     try:
-        return shutil.disk_usage(Path(path).parent).free < _SMALLEST_ROOM
+        return shutil.disk_usage(Path(path).parent).free < _MIN_FREE_BYTES
     except OSError:
         return False
 
@@ -106,10 +113,10 @@ def unusable(path: str, why: str) -> Phrase:
     )
 
 
-def only_readable(path: str, error: Error | OSError) -> Phrase:
-    """Say that the file at *path* was opened to read after *error* had refused more."""
+def read_only(path: str, error: Error | OSError) -> Phrase:
+    """Return that the file at *path* was opened to read only, because of *error*."""
     if _has_no_room(path):
-        return full(path)
+        return disk_full(path)
     why = (error.strerror if isinstance(error, OSError) else None) or str(error)
     return phrase(
         "{path} can be read, but nothing more can be kept in it: {why}. Mend that, or choose "

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from modules.storage.database import DamagedDatabase, Database
-from modules.storage.page_reader import Buffer, mapped
+from modules.storage.page_reader import Buffer, map_file
 from modules.storage.sqlite_errors import unusable
 from utils.i18n import UserError
 
@@ -27,26 +27,26 @@ Columns = dict[str, dict[str, str]]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class Rescuable(Protocol):
-    def _rescue(self) -> bool:
+class Recoverable(Protocol):
+    def _recover(self) -> bool:
         """Begin a new file with what a broken one holds; return whether it was broken."""
 
 
-def rescued(method: Method) -> Method:
-    """Let *method* be tried again on a new file when the old one turns out to be broken."""
+def with_recovery(method: Method) -> Method:
+    """Retry *method* on a new file when the old one turns out to be broken."""
 
     @wraps(method)
-    def call(self: Rescuable, *values: Any, **named: Any) -> Any:
+    def call(self: Recoverable, *values: Any, **named: Any) -> Any:
         try:
             return method(self, *values, **named)
         except DamagedDatabase:
-            self._rescue()  # if nobody else just has
+            self._recover()  # if nobody else just has
             return method(self, *values, **named)
 
     return call  # type: ignore[return-value]
 
 
-class RenewableDatabase(Database):
+class RecoverableDatabase(Database):
     """A database whose broken files are kept beside the one that is in use."""
 
     def is_whole(self) -> bool:
@@ -58,12 +58,12 @@ class RenewableDatabase(Database):
         try:
             with self.reading() as connection:
                 found = connection.execute("PRAGMA integrity_check(1)").fetchone()
-                return bool(found and found[0] == "ok") and self._can_be_read(connection)
+                return bool(found and found[0] == "ok") and self._has_our_schema(connection)
         except DamagedDatabase:
             return False
 
-    def _can_be_read(self, connection: Connection) -> bool:
-        """Return whether the tables are ours; SQLite takes any for right.
+    def _has_our_schema(self, connection: Connection) -> bool:
+        """Return whether the tables have our schema; SQLite accepts any.
 
         Raises `sqlite3.Error` where a text is none: SQLite does not look at texts.
         """
@@ -83,77 +83,83 @@ class RenewableDatabase(Database):
                 deque(rows, maxlen=0)
         return True
 
-    def renew(self, fill: Fill) -> Path | None:
+    def rebuild(self, fill: Fill) -> Path | None:
         """Put a new file in the place of a broken one; return where that is kept, as it was.
 
         *fill* writes to the new file what the broken one and its log hold. The new one takes the
         name only when it is whole: after a kill or a failure all of this is done again. Nobody can
         write meanwhile. None when the file is not broken (any more).
         """
-        with self._lock, self._explained(), self._shared.held(alone=True):
+        with self._lock, self._explained(), self._shared_lock.locked(exclusive=True):
             if self.is_whole():
                 return None
             self.close()
-            fresh = RenewableDatabase(
-                self._beside("new"),
+            rebuilt = RecoverableDatabase(
+                self._sibling("new"),
                 self._schema,
                 migrations=self._migrations,
-                patience=0.0,
-                shared=self._shared,
+                timeout=0.0,
+                shared_lock=self._shared_lock,
             )
-            fresh._delete()
-            aside, log = self._kept_aside()
-            with mapped(aside) as data, mapped(log) as logged, fresh.writing() as connection:
-                fill(connection, data, logged)
-            fresh._settle()
-            fresh._path.replace(self._path)
-            return aside
+            rebuilt._delete()
+            broken, wal = self._set_aside()
+            with (
+                map_file(broken) as data,
+                map_file(wal) as wal_data,
+                rebuilt.writing() as connection,
+            ):
+                fill(connection, data, wal_data)
+            rebuilt._truncate_wal()
+            rebuilt._path.replace(self._path)
+            return broken
 
-    def set_aside_before(self) -> list[Path]:
+    def broken_files(self) -> list[Path]:
         """Return the broken files that are kept, oldest first."""
         found = self._path.parent.glob(f"{self._path.stem}.broken-*{self._path.suffix}")
         return sorted(found, key=lambda path: (len(path.name), path.name))
 
-    def _settle(self) -> None:
+    def _truncate_wal(self) -> None:
         """Have all in the file itself and close it. Raises `UserError` when there is no room."""
         with self.reading() as connection:
-            busy, logged, moved = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            busy, frames, checkpointed = connection.execute(
+                "PRAGMA wal_checkpoint(TRUNCATE)"
+            ).fetchone()
         self.close()
-        log = self._with_end("-wal")
-        if busy or logged != moved or (log.exists() and log.stat().st_size):
+        wal = self._with_suffix("-wal")
+        if busy or frames != checkpointed or (wal.exists() and wal.stat().st_size):
             raise UserError(unusable(self._name, os.strerror(errno.ENOSPC)))
 
-    def _kept_aside(self) -> tuple[Path, Path]:
+    def _set_aside(self) -> tuple[Path, Path]:
         """Give the broken file another name beside its own, and its log that one alone."""
-        before = self.set_aside_before()
-        if before and before[-1].samefile(self._path):  # as far as a kill let us come
-            aside = before[-1]
+        earlier = self.broken_files()
+        if earlier and earlier[-1].samefile(self._path):  # as far as a kill let us come
+            broken = earlier[-1]
         else:
-            aside = self._beside(f"broken-{len(before) + 1}")
+            broken = self._sibling(f"broken-{len(earlier) + 1}")
             try:
-                aside.hardlink_to(self._path)
+                broken.hardlink_to(self._path)
             except OSError:  # a file system without such links
-                shutil.copy2(self._path, aside)
-        log, aside_log = self._with_end("-wal"), aside.with_name(f"{aside.name}-wal")
-        if log.exists() and not aside_log.exists():
-            log.rename(aside_log)
-        self._forget_log()
-        return aside, aside_log
+                shutil.copy2(self._path, broken)
+        wal, broken_wal = self._with_suffix("-wal"), broken.with_name(f"{broken.name}-wal")
+        if wal.exists() and not broken_wal.exists():
+            wal.rename(broken_wal)
+        self._delete_wal()
+        return broken, broken_wal
 
     def _delete(self) -> None:
         """Remove the file, if there is one."""
         self._path.unlink(missing_ok=True)
-        self._forget_log()
+        self._delete_wal()
 
-    def _forget_log(self) -> None:
-        for end in ("-wal", "-shm"):
-            self._with_end(end).unlink(missing_ok=True)
+    def _delete_wal(self) -> None:
+        for suffix in ("-wal", "-shm"):
+            self._with_suffix(suffix).unlink(missing_ok=True)
 
-    def _beside(self, word: str) -> Path:
-        return self._path.with_name(f"{self._path.stem}.{word}{self._path.suffix}")
+    def _sibling(self, label: str) -> Path:
+        return self._path.with_name(f"{self._path.stem}.{label}{self._path.suffix}")
 
-    def _with_end(self, end: str) -> Path:
-        return self._path.with_name(f"{self._path.name}{end}")
+    def _with_suffix(self, suffix: str) -> Path:
+        return self._path.with_name(f"{self._path.name}{suffix}")
 
 
 def _columns(connection: Connection) -> Columns:

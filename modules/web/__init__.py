@@ -4,8 +4,8 @@
 - files/     The files of the project as the page shows, reads and writes them.
 - http/      HTTP: the routes and their arguments, who may come in, and errors.
 - servers/   The two HTTP servers behind one face, and their limits.
-- sessions/  Open sessions: what runs in each, what waits, and who is told of it.
+- sessions/  Open sessions: their runners and queues, and the delivery of their events.
 - socketio/  Socket.IO: who is connected, and what they may ask.
-- embedding  The pictures that an exported page bears in itself: it asks nobody for any.
-- server     The browser screen put together, and served.
+- embedding  Pictures embedded in an exported page, which loads nothing from anywhere.
+- server     Assembly of the browser screen, and its server.
 """

@@ -1,4 +1,4 @@
-"""The pictures that an exported page bears in itself: it asks nobody for any."""
+"""Pictures embedded in an exported page, which loads nothing from anywhere."""
 
 from __future__ import annotations
 
@@ -13,60 +13,62 @@ from modules.web.files.file_names import media_type
 from modules.web.http.errors import ApiError
 from utils.pictures import PictureGone, ReadPicture
 
-LARGEST = 1_000_000
+MAX_PICTURE_BYTES = 1_000_000
 """Bytes of a picture that is embedded."""
-ALL = 8_000_000
+MAX_TOTAL_BYTES = 8_000_000
 """Bytes of all of them."""
-_MOST = 500  # addresses that are looked at
-_SHOWN = re.compile(
+_MAX_PATHS = 500  # addresses that are looked at
+_IMAGE_LINK = re.compile(
     r"!\[[^\]]*\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*))"
     r"|^ {0,3}\[[^\]\n]+\]:\s*<?([^\s<>]+)",
     re.MULTILINE,
 )
 
 
-def embedded(events: Iterable[dict[str, Any]], files: FileContents) -> dict[str, str]:
-    """Return what the replies in *events* show of *files*: `data:` addresses by path.
+def embed_project_pictures(events: Iterable[dict[str, Any]], files: FileContents) -> dict[str, str]:
+    """Return the pictures of *files* that replies in *events* show: `data:` addresses by path.
 
     What is no picture, cannot be read, is too large or one too many is left out. May block.
     """
-    said = "".join(event["text"] for event in events if event["type"] == "TextDelta")
-    found: dict[str, str] = {}
-    room = ALL
-    for path in list(dict.fromkeys(_paths(said)))[:_MOST]:
+    markdown = "".join(event["text"] for event in events if event["type"] == "TextDelta")
+    data_urls: dict[str, str] = {}
+    bytes_left = MAX_TOTAL_BYTES
+    for path in list(dict.fromkeys(_picture_paths(markdown)))[:_MAX_PATHS]:
         kind = media_type(path)
         if not kind.startswith("image/"):
             continue
         try:
-            _, data = files.content(path, min(LARGEST, max(0, room)))
+            _, data = files.content(path, min(MAX_PICTURE_BYTES, max(0, bytes_left)))
         except ApiError:
             continue
-        room -= len(data)
-        found[path] = f"data:{kind};base64,{b64encode(data).decode('ascii')}"
-    return found
+        bytes_left -= len(data)
+        data_urls[path] = f"data:{kind};base64,{b64encode(data).decode('ascii')}"
+    return data_urls
 
 
-def given(events: Iterable[dict[str, Any]], read: ReadPicture) -> dict[str, str]:
+def embed_message_pictures(events: Iterable[dict[str, Any]], read: ReadPicture) -> dict[str, str]:
     """Return the pictures that the person gave in *events*: `data:` addresses by "sha256:DIGEST".
 
     What is gone, or one too many, is left out. May block.
     """
-    found: dict[str, str] = {}
-    room = ALL
-    for picture in (one for event in events for one in event.get("pictures", ())):
+    data_urls: dict[str, str] = {}
+    bytes_left = MAX_TOTAL_BYTES
+    for picture in (picture_json for event in events for picture_json in event.get("pictures", ())):
         try:
             data = read(picture["digest"])
         except PictureGone:
             continue
-        if (room := room - len(data)) >= 0:
+        if (bytes_left := bytes_left - len(data)) >= 0:
             encoded = b64encode(data).decode("ascii")
-            found[f"sha256:{picture['digest']}"] = f"data:{picture['media_type']};base64,{encoded}"
-    return found
+            data_urls[f"sha256:{picture['digest']}"] = (
+                f"data:{picture['media_type']};base64,{encoded}"
+            )
+    return data_urls
 
 
-def _paths(markdown: str) -> Iterator[str]:
+def _picture_paths(markdown: str) -> Iterator[str]:
     """Yield the paths in the project of the pictures that *markdown* may show."""
-    for match in _SHOWN.finditer(markdown):
+    for match in _IMAGE_LINK.finditer(markdown):
         address = unquote(next(filter(None, match.groups())))
         parts: list[str] = []
         for part in address.split("/"):

@@ -1,4 +1,4 @@
-"""The browser screen put together, and served."""
+"""Assembly of the browser screen, and its server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flask_socketio import SocketIO
 
 from core.cards import Change
 from core.feature import buttons_of
-from core.web_terminal import Packet, WebTerminal
+from core.web_terminal import Packet
 from modules.annotations import Annotations
 from modules.files.project import Project
 from modules.pictures.picture_store import PictureStore
@@ -29,34 +29,34 @@ from modules.web.api.changes_api import ChangesApi
 from modules.web.api.files_api import FilesApi
 from modules.web.api.model_api import ModelApi
 from modules.web.api.pictures_api import PicturesApi
-from modules.web.api.server_api import About, ServerApi
+from modules.web.api.server_api import ServerApi, ServerInfo
 from modules.web.api.session_api import SessionApi
-from modules.web.api.sessions_api import TURNS, SessionsApi
+from modules.web.api.sessions_api import DEFAULT_TURNS, SessionsApi
 from modules.web.files.content import FileContents
 from modules.web.files.tree_listing import TreeListing
 from modules.web.files.watcher import FolderWatcher
 from modules.web.http.app import make_app, replay_page
-from modules.web.http.auth import LINK_SECONDS, Authenticator, announced, server_file
+from modules.web.http.auth import LINK_SECONDS, Authenticator, published_server_file, server_file
 from modules.web.http.routes import Route, routes_of
 from modules.web.http.security import SecurityMiddleware
 from modules.web.servers import http_servers, websocket_limits
 from modules.web.servers.bind import BindAddress
 from modules.web.sessions.event_bus import EventBus
-from modules.web.sessions.notifier import Kind
+from modules.web.sessions.notifier import MessageKind
 from modules.web.sessions.page_redaction import PageRedactor
 from modules.web.sessions.session_registry import SessionRegistry
-from modules.web.sessions.session_runner import Opener
-from modules.web.socketio.handlers import Sockets, say_bye
-from modules.web.socketio.rooms import Rooms
+from modules.web.sessions.session_runner import TerminalFactory
+from modules.web.socketio.handlers import SocketHandlers, announce_shutdown
+from modules.web.socketio.rooms import ThreadSafeManager
 from utils.i18n import Text, phrase
 from utils.logger import FailureLog
-from utils.system.interrupts import stopping
+from utils.system.interrupts import stopping_on_signals
 from utils.text.codec import to_plain
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerConfig:
-    """What is served: sessions of one project, each on a terminal of *open_terminal*.
+    """Configuration of a server: sessions of one project, each on one of *open_terminal*.
 
     *store* is the one that all those terminals use; *start* the session that is shown first, "" for
     the one a browser showed last.
@@ -65,7 +65,7 @@ class ServerConfig:
     project: Project
     data: DataFolder
     store: Sessions
-    open_terminal: Opener
+    open_terminal: TerminalFactory
     version: str
     language: str
     model: str
@@ -75,206 +75,212 @@ class ServerConfig:
 
 
 class WebServer:
-    """The server of *house* at *place*; make and `run` it in one thread.
+    """The server of *config* at *bind_address*; make and `run` it in one thread.
 
-    Raises `Problem` when the address cannot be had.
+    Raises `UserError` when the address cannot be had.
     """
 
-    def __init__(self, place: BindAddress, house: ServerConfig) -> None:
-        self._house = house
-        self._listening = place.listen()
-        self.port: int = self._listening.getsockname()[1]
-        self.url = place.url(self.port)
-        self.access = Authenticator(self.port)
-        self._hub, self._server = http_servers.make(
-            place.async_mode, self._listening, self._house.log.keep
+    def __init__(self, bind_address: BindAddress, config: ServerConfig) -> None:
+        self._config = config
+        self._listen_socket = bind_address.listen()
+        self.port: int = self._listen_socket.getsockname()[1]
+        self.url = bind_address.url(self.port)
+        self.authenticator = Authenticator(self.port)
+        self._loop, self._server = http_servers.make_server(
+            bind_address.async_mode, self._listen_socket, self._config.log.log
         )
-        self._outlet = EventBus(self._hub)
-        notes = Annotations(house.project, house.data.notes)
-        self._listing = TreeListing(house.project, notes, self._list_again, house.log.keep)
-        self._first = house.open_terminal(lambda _: None)
-        self._veil = PageRedactor(_secrets_of(self._first))
-        self.workspace = SessionRegistry(
-            house.store,
-            house.open_terminal,
-            self._tell,
-            self._house.log.keep,
-            self._veil,
+        self._event_bus = EventBus(self._loop)
+        notes = Annotations(config.project, config.data.notes)
+        self._listing = TreeListing(config.project, notes, self._publish_relist, config.log.log)
+        self._first_terminal = config.open_terminal(lambda _: None)
+        self._redactor = PageRedactor(self._first_terminal.features.find(Secrets))
+        self.registry = SessionRegistry(
+            config.store,
+            config.open_terminal,
+            self._publish,
+            self._config.log.log,
+            self._redactor,
             is_watched=self._is_watched,
-            pictures=PictureStore(house.data.pictures),
+            pictures=PictureStore(config.data.pictures),
         )
-        self._watch = FolderWatcher(house.project, self._listing, self._tell)
+        self._watcher = FolderWatcher(config.project, self._listing, self._publish)
         self._files = FileContents(
-            house.project, notes, self._changed_by_hand, self._veil, self._listing.stamps
+            config.project, notes, self._on_manual_changes, self._redactor, self._listing.stat_cache
         )
-        self._make(place)
+        self._make_app(bind_address)
 
-    def _make(self, place: BindAddress) -> None:
-        house, outlet = self._house, self._outlet
-        desk = SessionApi(self.workspace, outlet)
+    def _make_app(self, bind_address: BindAddress) -> None:
+        config, event_bus = self._config, self._event_bus
+        api = SessionApi(self.registry, event_bus)
         self.app = make_app(
-            self._routes(desk),
-            self._hub,
-            self.access,
-            self._house.log.keep,
-            self._picture_of,
-            self._first.tools.specs,
-            buttons_of(self._first.commands.values()),
-            version=house.version,
-            language=house.language,
-            start=house.start,
+            self._routes(api),
+            self._loop,
+            self.authenticator,
+            self._config.log.log,
+            self._attach_reply,
+            self._first_terminal.tools.specs,
+            buttons_of(self._first_terminal.commands.values()),
+            version=config.version,
+            language=config.language,
+            start=config.start,
         )
         self._socketio = SocketIO(
             self.app,
-            async_mode=place.async_mode,
-            client_manager=Rooms(),
-            max_http_buffer_size=websocket_limits.LARGEST,
+            async_mode=bind_address.async_mode,
+            client_manager=ThreadSafeManager(),
+            max_http_buffer_size=websocket_limits.MAX_MESSAGE_BYTES,
             ping_interval=websocket_limits.PING_SECONDS,
             ping_timeout=websocket_limits.PING_SECONDS,
             serve_client=False,
             manage_session=False,
-            logger=_silent(),
-            engineio_logger=_silent(),
+            logger=_silent_logger(),
+            engineio_logger=_silent_logger(),
         )
-        websocket_limits.install(self._socketio.server.eio, place.async_mode)
-        sockets = Sockets(self._socketio, self._hub, desk, self._watch, self._house.log.keep)
-        outlet.connect(self._socketio.emit, sockets.drop_slow)
-        self._guarded = SecurityMiddleware(self.app, self.access, place.hosts(self.port))
+        websocket_limits.install(self._socketio.server.eio, bind_address.async_mode)
+        sockets = SocketHandlers(
+            self._socketio, self._loop, api, self._watcher, self._config.log.log
+        )
+        event_bus.connect(self._socketio.emit, sockets.drop_slow)
+        self._wsgi_app = SecurityMiddleware(
+            self.app, self.authenticator, bind_address.hosts(self.port)
+        )
 
-    def _routes(self, desk: SessionApi) -> list[Route]:
-        house = self._house
-        about = About(
-            version=house.version,
-            project=house.project.name,
-            root=str(house.project.root),
-            language=house.language,
-            model=house.model,
-            is_practice=house.is_practice,
+    def _routes(self, api: SessionApi) -> list[Route]:
+        config = self._config
+        info = ServerInfo(
+            version=config.version,
+            project=config.project.name,
+            root=str(config.project.root),
+            language=config.language,
+            model=config.model,
+            is_practice=config.is_practice,
             url=self.url,
             port=self.port,
         )
-        commands, tools = self._first.commands, self._first.tools
+        commands, tools = self._first_terminal.commands, self._first_terminal.tools
         sessions = SessionsApi(
-            self.workspace,
-            lambda *told: replay_page(self.app, self._files, tools.specs)(*told),
-            self._veil,
+            self.registry,
+            lambda *arguments: replay_page(self.app, self._files, tools.specs)(*arguments),
+            self._redactor,
         )
-        files = FilesApi(self._files, self._listing, self.workspace, self._veil)
+        files = FilesApi(self._files, self._listing, self.registry, self._redactor)
         server = ServerApi(
-            about,
-            self.access,
-            self.workspace,
+            info,
+            self.authenticator,
+            self.registry,
             lambda: list(commands.values()),
             lambda: tools.specs,
         )
-        changes = ChangesApi(house.project, self.workspace, self._listing.stamps)
-        pictures = PicturesApi(self.workspace)
-        models = ModelApi(self.workspace)
-        return routes_of(server, sessions, desk, models, pictures, changes, files)
+        changes = ChangesApi(config.project, self.registry, self._listing.stat_cache)
+        pictures = PicturesApi(self.registry)
+        models = ModelApi(self.registry)
+        return routes_of(server, sessions, api, models, pictures, changes, files)
 
     def run(self) -> None:
         """Serve until `stop`; then nothing of a session runs any more."""
-        self._watch.start()
+        self._watcher.start()
         try:
-            self._server.run(self._guarded)
+            self._server.run(self._wsgi_app)
         finally:
-            websocket_limits.end(self._socketio.server.eio)
-            self._outlet.close()
+            websocket_limits.end_connection(self._socketio.server.eio)
+            self._event_bus.close()
             self._server.close()
-            self._watch.close()
+            self._watcher.close()
             self._listing.close()
-            self.workspace.close()
-            self._hub.close()
-            self._listening.close()
+            self.registry.close()
+            self._loop.close()
+            self._listen_socket.close()
 
     def stop(self) -> None:
         """End it all, what runs in the sessions first; from any thread but `run`'s."""
-        self.workspace.close()
-        self._hub.call(say_bye, self._socketio)
+        self.registry.close()
+        self._loop.call(announce_shutdown, self._socketio)
         self._server.stop()
 
-    def _tell(self, kind: Kind, session: str, packet: Packet) -> None:
+    def _publish(self, kind: MessageKind, session: str, packet: Packet) -> None:
         if kind == "files":
-            self._listing.outdated()
+            self._listing.mark_stale()
             if packet["by"] == "agent":
-                self._listing.written(c["new_path"] or c["path"] for c in packet["paths"])
-        self._outlet.tell(kind, session, packet)
+                self._listing.mark_written(c["new_path"] or c["path"] for c in packet["paths"])
+        self._event_bus.publish(kind, session, packet)
 
-    def _list_again(self) -> None:
-        """Have every page ask anew what the files are: it was told of an older survey of them."""
-        self._outlet.tell("files", "", {"by": "outside", "folders": ["*"], "paths": []})
+    def _publish_relist(self) -> None:
+        """Have every page ask anew what the files are: it has the list of an older index."""
+        self._event_bus.publish("files", "", {"by": "outside", "folders": ["*"], "paths": []})
 
-    def _changed_by_hand(self, changes: Sequence[Change]) -> None:
-        self.workspace.changed_by_hand(changes)
+    def _on_manual_changes(self, changes: Sequence[Change]) -> None:
+        self.registry.note_manual_changes(changes)
         paths = [p for change in changes for p in (change.path, change.new_path) if p]
         folders = sorted({path.rpartition("/")[0] for path in paths})
-        told = {"by": "person", "folders": folders, "paths": to_plain(list(changes))}
-        self._tell("files", "", told)
+        packet = {"by": "person", "folders": folders, "paths": to_plain(list(changes))}
+        self._publish("files", "", packet)
 
-    def _picture_of(self, session: str) -> Packet | None:
+    def _attach_reply(self, session: str) -> Packet | None:
         """Return what `attach` would answer now, if *session* is open."""
-        seats = {seat.session: seat for seat in self.workspace.open_seats}
-        seat = seats.get(session)
-        return seat.arrive("", 0, TURNS) if seat else None
+        runners = {runner.session: runner for runner in self.registry.open_runners}
+        runner = runners.get(session)
+        return runner.attach("", 0, DEFAULT_TURNS) if runner else None
 
     def _is_watched(self, session: str) -> bool:
         rooms: Any = self._socketio.server.manager.rooms.get("/", {})
-        return f"session {session}" in rooms or self._outlet.has_listeners(session)
+        return f"session {session}" in rooms or self._event_bus.has_subscribers(session)
 
 
-def _secrets_of(terminal: WebTerminal) -> Secrets | None:
-    return next((family for family in terminal.families if isinstance(family, Secrets)), None)
-
-
-def _silent() -> logging.Logger:
+def _silent_logger() -> logging.Logger:
     """Return a log that nobody reads: the terminal is for the person."""
     log = logging.getLogger("onefold.sockets")
     log.setLevel(logging.CRITICAL + 1)
     return log
 
 
-def serve(place: BindAddress, house: ServerConfig, words: Translator, data_dir: Path) -> int:
-    """Serve *house* until Ctrl-C; print how to get in. Raises `Problem` when that cannot begin.
+def serve(
+    bind_address: BindAddress, config: ServerConfig, translator: Translator, data_dir: Path
+) -> int:
+    """Serve *config* until Ctrl-C; print how to get in. Raises `UserError` if that cannot begin.
 
     *data_dir* gets the file that tells the person's own programs how to reach the server.
     """
 
-    def say(what: Text) -> None:
-        sys.stdout.write(f"{words.say(what)}\n")
+    def echo(message: Text) -> None:
+        sys.stdout.write(f"{translator.render(message)}\n")
         sys.stdout.flush()
 
-    server = WebServer(place, house)
+    server = WebServer(bind_address, config)
     with ExitStack() as stack:
-        stack.enter_context(stopping(_begin(server.stop), ("SIGINT", "SIGTERM")))
+        stack.enter_context(
+            stopping_on_signals(_stop_in_thread(server.stop), ("SIGINT", "SIGTERM"))
+        )
         file = server_file(data_dir, server.port)
-        stack.enter_context(announced(file, server.url, server.access.token, house.project.root))
-        say(phrase("Onefold works in {path}.", path=str(house.project.root)))
-        if not place.is_local:
-            say(phrase("Mind: others on the network can listen in; nothing is encrypted."))
-        say(phrase("Open this link; it works once:"))
-        say(f"  {server.url}{server.access.new_link()}")
-        _give_links(server, say)
+        stack.enter_context(
+            published_server_file(file, server.url, server.authenticator.token, config.project.root)
+        )
+        echo(phrase("Onefold works in {path}.", path=str(config.project.root)))
+        if not bind_address.is_local:
+            echo(phrase("Mind: others on the network can listen in; nothing is encrypted."))
+        echo(phrase("Open this link; it works once:"))
+        echo(f"  {server.url}{server.authenticator.new_link()}")
+        _offer_links(server, echo)
         gc.collect()
         gc.freeze()  # to look through all that is loaded, a collection would hold up every thread
         server.run()
-    say(phrase("Stopped. The sessions are kept."))
+    echo(phrase("Stopped. The sessions are kept."))
     return 0
 
 
-def _begin(stop: Callable[[], None]) -> Callable[[], None]:
-    """Return what has *stop* done in a thread of its own: it takes as long as a turn to end."""
+def _stop_in_thread(stop: Callable[[], None]) -> Callable[[], None]:
+    """Return a function that runs *stop* in a thread: it takes as long as a turn to end."""
     return threading.Thread(target=stop, name="stop", daemon=True).start
 
 
-def _give_links(server: WebServer, say: Callable[[Text], None]) -> None:
+def _offer_links(server: WebServer, echo: Callable[[Text], None]) -> None:
     """Print a fresh link whenever the person presses Enter, if there is somebody who can."""
     if not (sys.stdin and sys.stdin.isatty()):
         return
-    say(phrase("Enter gives another link, Ctrl-C ends it all."))
+    echo(phrase("Enter gives another link, Ctrl-C ends it all."))
     keyboard = sys.stdin.fileno()
 
     def listen() -> None:
         while os.read(keyboard, 1_000):
-            say(f"  {server.url}{server.access.new_link(LINK_SECONDS)}")
+            echo(f"  {server.url}{server.authenticator.new_link(LINK_SECONDS)}")
 
     threading.Thread(target=listen, name="keyboard", daemon=True).start()

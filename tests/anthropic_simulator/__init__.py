@@ -1,6 +1,6 @@
-"""Anthropic's Messages API in a server of our own: plays scripts, refuses what the API refuses.
+"""Simulator of Anthropic's Messages API: plays scripts, rejects what the API rejects.
 
-A script is a list of replies, one for each request: the `events` of a stream, or a `Refuse`.
+A script is a list of replies, one for each request: the `events` of a stream, or a `ErrorResponse`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 from tests.anthropic_simulator.cache import PromptCache
-from tests.anthropic_simulator.validation import problem
+from tests.anthropic_simulator.validation import validation_error
 
 Event = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Refuse:
-    """An answer that is no reply."""
+class ErrorResponse:
+    """An error response in place of a reply."""
 
     status: int
     kind: str
@@ -37,8 +37,8 @@ class Hang:
     events: Sequence[Event] = ()
 
 
-Reply = Sequence[Event | bytes] | Refuse | Hang
-Choice = Callable[[Mapping[str, Any]], Reply]
+Reply = Sequence[Event | bytes] | ErrorResponse | Hang
+RespondTo = Callable[[Mapping[str, Any]], Reply]
 
 
 def text(value: str, index: int = 0) -> list[Event]:
@@ -92,7 +92,7 @@ class AnthropicSimulator:
 
     def __init__(
         self,
-        script: Sequence[Reply | Choice] = (),
+        script: Sequence[Reply | RespondTo] = (),
         *,
         models: Sequence[Mapping[str, Any]] = (),
         key: str = "sk-ant-0123456789",
@@ -101,9 +101,9 @@ class AnthropicSimulator:
         self.key = key
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
-        self.hits: list[int] = []
-        self.refused: list[str] = []
-        self.gone = threading.Event()
+        self.cache_hits: list[int] = []
+        self.rejections: list[str] = []
+        self.client_disconnected = threading.Event()
         """Set when a client goes away in the midst of a reply."""
         self._cache = PromptCache()
         self._script = list(script)
@@ -130,27 +130,27 @@ class AnthropicSimulator:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
-        assert not self.refused, self.refused
+        assert not self.rejections, self.rejections
 
     def answer(self, body: dict[str, Any], headers: Mapping[str, str]) -> Reply:
         """Return what answers a request; the usage of its cache is put into a reply."""
         self.bodies.append(body)
         self.headers.append(headers)
         if headers.get("authorization") != f"Bearer {self.key}":
-            return Refuse(401, "authentication_error", "invalid x-api-key")
-        if wrong := problem(body):
-            self.refused.append(wrong)
-            return Refuse(400, "invalid_request_error", wrong)
+            return ErrorResponse(401, "authentication_error", "invalid x-api-key")
+        if rejection := validation_error(body):
+            self.rejections.append(rejection)
+            return ErrorResponse(400, "invalid_request_error", rejection)
         step = self._script.pop(0)
-        made = step(body) if callable(step) else step
-        if isinstance(made, Refuse | Hang):
-            return made
+        reply = step(body) if callable(step) else step
+        if isinstance(reply, ErrorResponse | Hang):
+            return reply
         usage = self._cache.take(body)
-        self.hits.append(usage["cache_read_input_tokens"])
-        return [_with_usage(event, usage) for event in made]
+        self.cache_hits.append(usage["cache_read_input_tokens"])
+        return [_add_usage(event, usage) for event in reply]
 
 
-def _with_usage(event: Event | bytes, usage: Mapping[str, int]) -> Event | bytes:
+def _add_usage(event: Event | bytes, usage: Mapping[str, int]) -> Event | bytes:
     if isinstance(event, bytes) or event["type"] != "message_start":
         return event
     message = event["message"]
@@ -177,10 +177,10 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path != "/v1/messages" or self.headers.get("anthropic-version") is None:
             self._send_json(404, {"type": "error", "error": {"type": "not_found_error"}})
             return
-        made = self.simulator.answer(body, dict(self.headers.items()))
-        if isinstance(made, Refuse):
-            error = {"type": made.kind, "message": made.message}
-            self._send_json(made.status, {"type": "error", "error": error}, made.headers)
+        reply = self.simulator.answer(body, dict(self.headers.items()))
+        if isinstance(reply, ErrorResponse):
+            error = {"type": reply.kind, "message": reply.message}
+            self._send_json(reply.status, {"type": "error", "error": error}, reply.headers)
             return
         self.send_response(200)
         self.send_header("content-type", "text/event-stream; charset=utf-8")
@@ -188,13 +188,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.close_connection = True
         with suppress(OSError):
-            for event in made.events if isinstance(made, Hang) else made:
-                self.wfile.write(_spelled(event))
-            if isinstance(made, Hang):
+            for event in reply.events if isinstance(reply, Hang) else reply:
+                self.wfile.write(_to_sse(event))
+            if isinstance(reply, Hang):
                 self.wfile.flush()
                 self.connection.settimeout(60)
                 if self.connection.recv(1) == b"":
-                    self.simulator.gone.set()
+                    self.simulator.client_disconnected.set()
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
 
@@ -210,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
 
-def _spelled(event: Event | bytes) -> bytes:
+def _to_sse(event: Event | bytes) -> bytes:
     if isinstance(event, bytes):
         return event
     return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()

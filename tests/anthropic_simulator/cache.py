@@ -1,4 +1,4 @@
-"""The API's prompt cache: prefixes of blocks that were marked, looked for behind each mark."""
+"""Model of the API's prompt cache: prefixes of marked blocks, searched back from each mark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-LOOKED_BACK = 20
+LOOKBACK_BLOCKS = 20
 """Blocks before a mark that are compared with what is known."""
 
 
@@ -16,14 +16,14 @@ class PromptCache:
 
     def take(self, body: Mapping[str, Any]) -> dict[str, int]:
         """Return the usage of a request, a character being a token; keep what it marks."""
-        blocks = list(flat(body))
+        blocks = list(flatten_blocks(body))
         ends = [number for number, (_, is_marked) in enumerate(blocks, 1) if is_marked]
         prefixes = [""]
-        for spelt, _ in blocks:
-            prefixes.append(prefixes[-1] + spelt)
+        for serialized, _ in blocks:
+            prefixes.append(prefixes[-1] + serialized)
         hit = 0
         for end in ends:
-            for number in range(end, max(0, end - LOOKED_BACK), -1):
+            for number in range(end, max(0, end - LOOKBACK_BLOCKS), -1):
                 if prefixes[number] in self._known:
                     hit = max(hit, number)
                     break
@@ -37,7 +37,7 @@ class PromptCache:
         }
 
 
-def flat(body: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+def flatten_blocks(body: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
     """Yield each block of a request, spelled without its mark, and whether it is marked."""
     rows = [("tool", one) for one in body.get("tools", ())]
     rows += [("system", one) for one in body.get("system", ())]

@@ -1,4 +1,4 @@
-"""What the API refuses of a request, as its documentation says."""
+"""Validation of requests, by the API's documentation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_KNOWN = {
+_KNOWN_FIELDS = {
     *("model", "max_tokens", "messages", "system", "tools", "stream", "thinking"),
     *("output_config", "tool_choice", "metadata"),
 }
@@ -18,7 +18,7 @@ _BLOCKS = {
 _THOUGHT = ("thinking", "redacted_thinking")
 
 
-def problem(body: Mapping[str, Any]) -> str | None:
+def validation_error(body: Mapping[str, Any]) -> str | None:
     """Return what is wrong with a request, None if nothing is."""
     try:
         _check_head(body)
@@ -35,7 +35,7 @@ def _is_enabled(body: Mapping[str, Any]) -> bool:
 
 
 def _check_head(body: Mapping[str, Any]) -> None:
-    assert not body.keys() - _KNOWN, f"extra inputs: {body.keys() - _KNOWN}"
+    assert not body.keys() - _KNOWN_FIELDS, f"extra inputs: {body.keys() - _KNOWN_FIELDS}"
     assert body["max_tokens"] > 0, "max_tokens"
     thinking = body.get("thinking")
     if thinking:

@@ -1,4 +1,4 @@
-"""A bare agent loop of five tools, to hold Onefold against: no more than a model needs to act.
+"""Baseline agent loop of five tools, to compare Onefold with: only what a model needs to act.
 
     python -m tests.bench.bare_loop BASE_URL FOLDER TASK
 
@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-STEPS = 20
-SECONDS = 1_800
+MAX_STEPS = 20
+TIMEOUT_SECONDS = 1_800
 RUN_SECONDS = 60
-LONGEST = 8_000
+MAX_OUTPUT_CHARS = 8_000
 SYSTEM = (
     "You are an agent that works in one folder through tools. Do the task with them, then say "
     "briefly what you did or found. Paths are relative to the folder."
@@ -44,7 +44,7 @@ TOOLS = [
 
 
 class Folder:
-    """The tools' other end. What cannot be done raises `ValueError`, which the model is told."""
+    """Implementation of the tools. A failure raises `ValueError`, whose text the model gets."""
 
     def __init__(self, root: Path) -> None:
         self._root = root.resolve()
@@ -89,16 +89,16 @@ class Folder:
 
     def run_command(self, command: str) -> str:
         """Run *command* where it can write only into the folder, and reaches no network."""
-        confined = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-        confined += ["--tmpfs", "/tmp", "--bind", *[str(self._root)] * 2, "--unshare-all"]  # noqa: S108
-        confined += ["--die-with-parent", "--chdir", str(self._root), "bash", "-c", command]
+        command_line = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+        command_line += ["--tmpfs", "/tmp", "--bind", *[str(self._root)] * 2, "--unshare-all"]  # noqa: S108
+        command_line += ["--die-with-parent", "--chdir", str(self._root), "bash", "-c", command]
         try:
-            ended = subprocess.run(  # noqa: S603 - confined
-                confined, capture_output=True, text=True, errors="replace", timeout=RUN_SECONDS
+            result = subprocess.run(  # noqa: S603 - confined
+                command_line, capture_output=True, text=True, errors="replace", timeout=RUN_SECONDS
             )
         except subprocess.TimeoutExpired:
             raise ValueError(f"It took longer than {RUN_SECONDS} seconds.") from None
-        return f"exit code {ended.returncode}\n{ended.stdout}{ended.stderr}"[:LONGEST]
+        return f"exit code {result.returncode}\n{result.stdout}{result.stderr}"[:MAX_OUTPUT_CHARS]
 
     def _inside(self, path: str) -> Path:
         file = (self._root / path).resolve()
@@ -107,7 +107,7 @@ class Folder:
         return file
 
 
-def ask(base_url: str, messages: list[Wire]) -> Wire:
+def request_message(base_url: str, messages: list[Wire]) -> Wire:
     """Return the model's next message."""
     body = {"model": "local", "messages": messages, "tools": TOOLS, "max_tokens": 1024}
     request = urllib.request.Request(
@@ -115,7 +115,7 @@ def ask(base_url: str, messages: list[Wire]) -> Wire:
         json.dumps(body).encode(),
         {"Content-Type": "application/json", "Authorization": "Bearer local"},
     )
-    with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
         message: Wire = json.load(answer)["choices"][0]["message"]
     return message
 
@@ -145,7 +145,7 @@ def calls_in(text: str) -> list[Wire]:
     return found
 
 
-def kept(message: Wire, calls: list[tuple[str, str, Any, bool]]) -> Wire:
+def to_history(message: Wire, calls: list[tuple[str, str, Any, bool]]) -> Wire:
     """Return *message* for the history; calls found in the text stand there as if made natively."""
     if not calls or not calls[0][3]:
         values = {name: message.get(name) for name in ("role", "content", "tool_calls")}
@@ -154,9 +154,9 @@ def kept(message: Wire, calls: list[tuple[str, str, Any, bool]]) -> Wire:
         {
             "id": call_id,
             "type": "function",
-            "function": {"name": name, "arguments": json.dumps(given)},
+            "function": {"name": name, "arguments": json.dumps(arguments)},
         }
-        for call_id, name, given, _ in calls
+        for call_id, name, arguments, _ in calls
     ]
     return {"role": "assistant", "content": "", "tool_calls": functions}
 
@@ -183,27 +183,27 @@ def run(folder: Folder, name: str, arguments: Any) -> tuple[str, bool]:
         return f"It failed: {error}", True
 
 
-def play(base_url: str, folder: Folder, task: str) -> Wire:
+def run_task(base_url: str, folder: Folder, task: str) -> Wire:
     messages: list[Wire] = [
         {"role": "system", "content": SYSTEM},
         {"role": "user", "content": task},
     ]
-    told: Wire = {"native": 0, "recovered": 0, "failed": 0, "last_failed": False}
-    for _ in range(STEPS):
-        message = ask(base_url, messages)
+    stats: Wire = {"native": 0, "recovered": 0, "failed": 0, "last_failed": False}
+    for _ in range(MAX_STEPS):
+        message = request_message(base_url, messages)
         calls = list(calls_of(message))
-        messages.append(kept(message, calls))
+        messages.append(to_history(message, calls))
         if not calls:
-            return told | {"answer": re.sub(r"</?tool_response>", "", message["content"] or "")}
+            return stats | {"answer": re.sub(r"</?tool_response>", "", message["content"] or "")}
         for call_id, name, arguments, is_text in calls:
             answer, has_failed = run(folder, name, arguments)
-            told["recovered" if is_text else "native"] += 1
-            told["failed"] += has_failed
-            told["last_failed"] = has_failed
+            stats["recovered" if is_text else "native"] += 1
+            stats["failed"] += has_failed
+            stats["last_failed"] = has_failed
             messages.append({"role": "tool", "tool_call_id": call_id, "content": answer})
-    return told | {"answer": "", "is_loop": True}
+    return stats | {"answer": "", "is_loop": True}
 
 
 if __name__ == "__main__":
     base, root, text = sys.argv[1:]
-    sys.stdout.write(json.dumps(play(base, Folder(Path(root)), text)) + "\n")
+    sys.stdout.write(json.dumps(run_task(base, Folder(Path(root)), text)) + "\n")

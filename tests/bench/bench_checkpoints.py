@@ -57,28 +57,30 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def say(what: str, value: str) -> None:
-    sys.stdout.write(f"{what:44}{value:>12}\n")
+def print_row(label: str, value: str) -> None:
+    sys.stdout.write(f"{label:44}{value:>12}\n")
 
 
 def many_files(root: Path, store: Path, count: int) -> None:
     size = make(root, count)
-    say(f"{count} files, load {os.getloadavg()[0]:.1f}", f"{size / 1e6:.0f} MB")
+    print_row(f"{count} files, load {os.getloadavg()[0]:.1f}", f"{size / 1e6:.0f} MB")
     with checkpoints(root, store, total_cap=10**11) as points:
-        say("first snapshot", f"{seconds(points.take):.2f} s")
-        say("store after it", f"{points.size / 1e6:.1f} MB")
+        print_row("first snapshot", f"{seconds(points.take):.2f} s")
+        print_row("store after it", f"{points.size / 1e6:.1f} MB")
         before = points.take().id
-        say("next snapshot, nothing changed", f"{seconds(points.take):.3f} s")
+        print_row("next snapshot, nothing changed", f"{seconds(points.take):.3f} s")
         subprocess.run(["bash", "-c", SCRIPT], cwd=root, check=True)
-        say("snapshot after the script", f"{seconds(points.take):.2f} s")
+        print_row("snapshot after the script", f"{seconds(points.take):.2f} s")
         after = points.take().id
         count = len(points.diff(before, after))
-        say(f"telling its {count} changes", f"{seconds(lambda: points.diff(before, after)):.2f} s")
+        print_row(
+            f"telling its {count} changes", f"{seconds(lambda: points.diff(before, after)):.2f} s"
+        )
         undoing = seconds(lambda: points.undo(before, after))
         plain = seconds(lambda: make_plain(root.parent / "plain", count))
-        say("undoing it", f"{undoing:.2f} s")
-        say(f"making {count} files in a plain loop", f"{plain:.2f} s")
-        say("differences left", str(len(points.diff(before, points.take().id))))
+        print_row("undoing it", f"{undoing:.2f} s")
+        print_row(f"making {count} files in a plain loop", f"{plain:.2f} s")
+        print_row("differences left", str(len(points.diff(before, points.take().id))))
 
 
 def many_calls(root: Path, store: Path, count: int) -> None:
@@ -89,14 +91,16 @@ def many_calls(root: Path, store: Path, count: int) -> None:
         time.sleep(0.1)
         points.take()
         times = [seconds(points.take) for _ in range(15)]
-        say(f"snapshot of {count} unchanged files", f"{statistics.median(times) * 1000:.0f} ms")
+        print_row(
+            f"snapshot of {count} unchanged files", f"{statistics.median(times) * 1000:.0f} ms"
+        )
         first = points.size
         times = [one_call(points, files, number) for number in range(CALLS)]
-        say("the same after one file changed", f"{statistics.median(times) * 1000:.0f} ms")
-        say(f"store before {CALLS} such calls", f"{first / 1e6:.1f} MB")
-        say("store after them", f"{points.size / 1e6:.1f} MB")
+        print_row("the same after one file changed", f"{statistics.median(times) * 1000:.0f} ms")
+        print_row(f"store before {CALLS} such calls", f"{first / 1e6:.1f} MB")
+        print_row("store after them", f"{points.size / 1e6:.1f} MB")
     with checkpoints(root, store, total_cap=10**11) as points:
-        say("first snapshot after a new start", f"{seconds(points.take) * 1000:.0f} ms")
+        print_row("first snapshot after a new start", f"{seconds(points.take) * 1000:.0f} ms")
 
 
 def one_call(points: Checkpoints, files: list[Path], number: int) -> float:

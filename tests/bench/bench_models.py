@@ -42,8 +42,8 @@ PARTS = {
 
 
 @dataclass(frozen=True)
-class Played:
-    """What came of one task: *cause* says why it is not done, "" where it is."""
+class TaskResult:
+    """Result of one task: *cause* says why it is not done, "" where it is."""
 
     cause: str
     native: int
@@ -51,7 +51,7 @@ class Played:
     answer: str
 
 
-Player = Callable[[str, Path, Task], Played]
+Player = Callable[[str, Path, Task], TaskResult]
 
 
 def model_file(home: Path, name: str) -> Path:
@@ -109,7 +109,7 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     sys.exit(f"The server did not start; {port} is closed. See server.log.")
 
 
-def play_onefold(base_url: str, folder: Path, task: Task) -> Played:
+def play_onefold(base_url: str, folder: Path, task: Task) -> TaskResult:
     """Give *task* to Onefold as a script would, with nothing set but the server."""
     with tempfile.TemporaryDirectory() as data:
         environment = {
@@ -120,7 +120,7 @@ def play_onefold(base_url: str, folder: Path, task: Task) -> Played:
         }
         command = [sys.executable, str(ROOT / "main.py"), "-p", task.text]
         command += ["--approve", "all", "--output", "stream-json"]
-        lines = _printed(command, folder, environment)
+        lines = _output_lines(command, folder, environment)
     events = [json.loads(line) for line in lines]
     started = sum(event["type"] == "ToolStarted" for event in events)
     told = [event for event in events if event["type"] == "Informed"]
@@ -137,28 +137,28 @@ def play_onefold(base_url: str, folder: Path, task: Task) -> Played:
     elif result["status"] != "done":
         cause, answer = "error", str(result["error"])
     else:
-        cause = _cause(started, ends)
-    return Played(cause, started - recovered, recovered, answer)
+        cause = _failure_cause(started, ends)
+    return TaskResult(cause, started - recovered, recovered, answer)
 
 
-def play_bare(base_url: str, folder: Path, task: Task) -> Played:
+def play_bare(base_url: str, folder: Path, task: Task) -> TaskResult:
     """Give *task* to the bare loop."""
     command = [sys.executable, "-m", "tests.bench.bare_loop", base_url, str(folder), task.text]
-    lines = _printed(command, ROOT, dict(os.environ))
-    told: dict[str, Any] = json.loads(lines[-1]) if lines else {}
-    count = told.get("native", 0) + told.get("recovered", 0)
-    ends = ["failed" if told.get("last_failed") else "done"] if count else []
-    answer = told.get("answer", "")
+    lines = _output_lines(command, ROOT, dict(os.environ))
+    stats: dict[str, Any] = json.loads(lines[-1]) if lines else {}
+    count = stats.get("native", 0) + stats.get("recovered", 0)
+    ends = ["failed" if stats.get("last_failed") else "done"] if count else []
+    answer = stats.get("answer", "")
     if task.check(folder, answer):
         cause = ""
-    elif not told:
+    elif not stats:
         cause = "out of time"
     else:
-        cause = "went in circles" if told.get("is_loop") else _cause(count, ends)
-    return Played(cause, told.get("native", 0), told.get("recovered", 0), answer)
+        cause = "went in circles" if stats.get("is_loop") else _failure_cause(count, ends)
+    return TaskResult(cause, stats.get("native", 0), stats.get("recovered", 0), answer)
 
 
-def _printed(command: Sequence[str], folder: Path, environment: dict[str, str]) -> list[str]:
+def _output_lines(command: Sequence[str], folder: Path, environment: dict[str, str]) -> list[str]:
     """Return the lines that *command* prints; what did not end in its time has printed fewer."""
     with subprocess.Popen(  # noqa: S603 - ours
         command,
@@ -177,7 +177,7 @@ def _printed(command: Sequence[str], folder: Path, environment: dict[str, str]) 
     return printed.splitlines()
 
 
-def _cause(calls: int, ends: Sequence[str]) -> str:
+def _failure_cause(calls: int, ends: Sequence[str]) -> str:
     """Say why a task that ended by itself, after *calls* that ended so, is not done."""
     if not calls:
         return "no call"
@@ -189,64 +189,64 @@ def _cause(calls: int, ends: Sequence[str]) -> str:
 PLAYERS: dict[str, Player] = {"Onefold": play_onefold, "bare loop": play_bare}
 
 
-def play_all(base_url: str, names: Sequence[str], rounds: int, who: Sequence[str]) -> list[Row]:
-    """Have each of *who* play the tasks *names*, turn by turn; return a row for each."""
-    rows = {one: Row(one) for one in who}
+def play_all(base_url: str, names: Sequence[str], rounds: int, players: Sequence[str]) -> list[Row]:
+    """Have each of *players* play the tasks *names*, turn by turn; return a row for each."""
+    rows = {one: Row(one) for one in players}
     for number in range(rounds):
         for name in names:
-            for one in who:
+            for one in players:
                 with tempfile.TemporaryDirectory(prefix="shop-") as made:
                     folder = Path(made) / "shop"
                     folder.mkdir()
                     TASKS[name].lay(folder)
                     played = PLAYERS[one](base_url, folder, TASKS[name])
                 rows[one].add(played)
-                said = " ".join(played.answer.split())[:100]
-                row = f"{number + 1} {one:9} {name:9} {played.cause or 'done':24} {said}"
+                excerpt = " ".join(played.answer.split())[:100]
+                row = f"{number + 1} {one:9} {name:9} {played.cause or 'done':24} {excerpt}"
                 sys.stderr.write(f"{row}\n")
     return list(rows.values())
 
 
 class Row:
-    """What one player got done, and why not the rest."""
+    """Results of one player: tasks that are done, and causes of the failures."""
 
     def __init__(self, player: str) -> None:
         self._player = player
-        self._played: list[Played] = []
+        self._results: list[TaskResult] = []
 
-    def add(self, played: Played) -> None:
-        self._played.append(played)
+    def add(self, played: TaskResult) -> None:
+        self._results.append(played)
 
-    def told(self, model: str, server: str, way: str) -> str:
-        causes = Counter(one.cause for one in self._played)
+    def to_markdown(self, model: str, server: str, way: str) -> str:
+        causes = Counter(one.cause for one in self._results)
         done = causes.pop("", 0)
         why = ", ".join(f"{count} {cause}" for cause, count in causes.most_common())
-        native = sum(one.native for one in self._played)
-        recovered = sum(one.recovered for one in self._played)
-        errors = sum(one.answer.lstrip("*# ").startswith("Error") for one in self._played)
-        cells = (model, server, way, self._player, f"{done} of {len(self._played)}")
+        native = sum(one.native for one in self._results)
+        recovered = sum(one.recovered for one in self._results)
+        errors = sum(one.answer.lstrip("*# ").startswith("Error") for one in self._results)
+        cells = (model, server, way, self._player, f"{done} of {len(self._results)}")
         counts = (f"{native} + {recovered}", str(errors), why or "–")
         return f"| {' | '.join((*cells, *counts))} |"
 
 
-def _asked() -> argparse.Namespace:
-    said = argparse.ArgumentParser(
+def _parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    said.add_argument("--home", type=Path, default=Path.home() / "models")
-    said.add_argument("--model", action="append", choices=PARTS)
-    said.add_argument("--server", action="append", choices=("llama.cpp", "llama-cpp-python"))
-    said.add_argument("--way", action="append", choices=("native", "text"))
-    said.add_argument("--task", action="append", choices=TASKS)
-    said.add_argument("--player", action="append", choices=PLAYERS)
-    said.add_argument("--rounds", type=int, default=3)
-    said.add_argument("--threads", type=int, default=2, help="1 is better beside other work")
-    return said.parse_args()
+    parser.add_argument("--home", type=Path, default=Path.home() / "models")
+    parser.add_argument("--model", action="append", choices=PARTS)
+    parser.add_argument("--server", action="append", choices=("llama.cpp", "llama-cpp-python"))
+    parser.add_argument("--way", action="append", choices=("native", "text"))
+    parser.add_argument("--task", action="append", choices=TASKS)
+    parser.add_argument("--player", action="append", choices=PLAYERS)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=2, help="1 is better beside other work")
+    return parser.parse_args()
 
 
 def main() -> None:
-    asked = _asked()
-    home = asked.home.expanduser().absolute()
+    arguments = _parse_arguments()
+    home = arguments.home.expanduser().absolute()
     if not (home / "bin" / "python").exists():
         sys.stdout.write(f"Nothing to measure with in {home}.\n{__doc__}\n")
         return
@@ -261,15 +261,15 @@ def main() -> None:
     out(f"{time.strftime('%Y-%m-%d', time.gmtime())}, commit {commit}, {platform.machine()}, ")
     out(f"{os.cpu_count()} cores\n\n| model | server | way | who | done | calls: native + in text ")
     out("| answers that begin with “Error” | why not |\n|---|---|---|---|---|---|---|---|\n")
-    for name in asked.model or PARTS:
+    for name in arguments.model or PARTS:
         model = model_file(home, name)
-        for server in asked.server or ("llama.cpp", "llama-cpp-python"):
+        for server in arguments.server or ("llama.cpp", "llama-cpp-python"):
             ways = ("native", "text") if server == "llama.cpp" else ("text",)
-            for way in asked.way or ways:
-                with served(home, server, way, model, str(asked.threads)) as base_url:
-                    names, who = asked.task or list(TASKS), asked.player or list(PLAYERS)
-                    for row in play_all(base_url, names, asked.rounds, who):
-                        out(row.told(name, server, way) + "\n")
+            for way in arguments.way or ways:
+                with served(home, server, way, model, str(arguments.threads)) as base_url:
+                    names, who = arguments.task or list(TASKS), arguments.player or list(PLAYERS)
+                    for row in play_all(base_url, names, arguments.rounds, who):
+                        out(row.to_markdown(name, server, way) + "\n")
                         sys.stdout.flush()
 
 

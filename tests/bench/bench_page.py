@@ -21,14 +21,14 @@ from typing import Any
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from modules.web.servers.event_loop import AsyncMode
-from tests.bench.houses import (
+from tests.bench.served_projects import (
     MODES,
     ROOT,
-    House,
+    ServedProject,
     fill_flat,
     fill_spread,
-    house,
     row,
+    serve_project,
 )
 
 CHROMIUM = "/usr/bin/chromium"
@@ -107,7 +107,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def opened(browser: Browser, served: House, *scripts: str, session: str = "") -> Page:
+def open_page(browser: Browser, served: ServedProject, *scripts: str, session: str = "") -> Page:
     """Return the page, logged in, with *scripts* run before its own."""
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     for script in scripts:
@@ -118,8 +118,8 @@ def opened(browser: Browser, served: House, *scripts: str, session: str = "") ->
     return page
 
 
-def paints(mode: AsyncMode, browser: Browser) -> None:
-    with tempfile.TemporaryDirectory() as tmp, house(mode, Path(tmp)) as served:
+def measure_paints(mode: AsyncMode, browser: Browser) -> None:
+    with tempfile.TemporaryDirectory() as tmp, serve_project(mode, Path(tmp)) as served:
         page = browser.new_context().new_page()
         page.goto(served.link)
         row("first paint, nothing in any cache", mode, _first_paint(page), "ms", 1000)
@@ -128,7 +128,7 @@ def paints(mode: AsyncMode, browser: Browser) -> None:
         for _ in range(TURNS):
             served.say(session, "go")
         served.say(session, "story", wait=False)
-        page = opened(browser, served, PAINTED, session=session)
+        page = open_page(browser, served, PAINTED, session=session)
         took = [_reload(page) for _ in range(7)]
         what = f"reload in mid-answer, {TURNS} turns before:"
         row(f"{what} the picture", mode, min(picture for picture, _ in took), "ms", 300)
@@ -152,7 +152,7 @@ def _reload(page: Page) -> tuple[float, float]:
     return float(page.evaluate("window.picture")), float(all_drawn)
 
 
-def scripts() -> None:
+def measure_scripts() -> None:
     """Weigh what main.js imports, each file packed by itself as a server would send it."""
     seen: set[Path] = set()
     _follow(ROOT / "static" / "js" / "main.js", seen)
@@ -170,33 +170,35 @@ def _follow(script: Path, seen: set[Path]) -> None:
         _follow((script.parent / name).resolve(), seen)
 
 
-def drops(mode: AsyncMode, browser: Browser) -> None:
-    with tempfile.TemporaryDirectory() as tmp, house(mode, Path(tmp)) as served:
-        page = opened(browser, served)
+def measure_drops(mode: AsyncMode, browser: Browser) -> None:
+    with tempfile.TemporaryDirectory() as tmp, serve_project(mode, Path(tmp)) as served:
+        page = open_page(browser, served)
         base = page.locator("script[type=module]").get_attribute("src")
         assert base
         session = served.new_session()
-        given = {
+        arguments = {
             "session": session,
             "count": EVENTS,
             "pause": BREAK,
             "base": base[: -len("/js/main.js")],
         }
-        told = page.evaluate(BROKEN, given)
+        result = page.evaluate(BROKEN, arguments)
         page.context.close()
-    came = [int(word) for word in told["texts"].split()]
-    what = f"{EVENTS:,} events, {told['breaks']} broken connections:"
+    came = [int(word) for word in result["texts"].split()]
+    what = f"{EVENTS:,} events, {result['breaks']} broken connections:"
     row(f"{what} lost", mode, len(set(range(EVENTS)) - set(came)), "", 1)
     row(f"{what} doubled", mode, len(came) - len(set(came)), "", 1)
-    row(f"{what} numbers doubled", mode, len(told["numbers"]) - len(set(told["numbers"])), "", 1)
+    row(
+        f"{what} numbers doubled", mode, len(result["numbers"]) - len(set(result["numbers"])), "", 1
+    )
 
 
-def tree(mode: AsyncMode, browser: Browser) -> None:
+def measure_tree(mode: AsyncMode, browser: Browser) -> None:
     for fill, folder in ((fill_flat, "flat"), (fill_spread, "d0500")):
         with tempfile.TemporaryDirectory() as tmp:
             fill(Path(tmp, "project"))
-            with house(mode, Path(tmp)) as served:
-                page = opened(browser, served, LONG_TASKS)
+            with serve_project(mode, Path(tmp)) as served:
+                page = open_page(browser, served, LONG_TASKS)
                 for what, longest in _walk(page, folder):
                     row(f"100,000 files ({folder}): longest task, {what}", mode, longest, "ms", 100)
                 page.context.close()
@@ -245,9 +247,9 @@ def _longest(page: Page) -> float:
 
 if __name__ == "__main__":
     expect.set_options(timeout=60_000)
-    scripts()
+    measure_scripts()
     with chromium() as shown:
         for each in MODES:
-            paints(each, shown)
-            drops(each, shown)
-            tree(each, shown)
+            measure_paints(each, shown)
+            measure_drops(each, shown)
+            measure_tree(each, shown)

@@ -1,4 +1,4 @@
-"""What a call in the sandbox costs: `python -m tests.bench.bench_sandbox`.
+"""Benchmark of a call in the sandbox: `python -m tests.bench.bench_sandbox`.
 
 Each is timed 30 times, one after the other in turns, so that a busy machine slows all alike.
 """
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from modules.sandbox.backends.bubblewrap import CLEAN, PLACES
+from modules.sandbox.backends.bubblewrap import BWRAP_PATHS, CLEAN_ENVIRONMENT
 from modules.sandbox.sandbox import Limits, Program, Sandbox
 from utils.waiting import Stop
 
@@ -26,12 +26,12 @@ SYSTEM = ("--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlin
 
 
 def bare() -> None:
-    subprocess.run([PYTHON, "-c", "pass"], env=CLEAN, check=True)
+    subprocess.run([PYTHON, "-c", "pass"], env=CLEAN_ENVIRONMENT, check=True)
 
 
 def minimal() -> None:
-    program = next(str(place) for place in PLACES if place.is_file())
-    subprocess.run([program, *SYSTEM, PYTHON, "-c", "pass"], env=CLEAN, check=True)
+    program = next(str(place) for place in BWRAP_PATHS if place.is_file())
+    subprocess.run([program, *SYSTEM, PYTHON, "-c", "pass"], env=CLEAN_ENVIRONMENT, check=True)
 
 
 def _run(sandbox: Sandbox) -> None:
@@ -41,11 +41,11 @@ def _run(sandbox: Sandbox) -> None:
 
 def _wait_for_spare(sandbox: Sandbox) -> None:
     end = time.monotonic() + 10
-    while sandbox._spare._call is None and time.monotonic() < end:
+    while sandbox._warm._execution is None and time.monotonic() < end:
         time.sleep(0.01)
 
 
-def _seconds(act: Callable[[], object]) -> float:
+def _retry_after(act: Callable[[], object]) -> float:
     began = time.perf_counter()
     act()
     return time.perf_counter() - began
@@ -63,9 +63,9 @@ def measure(sandbox: Sandbox) -> dict[str, list[float]]:
             ("minimal bwrap + python3", minimal),
         ]
         for name, act in acts:
-            rounds.setdefault(name, []).append(_seconds(act))
-        sandbox._spare.discard()
-        rounds.setdefault("cold run_python", []).append(_seconds(lambda: _run(sandbox)))
+            rounds.setdefault(name, []).append(_retry_after(act))
+        sandbox._warm.discard()
+        rounds.setdefault("cold run_python", []).append(_retry_after(lambda: _run(sandbox)))
     return rounds
 
 
@@ -77,21 +77,21 @@ def main() -> None:
             subprocess.run(["git", "init", "-q", str(project)], check=True)
         sandbox = Sandbox(project, cache_folder=data)
         before = os.getloadavg()[0]
-        _say(f"tier {sandbox.report().name}; load {before:.1f} on {os.cpu_count()} cores")
+        _print_line(f"tier {sandbox.report().name}; load {before:.1f} on {os.cpu_count()} cores")
         medians = {}
         for name, seconds in measure(sandbox).items():
             medians[name] = statistics.median(seconds)
             least = min(seconds) * 1000
-            _say(f"{name:26} median {medians[name] * 1000:6.1f} ms   least {least:6.1f} ms")
+            _print_line(f"{name:26} median {medians[name] * 1000:6.1f} ms   least {least:6.1f} ms")
         ratio = medians["cold run_python"] / medians["minimal bwrap + python3"]
-        _say(f"cold / minimal bwrap: {ratio:.2f} (at most 2)")
+        _print_line(f"cold / minimal bwrap: {ratio:.2f} (at most 2)")
         ratio = medians["warm run_python"] / medians["bare python3 -c pass"]
-        _say(f"warm / bare python3:  {ratio:.2f} (below 1)")
-        _say(f"load at the end {os.getloadavg()[0]:.1f}")
-        sandbox._spare.discard()
+        _print_line(f"warm / bare python3:  {ratio:.2f} (below 1)")
+        _print_line(f"load at the end {os.getloadavg()[0]:.1f}")
+        sandbox._warm.discard()
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from core.conversation.messages import Wire
 from core.events import TurnFinished
-from tests.assembly import House, house
-from tests.scripted import ScriptedModel, run
+from tests.assembly import AssembledTerminal, assembled_terminal
+from tests.scripted_model import ScriptedModel, run_turn
 from utils.llm.completion import Completion, Delta, RawCall, Usage
 from utils.waiting import Stop
 
@@ -50,13 +50,13 @@ class InstantModel(ScriptedModel):
             yield Completion("ok", "", (), used)
 
 
-def soak(here: House, turns: int) -> list[float]:
+def measure_turns(env: AssembledTerminal, turns: int) -> list[float]:
     """Play *turns* turns; return the seconds that each took."""
-    here.main.model = InstantModel()
+    env.terminal.model = InstantModel()
     seconds = []
     for turn in range(turns):
         began = time.perf_counter()
-        events = run(here.main, f"turn {turn}")
+        events = run_turn(env.terminal, f"turn {turn}")
         seconds.append(time.perf_counter() - began)
         assert isinstance(events[-1], TurnFinished)
         assert events[-1].why == "done", events[-1]
@@ -85,28 +85,28 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def say(what: str, value: str) -> None:
-    sys.stdout.write(f"{what:44}{value:>24}\n")
+def print_row(label: str, value: str) -> None:
+    sys.stdout.write(f"{label:44}{value:>24}\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("turns", nargs="?", type=int, default=1_000)
     turns = parser.parse_args().turns
-    with tempfile.TemporaryDirectory() as folder, house(Path(folder)) as here:
-        warm = soak(here, turns // 10)
-        held, bytes_before = descriptors(), memory()
-        disk = size(here.data.path)
-        soak(here, turns - 2 * (turns // 10))
-        last = soak(here, turns // 10)
-        say("turns", f"{turns}")
-        first, end = statistics.median(warm), statistics.median(last)
-        say("seconds a turn, first and last tenth", f"{first:.4f}  {end:.4f}")
-        grown, now = memory() - bytes_before, size(here.data.path)
-        say("memory grown by", f"{grown / 1e6:.1f} MB")
-        say("disk after the first tenth, at the end", f"{disk / 1e6:.1f}  {now / 1e6:.1f} MB")
-        say("descriptors then and now", f"{held}  {descriptors()}")
-        say("threads, child processes", f"{threading.active_count()}  {len(children())}")
+    with tempfile.TemporaryDirectory() as folder, assembled_terminal(Path(folder)) as env:
+        first_tenth = measure_turns(env, turns // 10)
+        descriptors_before, bytes_before = descriptors(), memory()
+        disk = size(env.data.path)
+        measure_turns(env, turns - 2 * (turns // 10))
+        last = measure_turns(env, turns // 10)
+        print_row("turns", f"{turns}")
+        first, end = statistics.median(first_tenth), statistics.median(last)
+        print_row("seconds a turn, first and last tenth", f"{first:.4f}  {end:.4f}")
+        grown, now = memory() - bytes_before, size(env.data.path)
+        print_row("memory grown by", f"{grown / 1e6:.1f} MB")
+        print_row("disk after the first tenth, at the end", f"{disk / 1e6:.1f}  {now / 1e6:.1f} MB")
+        print_row("descriptors then and now", f"{descriptors_before}  {descriptors()}")
+        print_row("threads, child processes", f"{threading.active_count()}  {len(children())}")
 
 
 if __name__ == "__main__":

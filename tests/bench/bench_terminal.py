@@ -19,15 +19,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.simulator import Call, Say, Simulator, Step
-from tests.simulator.cache import rendered
-from utils.text.tokens import estimate
+from tests.simulator.cache import render_prompt
+from utils.text.tokens import estimate_tokens
 
 ROOT = Path(__file__).parents[2]
 RUNS = 5
 
 
-class Told(NamedTuple):
-    """When a request began to come, was there whole, and its reply sent, on the monotonic clock."""
+class RequestTimes(NamedTuple):
+    """Times of a request's first byte, its last byte and its reply, on the monotonic clock."""
 
     began: float
     arrived: float
@@ -36,19 +36,19 @@ class Told(NamedTuple):
 
 @dataclass
 class Server:
-    """The instant server in a process of its own, and what it told of each request."""
+    """The instant server in a process of its own, and the times that it prints of each request."""
 
     process: subprocess.Popen[str]
     url: str
 
-    def told(self) -> Told:
-        """Wait for the next request and return when what of it happened."""
+    def next_request(self) -> RequestTimes:
+        """Wait for the next request and return its times."""
         assert self.process.stdout
-        return Told(*map(float, self.process.stdout.readline().split()))
+        return RequestTimes(*map(float, self.process.stdout.readline().split()))
 
 
 @contextmanager
-def instant() -> Iterator[Server]:
+def instant_server() -> Iterator[Server]:
     command = [sys.executable, "-m", "tests.bench.instant_server"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
@@ -64,7 +64,7 @@ def environment(data: str, url: str) -> dict[str, str]:
             "DEEPSEEK_BASE_URL": url, "ONEFOLD_STEP_LIMIT": "1000"}  # fmt: skip
 
 
-def task(
+def run_task(
     text: str, url: str, folder: Path, name: str = "project"
 ) -> tuple[dict[str, object], float]:
     """Run one task; return its JSON and the peak memory of the process in MiB."""
@@ -76,11 +76,11 @@ def task(
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout
-    said = process.stdout.read()
+    output = process.stdout.read()
     process.stdout.close()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = status
-    return json.loads(said), usage.ru_maxrss / 1024
+    return json.loads(output), usage.ru_maxrss / 1024
 
 
 def time_to_prompt(folder: Path) -> float:
@@ -156,19 +156,19 @@ def start(folder: Path) -> None:
     prompts = [time_to_prompt(folder / "prompt") for _ in range(RUNS)]
     row("time to the prompt", f"{median(prompts):.3f} s", "0.25 s")
     firsts = []
-    with instant() as server:
+    with instant_server() as server:
         for _ in range(RUNS):
             began = time.monotonic()
-            task("hi", server.url, folder / "first")
-            firsts.append(server.told().arrived - began)
+            run_task("hi", server.url, folder / "first")
+            firsts.append(server.next_request().arrived - began)
     row("launch to the first request of -p", f"{median(firsts):.3f} s", "1.0 s")
 
 
 def steps(folder: Path) -> None:
-    with instant() as server:
-        _, peak = task("steps 500", server.url, folder / "steps")
-        told = [server.told() for _ in range(501)]
-    between = list(zip(told, told[1:], strict=False))
+    with instant_server() as server:
+        _, peak = run_task("steps 500", server.url, folder / "steps")
+        requests = [server.next_request() for _ in range(501)]
+    between = list(zip(requests, requests[1:], strict=False))
     whole = [after.arrived - before.sent for before, after in between]
     ours = [after.began - before.sent for before, after in between]
     row("time per step, 500 steps", f"{1000 * median(whole):.1f} ms", "10 ms")
@@ -189,23 +189,23 @@ def tokens(folder: Path) -> None:
             Call("read_file", path=f"f{n}.txt"),
             Call("modify_file", path=f"f{n}.txt", operation="append", new="more\n"),
         ]
-    with Simulator([*script[:49], Say("done")], judged=False) as server:
-        said, _ = task("do it", server.url, folder / "tokens")
+    with Simulator([*script[:49], Say("done")], is_validated=False) as server:
+        result, _ = run_task("do it", server.url, folder / "tokens")
         body = server.requests[0].body
-        prompts = [rendered(request.body) for request in server.requests]
-    with Simulator([Say("ok"), Say("ok")], judged=False) as server:
-        task("hello there", server.url, folder / "one")
-        task("hello there", server.url, folder / "two", "other")
-        first, second = (rendered(request.body) for request in server.requests)
+        prompts = [render_prompt(request.body) for request in server.requests]
+    with Simulator([Say("ok"), Say("ok")], is_validated=False) as server:
+        run_task("hello there", server.url, folder / "one")
+        run_task("hello there", server.url, folder / "two", "other")
+        first, second = (render_prompt(request.body) for request in server.requests)
     head = json.dumps(body["messages"][0]) + json.dumps(body["tools"])
     row("system text and tools, bytes / 4", f"{len(head.encode()) // 4}", "3000")
-    row("system text and tools, estimated tokens", f"{estimate(head)}", "3000")
+    row("system text and tools, estimated tokens", f"{estimate_tokens(head)}", "3000")
     missed = len(prompts[0]) + sum(
         len(after) - len(os.path.commonprefix([before, after]))
         for before, after in zip(prompts, prompts[1:], strict=False)
     )
     row("50 steps: missed over new, by exact prefix", f"{missed / len(prompts[-1]):.2f}", "1.05")
-    usage = said["usage"]
+    usage = result["usage"]
     assert isinstance(usage, dict)
     units = usage["cache_miss_tokens"] / (len(prompts[-1]) / 4)
     row("50 steps: missed over new, hits in units of 128 tokens", f"{units:.2f}")
@@ -214,7 +214,7 @@ def tokens(folder: Path) -> None:
 
 
 def stream() -> None:
-    with instant() as server:
+    with instant_server() as server:
         for deltas in (2_000, 20_000):
             bare, ours = [], []
             for _ in range(RUNS):

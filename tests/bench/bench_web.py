@@ -20,7 +20,16 @@ from pathlib import Path
 import websocket
 
 from modules.web.servers.event_loop import AsyncMode
-from tests.bench.houses import MODES, ROOT, RUNS, House, fill_flat, fill_spread, house, row
+from tests.bench.served_projects import (
+    MODES,
+    ROOT,
+    RUNS,
+    ServedProject,
+    fill_flat,
+    fill_spread,
+    row,
+    serve_project,
+)
 
 PAGES = 50
 SECONDS = 10
@@ -31,7 +40,7 @@ BEAT = 0.02
 def fan_out(mode: AsyncMode) -> None:
     delays, shares = [], []
     for _ in range(RUNS):
-        with tempfile.TemporaryDirectory() as tmp, house(mode, Path(tmp)) as served:
+        with tempfile.TemporaryDirectory() as tmp, serve_project(mode, Path(tmp)) as served:
             delay, share = _one_stream(served)
             delays.append(delay)
             shares.append(share)
@@ -40,7 +49,7 @@ def fan_out(mode: AsyncMode) -> None:
     row(f"{what} the server", mode, min(shares), "%", 20)
 
 
-def _one_stream(served: House) -> tuple[float, float]:
+def _one_stream(served: ServedProject) -> tuple[float, float]:
     """Return the p99 of the delays in ms, and the percentage of a core that the server took."""
     session = served.new_session()
     given = [str(served.port), served.token, session, str(PAGES)]
@@ -60,11 +69,11 @@ def heartbeats(mode: AsyncMode) -> None:
     for fill, folder in ((fill_spread, "d0001"), (fill_flat, "flat")):
         with tempfile.TemporaryDirectory() as tmp:
             fill(Path(tmp, "project"))
-            with house(mode, Path(tmp)) as served:
+            with serve_project(mode, Path(tmp)) as served:
                 _heartbeat(mode, served, folder)
 
 
-def _heartbeat(mode: AsyncMode, served: House, folder: str) -> None:
+def _heartbeat(mode: AsyncMode, served: ServedProject, folder: str) -> None:
     session = served.new_session()
 
     def list_all() -> None:
@@ -89,7 +98,7 @@ def _longest(pauses: list[float], work: Callable[[], None]) -> float:
 
 
 @contextmanager
-def pinging(served: House) -> Iterator[list[float]]:
+def pinging(served: ServedProject) -> Iterator[list[float]]:
     """Ask the server something small all the time; yield how many seconds each answer took."""
     page = websocket.create_connection(
         f"ws://127.0.0.1:{served.port}/socket.io/?EIO=4&transport=websocket",

@@ -39,28 +39,28 @@ def follow(port: int, token: str, session: str) -> socket.socket:
 
 def listen(pages: list[socket.socket]) -> dict[socket.socket, list[tuple[float, bytes]]]:
     """Return what each page received and when, up to the end of the turn."""
-    came: dict[socket.socket, list[tuple[float, bytes]]] = {page: [] for page in pages}
-    waiting = selectors.DefaultSelector()
+    received: dict[socket.socket, list[tuple[float, bytes]]] = {page: [] for page in pages}
+    selector = selectors.DefaultSelector()
     for each in pages:
-        waiting.register(each, selectors.EVENT_READ, each)
-    over: set[socket.socket] = set()
-    while len(over) < len(pages):
-        for key, _ in waiting.select():
+        selector.register(each, selectors.EVENT_READ, each)
+    finished: set[socket.socket] = set()
+    while len(finished) < len(pages):
+        for key, _ in selector.select():
             page = key.data
             data = page.recv(1_000_000)
-            came[page].append((time.monotonic(), data))
+            received[page].append((time.monotonic(), data))
             if data.endswith(b"\x012"):
                 page.sendall(PONG)
             if b'"TurnFinished"' in data or not data:
-                over.add(page)
-                waiting.unregister(page)
-    return came
+                finished.add(page)
+                selector.unregister(page)
+    return received
 
 
-def delays(came: list[tuple[float, bytes]]) -> list[float]:
+def delays(received: list[tuple[float, bytes]]) -> list[float]:
     return [
         1000 * (at - float(token))
-        for at, data in came
+        for at, data in received
         for text in TOKENS.findall(data)
         for token in text.split()
     ]
@@ -70,9 +70,9 @@ def main(port: int, token: str, session: str, number: int) -> None:
     pages = [follow(port, token, session) for _ in range(number)]
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    came = listen(pages)
-    told = sorted(delay for page in pages for delay in delays(came[page]))
-    sys.stdout.write(json.dumps(told))
+    received = listen(pages)
+    all_delays = sorted(delay for page in pages for delay in delays(received[page]))
+    sys.stdout.write(json.dumps(all_delays))
 
 
 if __name__ == "__main__":

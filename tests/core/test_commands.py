@@ -7,9 +7,9 @@ import pytest
 
 from core.cards import TableCard, TextCard
 from core.events import CommandAnswered, Event
-from tests.assembly import house
+from tests.assembly import assembled_terminal
 from tests.core.loop.test_turn import Box
-from tests.scripted import calls, run, say, terminal
+from tests.scripted_model import calls_reply, run_turn, terminal, text_reply
 from utils.i18n import phrase
 from utils.llm.completion import Completion, Usage
 from utils.llm.server_profile import ServerProfile
@@ -23,38 +23,40 @@ def only(events: list[Event]) -> CommandAnswered:
 
 @pytest.mark.parametrize("line", ["/statsu", "/STATUS"])
 def test_an_unknown_command_names_the_nearest(line: str) -> None:
-    answer = only(run(terminal(), line))
+    answer = only(run_turn(terminal(), line))
     assert not answer.ok
     assert isinstance(answer.card, TextCard)
     assert "/status" in str(answer.card.title)
 
 
 def test_an_unknown_command_that_is_near_to_none_names_none() -> None:
-    answer = only(run(terminal(), "/nonsense"))
+    answer = only(run_turn(terminal(), "/nonsense"))
     assert isinstance(answer.card, TextCard)
     assert str(answer.card.title) == "There is no command /nonsense; /help lists all."
 
 
 def test_the_history_names_calls_beside_the_words_that_came_with_them() -> None:
-    main = terminal(calls(("c1", "look", "{}"), text="I look."), say("Seen."), families=[Box()])
-    run(main, "look")
-    card = only(run(main, "/history")).card
+    main = terminal(
+        calls_reply(("c1", "look", "{}"), text="I look."), text_reply("Seen."), features=[Box()]
+    )
+    run_turn(main, "look")
+    card = only(run_turn(main, "/history")).card
     assert isinstance(card, TableCard)
     assert [row[2] for row in card.rows] == ["look", "I look. → look", "Seen."]
 
 
 def test_a_search_says_what_was_searched_for() -> None:
-    main = terminal(say("There is a needle."))
-    run(main, "what is there?")
-    card = only(run(main, "/search needle")).card
+    main = terminal(text_reply("There is a needle."))
+    run_turn(main, "what is there?")
+    card = only(run_turn(main, "/search needle")).card
     assert isinstance(card, TableCard)
     assert str(card.title) == "“needle” in the sessions, found: 0"
 
 
 def test_status_names_what_the_contract_names() -> None:
-    main = terminal(say("hi"), families=[Box()])
-    run(main, "hello")
-    card = only(run(main, "/status")).card
+    main = terminal(text_reply("hi"), features=[Box()])
+    run_turn(main, "hello")
+    card = only(run_turn(main, "/status")).card
     assert isinstance(card, TableCard)
     labels = [str(row[0]) for row in card.rows]
     for label in ("Model", "Mode", "Session", "Steps", "Context", "Tokens", "Cache hits", "Cost",
@@ -63,10 +65,10 @@ def test_status_names_what_the_contract_names() -> None:
 
 
 def test_the_parts_of_the_context_add_up_to_it() -> None:
-    main = terminal(say("hi"), families=[Box()])
-    assert sum(main.parts().values()) == main.window.used
-    run(main, "hello " * 50)
-    assert sum(main.parts().values()) == main.window.used
+    main = terminal(text_reply("hi"), features=[Box()])
+    assert sum(main.tokens_by_part().values()) == main.window.used
+    run_turn(main, "hello " * 50)
+    assert sum(main.tokens_by_part().values()) == main.window.used
 
 
 @pytest.mark.parametrize("requests", [1, 2, 3])
@@ -74,7 +76,7 @@ def test_a_reply_that_was_asked_for_again_fills_the_context_once(requests: int) 
     """It is billed once a request; the next one holds it once."""
     spent = sum([Usage(1000, 0, 1000, 20, 0, 1, 0.0)] * requests, Usage())
     main = terminal([Completion("hi", "", (), spent)])
-    run(main, "hello")
+    run_turn(main, "hello")
     assert main.window.used == 1020
     assert main.usage.prompt_tokens == 1000 * requests
 
@@ -82,23 +84,23 @@ def test_a_reply_that_was_asked_for_again_fills_the_context_once(requests: int) 
 @pytest.mark.parametrize(("line", "mode"), [("/think", "think"), ("/fast", "fast")])
 def test_the_mode_is_switched(line: str, mode: str) -> None:
     main = terminal()
-    run(main, line)
+    run_turn(main, line)
     assert main.mode == mode
 
 
 def test_a_new_session_stays_in_the_mode() -> None:
-    main = terminal(say("a"), say("b"))
-    run(main, "/think")
-    run(main, "one")
-    run(main, "/new")
+    main = terminal(text_reply("a"), text_reply("b"))
+    run_turn(main, "/think")
+    run_turn(main, "one")
+    run_turn(main, "/new")
     assert main.mode == "think"
 
 
 def test_approve_takes_only_the_modes_there_are() -> None:
     main = terminal()
-    assert not only(run(main, "/approve maybe")).ok
-    assert only(run(main, "/approve read-only")).ok
-    card = only(run(main, "/approve")).card
+    assert not only(run_turn(main, "/approve maybe")).ok
+    assert only(run_turn(main, "/approve read-only")).ok
+    card = only(run_turn(main, "/approve")).card
     assert isinstance(card, TextCard)
     assert str(card.title) == "Approval: read-only."
 
@@ -115,13 +117,13 @@ def test_approve_takes_only_the_modes_there_are() -> None:
 def test_a_session_is_never_opened_up_by_a_new_start(
     said: str, starts_with: Any, holds: str
 ) -> None:
-    main = terminal(say("a"), approval_mode="guarded" if said != "guarded" else "ask")
-    run(main, f"/approve {said}")
-    run(main, "one")
-    again = terminal(say("b"), store=main.store, approval_mode=starts_with)
+    main = terminal(text_reply("a"), approval_mode="guarded" if said != "guarded" else "ask")
+    run_turn(main, f"/approve {said}")
+    run_turn(main, "one")
+    again = terminal(text_reply("b"), store=main.store, approval_mode=starts_with)
     again.resume()
     assert again.approval.mode == holds
-    run(again, "/approve guarded")
+    run_turn(again, "/approve guarded")
     last = terminal(store=main.store)
     last.resume()
     assert last.approval.mode == "guarded"
@@ -129,8 +131,8 @@ def test_a_session_is_never_opened_up_by_a_new_start(
 
 def test_what_is_always_allowed_has_rows_of_its_own_in_the_status() -> None:
     main = terminal()
-    main.approval.always("run_command git *")
-    card = only(run(main, "/status")).card
+    main.approval.allow_always("run_command git *")
+    card = only(run_turn(main, "/status")).card
     assert isinstance(card, TableCard)
     rows = [tuple(map(str, row)) for row in card.rows]
     assert ("Approval", "guarded") in rows
@@ -140,20 +142,20 @@ def test_what_is_always_allowed_has_rows_of_its_own_in_the_status() -> None:
 def test_commands_need_no_session_and_make_none() -> None:
     main = terminal()
     for line in ("/help", "/status", "/cost", "/tools", "/history", "/sessions", "/new"):
-        assert only(run(main, line)).ok, line
+        assert only(run_turn(main, line)).ok, line
     assert main.session == ""
 
 
 @pytest.mark.parametrize(("line", "effect"), [("/clear", "clear"), ("/exit", "exit"),
                                               ("/new", "session")])  # fmt: skip
 def test_what_a_screen_must_do_itself_is_an_effect(line: str, effect: str) -> None:
-    assert only(run(terminal(), line)).effect == effect
+    assert only(run_turn(terminal(), line)).effect == effect
 
 
 def test_history_shows_the_turns() -> None:
-    main = terminal(say("hello you"))
-    run(main, "hi there")
-    card = only(run(main, "/history")).card
+    main = terminal(text_reply("hello you"))
+    run_turn(main, "hi there")
+    card = only(run_turn(main, "/history")).card
     assert isinstance(card, TableCard)
     assert [(row[0], row[2]) for row in card.rows] == [("1", "hi there"), ("1", "hello you")]
 
@@ -167,10 +169,10 @@ def title(events: list[Event]) -> str:
 def test_what_was_learnt_of_a_server_is_shown_and_forgotten() -> None:
     main = terminal()
     main.model.profile = ServerProfile(thinking=False, window=8192)  # type: ignore[misc]
-    card = only(run(main, "/model")).card
+    card = only(run_turn(main, "/model")).card
     assert isinstance(card, TextCard)
     assert str(card.body).endswith("thinking=no, window=8192")
-    card = only(run(main, "/model forget")).card
+    card = only(run_turn(main, "/model forget")).card
     assert card == TextCard(phrase("The model is {name}.", name="scripted"))
     assert main.model.profile == ServerProfile()
 
@@ -180,12 +182,12 @@ def test_the_models_that_can_be_had_are_listed() -> None:
     main.model.models = lambda name="": ["deepseek-flash", "anthropic/claude-x"]  # type: ignore[method-assign]
     title = phrase("The model is {name}.", name="scripted")
     rows = (("deepseek-flash",), ("anthropic/claude-x",))
-    assert only(run(main, "/model")).card == TableCard(title, rows)
+    assert only(run_turn(main, "/model")).card == TableCard(title, rows)
 
 
 def test_what_a_server_takes_can_be_said() -> None:
     main = terminal()
-    assert only(run(main, "/model set window=8192 thinking=no call_ids=short")).ok
+    assert only(run_turn(main, "/model set window=8192 thinking=no call_ids=short")).ok
     said = ServerProfile(window=8192, thinking=False, call_ids="short")
     assert main.model.profile == said
     for wrong, why in [
@@ -196,20 +198,20 @@ def test_what_a_server_takes_can_be_said() -> None:
         ("changes=", "changes is none of"),
         ("window=9 call_ids=long", "call_ids cannot be 'long'"),
     ]:
-        answer = run(main, f"/model set {wrong}")
+        answer = run_turn(main, f"/model set {wrong}")
         assert not only(answer).ok
         assert why in title(answer)
         assert main.model.profile == said
-    assert only(run(main, "/model set window= thinking= call_ids=")).ok
+    assert only(run_turn(main, "/model set window= thinking= call_ids=")).ok
     assert main.model.profile == ServerProfile()
 
 
 def test_a_model_that_the_server_does_not_list_is_refused_and_the_nearest_named() -> None:
     main = terminal()
-    assert only(run(main, "/model whatever")).ok  # the server says nothing of its models
+    assert only(run_turn(main, "/model whatever")).ok  # the server says nothing of its models
     main.model.models = lambda name="": ["deepseek-flash", "deepseek-v4-pro"]  # type: ignore[method-assign]
-    assert only(run(main, "/model deepseek-v4-pro")).ok
-    answer = run(main, "/model deepseek-flush")
+    assert only(run_turn(main, "/model deepseek-v4-pro")).ok
+    answer = run_turn(main, "/model deepseek-flush")
     assert not only(answer).ok
     assert title(answer) == (
         "The server has no model deepseek-flush; it has deepseek-flash, deepseek-v4-pro. "
@@ -219,57 +221,61 @@ def test_a_model_that_the_server_does_not_list_is_refused_and_the_nearest_named(
 
 
 def test_resume_without_an_id_offers_sessions_and_takes_a_number() -> None:
-    main = terminal(say("one"), say("two"), say("three"))
+    main = terminal(text_reply("one"), text_reply("two"), text_reply("three"))
     for text in ("first", "second", "third"):
-        run(main, text)
+        run_turn(main, text)
         if text != "third":
-            run(main, "/new")
+            run_turn(main, "/new")
     main.offers_sessions = True
-    card = only(run(main, "/resume")).card
+    card = only(run_turn(main, "/resume")).card
     assert isinstance(card, TableCard)
     assert [row[0] for row in card.rows] == ["1", "2"]
     assert main.session not in [row[4] for row in card.rows]
-    assert title(run(main, "/resume 3")) == "Say a number from 1 to 2: /resume 1"
-    assert only(run(main, "/resume 2")).ok
+    assert title(run_turn(main, "/resume 3")) == "Say a number from 1 to 2: /resume 1"
+    assert only(run_turn(main, "/resume 2")).ok
     assert main.session == card.rows[1][4]
 
 
 def test_resume_without_an_id_takes_the_newest_where_nobody_chooses() -> None:
-    main = terminal(say("one"))
-    run(main, "first")
+    main = terminal(text_reply("one"))
+    run_turn(main, "first")
     session = main.session
-    run(main, "/new")
-    assert only(run(main, "/resume")).ok
+    run_turn(main, "/new")
+    assert only(run_turn(main, "/resume")).ok
     assert main.session == session
 
 
 def test_an_argument_that_is_wrong_names_the_nearest_of_its_kind(tmp_path: Path) -> None:
-    with house(tmp_path, say("one")) as made:
+    with assembled_terminal(tmp_path, text_reply("one")) as made:
         (made.root / "src").mkdir()
         (made.root / "src" / "parser.py").write_text("x")
-        made.main.files = lambda: ["src/parser.py"]
-        run(made.main, "begin")
-        end = made.main.session.rpartition("-")[2]
+        made.terminal.list_paths = lambda: ["src/parser.py"]
+        run_turn(made.terminal, "begin")
+        end = made.terminal.session.rpartition("-")[2]
         wrong = f"{end[:3]}{'0' if end[3] != '0' else '1'}"
-        assert title(run(made.main, "/approve gaurded")).endswith("Did you mean guarded?")
-        assert title(run(made.main, "/focus parsr.py")).endswith("Did you mean src/parser.py?")
-        assert title(run(made.main, "/note parsr.py hi")).endswith("Did you mean src/parser.py?")
-        assert title(run(made.main, f"/resume {wrong}")).endswith(f"Did you mean {end}?")
-        assert "Did you mean" not in title(run(made.main, "/focus nothing-like-it.zip"))
-        assert "Did you mean" not in title(run(made.main, "/unfocus ./src/parser.py"))
+        assert title(run_turn(made.terminal, "/approve gaurded")).endswith("Did you mean guarded?")
+        assert title(run_turn(made.terminal, "/focus parsr.py")).endswith(
+            "Did you mean src/parser.py?"
+        )
+        assert title(run_turn(made.terminal, "/note parsr.py hi")).endswith(
+            "Did you mean src/parser.py?"
+        )
+        assert title(run_turn(made.terminal, f"/resume {wrong}")).endswith(f"Did you mean {end}?")
+        assert "Did you mean" not in title(run_turn(made.terminal, "/focus nothing-like-it.zip"))
+        assert "Did you mean" not in title(run_turn(made.terminal, "/unfocus ./src/parser.py"))
 
 
 def test_thinking_that_a_session_began_with_goes_on_with_it(tmp_path: Path) -> None:
-    with house(tmp_path, say("one"), mode="think") as made:
-        run(made.main, "begin")
-    with house(tmp_path, mode="fast") as made:
-        made.main.resume()
-        assert made.main.mode == "think"
+    with assembled_terminal(tmp_path, text_reply("one"), mode="think") as made:
+        run_turn(made.terminal, "begin")
+    with assembled_terminal(tmp_path, mode="fast") as made:
+        made.terminal.resume()
+        assert made.terminal.mode == "think"
 
 
 def test_the_approval_that_a_session_began_with_goes_on_with_it(tmp_path: Path) -> None:
-    with house(tmp_path, say("one"), approval_mode="ask") as made:
-        run(made.main, "begin")
-    with house(tmp_path) as made:
-        made.main.resume()
-        assert made.main.approval.mode == "ask"
+    with assembled_terminal(tmp_path, text_reply("one"), approval_mode="ask") as made:
+        run_turn(made.terminal, "begin")
+    with assembled_terminal(tmp_path) as made:
+        made.terminal.resume()
+        assert made.terminal.approval.mode == "ask"

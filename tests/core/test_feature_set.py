@@ -35,7 +35,7 @@ def test_each_is_asked_what_it_provides_in_their_order() -> None:
     assert [section.name for section in features.context()] == ["b", "a"]
     features.on_rewind({"count": 3})
     assert features.state() == {"count": 3}
-    assert (features.status(), features.still_open(), features.blind("x")) == ([], None, "x")
+    assert (features.status(), features.unfinished_work(), features.redact("x")) == ([], None, "x")
 
 
 def test_a_hook_that_is_not_named_as_a_base_is_refused() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.cards import TextCard
-from core.tool_aliases import understood
+from core.tool_aliases import resolve_call
 from core.tools import Outcome, Risk, Toolbox, tool
 
 
@@ -38,11 +38,11 @@ FILE = {"path": "a.txt", "content": "hi"}
      "default_api.create_file", " create_file "],
 )  # fmt: skip
 def test_a_name_is_known_by_any_spelling(name: str) -> None:
-    assert understood(TOOLS, name, FILE) == ("create_file", FILE)
+    assert resolve_call(TOOLS, name, FILE) == ("create_file", FILE)
 
 
 def test_an_unknown_name_stays() -> None:
-    assert understood(TOOLS, "make_file", {"x": 1}) == ("make_file", {"x": 1})
+    assert resolve_call(TOOLS, "make_file", {"x": 1}) == ("make_file", {"x": 1})
 
 
 @pytest.mark.parametrize(
@@ -57,18 +57,18 @@ def test_an_unknown_name_stays() -> None:
 def test_another_name_of_a_parameter_is_understood(
     given: dict[str, Any], meant: dict[str, Any]
 ) -> None:
-    assert understood(TOOLS, "create_file", given) == ("create_file", meant)
+    assert resolve_call(TOOLS, "create_file", given) == ("create_file", meant)
 
 
 def test_edits_of_other_agents_are_understood() -> None:
     given = {"file_path": "a", "operation": "replace", "old_string": "x", "new_string": "y"}
     meant = {"path": "a", "operation": "replace", "old": "x", "new": "y"}
-    assert understood(TOOLS, "modify_file", given) == ("modify_file", meant)
+    assert resolve_call(TOOLS, "modify_file", given) == ("modify_file", meant)
     given = {"path": "a", "operation": "append", "content": "x"}
     meant = {"path": "a", "operation": "append", "new": "x"}
-    assert understood(TOOLS, "modify_file", given) == ("modify_file", meant)
+    assert resolve_call(TOOLS, "modify_file", given) == ("modify_file", meant)
     given = {"source": "a", "destination": "b"}
-    assert understood(TOOLS, "rename_file", given)[1] == {"path": "a", "new_path": "b"}
+    assert resolve_call(TOOLS, "rename_file", given)[1] == {"path": "a", "new_path": "b"}
 
 
 @pytest.mark.parametrize(
@@ -81,4 +81,4 @@ def test_edits_of_other_agents_are_understood() -> None:
     ids=["two paths", "two other names", "unknown"],
 )
 def test_what_can_mean_two_things_is_left_as_it_is(given: dict[str, Any]) -> None:
-    assert understood(TOOLS, "create_file", given) == ("create_file", given)
+    assert resolve_call(TOOLS, "create_file", given) == ("create_file", given)

@@ -10,16 +10,16 @@ import pytest
 from core.events import Reply
 from core.web_terminal import Busy, LogTruncated, Packet, WebTerminal
 from tests.core.loop.test_turn import Box
-from tests.scripted import (
+from tests.scripted_model import (
     USED,
     Item,
     MemoryStore,
     ScriptedModel,
-    call,
-    in_thread,
-    run,
-    say,
+    call_reply,
+    run_turn,
+    start_thread,
     terminal,
+    text_reply,
 )
 from utils.api_client import Completion, Delta
 
@@ -49,9 +49,9 @@ def hold(gate: threading.Event) -> None:
 def web(browser: Browser, *replies: list[Item], **settings: Any) -> WebTerminal:
     return WebTerminal(
         model=ScriptedModel(*replies),
-        families=[Box()],
+        feature_list=[Box()],
         project="demo",
-        system_text="You are a test.",
+        system_prompt="You are a test.",
         today=lambda: date(2026, 1, 2),
         emit=browser.emit,
         **{"store": MemoryStore(), **settings},
@@ -59,23 +59,23 @@ def web(browser: Browser, *replies: list[Item], **settings: Any) -> WebTerminal:
 
 
 def test_both_screens_see_the_same_turn() -> None:
-    script = [call("wipe"), call("talk", id="c2"), say("done", thinking="hm")]
+    script = [call_reply("wipe"), call_reply("talk", id="c2"), text_reply("done", thinking="hm")]
     browser = Browser()
     page = web(browser, *[list(one) for one in script])
-    worker = in_thread(lambda: page.handle("hi"))
+    worker = start_thread(lambda: page.handle("hi"))
     asked = browser.wait_for("ApprovalAsked")
     with pytest.raises(Busy):
         page.handle("again")
-    assert page.answer(asked["call_id"], Reply(yes=True))
+    assert page.answer_question(asked["call_id"], Reply(yes=True))
     worker.join(120)
-    plain = run(terminal(*script, families=[Box()]), "hi", Reply(yes=True))
+    plain = run_turn(terminal(*script, features=[Box()]), "hi", Reply(yes=True))
     assert [p["type"] for p in browser.packets] == [type(event).__name__ for event in plain]
     assert [p["seq"] for p in browser.packets] == list(range(1, len(browser.packets) + 1))
 
 
 def test_since_gives_what_was_missed() -> None:
     browser = Browser()
-    page = web(browser, say("one"), say("two"))
+    page = web(browser, text_reply("one"), text_reply("two"))
     page.handle("hi")
     missed = page.head
     page.handle("again")
@@ -85,7 +85,7 @@ def test_since_gives_what_was_missed() -> None:
 
 
 def test_since_says_when_it_cannot() -> None:
-    page = web(Browser(), *[say(str(n)) for n in range(600)])
+    page = web(Browser(), *[text_reply(str(n)) for n in range(600)])
     with pytest.raises(LogTruncated):
         page.since(1)
     for n in range(600):
@@ -97,20 +97,20 @@ def test_since_says_when_it_cannot() -> None:
 
 def test_the_first_answer_wins() -> None:
     browser = Browser()
-    page = web(browser, call("wipe"), say("ok"))
-    worker = in_thread(lambda: page.handle("hi"))
+    page = web(browser, call_reply("wipe"), text_reply("ok"))
+    worker = start_thread(lambda: page.handle("hi"))
     asked = browser.wait_for("ApprovalAsked")
-    assert page.answer(asked["call_id"], Reply(yes=False, reason="no"))
+    assert page.answer_question(asked["call_id"], Reply(yes=False, reason="no"))
     worker.join(120)
-    assert not page.answer(asked["call_id"], Reply(yes=True))
-    assert not page.answer("unknown", Reply(yes=True))
+    assert not page.answer_question(asked["call_id"], Reply(yes=True))
+    assert not page.answer_question("unknown", Reply(yes=True))
     assert browser.wait_for("ToolFinished")["state"] == "refused"
 
 
 def test_stop_ends_a_question() -> None:
     browser = Browser()
-    page = web(browser, call("wipe"))
-    worker = in_thread(lambda: page.handle("hi"))
+    page = web(browser, call_reply("wipe"))
+    worker = start_thread(lambda: page.handle("hi"))
     browser.wait_for("ApprovalAsked")
     page.stop.set()
     worker.join(120)
@@ -121,8 +121,8 @@ def test_stop_ends_a_question() -> None:
 def test_a_late_browser_arrives_at_the_same_picture_while_the_turn_runs() -> None:
     gate = threading.Event()
     browser = Browser()
-    page = web(browser, [*say("first")[:1], lambda _: hold(gate), *say("second")])
-    worker = in_thread(lambda: page.handle("hi"))
+    page = web(browser, [*text_reply("first")[:1], lambda _: hold(gate), *text_reply("second")])
+    worker = start_thread(lambda: page.handle("hi"))
     browser.wait_for("TextDelta")
     early = page.since(0)
     gate.set()
@@ -145,9 +145,9 @@ def test_deltas_are_joined_before_they_are_numbered() -> None:
 def test_a_delta_does_not_wait_for_the_next_one() -> None:
     gate = threading.Event()
     browser = Browser()
-    reply = [Delta("a"), Delta("b"), lambda _: hold(gate), *say("ab")[1:]]
+    reply = [Delta("a"), Delta("b"), lambda _: hold(gate), *text_reply("ab")[1:]]
     page = web(browser, reply)
-    worker = in_thread(lambda: page.handle("hi"))
+    worker = start_thread(lambda: page.handle("hi"))
     shown = ""
     while shown != "ab":
         shown += browser.wait_for("TextDelta")["text"]
@@ -158,7 +158,7 @@ def test_a_delta_does_not_wait_for_the_next_one() -> None:
 def test_a_stopped_turn_is_told_so_after_a_restart() -> None:
     store = MemoryStore()
     browser = Browser()
-    page = web(browser, [Delta("half"), lambda stop: stop.set(), *say("x")], store=store)
+    page = web(browser, [Delta("half"), lambda stop: stop.set(), *text_reply("x")], store=store)
     page.handle("hi")
     again = web(Browser(), store=store)
     again.resume(page.session)

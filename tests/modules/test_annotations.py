@@ -120,7 +120,7 @@ def test_a_rename_by_a_tool_takes_the_notes_along(
     notes.annotate_file("a.py", "outer")
     project.rename("pkg", "src/lib")
     project.rename("a.py", "c.py")
-    notes.follow([Change("renamed", "pkg", "src/lib"), Change("renamed", "a.py", "c.py")])
+    notes.on_files_changed([Change("renamed", "pkg", "src/lib"), Change("renamed", "a.py", "c.py")])
     assert notes.note("src/lib/中 文.txt") == "inner"
     assert told(notes) == {"src/lib/中 文.txt": "inner", "c.py": "outer"}
 
@@ -204,7 +204,7 @@ def test_a_deleted_file_loses_its_note_and_gets_it_back(
 ) -> None:
     notes.annotate_file("a.py", "one")
     project.delete_file("a.py")
-    notes.follow([Change("deleted", "a.py")])
+    notes.on_files_changed([Change("deleted", "a.py")])
     assert notes.note("a.py") == ""
     (root / "a.py").write_text("another file of that name\n")
     assert told(notes) == {}
@@ -313,9 +313,9 @@ def test_a_full_disk_leaves_a_note_to_be_moved_later(
     notes.annotate_file("a.py", "one")
     (root / "a.py").rename(root / "c.py")
     with monkeypatch.context() as patch:
-        patch.setattr(SharedFile, "_replaced", full)
+        patch.setattr(SharedFile, "_replace", full)
         assert told(notes) == {"a.py": "one"}
-        notes.follow([Change("renamed", "a.py", "c.py")])
+        notes.on_files_changed([Change("renamed", "a.py", "c.py")])
     assert told(notes) == {"c.py": "one"}
 
 

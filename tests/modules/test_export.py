@@ -20,8 +20,8 @@ from core.conversation.messages import (
 from core.conversation.store import SessionInfo
 from core.events import CommandAnswered
 from modules.export import export, to_json, to_markdown
-from tests.assembly import house
-from tests.scripted import call, run, say
+from tests.assembly import assembled_terminal
+from tests.scripted_model import call_reply, run_turn, text_reply
 from utils.i18n import UserError
 from utils.pictures import Picture
 from utils.text.codec import from_plain
@@ -100,21 +100,24 @@ def test_a_file_that_cannot_be_written_is_said_and_none_is_left(tmp_path: Path) 
 @pytest.mark.parametrize("name", ["talk.md", "talk.json"])
 def test_a_secret_that_was_learnt_after_it_was_said_is_hidden(tmp_path: Path, name: str) -> None:
     value = "ghp_0123456789abcdefghij"
-    later = call("create_file", path="a.txt", content="x")
-    with house(tmp_path, say("I keep it."), later, say("Made.")) as made:
-        run(made.main, f"the token is {value}")
+    later = call_reply("create_file", path="a.txt", content="x")
+    with assembled_terminal(tmp_path, text_reply("I keep it."), later, text_reply("Made.")) as made:
+        run_turn(made.terminal, f"the token is {value}")
         (made.root / ".env").write_text(f"API_TOKEN={value}\n")
-        run(made.main, "make a.txt")
-        run(made.main, f"/export {name}")
+        run_turn(made.terminal, "make a.txt")
+        run_turn(made.terminal, f"/export {name}")
         text = (made.root / name).read_text()
         assert value not in text
         assert text.count("«SECRET:API_TOKEN»") >= 1
 
 
 def test_a_file_in_the_project_is_told_as_made(tmp_path: Path) -> None:
-    with house(tmp_path, say("hello")) as made:
-        run(made.main, "hi")
-        answers = [*run(made.main, "/export 导出.md"), *run(made.main, f"/export {tmp_path}/b.md")]
+    with assembled_terminal(tmp_path, text_reply("hello")) as made:
+        run_turn(made.terminal, "hi")
+        answers = [
+            *run_turn(made.terminal, "/export 导出.md"),
+            *run_turn(made.terminal, f"/export {tmp_path}/b.md"),
+        ]
         assert [event.changes for event in answers if isinstance(event, CommandAnswered)] == [
             (Change("created", "导出.md"),),
             (),
@@ -123,11 +126,13 @@ def test_a_file_in_the_project_is_told_as_made(tmp_path: Path) -> None:
 
 def test_what_is_not_hidden_in_the_project_is_named_as_exported(tmp_path: Path) -> None:
     value = "sk-canary-0123456789abcdef"
-    with house(tmp_path, say("I keep it.")) as made:
+    with assembled_terminal(tmp_path, text_reply("I keep it.")) as made:
         (made.root / ".env").write_text(f"API_TOKEN={value}\n")
-        run(made.main, "/secrets off")
-        run(made.main, f"the token is {value}")
-        (answer,) = (e for e in run(made.main, "/export a.md") if isinstance(e, CommandAnswered))
+        run_turn(made.terminal, "/secrets off")
+        run_turn(made.terminal, f"the token is {value}")
+        (answer,) = (
+            e for e in run_turn(made.terminal, "/export a.md") if isinstance(e, CommandAnswered)
+        )
         assert value in (made.root / "a.md").read_text()
         assert str(getattr(answer.card, "body", "")).endswith("It holds secrets: API_TOKEN")
 

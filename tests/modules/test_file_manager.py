@@ -15,7 +15,7 @@ from modules.file_manager import FileManager
 from modules.files.project import DirectoryItem, Project
 from tests.declared_tools import tool_named
 from utils.i18n import Phrase, UserError, phrase
-from utils.text.lines import counted
+from utils.text.lines import with_count
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_the_tree_leaves_out_what_is_ignored(project: Project, root: Path) -> No
     (root / "empty").mkdir()
     (root / ".gitignore").write_text("*.pyc\n")
     (root / "to").symlink_to("src")
-    files = FileManager(project, notes=lambda path: "read me" if path == "README.md" else "")
+    files = FileManager(project, note_of=lambda path: "read me" if path == "README.md" else "")
     assert files.list_files() == Outcome(
         "./ (5 files)\nempty/  (empty)\nnode_modules/  (ignored)\nsrc/\n  deep/  (1 file)\n"
         "  a.py  5 B\n.gitignore  6 B\nREADME.md  5 B  # read me\nto  (link)\n… 1 ignored files",
@@ -269,7 +269,7 @@ def test_files_are_found_by_their_names(
     for name in ("a.py", "src/b.py", "src/deep/test_c.py", "src/deep/test_c.js", "x.txt"):
         (root / name).write_text("")
     outcome = files.find_files(pattern, path)
-    assert outcome.text.split("\n") == [f"{counted(len(found), 'file')}:", *found]
+    assert outcome.text.split("\n") == [f"{with_count(len(found), 'file')}:", *found]
     hits = tuple(Hit(name, 0, "") for name in found)
     assert outcome.card == SearchCard(pattern, hits, len(found))
 
@@ -343,10 +343,10 @@ def test_gits_own_files_are_changed_with_leave_and_only_they(
     ]
     for given in arguments:
         tool = "rename_file" if "new_path" in given else "create_file"
-        assert "git's own" in str(files.concern(tool_named(tool), given))
+        assert "git's own" in str(files.approval_reason(tool_named(tool), given))
     for path in ("x", ".gitignore", ".git", "a/git/x", "\0", "../.git/x"):
-        assert files.concern(tool_named("create_file"), {"path": path}) is None
-    assert files.concern(tool_named("read_file"), {"path": ".git/config"}) is None
+        assert files.approval_reason(tool_named("create_file"), {"path": path}) is None
+    assert files.approval_reason(tool_named("read_file"), {"path": ".git/config"}) is None
 
     files.create_file(".git/hooks/pre-commit", "one")
     files.modify_file(".git/hooks/pre-commit", "replace", old="one", new="two")

@@ -67,14 +67,14 @@ def test_a_small_change_is_told_as_a_diff(focus: Focus, root: Path) -> None:
     before = told(focus)["focus:a.py"]
     (root / "a.py").write_text((root / "a.py").read_text().replace("line 30\n", "line thirty\n"))
     (section,) = sections(focus)
-    assert section.changed
-    diff = section.changed(before)
+    assert section.describe_change
+    diff = section.describe_change(before)
     assert diff.startswith("Focus file a.py has changed:\n@@ -28,")
     assert "-a.py line 30\n+a.py line thirty" in diff
     (root / "a.py").write_text("all new\n")
     (section,) = sections(focus)
-    assert section.changed
-    assert section.changed(before) == section.text
+    assert section.describe_change
+    assert section.describe_change(before) == section.text
 
 
 def test_three_files_at_most(focus: Focus) -> None:
@@ -130,7 +130,7 @@ def test_a_rename_by_a_tool_is_followed(focus: Focus, project: Project) -> None:
     project.rename("a.py", "old/a.py")
     focus.focus_file("old/a.py")
     project.rename("old", "new")
-    focus.follow([Change("renamed", "old", "new")])
+    focus.on_files_changed([Change("renamed", "old", "new")])
     assert focus.paths == ("new/a.py",)
     assert list(told(focus)) == ["focus:new/a.py"]
 

@@ -14,9 +14,9 @@ from core.tools import ToolError
 from modules.files.project import Project
 from modules.git_commit import GitCommit
 from modules.secrets.redactor import Secrets
-from tests.assembly import house
+from tests.assembly import assembled_terminal
 from tests.declared_tools import tool_named
-from tests.scripted import call, run, say
+from tests.scripted_model import call_reply, run_turn, text_reply
 from utils.waiting import Stop
 
 PERSON = {"GIT_CONFIG_GLOBAL": "/dev/null", "PATH": "/usr/bin:/bin"}
@@ -124,8 +124,10 @@ def test_nobody_is_asked_about_a_commit_that_cannot_be(
     (root / "a.txt").write_text("more\n")
     git("config", "--unset", "user.name", at=root)
     monkeypatch.setenv("HOME", str(tmp_path))
-    with house(tmp_path, call("git_commit", message="x"), say("ok")) as made:
-        events = run(made.main, "commit")
+    with assembled_terminal(
+        tmp_path, call_reply("git_commit", message="x"), text_reply("ok")
+    ) as made:
+        events = run_turn(made.terminal, "commit")
     assert not [event for event in events if isinstance(event, ApprovalAsked)]
     (end,) = (event for event in events if isinstance(event, ToolFinished))
     assert end.state == "failed"
@@ -243,8 +245,10 @@ def test_a_file_that_only_claims_to_be_a_worktree_is_refused(root: Path, tmp_pat
 
 def test_it_is_asked_about(root: Path, tmp_path: Path) -> None:
     assert (root / "a.txt").exists()
-    with house(tmp_path, call("git_commit", message="x"), say("ok")) as made:
-        events = run(made.main, "commit")
+    with assembled_terminal(
+        tmp_path, call_reply("git_commit", message="x"), text_reply("ok")
+    ) as made:
+        events = run_turn(made.terminal, "commit")
     (asked,) = (event for event in events if isinstance(event, ApprovalAsked))
     assert "+one" in str(asked.preview)
 
@@ -290,11 +294,12 @@ def test_what_holds_a_secret_is_committed_where_it_is_named_and_asked_about_each
     tool = commit_of(leaky)
     for path in ("app.py", ".env"):
         assert isinstance(
-            tool.concern(tool_named("git_commit"), {"message": "m", "paths": [path]}),
+            tool.approval_reason(tool_named("git_commit"), {"message": "m", "paths": [path]}),
             AlwaysAskReason,
         )
     assert not isinstance(
-        tool.concern(tool_named("git_commit"), {"message": "m", "paths": ["."]}), AlwaysAskReason
+        tool.approval_reason(tool_named("git_commit"), {"message": "m", "paths": ["."]}),
+        AlwaysAskReason,
     )
     assert "It publishes secrets: app.py (API_KEY)" in tool.git_commit("m", ["app.py"]).text
     (leaky / "app.py").write_text(f"key = {KEY!r}  # as before\n")
@@ -430,5 +435,7 @@ def test_the_projects_own_name_in_front_is_left_out(root: Path) -> None:
 def test_a_secret_named_with_the_projects_own_name_in_front_is_asked_about(root: Path) -> None:
     (root / "b.txt").write_text("hunter2hunter2")
     made = GitCommit(Project(root), Stop(), lambda text: ["KEY"] if "hunter2" in text else [])
-    why = made.concern(tool_named("git_commit"), {"message": "x", "paths": ["project/b.txt"]})
+    why = made.approval_reason(
+        tool_named("git_commit"), {"message": "x", "paths": ["project/b.txt"]}
+    )
     assert isinstance(why, AlwaysAskReason)

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from core.conversation.messages import ToolCall, User
-from modules.import_history.importer import Imported, import_history
-from modules.import_history.mending import BEGINNING, UNANSWERED, mend
+from modules.import_history.importer import ImportReport, import_history
 from modules.import_history.old_messages import Repair
-from modules.import_history.source import LARGEST
+from modules.import_history.repair import MISSING_ANSWER, MISSING_BEGINNING, repair_messages
+from modules.import_history.source import MAX_FILE_BYTES
 from modules.sessions import Sessions
-from tests.assembly import house
+from tests.assembly import assembled_terminal
 from tests.core.loop.test_turn import check_whole
-from tests.judge import verdict
-from tests.scripted import run, say
+from tests.request_validation import recipe_error
+from tests.scripted_model import run_turn, text_reply
 from utils.i18n import UserError
 
 Wire = dict[str, Any]
@@ -27,24 +27,24 @@ Wire = dict[str, Any]
 
 def wire_of(messages: list[Any]) -> list[Wire]:
     """Return *messages* as they would be sent, after checking that they may be."""
-    records = [record for _, record in mend(messages).records if record.kind != "shift"]
+    records = [record for _, record in repair_messages(messages).records if record.kind != "shift"]
     wire: list[Wire] = [record.to_wire() for record in records]
     check_whole(wire)
     body = {"model": "deepseek-flash", "messages": wire, "thinking": {"type": "enabled"}}
-    assert verdict(json.dumps(body).encode()) is None
+    assert recipe_error(json.dumps(body).encode()) is None
     return wire
 
 
 def repairs_of(messages: list[Any]) -> dict[Repair, list[int]]:
-    return {repair: list(numbers) for repair, numbers in mend(messages).repairs.items()}
+    return {repair: list(numbers) for repair, numbers in repair_messages(messages).repairs.items()}
 
 
-def brought_in(tmp_path: Path, content: str | bytes) -> Imported:
+def brought_in(tmp_path: Path, content: str | bytes) -> ImportReport:
     path = tmp_path / "conversation_history.json"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     store = Sessions(tmp_path / "sessions.sqlite")
     try:
-        return import_history(path, store, model="m", blind=str)
+        return import_history(path, store, model="m", redact=str)
     finally:
         store.close()
 
@@ -88,7 +88,9 @@ def test_a_whole_conversation_needs_no_mending_and_stays_as_it_is() -> None:
 
 def test_turns_are_counted_and_a_note_before_a_message_belongs_to_its_turn() -> None:
     note = {"role": "system", "content": "By the way."}
-    mended = mend([note, user("one"), reply(content="1", tool_calls=None), note, user("two")])
+    mended = repair_messages(
+        [note, user("one"), reply(content="1", tool_calls=None), note, user("two")]
+    )
     assert [(turn, record.kind) for turn, record in mended.records[:-1]] == [
         (1, "user"), (1, "assistant"), (2, "context"), (2, "user"),
     ]  # fmt: skip
@@ -169,14 +171,14 @@ def test_a_late_answer_comes_right_behind_its_call_and_nothing_is_dropped() -> N
 
 
 def test_what_a_call_said_is_kept_even_where_it_cannot_be_read() -> None:
-    records = mend([user(), reply(a_call(arguments='{"path": "a'))]).records
+    records = repair_messages([user(), reply(a_call(arguments='{"path": "a'))]).records
     call = records[1][1].calls[0]  # type: ignore[union-attr]
     assert call == ToolCall("c1", "create_file", "{}", broken='{"path": "a')
-    assert records[2][1].text == UNANSWERED  # type: ignore[union-attr]
+    assert records[2][1].text == MISSING_ANSWER  # type: ignore[union-attr]
 
 
 def test_a_missing_beginning_is_said() -> None:
-    assert wire_of(WHOLE[1:])[0] == {"role": "user", "content": BEGINNING}
+    assert wire_of(WHOLE[1:])[0] == {"role": "user", "content": MISSING_BEGINNING}
 
 
 # --- the file ------------------------------------------------------------------------------------
@@ -196,7 +198,7 @@ def test_a_missing_beginning_is_said() -> None:
 )
 def test_every_shape_is_read(tmp_path: Path, shape: Callable[[Any], str | bytes]) -> None:
     done = brought_in(tmp_path, shape(WHOLE))
-    assert (done.messages, done.turns, done.mended.repairs) == (4, 1, {})
+    assert (done.messages, done.turns, done.history.repairs) == (4, 1, {})
     store = Sessions(tmp_path / "sessions.sqlite")
     assert store.info(done.session).title == "做吧"
     store.close()
@@ -232,7 +234,7 @@ def test_a_file_that_is_missing_no_file_or_huge_is_told(tmp_path: Path) -> None:
     store = Sessions(tmp_path / "sessions.sqlite")
     huge = tmp_path / "huge.json"
     with huge.open("wb") as file:
-        file.truncate(LARGEST + 1)
+        file.truncate(MAX_FILE_BYTES + 1)
     for path, told in [
         (tmp_path / "none.json", "cannot be read: No such file"),
         (tmp_path, "is no file"),
@@ -240,7 +242,7 @@ def test_a_file_that_is_missing_no_file_or_huge_is_told(tmp_path: Path) -> None:
         (Path("nul\0"), "cannot be read"),
     ]:
         with pytest.raises(UserError, match=told):
-            import_history(path, store, model="m", blind=str)
+            import_history(path, store, model="m", redact=str)
     store.close()
 
 
@@ -279,46 +281,50 @@ def test_a_long_damaged_history_goes_on(tmp_path: Path, seed: int) -> None:
     messages = old_history(random.Random(seed), 300)
     path = tmp_path / "old.json"
     path.write_text(json.dumps(messages), encoding="utf-8")
-    with house(tmp_path, say("Here I am."), say("Again.")) as here:
-        done = import_history(path, here.store, model="m", blind=here.main.blind)
-        here.main.resume(done.session)
-        before = here.main.history.turn
-        run(here.main, "And now?")
-        run(here.main, "/status")
-        run(here.main, "Again?")
-        first, second = here.model.requests
+    with assembled_terminal(tmp_path, text_reply("Here I am."), text_reply("Again.")) as env:
+        done = import_history(path, env.store, model="m", redact=env.terminal.redact)
+        env.terminal.resume(done.session)
+        before = env.terminal.history.turn
+        run_turn(env.terminal, "And now?")
+        run_turn(env.terminal, "/status")
+        run_turn(env.terminal, "Again?")
+        first, second = env.model.requests
         for request in (first, second):
             check_whole(request)
             body = {"model": "deepseek-flash", "messages": request}
-            assert verdict(json.dumps({**body, "thinking": {"type": "enabled"}}).encode()) is None
+            assert (
+                recipe_error(json.dumps({**body, "thinking": {"type": "enabled"}}).encode()) is None
+            )
         assert second[: len(first)] == first
-        assert here.main.history.turn == before + 2
+        assert env.terminal.history.turn == before + 2
     assert len(first) > 100
 
 
 def test_secrets_of_the_project_are_not_brought_in(tmp_path: Path) -> None:
     path = tmp_path / "old.json"
     path.write_text(json.dumps([user("use hunter2-hunter2"), answer("x", "hunter2-hunter2")]))
-    with house(tmp_path) as here:
-        (here.root / ".env").write_text("PASSWORD=hunter2-hunter2\n")
-        done = import_history(path, here.store, model="m", blind=here.main.blind)
-        assert "hunter2" not in str(here.store.load(done.session))
-        assert here.store.info(done.session).title == "use «SECRET:PASSWORD»"
+    with assembled_terminal(tmp_path) as env:
+        (env.root / ".env").write_text("PASSWORD=hunter2-hunter2\n")
+        done = import_history(path, env.store, model="m", redact=env.terminal.redact)
+        assert "hunter2" not in str(env.store.load(done.session))
+        assert env.store.info(done.session).title == "use «SECRET:PASSWORD»"
 
 
 def test_an_export_comes_back_without_what_was_taken_back(tmp_path: Path) -> None:
-    with house(tmp_path, say("One."), say("Two."), say("Three.")) as here:
-        run(here.main, "one")
-        run(here.main, "two")
-        run(here.main, "/rewind 2")
-        run(here.main, "three")
-        run(here.main, "/export talk.json")
-        sent = here.main.history.wire()
-        path = here.root / "talk.json"
-        done = import_history(path, here.store, model="m", blind=here.main.blind)
-        run(here.main, "/new")
-        here.main.resume(done.session)
-        said = [one for one in here.main.history.wire() if one["role"] != "system"]
+    with assembled_terminal(
+        tmp_path, text_reply("One."), text_reply("Two."), text_reply("Three.")
+    ) as env:
+        run_turn(env.terminal, "one")
+        run_turn(env.terminal, "two")
+        run_turn(env.terminal, "/rewind 2")
+        run_turn(env.terminal, "three")
+        run_turn(env.terminal, "/export talk.json")
+        sent = env.terminal.history.messages()
+        path = env.root / "talk.json"
+        done = import_history(path, env.store, model="m", redact=env.terminal.redact)
+        run_turn(env.terminal, "/new")
+        env.terminal.resume(done.session)
+        said = [one for one in env.terminal.history.messages() if one["role"] != "system"]
         assert said == [one for one in sent if one["role"] != "system"]
         assert [one["content"] for one in said] == ["one", "One.", "three", "Three."]
 
@@ -329,4 +335,4 @@ def test_pictures_that_an_export_refers_to_are_named() -> None:
         {"role": "user", "content": "", "pictures": shown},
         {"role": "assistant", "content": "A"},
     ]
-    assert User("[picture a.png left out]") in [r for _, r in mend(said).records]
+    assert User("[picture a.png left out]") in [r for _, r in repair_messages(said).records]

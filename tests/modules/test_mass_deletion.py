@@ -11,9 +11,9 @@ from core.conversation.messages import ToolResult
 from core.events import ApprovalAsked, CommandAnswered, Event, Reply, ToolFinished, Warned
 from core.loop.turn import drive
 from modules.mass_deletion import tree_of
-from tests.assembly import SETTINGS, house
-from tests.modules.sandbox.house import settle
-from tests.scripted import call, run, say
+from tests.assembly import SETTINGS, assembled_terminal
+from tests.modules.sandbox.sandbox_home import wait_for_prewarmed
+from tests.scripted_model import call_reply, run_turn, text_reply
 from utils.i18n import phrase
 
 CLEAR = "import shutil, os\nshutil.rmtree('data'); open('new', 'w').close()"
@@ -29,7 +29,7 @@ def fill(root: Path, many: int, others: int = 0) -> dict[str, str]:
 
 
 def contents(root: Path) -> dict[str, str]:
-    settle()
+    wait_for_prewarmed()
     return {str(p.relative_to(root)): p.read_text() for p in root.rglob("*") if p.is_file()}
 
 
@@ -39,7 +39,9 @@ def contents(root: Path) -> dict[str, str]:
 def test_the_turn_pauses_before_a_loss(
     tmp_path: Path, many: int, others: int, is_asked: bool
 ) -> None:
-    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+    with assembled_terminal(
+        tmp_path, call_reply("run_python", code=CLEAR), text_reply("ok")
+    ) as made:
         before = fill(made.root, many, others)
         events: list[Event] = []
 
@@ -47,7 +49,7 @@ def test_the_turn_pauses_before_a_loss(
             events.append(event)
             return Reply(yes=False, reason="I need them") if is_question(event) else None
 
-        drive(made.main.ask("clear it"), show)
+        drive(made.terminal.run_line("clear it"), show)
         asked = [event for event in events if is_question(event)]
         finished = next(event for event in events if isinstance(event, ToolFinished))
         assert len(asked) == is_asked
@@ -61,7 +63,7 @@ def test_the_turn_pauses_before_a_loss(
         assert finished.state == ("refused" if is_asked else "done")
         assert (contents(made.root) == before) is is_asked
         if is_asked:
-            answers = [r for _, r in made.main.history.records if isinstance(r, ToolResult)]
+            answers = [r for _, r in made.terminal.history.records if isinstance(r, ToolResult)]
             assert answers[0].text.endswith("was put back: I need them.")
             assert finished.changes == ()
 
@@ -72,7 +74,9 @@ def test_the_time_of_a_call_is_without_that_of_the_question_about_its_loss(
     late = [0.0]
     now = time.monotonic
     monkeypatch.setattr("core.loop.tool_calls.time.monotonic", lambda: now() + late[0])
-    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+    with assembled_terminal(
+        tmp_path, call_reply("run_python", code=CLEAR), text_reply("ok")
+    ) as made:
         fill(made.root, 30)
         ended: list[ToolFinished] = []
 
@@ -84,7 +88,7 @@ def test_the_time_of_a_call_is_without_that_of_the_question_about_its_loss(
             late[0] += 3600.0
             return Reply(yes=True)
 
-        drive(made.main.ask("clear it"), show)
+        drive(made.terminal.run_line("clear it"), show)
         assert ended[0].seconds < 3600.0
 
 
@@ -94,39 +98,43 @@ def is_question(event: Event) -> bool:
 
 @pytest.mark.parametrize("reply", [Reply(yes=True), None])
 def test_keep_keeps_and_nobody_means_put_back(tmp_path: Path, reply: Reply | None) -> None:
-    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+    with assembled_terminal(
+        tmp_path, call_reply("run_python", code=CLEAR), text_reply("ok")
+    ) as made:
         before = fill(made.root, 30)
-        drive(made.main.ask("go"), lambda event: reply if is_question(event) else None)
+        drive(made.terminal.run_line("go"), lambda event: reply if is_question(event) else None)
         assert contents(made.root) == ({"new": ""} if reply else before)
-        answers = [r for _, r in made.main.history.records if isinstance(r, ToolResult)]
+        answers = [r for _, r in made.terminal.history.records if isinstance(r, ToolResult)]
         assert answers[0].state == ("done" if reply else "refused")
         assert ("nobody was there" in answers[0].text) is (reply is None)
 
 
 @pytest.mark.parametrize("line", ["/redo", "/redo turn 1", "/redo call 1", "/undo"])
 def test_what_was_refused_is_never_brought_again(tmp_path: Path, line: str) -> None:
-    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+    with assembled_terminal(
+        tmp_path, call_reply("run_python", code=CLEAR), text_reply("ok")
+    ) as made:
         before = fill(made.root, 30)
-        drive(made.main.ask("go"), lambda e: Reply(yes=False) if is_question(e) else None)
-        (answer,) = run(made.main, line)
+        drive(made.terminal.run_line("go"), lambda e: Reply(yes=False) if is_question(e) else None)
+        (answer,) = run_turn(made.terminal, line)
         assert isinstance(answer, CommandAnswered)
         assert not answer.ok
         assert contents(made.root) == before
-        (listed,) = run(made.main, "/undo list")
+        (listed,) = run_turn(made.terminal, "/undo list")
         assert isinstance(listed, CommandAnswered)
         assert "No call of this session has changed a file" in str(listed.card)
 
 
 def test_an_undo_of_before_can_be_redone_after_a_refusal(tmp_path: Path) -> None:
-    made_file = call("create_file", id="c", path="made.txt", content="made\n")
-    script = [made_file, say("ok"), call("run_python", code=CLEAR), say("ok")]
-    with house(tmp_path, *script) as made:
+    made_file = call_reply("create_file", id="c", path="made.txt", content="made\n")
+    script = [made_file, text_reply("ok"), call_reply("run_python", code=CLEAR), text_reply("ok")]
+    with assembled_terminal(tmp_path, *script) as made:
         fill(made.root, 30)
-        run(made.main, "make")
+        run_turn(made.terminal, "make")
         before = contents(made.root)
-        run(made.main, "/undo")
-        drive(made.main.ask("go"), lambda e: Reply(yes=False) if is_question(e) else None)
-        run(made.main, "/redo")
+        run_turn(made.terminal, "/undo")
+        drive(made.terminal.run_line("go"), lambda e: Reply(yes=False) if is_question(e) else None)
+        run_turn(made.terminal, "/redo")
         assert contents(made.root) == before
 
 
@@ -141,45 +149,47 @@ def test_the_tree_counts_what_is_below_each_folder() -> None:
 
 
 def test_what_cannot_be_put_back_is_told_and_ends_as_refused(tmp_path: Path) -> None:
-    with house(tmp_path, call("run_python", code=CLEAR), say("ok")) as made:
+    with assembled_terminal(
+        tmp_path, call_reply("run_python", code=CLEAR), text_reply("ok")
+    ) as made:
         fill(made.root, 30)
         (made.root / "data/huge").touch()
         os.truncate(made.root / "data/huge", SETTINGS.checkpoint_file_mb * 1_000_000 + 1)
         events: list[Event] = []
-        drive(made.main.ask("clear it"), events.append)
+        drive(made.terminal.run_line("clear it"), events.append)
         finished = next(event for event in events if isinstance(event, ToolFinished))
         assert finished.state == "refused"
         assert any(isinstance(event, Warned) for event in events)
-        answer = next(r for _, r in made.main.history.records if isinstance(r, ToolResult))
+        answer = next(r for _, r in made.terminal.history.records if isinstance(r, ToolResult))
         assert "Not everything could be put back" in answer.text
         assert (made.root / "data/deep/7.txt").read_text() == "7"
 
 
 def test_a_repository_inside_outlives_the_folder_it_is_in(tmp_path: Path) -> None:
     script = [
-        call("run_command", command="rm -rf vendor; git init -q own; rm -rf own", id="c1"),
-        call("run_command", command="git init -q other; rm -rf other && echo gone", id="c2"),
+        call_reply("run_command", command="rm -rf vendor; git init -q own; rm -rf own", id="c1"),
+        call_reply("run_command", command="git init -q other; rm -rf other && echo gone", id="c2"),
     ]
-    with house(tmp_path, *script, say("ok")) as made:
+    with assembled_terminal(tmp_path, *script, text_reply("ok")) as made:
         head = made.root / "vendor/lib/.git/HEAD"
         head.parent.mkdir(parents=True)
         head.write_text("ref: refs/heads/main\n")
         (made.root / "vendor/lib/a.c").write_text("int a;\n")
-        drive(made.main.ask("clear it"), lambda event: Reply(yes=True))
+        drive(made.terminal.run_line("clear it"), lambda event: Reply(yes=True))
         assert head.read_text() == "ref: refs/heads/main\n"
         assert not (made.root / "vendor/lib/a.c").exists()
-        answers = [r.text for _, r in made.main.history.records if isinstance(r, ToolResult)]
+        answers = [r.text for _, r in made.terminal.history.records if isinstance(r, ToolResult)]
         assert "gone" in answers[1]
-        drive(made.main.ask("/undo turn 1"), lambda event: None)
+        drive(made.terminal.run_line("/undo turn 1"), lambda event: None)
         assert (made.root / "vendor/lib/a.c").read_text() == "int a;\n"
 
 
 def test_who_wants_never_to_be_asked_is_not(tmp_path: Path) -> None:
-    replies = [call("run_python", code=CLEAR), say("ok")]
-    with house(tmp_path, *replies, approval_mode="all") as made:
+    replies = [call_reply("run_python", code=CLEAR), text_reply("ok")]
+    with assembled_terminal(tmp_path, *replies, approval_mode="all") as made:
         fill(made.root, 30)
         events: list[Event] = []
-        drive(made.main.ask("clear it"), events.append)
+        drive(made.terminal.run_line("clear it"), events.append)
         finished = next(event for event in events if isinstance(event, ToolFinished))
         assert finished.state == "done"
         assert not (made.root / "data").exists()

@@ -52,16 +52,16 @@ def test_what_is_remembered_is_told_to_every_session(memory: Memory, path: Path)
 
 
 def test_nothing_is_remembered_twice_or_empty(memory: Memory) -> None:
-    memory.remember_this("用中文回答")
+    memory.remember_command("用中文回答")
     with pytest.raises(ToolError, match="already"):
         memory.remember("用中文回答")
     with pytest.raises(ToolError, match="empty"):
-        memory.remember_this("")
+        memory.remember_command("")
 
 
 def test_an_id_stays_when_others_come_and_go(memory: Memory) -> None:
     for text in ("one", "two", "three"):
-        memory.remember_this(text)
+        memory.remember_command(text)
     ids = {text: id_ for id_, text in shown(memory).items()}
     assert all(len(id_) == 4 for id_ in ids.values())
     assert memory.forget(ids["two"]) == TextCard(phrase("Forgotten"), "two")
@@ -87,7 +87,7 @@ def test_a_hand_edited_file_is_understood_and_kept(memory: Memory, path: Path) -
         "second",
         "中文 \udce9\udcff",
     ]
-    memory.remember_this("third")
+    memory.remember_command("third")
     assert path.read_bytes() == HAND.removeprefix("\ufeff".encode()) + b"\r\n- third\r\n"
     (first, *_) = shown(memory)
     memory.forget(first)
@@ -99,21 +99,21 @@ def test_a_hand_edited_file_is_understood_and_kept(memory: Memory, path: Path) -
 def test_a_hand_edit_between_reading_and_writing_is_not_lost(
     memory: Memory, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory.remember_this("mine")
-    replaced = SharedFile._replaced
+    memory.remember_command("mine")
+    replaced = SharedFile._replace
 
     def slow(self: SharedFile, before: bytes, after: bytes) -> bool:
         if b"theirs" not in path.read_bytes():
             path.write_bytes(path.read_bytes() + b"- theirs\n")
         return replaced(self, before, after)
 
-    monkeypatch.setattr(SharedFile, "_replaced", slow)
-    memory.remember_this("also mine")
+    monkeypatch.setattr(SharedFile, "_replace", slow)
+    memory.remember_command("also mine")
     assert [item.text for item in items_of(path.read_text())] == ["mine", "theirs", "also mine"]
 
 
 def test_a_hand_edit_is_told_at_the_next_step(memory: Memory, path: Path) -> None:
-    memory.remember_this("one")
+    memory.remember_command("one")
     assert "one" in told(memory)
     path.write_text("- quite another thing\n")
     assert "quite another thing" in told(memory)
@@ -135,7 +135,7 @@ def test_a_link_to_the_file_stays_a_link(memory: Memory, path: Path, tmp_path: P
     (tmp_path / "real.md").write_text("- one\n")
     (tmp_path / "real.md").chmod(0o640)
     path.symlink_to(tmp_path / "real.md")
-    memory.remember_this("two")
+    memory.remember_command("two")
     assert path.is_symlink()
     assert (tmp_path / "real.md").read_text() == "- one\n- two\n"
     assert stat.S_IMODE((tmp_path / "real.md").stat().st_mode) == 0o640
@@ -145,10 +145,10 @@ def test_a_memory_that_cannot_be_kept_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     memory = Memory(tmp_path / "file" / "MEMORY.md")
     with pytest.raises(UserError, match="cannot be read or kept"):
-        memory.remember_this("x")
+        memory.remember_command("x")
     assert told(memory) == ""
 
 
 def test_nothing_is_left_beside_the_file(memory: Memory, path: Path) -> None:
-    memory.remember_this("one")
+    memory.remember_command("one")
     assert [file.name for file in path.parent.iterdir()] == ["MEMORY.md"]

@@ -14,8 +14,8 @@ from core.events import Reply, TurnFinished, Warned
 from modules import operations_log
 from modules.cli.follow_log import readable
 from modules.translator import Translator
-from tests.assembly import SETTINGS, House, house
-from tests.scripted import call, run, say
+from tests.assembly import SETTINGS, AssembledTerminal, assembled_terminal
+from tests.scripted_model import call_reply, run_turn, text_reply
 from utils.i18n import phrase
 from utils.text.codec import to_plain
 
@@ -29,17 +29,20 @@ def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tests.assembly, "SETTINGS", type(SETTINGS)(**settings))
 
 
-def lines(here: House) -> list[Line]:
-    return [json.loads(line) for line in here.data.operations.read_text().splitlines()]
+def lines(env: AssembledTerminal) -> list[Line]:
+    return [json.loads(line) for line in env.data.operations.read_text().splitlines()]
 
 
 def test_every_request_call_question_answer_and_change_is_told_in_order(tmp_path: Path) -> None:
-    script = [call("create_file", path="a.txt", content="hi"), call("delete_file", path="a.txt")]
-    with house(tmp_path, *script, say("Gone."), approval_mode="ask") as here:
-        run(here.main, "make and delete", Reply(yes=True))
-        run(here.main, "/undo turn 1")
-        told = lines(here)
-        session = here.main.session
+    script = [
+        call_reply("create_file", path="a.txt", content="hi"),
+        call_reply("delete_file", path="a.txt"),
+    ]
+    with assembled_terminal(tmp_path, *script, text_reply("Gone."), approval_mode="ask") as env:
+        run_turn(env.terminal, "make and delete", Reply(yes=True))
+        run_turn(env.terminal, "/undo turn 1")
+        told = lines(env)
+        session = env.terminal.session
     assert [line["kind"] for line in told] == [
         "turn",
         *("request", "reply", "call", "question", "approval", "answer", "change"),
@@ -63,10 +66,10 @@ def test_every_request_call_question_answer_and_change_is_told_in_order(tmp_path
 def test_remarks_and_what_is_left_to_do_are_told(tmp_path: Path) -> None:
     todos = [{"title": "Look", "status": "pending"}]
     as_text = '{"name": "list_files", "arguments": {}}'
-    script = [call("update_todos", todos=todos), say(as_text), say("Later.")]
-    with house(tmp_path, *script) as here:
-        run(here.main, "go")
-        told = lines(here)
+    script = [call_reply("update_todos", todos=todos), text_reply(as_text), text_reply("Later.")]
+    with assembled_terminal(tmp_path, *script) as env:
+        run_turn(env.terminal, "go")
+        told = lines(env)
         shown = [readable(json.dumps(line).encode(), Translator.of("en")) for line in told]
     (remark,) = [line["what"] for line in told if line["kind"] == "info"]
     assert remark == "The model wrote its call of list_files as text."
@@ -76,24 +79,29 @@ def test_remarks_and_what_is_left_to_do_are_told(tmp_path: Path) -> None:
 
 
 def test_no_reply_is_told_as_none(tmp_path: Path) -> None:
-    with house(tmp_path, call("delete_file", path="a"), say("ok"), approval_mode="ask") as here:
-        (here.root / "a").write_text("x")
-        run(here.main, "delete")
-        approval = next(line for line in lines(here) if line["kind"] == "approval")
+    with assembled_terminal(
+        tmp_path, call_reply("delete_file", path="a"), text_reply("ok"), approval_mode="ask"
+    ) as env:
+        (env.root / "a").write_text("x")
+        run_turn(env.terminal, "delete")
+        approval = next(line for line in lines(env) if line["kind"] == "approval")
     assert (approval["yes"], approval["answered"]) == (False, False)
 
 
 def test_no_secret_gets_into_it_and_only_its_owner_reads_it(tmp_path: Path) -> None:
-    script = [call("read_file", path="b.txt"), call("create_file", path="c", content="hunter2-x9")]
-    with house(tmp_path, *script, say("sk-very-secret-key")) as here:
-        (here.root / ".env").write_text("PASSWORD=hunter2-x9\n")
-        (here.root / "b.txt").write_text("hunter2-x9 ghp_0123456789abcdefghij sk-very-secret-key")
-        run(here.main, "say hunter2-x9")
-        run(here.main, "/secrets off")
-        here.model.replies = [say("sk-very-secret-key")]
-        run(here.main, "my token is sk-very-secret-key")
-        text = here.data.operations.read_text()
-        mode = stat.S_IMODE(here.data.operations.stat().st_mode)
+    script = [
+        call_reply("read_file", path="b.txt"),
+        call_reply("create_file", path="c", content="hunter2-x9"),
+    ]
+    with assembled_terminal(tmp_path, *script, text_reply("sk-very-secret-key")) as env:
+        (env.root / ".env").write_text("PASSWORD=hunter2-x9\n")
+        (env.root / "b.txt").write_text("hunter2-x9 ghp_0123456789abcdefghij sk-very-secret-key")
+        run_turn(env.terminal, "say hunter2-x9")
+        run_turn(env.terminal, "/secrets off")
+        env.model.replies = [text_reply("sk-very-secret-key")]
+        run_turn(env.terminal, "my token is sk-very-secret-key")
+        text = env.data.operations.read_text()
+        mode = stat.S_IMODE(env.data.operations.stat().st_mode)
     assert "hunter2-x9" not in text
     assert "very-secret" not in text
     assert "0123456789abcdefghij" not in text
@@ -101,62 +109,66 @@ def test_no_secret_gets_into_it_and_only_its_owner_reads_it(tmp_path: Path) -> N
 
 
 def test_a_disk_that_takes_nothing_is_told_once_and_stops_nothing(tmp_path: Path) -> None:
-    script = [call("create_file", path="a", content="x"), say("Done."), say("Again.")]
-    with house(tmp_path, *script) as here:
-        here.data.operations.mkdir()
-        events = [*run(here.main, "one"), *run(here.main, "two")]
-        assert (here.root / "a").read_text() == "x"
+    script = [
+        call_reply("create_file", path="a", content="x"),
+        text_reply("Done."),
+        text_reply("Again."),
+    ]
+    with assembled_terminal(tmp_path, *script) as env:
+        env.data.operations.mkdir()
+        events = [*run_turn(env.terminal, "one"), *run_turn(env.terminal, "two")]
+        assert (env.root / "a").read_text() == "x"
         warned = [str(event.what) for event in events if isinstance(event, Warned)]
         assert warned == [
-            f"The operations log {here.data.operations} cannot be written: Is a directory."
+            f"The operations log {env.data.operations} cannot be written: Is a directory."
         ]
         assert [e.why for e in events if isinstance(e, TurnFinished)] == ["done", "done"]
-        here.data.operations.rmdir()
-        here.model.replies = [say("Three.")]
-        run(here.main, "three")
-        assert lines(here)[0]["text"] == "three"
+        env.data.operations.rmdir()
+        env.model.replies = [text_reply("Three.")]
+        run_turn(env.terminal, "three")
+        assert lines(env)[0]["text"] == "three"
 
 
 def test_long_texts_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(operations_log, "LONGEST", 100)
-    with house(tmp_path, say("x" * 1_000)) as here:
-        run(here.main, "go")
-        reply = next(line for line in lines(here) if line["kind"] == "reply")
+    monkeypatch.setattr(operations_log, "MAX_TEXT", 100)
+    with assembled_terminal(tmp_path, text_reply("x" * 1_000)) as env:
+        run_turn(env.terminal, "go")
+        reply = next(line for line in lines(env) if line["kind"] == "reply")
     assert reply["text"] == "x" * 100 + "…"
 
 
 def test_the_status_says_where_it_is_or_that_it_is_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with house(tmp_path) as here:
-        (answer,) = run(here.main, "/status")
-        assert str(here.data.operations) in str(to_plain(answer))
+    with assembled_terminal(tmp_path) as env:
+        (answer,) = run_turn(env.terminal, "/status")
+        assert str(env.data.operations) in str(to_plain(answer))
     monkeypatch.setattr(tests.assembly, "SETTINGS", SETTINGS)
-    with house(tmp_path / "data", say("ok")) as here:
-        (answer,) = run(here.main, "/status")
+    with assembled_terminal(tmp_path / "data", text_reply("ok")) as env:
+        (answer,) = run_turn(env.terminal, "/status")
         assert "off; --log switches it on" in str(to_plain(answer))
-        run(here.main, "hi")
-        assert here.main.observer is None
-        assert not here.data.operations.exists()
+        run_turn(env.terminal, "hi")
+        assert env.terminal.observer is None
+        assert not env.data.operations.exists()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_line_can_be_read_by_a_person(tmp_path: Path, language: Any) -> None:
     words = Translator.of(language)
     script = [
-        call("create_file", path="a.txt", content="\x1b[2Jhi\nthere"),
-        call("rename_file", path="a.txt", new_path="b.txt"),
-        call("delete_file", path="b.txt"),
-        call("nothing"),
-        say("Gone.", thinking="Hm."),
+        call_reply("create_file", path="a.txt", content="\x1b[2Jhi\nthere"),
+        call_reply("rename_file", path="a.txt", new_path="b.txt"),
+        call_reply("delete_file", path="b.txt"),
+        call_reply("nothing"),
+        text_reply("Gone.", thinking="Hm."),
     ]
-    with house(tmp_path, *script, approval_mode="ask", mode="think") as here:
-        run(here.main, "go", Reply(yes=True))
-        run(here.main, "/undo turn 1")
-        raw = here.data.operations.read_bytes().splitlines()
+    with assembled_terminal(tmp_path, *script, approval_mode="ask", mode="think") as env:
+        run_turn(env.terminal, "go", Reply(yes=True))
+        run_turn(env.terminal, "/undo turn 1")
+        raw = env.data.operations.read_bytes().splitlines()
     told = [readable(line, words) for line in raw]
     assert all("\x1b" not in line and "\n" not in line for line in told)
-    unreadable = words.say(phrase("(a line that cannot be read)"))
+    unreadable = words.render(phrase("(a line that cannot be read)"))
     assert unreadable not in told
     text = "\n".join(told)
     for part in ("create_file path=a.txt, content=hi there", "a.txt → b.txt", "← Gone.", "■ done"):
@@ -166,12 +178,12 @@ def test_every_line_can_be_read_by_a_person(tmp_path: Path, language: Any) -> No
 
 
 def test_a_new_session_tells_its_instructions_again(tmp_path: Path) -> None:
-    with house(tmp_path, say("One."), say("Two.")) as here:
-        run(here.main, "one")
-        first = here.main.session
-        run(here.main, "/new")
-        run(here.main, "two")
-        turns = [line for line in lines(here) if line["kind"] == "turn"]
-        assert [line["session"] for line in turns] == [first, here.main.session]
-        requests = [line for line in lines(here) if line["kind"] == "request"]
+    with assembled_terminal(tmp_path, text_reply("One."), text_reply("Two.")) as env:
+        run_turn(env.terminal, "one")
+        first = env.terminal.session
+        run_turn(env.terminal, "/new")
+        run_turn(env.terminal, "two")
+        turns = [line for line in lines(env) if line["kind"] == "turn"]
+        assert [line["session"] for line in turns] == [first, env.terminal.session]
+        requests = [line for line in lines(env) if line["kind"] == "request"]
         assert all(line["told"][0] == "You are a test." for line in requests)

@@ -48,7 +48,7 @@ def test_a_search_is_asked_with_the_key_and_answered_with_links(
     web: WebSearch, service: TavilyDouble
 ) -> None:
     outcome = web.web_search("deepseek api", max_results=3, topic="news", time_range="week")
-    ((path, headers, body),) = service.asked
+    ((path, headers, body),) = service.requests
     assert path == "/search"
     assert headers["Authorization"] == f"Bearer {KEY}"
     assert "X-Tavily-Access-Mode" not in headers
@@ -65,7 +65,7 @@ def test_a_search_is_asked_with_the_key_and_answered_with_links(
 
 def test_a_page_is_read_as_data(web: WebSearch, service: TavilyDouble) -> None:
     outcome = web.read_page(" https://example.org/a ")
-    ((path, _, body),) = service.asked
+    ((path, _, body),) = service.requests
     assert (path, body["urls"], body["format"]) == ("/extract", "https://example.org/a", "markdown")
     assert isinstance(outcome.card, LinksCard)
     head, begin, *page, end = outcome.text.splitlines()
@@ -186,7 +186,7 @@ def test_stop_ends_a_search_at_once(web: WebSearch, service: TavilyDouble, stop:
 def test_only_web_addresses_are_read(web: WebSearch, service: TavilyDouble, url: str) -> None:
     with pytest.raises(ToolError, match="is no web address"):
         web.read_page(url)
-    assert service.asked == []
+    assert service.requests == []
 
 
 def test_a_search_without_sense_is_not_sent(web: WebSearch, service: TavilyDouble) -> None:
@@ -194,7 +194,7 @@ def test_a_search_without_sense_is_not_sent(web: WebSearch, service: TavilyDoubl
         web.web_search("  ")
     with pytest.raises(ToolError, match="from 1 to 20"):
         web.web_search("x", max_results=21)
-    assert service.asked == []
+    assert service.requests == []
 
 
 def test_nothing_found_is_said(web: WebSearch, service: TavilyDouble) -> None:
@@ -210,7 +210,7 @@ def test_a_netrc_does_not_replace_the_key(
     netrc.chmod(0o600)
     monkeypatch.setenv("NETRC", str(netrc))
     web.web_search("x")
-    assert service.asked[0][1]["Authorization"] == f"Bearer {KEY}"
+    assert service.requests[0][1]["Authorization"] == f"Bearer {KEY}"
 
 
 def test_without_a_key_there_is_no_tool_but_a_way_to_have_it(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def searched(
     request: pytest.FixtureRequest, store: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> Sessions:
     if request.param == "no index":
-        monkeypatch.setattr(module, "INDEX", module.INDEX.replace("trigram", "nosuch"))
+        monkeypatch.setattr(module, "INDEX_SQL", module.INDEX_SQL.replace("trigram", "nosuch"))
     return store
 
 
@@ -319,7 +319,7 @@ def test_a_rescue_that_was_killed_is_done_again(
     sessions = [said(store, f"{n} " + "x" * 3000) for n in range(5)]
     store.close()
     broken_inside(path)
-    put_back, count = recovery._put_back, iter(range(9))
+    put_back, count = recovery._restore_session, iter(range(9))
 
     def killed(*arguments: Any) -> int:
         if next(count) == 3:
@@ -327,7 +327,7 @@ def test_a_rescue_that_was_killed_is_done_again(
         return put_back(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(recovery, "_put_back", killed)
+        patch.setattr(recovery, "_restore_session", killed)
         with pytest.raises(KeyboardInterrupt):
             store.load(sessions[0])
     store.close()
@@ -404,7 +404,7 @@ def test_a_damaged_note_of_what_is_indexed_stops_no_search(
 
 def test_a_whole_database_is_never_put_aside(path: Path, store: Sessions) -> None:
     session = said(store, "one")
-    assert store._rescue() is False
+    assert store._recover() is False
     assert store.load(session) == [(1, User("one"))]
     assert [p.name for p in path.parent.iterdir() if "broken" in p.name] == []
 

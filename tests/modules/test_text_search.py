@@ -206,14 +206,14 @@ def test_waiting_is_no_searching(project: Project, root: Path) -> None:
     """A worker that is stopped for longer than its time is not out of it: only work counts."""
     (root / "evil").write_text("needle\n")
     search = TextSearch(project, seconds=0.5)
-    ask = search._ask
+    ask = search._run_program
 
-    def slow(command: Sequence[str], folder: Path, given: bytes = b"") -> ChildResult:
+    def slow(command: Sequence[str], folder: Path, stdin: bytes = b"") -> ChildResult:
         waiting = f"sleep 0.8; exec {shlex.join(command)}"
-        return ask(["/bin/sh", "-c", waiting], folder, given)
+        return ask(["/bin/sh", "-c", waiting], folder, stdin)
 
     search._rg = None
-    search._ask = slow  # type: ignore[method-assign]
+    search._run_program = slow  # type: ignore[method-assign]
     assert search.search_text("needle").text.endswith("1│needle")
 
 

@@ -51,19 +51,19 @@ def test_what_is_taken_back_is_said_in_plain_words() -> None:
     todos.update_todos([{"title": "a", "status": "pending"}])
     first = todos.state()["todos"]
     todos.update_todos([])
-    assert [str(said) for said in todos.take_back(first, [])] == ["the todos (1, as before)"]
-    assert [str(said) for said in todos.take_back([], first)] == ["the todos (none, as before)"]
+    assert [str(said) for said in todos.undo_change(first, [])] == ["the todos (1, as before)"]
+    assert [str(said) for said in todos.undo_change([], first)] == ["the todos (none, as before)"]
 
 
 def test_done_is_a_status_and_what_is_left_is_named_at_the_end() -> None:
     todos = Todos()
-    assert todos.still_open() is None
+    assert todos.unfinished_work() is None
     titles = ["a", "b", "c", "d", "e"]
     todos.update_todos([{"title": "z", "status": "done"}])
-    assert todos.still_open() is None
+    assert todos.unfinished_work() is None
     pending: list[TodoItem] = [{"title": title, "status": "pending"} for title in titles]
     todos.update_todos([{"title": "z", "status": "done"}, *pending])
-    left = todos.still_open()
+    left = todos.unfinished_work()
     assert left is not None
     assert str(left) == "Still to do: a; b; c; and 2 more"
-    assert Translator.of("zh").say(left) == "尚未完成：a；b；c；另有 2 项"
+    assert Translator.of("zh").render(left) == "尚未完成：a；b；c；另有 2 项"

@@ -1,4 +1,4 @@
-"""Notes the requests of a program that a test starts, for DeepSeek's validator to judge.
+"""Records the requests of a program that a test starts, for DeepSeek's validator.
 
 Python imports this first in every process that has this folder on its PYTHONPATH. One line each
 goes to a file of the process in the folder that NOTED_REQUESTS names.
@@ -31,30 +31,30 @@ class Finder:
 
         def run_and_note(module: ModuleType) -> None:
             run(module)
-            note_all(module.RequestWriter)
+            record_all(module.RequestWriter)
 
         spec.loader.exec_module = run_and_note  # type: ignore[method-assign]
         return spec
 
 
-def note_all(writer: Any) -> None:
+def record_all(writer: Any) -> None:
     """Note every body that *writer* writes from now on, but for what another server has taught."""
     write = writer.write
 
-    def noted(self: Any, *args: Any, **kwargs: Any) -> bytes:
+    def recording_write(self: Any, *args: Any, **kwargs: Any) -> bytes:
         body: bytes = write(self, *args, **kwargs)
         if not self.profile.changes:
-            note(body + b"\n")
+            record_line(body + b"\n")
         return body
 
-    writer.write = noted
+    writer.write = recording_write
 
 
-def note(line: bytes) -> None:
+def record_line(line: bytes) -> None:
     """Append *line* to the file of this process; where a test leaves no room, it stays cut."""
-    place = os.path.join(os.environ["NOTED_REQUESTS"], str(os.getpid()))  # noqa: PTH118 - no import
+    file_path = os.path.join(os.environ["NOTED_REQUESTS"], str(os.getpid()))  # noqa: PTH118 - no import
     with suppress(OSError):
-        file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        file = os.open(file_path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             os.write(file, line)
         finally:

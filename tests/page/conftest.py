@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.page.stage import PATIENCE, Stage, stage
+from tests.page.served_page import TIMEOUT_SECONDS, ServedPage, serve_page
 
-expect.set_options(timeout=PATIENCE * 1000)
+expect.set_options(timeout=TIMEOUT_SECONDS * 1000)
 CHROMIUM = Path("/usr/bin/chromium")
 
 
@@ -24,15 +24,15 @@ def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         options = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=options, timeout=PATIENCE * 1000
+            executable_path=str(CHROMIUM), args=options, timeout=TIMEOUT_SECONDS * 1000
         )
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def house(tmp_path: Path, chromium: Browser) -> Iterator[Stage]:
-    with stage(tmp_path, chromium) as served:
+def served_page(tmp_path: Path, chromium: Browser) -> Iterator[ServedPage]:
+    with serve_page(tmp_path, chromium) as served:
         yield served
         for context in chromium.contexts:
             context.close()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.page.held import intercept
-from tests.page.stage import Gate, Stage, replies, send
+from tests.page.request_holding import intercept
+from tests.page.served_page import Gate, ServedPage, replies, send
 from tests.page.test_views import faults
-from tests.scripted import call, say
+from tests.scripted_model import call_reply, text_reply
 
 OLD = "".join(f"line {number}\n" for number in range(1, 41))
 NEW = OLD.replace("line 3\n", "line three\n").replace("line 38\n", "38\n")
@@ -16,22 +16,26 @@ RUN = "mkdir docs && mv old.md docs/new.md && chmod +x tool.sh && printf '\\0\\2
 
 
 @pytest.fixture
-def stage(house: Stage) -> Stage:
+def stage(served_page: ServedPage) -> ServedPage:
     """A project that the next two messages will change."""
-    (house.project / "f.py").write_text(OLD)
+    (served_page.project / "f.py").write_text(OLD)
     for name in ("old.md", "tool.sh", "gone"):
-        (house.project / name).write_text(f"# {name}\n")
-    (house.project / "bin").write_bytes(b"\0\1")
-    house.model.replies = [
-        call("modify_file", id="a", path="f.py", operation="replace", old="e 3\n", new="e three\n"),
-        call("create_file", id="b", path="new.py", content="print('hi')\n"),
-        say("one"),
-        call("modify_file", id="c", path="f.py", operation="replace", old="line 38\n", new="38\n"),
-        call("run_command", id="d", command=RUN),
-        say("two"),
-        say("three"),
+        (served_page.project / name).write_text(f"# {name}\n")
+    (served_page.project / "bin").write_bytes(b"\0\1")
+    served_page.model.replies = [
+        call_reply(
+            "modify_file", id="a", path="f.py", operation="replace", old="e 3\n", new="e three\n"
+        ),
+        call_reply("create_file", id="b", path="new.py", content="print('hi')\n"),
+        text_reply("one"),
+        call_reply(
+            "modify_file", id="c", path="f.py", operation="replace", old="line 38\n", new="38\n"
+        ),
+        call_reply("run_command", id="d", command=RUN),
+        text_reply("two"),
+        text_reply("three"),
     ]
-    return house
+    return served_page
 
 
 def play(page: Page, times: int = 2) -> None:
@@ -49,11 +53,11 @@ def hunks(page: Page, name: str) -> Locator:
     return page.get_by_role("region", name=name, exact=True).locator(".hunk")
 
 
-def text(stage: Stage) -> str:
+def text(stage: ServedPage) -> str:
     return (stage.project / "f.py").read_text()
 
 
-def test_what_others_changed_stands_apart(stage: Stage) -> None:
+def test_what_others_changed_stands_apart(stage: ServedPage) -> None:
     page = stage.open()
     play(page, 1)
     expect(page.locator(".changes-head .total")).to_have_text("2 files changed")
@@ -71,7 +75,7 @@ def test_what_others_changed_stands_apart(stage: Stage) -> None:
     expect(others).to_be_hidden()
 
 
-def test_a_hunk_is_undone_and_another_accepted_by_keyboard(stage: Stage) -> None:
+def test_a_hunk_is_undone_and_another_accepted_by_keyboard(stage: ServedPage) -> None:
     page = stage.open()
     play(page)
     expect(hunks(page, "f.py")).to_have_count(2)
@@ -93,7 +97,7 @@ def test_a_hunk_is_undone_and_another_accepted_by_keyboard(stage: Stage) -> None
     assert text(stage) == NEW
 
 
-def test_files_that_are_no_text_are_undone_and_accepted_whole(stage: Stage) -> None:
+def test_files_that_are_no_text_are_undone_and_accepted_whole(stage: ServedPage) -> None:
     page = stage.open()
     play(page)
     files = page.locator(".file-changes .name")
@@ -116,7 +120,9 @@ def test_files_that_are_no_text_are_undone_and_accepted_whole(stage: Stage) -> N
 
 
 @pytest.mark.parametrize(("deed", "left"), [("undo", OLD), ("accept", NEW)])
-def test_quick_clicks_hit_the_hunks_they_were_meant_for(stage: Stage, deed: str, left: str) -> None:
+def test_quick_clicks_hit_the_hunks_they_were_meant_for(
+    stage: ServedPage, deed: str, left: str
+) -> None:
     page = stage.open()
     play(page)
     buttons = hunks(page, "f.py").locator(f"[data-act={deed}]")
@@ -127,7 +133,7 @@ def test_quick_clicks_hit_the_hunks_they_were_meant_for(stage: Stage, deed: str,
     expect(page.locator(".notice")).to_have_count(0)
 
 
-def test_a_conflict_is_said_and_both_are_kept(stage: Stage) -> None:
+def test_a_conflict_is_said_and_both_are_kept(stage: ServedPage) -> None:
     page = stage.open()
     play(page, 1)
     (stage.project / "f.py").write_text(OLD.replace("line 3\n", "mine\n"))
@@ -138,7 +144,7 @@ def test_a_conflict_is_said_and_both_are_kept(stage: Stage) -> None:
     assert (stage.project / "f.py.undo-conflict").read_text() == OLD
 
 
-def test_changes_since_a_turn(stage: Stage) -> None:
+def test_changes_since_a_turn(stage: ServedPage) -> None:
     page = stage.open()
     play(page)
     page.get_by_role("combobox", name="Show changes").select_option("since turn 2")
@@ -146,7 +152,7 @@ def test_changes_since_a_turn(stage: Stage) -> None:
     expect(page.locator(".file-changes .name", has_text="new.py")).to_have_count(0)
 
 
-def test_what_is_shown_is_undone_and_not_what_was_chosen_meanwhile(stage: Stage) -> None:
+def test_what_is_shown_is_undone_and_not_what_was_chosen_meanwhile(stage: ServedPage) -> None:
     page = stage.open()
     play(page)
     expect(hunks(page, "f.py")).to_have_count(2)
@@ -163,7 +169,7 @@ def test_what_is_shown_is_undone_and_not_what_was_chosen_meanwhile(stage: Stage)
     expect(hunks(page, "f.py")).to_have_count(1)  # against how turn 2 found it
 
 
-def test_a_call_is_undone_and_redone_in_every_tab(stage: Stage) -> None:
+def test_a_call_is_undone_and_redone_in_every_tab(stage: ServedPage) -> None:
     page, other = stage.open(), stage.open()
     play(page)
     act(page, "Undo: Change f.py").first.click()
@@ -180,7 +186,7 @@ def test_a_call_is_undone_and_redone_in_every_tab(stage: Stage) -> None:
     assert text(stage) == NEW
 
 
-def test_a_turn_is_undone_and_redone(stage: Stage) -> None:
+def test_a_turn_is_undone_and_redone(stage: ServedPage) -> None:
     page = stage.open()
     play(page)
     act(page, "Undo: turn 1").click()
@@ -195,15 +201,15 @@ def test_a_turn_is_undone_and_redone(stage: Stage) -> None:
     expect(act(page, "Undo: turn 3")).to_have_count(0)
 
 
-def test_the_plan_is_shown_at_once_and_goes_back_with_its_turn(house: Stage) -> None:
+def test_the_plan_is_shown_at_once_and_goes_back_with_its_turn(served_page: ServedPage) -> None:
     gate = Gate()
     todos = [{"title": "Write it", "status": "pending"}]
-    house.model.replies = [
-        call("update_todos", id="t", todos=todos),
-        [gate, *call("create_file", id="f", path="new.py", content="1\n")],
-        say("one"),
+    served_page.model.replies = [
+        call_reply("update_todos", id="t", todos=todos),
+        [gate, *call_reply("create_file", id="f", path="new.py", content="1\n")],
+        text_reply("one"),
     ]
-    page = house.open()
+    page = served_page.open()
     plan = page.get_by_role("region", name="Plan", exact=True)
     send(page, "go")
     expect(plan.get_by_text("Write it")).to_be_visible()
@@ -217,7 +223,7 @@ def test_the_plan_is_shown_at_once_and_goes_back_with_its_turn(house: Stage) -> 
     expect(plan.get_by_text("Write it")).to_be_visible()
 
 
-def test_two_columns_where_there_is_room(stage: Stage) -> None:
+def test_two_columns_where_there_is_room(stage: ServedPage) -> None:
     page = stage.open()
     play(page)
     act(page, "Side by side").click()
@@ -229,11 +235,11 @@ def test_two_columns_where_there_is_room(stage: Stage) -> None:
     expect(hunks(page, "f.py").first.locator("tr", has_text="three").locator("td")).to_have_count(3)
 
 
-def many_changed(house: Stage) -> tuple[Page, Locator]:
+def many_changed(served_page: ServedPage) -> tuple[Page, Locator]:
     """Have the agent change more files than are sent with their hunks; the last one is folded."""
     command = "for i in $(seq 100 170); do echo text $i > f$i; done"
-    house.model.replies = [call("run_command", command=command), say("done")]
-    page = house.open()
+    served_page.model.replies = [call_reply("run_command", command=command), text_reply("done")]
+    page = served_page.open()
     play(page, 1)
     expect(page.locator(".changes .total")).to_have_text("71 files changed")
     last = page.get_by_role("region", name="f170", exact=True)
@@ -241,29 +247,29 @@ def many_changed(house: Stage) -> tuple[Page, Locator]:
     return page, last
 
 
-def test_many_changed_files_are_shown_when_unfolded(house: Stage) -> None:
-    _page, last = many_changed(house)
+def test_many_changed_files_are_shown_when_unfolded(served_page: ServedPage) -> None:
+    _page, last = many_changed(served_page)
     last.locator("summary").click()
     expect(last.locator(".diff")).to_contain_text("text 170")
 
 
 @pytest.mark.parametrize("name", ["another", "f170"])
 def test_a_file_is_shown_though_others_change_while_it_is_asked_for(
-    house: Stage, name: str
+    served_page: ServedPage, name: str
 ) -> None:
-    page, last = many_changed(house)
+    page, last = many_changed(served_page)
     held: list[Route] = []
     intercept(page, "**/changes/file?**", lambda route: held.append(route), times=1)
     with page.expect_request("**/changes/file?**"):
         last.locator("summary").click()
     with page.expect_response("**/changes?turn=0"):
-        (house.project / name).write_text("mine\n")
+        (served_page.project / name).write_text("mine\n")
     held[0].continue_()
     expect(last.locator(".diff")).to_contain_text("mine" if name == "f170" else "text 170")
 
 
-def test_a_file_that_cannot_be_shown_is_folded_again(house: Stage) -> None:
-    page, last = many_changed(house)
+def test_a_file_that_cannot_be_shown_is_folded_again(served_page: ServedPage) -> None:
+    page, last = many_changed(served_page)
     intercept(page, "**/changes/file?**", lambda route: route.abort(), times=1)
     last.locator("summary").click()
     page.locator(".notice").get_by_role("button", name="Close").click()  # it lies over the list
@@ -279,7 +285,9 @@ def test_a_file_that_cannot_be_shown_is_folded_again(house: Stage) -> None:
         *((390, "light", "en"), (390, "dark", "zh")),
     ],
 )
-def test_the_changes_have_no_faults(stage: Stage, width: int, scheme: str, language: str) -> None:
+def test_the_changes_have_no_faults(
+    stage: ServedPage, width: int, scheme: str, language: str
+) -> None:
     page = stage.open(
         language=language, width=width, color_scheme=scheme, reduced_motion="reduce", height=844
     )

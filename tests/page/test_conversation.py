@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.page import stage as stages
-from tests.page.held import Held
-from tests.page.stage import Gate, Stage, message, replies, send
-from tests.scripted import USED, call, say
+from tests.page import served_page as stages
+from tests.page.request_holding import HeldRequests
+from tests.page.served_page import Gate, ServedPage, message, replies, send
+from tests.scripted_model import USED, call_reply, text_reply
 from tests.tavily_double import TavilyDouble
 from utils.i18n import phrase
 from utils.llm.completion import Completion, Delta, ModelError
@@ -48,19 +48,21 @@ AT_REST = """async (log) => {
 }"""
 
 
-def test_a_reply_is_markdown_with_coloured_code(house: Stage) -> None:
-    house.model.replies = [say("# Hello\n\n- one\n\n```python\nimport os\n```\n")]
-    page = house.open()
+def test_a_reply_is_markdown_with_coloured_code(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("# Hello\n\n- one\n\n```python\nimport os\n```\n")]
+    page = served_page.open()
     send(page, "hi")
     expect(page.get_by_role("log", name="Conversation")).to_contain_text("hi")
     expect(replies(page).get_by_role("heading", name="Hello", level=2)).to_be_visible()
     expect(replies(page).locator("code .hljs-keyword")).to_have_text("import")
 
 
-def test_headings_skip_no_level_whatever_the_reply_does(house: Stage) -> None:
-    house.model.replies = [say("### one\n\ntext\n\n##### two\n\n## three\n\n#### four\n\n# five\n")]
-    (house.project / "a.md").write_text("#### in a file\n")
-    page = house.open()
+def test_headings_skip_no_level_whatever_the_reply_does(served_page: ServedPage) -> None:
+    served_page.model.replies = [
+        text_reply("### one\n\ntext\n\n##### two\n\n## three\n\n#### four\n\n# five\n")
+    ]
+    (served_page.project / "a.md").write_text("#### in a file\n")
+    page = served_page.open()
     send(page, "hi")
     expect(replies(page).get_by_role("heading")).to_have_text(
         ["one", "two", "three", "four", "five"]
@@ -72,13 +74,13 @@ def test_headings_skip_no_level_whatever_the_reply_does(house: Stage) -> None:
     expect(page.locator(".preview").get_by_role("heading", level=2)).to_have_text("in a file")
 
 
-def test_nothing_of_a_reply_moves_while_it_is_written(house: Stage) -> None:
+def test_nothing_of_a_reply_moves_while_it_is_written(served_page: ServedPage) -> None:
     part = "## Title\n\nWords and words.\n\n```python\nx = 1\ny = 2\n```\n\n- one\n- two\n\n"
     text = part * 12
     pieces = [text[at : at + 20] for at in range(0, len(text), 20)]
     paced = [each for piece in pieces for each in (Delta(piece), lambda stop: stop.wait(0.04))]
-    house.model.replies = [[*paced, Completion(text, "", (), USED)]]
-    page = house.open()
+    served_page.model.replies = [[*paced, Completion(text, "", (), USED)]]
+    page = served_page.open()
     page.evaluate(NOTE_SHIFTS)
     send(page, "hi")
     expect(page.locator(".end")).to_have_count(1)
@@ -86,11 +88,11 @@ def test_nothing_of_a_reply_moves_while_it_is_written(house: Stage) -> None:
     assert page.evaluate("window.moved") == []
 
 
-def test_markup_in_a_reply_is_shown_as_the_text_it_is(house: Stage) -> None:
+def test_markup_in_a_reply_is_shown_as_the_text_it_is(served_page: ServedPage) -> None:
     said = "$E$ and <script>alert(1) && c</script> and ~~gone~~ vector<int> a<sub>1</sub>"
-    house.model.replies = [say(said + "\n\n<div id='x'>\n  *one*\n</div>\n\nafter")]
-    (house.project / "a.md").write_text("<p align='center'>from the file</p>\n")
-    page = house.open()
+    served_page.model.replies = [text_reply(said + "\n\n<div id='x'>\n  *one*\n</div>\n\nafter")]
+    (served_page.project / "a.md").write_text("<p align='center'>from the file</p>\n")
+    page = served_page.open()
     send(page, "hi")
     expect(replies(page).locator("p").first).to_have_text(
         "$E$ and <script>alert(1) && c</script> and gone vector<int> a1"
@@ -102,10 +104,12 @@ def test_markup_in_a_reply_is_shown_as_the_text_it_is(house: Stage) -> None:
     expect(page.locator(".preview")).to_have_text("from the file")
 
 
-def test_a_table_breaks_no_word_while_there_is_room(house: Stage) -> None:
+def test_a_table_breaks_no_word_while_there_is_room(served_page: ServedPage) -> None:
     rows = "| `notes.txt` | 12 | a sentence that is quite long and may break where it likes to |\n"
-    house.model.replies = [say("| name | lines | what stands in it |\n|---|---|---|\n" + rows * 3)]
-    page = house.open()
+    served_page.model.replies = [
+        text_reply("| name | lines | what stands in it |\n|---|---|---|\n" + rows * 3)
+    ]
+    page = served_page.open()
     send(page, "hi")
     head = replies(page).locator("th")
     expect(head).to_have_count(3)
@@ -122,9 +126,9 @@ def test_a_table_breaks_no_word_while_there_is_room(house: Stage) -> None:
     assert len(set(ends)) == 1
 
 
-def test_hostile_markup_runs_nothing_and_covers_nothing(house: Stage) -> None:
-    house.model.replies = [say(HOSTILE)]
-    page = house.open()
+def test_hostile_markup_runs_nothing_and_covers_nothing(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply(HOSTILE)]
+    page = served_page.open()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     send(page, "be evil")
@@ -136,10 +140,12 @@ def test_hostile_markup_runs_nothing_and_covers_nothing(house: Stage) -> None:
     assert [url for url in asked if "evil.test" in url] == []
 
 
-def test_a_reload_in_mid_answer_shows_it_all_and_stop_still_works(house: Stage) -> None:
+def test_a_reload_in_mid_answer_shows_it_all_and_stop_still_works(served_page: ServedPage) -> None:
     gate = Gate()
-    house.model.replies = [[Delta("first half"), gate, Completion("first half", "", (), USED)]]
-    page = house.open()
+    served_page.model.replies = [
+        [Delta("first half"), gate, Completion("first half", "", (), USED)]
+    ]
+    page = served_page.open()
     send(page, "talk")
     expect(replies(page)).to_contain_text("first half")
     page.reload()
@@ -150,12 +156,12 @@ def test_a_reload_in_mid_answer_shows_it_all_and_stop_still_works(house: Stage) 
     expect(page.get_by_role("button", name="Stop", exact=True)).to_be_hidden()
 
 
-def test_a_lost_line_comes_back_without_a_gap(house: Stage) -> None:
+def test_a_lost_line_comes_back_without_a_gap(served_page: ServedPage) -> None:
     gate = Gate()
     deltas = [Delta(f"{number} ") for number in range(50)]
     text = "".join(delta.text for delta in deltas)
-    house.model.replies = [[*deltas[:20], gate, *deltas[20:], Completion(text, "", (), USED)]]
-    page = house.open()
+    served_page.model.replies = [[*deltas[:20], gate, *deltas[20:], Completion(text, "", (), USED)]]
+    page = served_page.open()
     send(page, "count")
     expect(replies(page)).to_contain_text("19")
     page.context.set_offline(True)
@@ -166,15 +172,15 @@ def test_a_lost_line_comes_back_without_a_gap(house: Stage) -> None:
     assert replies(page).inner_text().split() == text.split()
 
 
-def test_what_failed_can_be_tried_again_and_a_stop_is_said_once(house: Stage) -> None:
+def test_what_failed_can_be_tried_again_and_a_stop_is_said_once(served_page: ServedPage) -> None:
     gate = Gate()
     empty = ModelError("balance", phrase("The balance is used up."))
-    house.model.replies = [
+    served_page.model.replies = [
         [empty],
         [Delta("half"), gate, Completion("half", "", (), USED)],
-        say("Done."),
+        text_reply("Done."),
     ]
-    page = house.open()
+    page = served_page.open()
     send(page, "do it")
     end = page.locator(".end.error")
     expect(end).to_contain_text("The balance is used up.")
@@ -186,9 +192,9 @@ def test_what_failed_can_be_tried_again_and_a_stop_is_said_once(house: Stage) ->
     expect(replies(page).last).to_have_text("Done.")
 
 
-def test_an_undone_turn_is_gone_from_the_picture(house: Stage) -> None:
-    house.model.replies = [say("first"), say("second")]
-    page = house.open()
+def test_an_undone_turn_is_gone_from_the_picture(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("first"), text_reply("second")]
+    page = served_page.open()
     send(page, "one")
     expect(replies(page).last).to_have_text("first")
     send(page, "two")
@@ -198,9 +204,12 @@ def test_an_undone_turn_is_gone_from_the_picture(house: Stage) -> None:
     expect(replies(page)).to_have_text(["first"])
 
 
-def test_two_tabs_see_the_same_and_the_first_answer_wins(house: Stage) -> None:
-    house.model.replies = [call("run_command", command="echo hello"), say("Done.")]
-    page = house.open()
+def test_two_tabs_see_the_same_and_the_first_answer_wins(served_page: ServedPage) -> None:
+    served_page.model.replies = [
+        call_reply("run_command", command="echo hello"),
+        text_reply("Done."),
+    ]
+    page = served_page.open()
     page.get_by_label("Approval mode").select_option("ask")
     send(page, "run it")
     expect(page.get_by_role("group", name="Approval")).to_be_visible()
@@ -214,9 +223,14 @@ def test_two_tabs_see_the_same_and_the_first_answer_wins(house: Stage) -> None:
     expect(replies(page).last).to_have_text("Done.")
 
 
-def test_a_question_is_answered_by_one_key_and_a_reason_reaches_the_model(house: Stage) -> None:
-    house.model.replies = [call("run_command", command="echo hello"), say("Fine.")]
-    page = house.open()
+def test_a_question_is_answered_by_one_key_and_a_reason_reaches_the_model(
+    served_page: ServedPage,
+) -> None:
+    served_page.model.replies = [
+        call_reply("run_command", command="echo hello"),
+        text_reply("Fine."),
+    ]
+    page = served_page.open()
     page.get_by_label("Approval mode").select_option("ask")
     send(page, "run it")
     question = page.get_by_role("group", name="Approval")
@@ -225,12 +239,17 @@ def test_a_question_is_answered_by_one_key_and_a_reason_reaches_the_model(house:
     question.get_by_label("Reason for a no").fill("use printf")
     question.get_by_label("Reason for a no").press("Enter")
     expect(replies(page).last).to_have_text("Fine.")
-    assert "use printf" in str(house.model.requests[-1])
+    assert "use printf" in str(served_page.model.requests[-1])
 
 
-def test_keys_answer_only_after_the_question_stood_there_for_a_moment(house: Stage) -> None:
-    house.model.replies = [call("run_command", command="echo hello"), say("Fine.")]
-    page = house.open()
+def test_keys_answer_only_after_the_question_stood_there_for_a_moment(
+    served_page: ServedPage,
+) -> None:
+    served_page.model.replies = [
+        call_reply("run_command", command="echo hello"),
+        text_reply("Fine."),
+    ]
+    page = served_page.open()
     page.get_by_label("Approval mode").select_option("ask")
     page.evaluate(NOTE_BUTTONS)
     send(page, "run it")
@@ -241,13 +260,13 @@ def test_keys_answer_only_after_the_question_stood_there_for_a_moment(house: Sta
     expect(page.locator(".call[data-state=refused]")).to_be_visible()
 
 
-def test_what_is_sent_meanwhile_is_queued_and_can_be_taken_back(house: Stage) -> None:
+def test_what_is_sent_meanwhile_is_queued_and_can_be_taken_back(served_page: ServedPage) -> None:
     gate = Gate()
-    house.model.replies = [
+    served_page.model.replies = [
         [Delta("working"), gate, Completion("working", "", (), USED)],
-        say("second"),
+        text_reply("second"),
     ]
-    page = house.open()
+    page = served_page.open()
     send(page, "one")
     expect(replies(page)).to_contain_text("working")
     send(page, "two")
@@ -263,9 +282,9 @@ def test_what_is_sent_meanwhile_is_queued_and_can_be_taken_back(house: Stage) ->
     expect(page.locator(".person .said")).to_have_text(["one", "two"])
 
 
-def test_the_draft_survives_a_reload_and_shift_enter_is_a_new_line(house: Stage) -> None:
-    house.model.replies = [say("hello")]
-    page = house.open()
+def test_the_draft_survives_a_reload_and_shift_enter_is_a_new_line(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("hello")]
+    page = served_page.open()
     send(page, "begin")
     expect(replies(page)).to_have_text("hello")
     message(page).fill("half a")
@@ -275,8 +294,8 @@ def test_the_draft_survives_a_reload_and_shift_enter_is_a_new_line(house: Stage)
     expect(message(page)).to_have_value("half a\nthought")
 
 
-def test_enter_while_a_word_is_composed_sends_nothing(house: Stage) -> None:
-    page = house.open()
+def test_enter_while_a_word_is_composed_sends_nothing(served_page: ServedPage) -> None:
+    page = served_page.open()
     message(page).fill("ni")
     message(page).evaluate(
         "area => area.dispatchEvent(new KeyboardEvent('keydown',"
@@ -286,24 +305,26 @@ def test_enter_while_a_word_is_composed_sends_nothing(house: Stage) -> None:
     expect(page.locator(".person")).to_have_count(0)
 
 
-def test_a_message_that_comes_before_the_first_session_is_sent_in_it(house: Stage) -> None:
-    house.model.replies = [say("answered")]
-    page = house.context().new_page()
-    page.goto(house.server.url + house.server.access.new_link())
-    held = Held(page, "**/api/status")
-    page.goto(f"{house.server.url}/?lang=en")
+def test_a_message_that_comes_before_the_first_session_is_sent_in_it(
+    served_page: ServedPage,
+) -> None:
+    served_page.model.replies = [text_reply("answered")]
+    page = served_page.context().new_page()
+    page.goto(served_page.server.url + served_page.server.authenticator.new_link())
+    held = HeldRequests(page, "**/api/status")
+    page.goto(f"{served_page.server.url}/?lang=en")
     expect(message(page)).to_be_focused()
     send(page, "early")
     expect(message(page)).to_have_value("")
     held.wait()
-    held.let_go()
+    held.release()
     expect(replies(page)).to_have_text("answered")
     expect(page.locator(".person .said")).to_have_text("early")
 
 
-def test_an_earlier_message_can_be_sent_anew_in_a_fork(house: Stage) -> None:
-    house.model.replies = [say("first"), say("second")]
-    page = house.open()
+def test_an_earlier_message_can_be_sent_anew_in_a_fork(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("first"), text_reply("second")]
+    page = served_page.open()
     send(page, "wrong")
     expect(replies(page)).to_have_text("first")
     before = page.url
@@ -314,17 +335,17 @@ def test_an_earlier_message_can_be_sent_anew_in_a_fork(house: Stage) -> None:
     expect(replies(page)).to_have_text("second")
     expect(page.locator(".person .said")).to_have_text("right")
     assert page.url != before
-    assert "wrong" not in str(house.model.requests[-1])
+    assert "wrong" not in str(served_page.model.requests[-1])
     page.go_back()
     expect(page).to_have_url(before)
     expect(page.locator(".person .said")).to_have_text("wrong")
     expect(replies(page)).to_have_text("first")
 
 
-def test_commands_and_files_complete_at_the_composer(house: Stage) -> None:
-    (house.project / "deep").mkdir()
-    (house.project / "deep" / "apples.py").write_text("x = 1\n")
-    page = house.open()
+def test_commands_and_files_complete_at_the_composer(served_page: ServedPage) -> None:
+    (served_page.project / "deep").mkdir()
+    (served_page.project / "deep" / "apples.py").write_text("x = 1\n")
+    page = served_page.open()
     message(page).press_sequentially("/sta")
     expect(page.get_by_role("option", name="/status")).to_be_visible()
     message(page).press("Tab")
@@ -336,15 +357,15 @@ def test_commands_and_files_complete_at_the_composer(house: Stage) -> None:
     expect(message(page)).to_have_value("see @deep/apples.py ")
 
 
-def test_the_reader_is_left_alone_above_the_end(house: Stage) -> None:
+def test_the_reader_is_left_alone_above_the_end(served_page: ServedPage) -> None:
     gate = Gate()
     text = "\n\n".join(f"Paragraph {number}." for number in range(60))
     more = "\n\n".join(f"More {number}." for number in range(30))
     whole = f"{text}\n\n{more}"
-    house.model.replies = [
+    served_page.model.replies = [
         [Delta(text), gate, Delta(f"\n\n{more}"), Completion(whole, "", (), USED)]
     ]
-    page = house.open()
+    page = served_page.open()
     send(page, "write")
     expect(replies(page)).to_contain_text("Paragraph 59.")
     log = page.get_by_role("log")
@@ -359,10 +380,10 @@ def test_the_reader_is_left_alone_above_the_end(house: Stage) -> None:
     expect(page.locator(".pill")).to_be_hidden()
 
 
-def test_a_card_says_what_was_done_to_what_and_no_word_twice(house: Stage) -> None:
-    (house.project / "greet.py").write_text("print('hi')\n")
-    house.model.replies = [call("read_file", path="greet.py"), say("Read.")]
-    page = house.open()
+def test_a_card_says_what_was_done_to_what_and_no_word_twice(served_page: ServedPage) -> None:
+    (served_page.project / "greet.py").write_text("print('hi')\n")
+    served_page.model.replies = [call_reply("read_file", path="greet.py"), text_reply("Read.")]
+    page = served_page.open()
     send(page, "read it")
     expect(replies(page)).to_have_text("Read.")
     head = page.locator(".call .head")
@@ -372,18 +393,18 @@ def test_a_card_says_what_was_done_to_what_and_no_word_twice(house: Stage) -> No
     assert head.inner_text().count("Read") == 1
 
 
-def test_a_megabyte_of_output_comes_in_live_and_is_folded(house: Stage) -> None:
+def test_a_megabyte_of_output_comes_in_live_and_is_folded(served_page: ServedPage) -> None:
     line = "some words of output that are about sixty characters long"
     loops = f"for i in $(seq 17000); do echo $i {line}; done; cat gate; echo last"
-    house.model.replies = [call("run_command", command=loops), say("Done.")]
-    os.mkfifo(house.project / "gate")
-    page = house.open()
+    served_page.model.replies = [call_reply("run_command", command=loops), text_reply("Done.")]
+    os.mkfifo(served_page.project / "gate")
+    page = served_page.open()
     send(page, "print")
     live = page.locator(".output.live")
     expect(live).to_contain_text("17000 some words")
     expect(live.locator(".above")).to_have_text("16800 lines above")
     assert live.locator("pre").inner_text().count("\n") <= 202
-    (house.project / "gate").write_text("")
+    (served_page.project / "gate").write_text("")
     expect(replies(page)).to_have_text("Done.")
     kept = page.locator(".call .output")
     expect(kept).to_contain_text("last")
@@ -398,9 +419,12 @@ def test_what_a_web_search_found_is_shown_as_cards(
             stages.SETTINGS, tavily_api_key="tvly-x", tavily_base_url=double.base_url
         )
         monkeypatch.setattr(stages, "SETTINGS", settings)
-        with stages.stage(tmp_path, chromium) as house:
-            house.model.replies = [call("web_search", query="tea"), say("See [A](https://x.org).")]
-            page = house.open()
+        with stages.serve_page(tmp_path, chromium) as served_page:
+            served_page.model.replies = [
+                call_reply("web_search", query="tea"),
+                text_reply("See [A](https://x.org)."),
+            ]
+            page = served_page.open()
             send(page, "search")
             page.get_by_role("group", name="Approval").get_by_role("button", name="Yes").click()
             found = page.locator(".card-links").get_by_role("link")
@@ -412,10 +436,10 @@ def test_what_a_web_search_found_is_shown_as_cards(
             page.context.close()
 
 
-def test_commands_beside_a_turn_are_answered_and_others_wait(house: Stage) -> None:
+def test_commands_beside_a_turn_are_answered_and_others_wait(served_page: ServedPage) -> None:
     gate = Gate()
-    house.model.replies = [[Delta("working"), gate, Completion("working", "", (), USED)]]
-    page = house.open()
+    served_page.model.replies = [[Delta("working"), gate, Completion("working", "", (), USED)]]
+    page = served_page.open()
     send(page, "go")
     expect(replies(page)).to_contain_text("working")
     send(page, "/cost")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.held import until
-from tests.page.stage import Stage, message
+from tests.page.request_holding import wait_until
+from tests.page.served_page import ServedPage, message
 from tests.page.test_files import row
 
 PASTE = """(files) => {
@@ -20,9 +20,9 @@ PASTE = """(files) => {
 
 
 @pytest.fixture
-def page(house: Stage) -> Page:
-    (house.project / "src").mkdir()
-    return house.open()
+def page(served_page: ServedPage) -> Page:
+    (served_page.project / "src").mkdir()
+    return served_page.open()
 
 
 def drop(page: Page, selector: str, *paths: Path) -> None:
@@ -33,7 +33,7 @@ def drop(page: Page, selector: str, *paths: Path) -> None:
     data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
     wire = page.context.new_cdp_session(page)
     taken = "() => document.body.classList.contains('dropping')"
-    until(page, lambda: not page.evaluate(taken))  # what was dropped before is over
+    wait_until(page, lambda: not page.evaluate(taken))  # what was dropped before is over
     wire.send("Input.dispatchDragEvent", {"type": "dragEnter", "data": data, **place})
     while not page.evaluate(taken):
         wire.send("Input.dispatchDragEvent", {"type": "dragOver", "data": data, **place})
@@ -41,18 +41,18 @@ def drop(page: Page, selector: str, *paths: Path) -> None:
 
 
 def test_files_dropped_on_the_talk_are_named_in_the_message(
-    page: Page, house: Stage, tmp_path: Path
+    page: Page, served_page: ServedPage, tmp_path: Path
 ) -> None:
     (tmp_path / "报告 1.txt").write_text("数据", encoding="utf-8")
     (tmp_path / "empty").touch()
     drop(page, ".log", tmp_path / "报告 1.txt", tmp_path / "empty")
     expect(message(page)).to_have_value('@"报告 1.txt" @empty ')
-    assert (house.project / "报告 1.txt").read_text(encoding="utf-8") == "数据"
-    assert (house.project / "empty").read_bytes() == b""
+    assert (served_page.project / "报告 1.txt").read_text(encoding="utf-8") == "数据"
+    assert (served_page.project / "empty").read_bytes() == b""
 
 
 def test_a_folder_is_dropped_with_all_that_is_in_it(
-    page: Page, house: Stage, tmp_path: Path
+    page: Page, served_page: ServedPage, tmp_path: Path
 ) -> None:
     deep = tmp_path / "资料" / "deep" / "er"
     deep.mkdir(parents=True)
@@ -62,8 +62,8 @@ def test_a_folder_is_dropped_with_all_that_is_in_it(
     drop(page, "[data-path=src]", tmp_path / "资料")
     told = page.locator(".notice", has_text="102 files are in the project now.")
     expect(told).to_be_visible(timeout=60_000)
-    assert (house.project / "src/资料/top.txt").read_text() == "top"
-    assert len(list((house.project / "src/资料/deep/er").iterdir())) == 101
+    assert (served_page.project / "src/资料/top.txt").read_text() == "top"
+    assert len(list((served_page.project / "src/资料/deep/er").iterdir())) == 101
     expect(message(page)).to_have_value("")
     row(page, "src").click()
     expect(row(page, "资料")).to_be_visible()
@@ -76,15 +76,15 @@ def test_a_folder_without_files_is_said_to_have_none(page: Page, tmp_path: Path)
 
 
 def test_a_file_that_is_there_is_kept_unless_it_is_to_be_replaced(
-    page: Page, house: Stage, tmp_path: Path
+    page: Page, served_page: ServedPage, tmp_path: Path
 ) -> None:
-    (house.project / "a.txt").write_text("mine")
+    (served_page.project / "a.txt").write_text("mine")
     (tmp_path / "a.txt").write_text("theirs")
     drop(page, ".log", tmp_path / "a.txt")
     page.get_by_role("alertdialog").get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("alertdialog")).to_have_count(0)
-    assert (house.project / "a.txt").read_text() == "mine"
+    assert (served_page.project / "a.txt").read_text() == "mine"
     drop(page, ".log", tmp_path / "a.txt")
     page.get_by_role("alertdialog").get_by_role("button", name="Replace").click()
     expect(message(page)).to_have_value("@a.txt ")
-    assert (house.project / "a.txt").read_text() == "theirs"
+    assert (served_page.project / "a.txt").read_text() == "theirs"

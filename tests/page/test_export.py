@@ -9,8 +9,8 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from modules.web import embedding
-from tests.page.stage import Stage, replies, send
-from tests.scripted import say
+from tests.page.served_page import ServedPage, replies, send
+from tests.scripted_model import text_reply
 
 
 def png(*, more: int = 0) -> bytes:
@@ -25,17 +25,17 @@ def png(*, more: int = 0) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + head + pixel + chunk(b"IEND", b"") + b"\0" * more
 
 
-def exported(house: Stage, text: str, folder: Path) -> tuple[Page, list[str]]:
+def exported(served_page: ServedPage, text: str, folder: Path) -> tuple[Page, list[str]]:
     """Return the exported page of a session in which *text* was said, and what it complained of."""
-    house.model.replies = [say(text)]
-    page = house.open()
+    served_page.model.replies = [text_reply(text)]
+    page = served_page.open()
     send(page, "show")
     expect(page.locator(".end")).to_have_count(1)
     session = page.url.rpartition("/s/")[2].partition("?")[0]
     address = f"/api/sessions/{session}/export?format=html"
     file = folder / "talk.html"
     file.write_text(page.evaluate(f"fetch('{address}').then(answer => answer.text())"))
-    replay = house.context().new_page()
+    replay = served_page.context().new_page()
     complaints: list[str] = []
     replay.on("console", lambda message: complaints.append(message.text))
     replay.on("request", lambda request: complaints.append(request.url[:80]))
@@ -44,12 +44,12 @@ def exported(house: Stage, text: str, folder: Path) -> tuple[Page, list[str]]:
     return replay, complaints
 
 
-def test_pictures_are_in_the_exported_page(house: Stage, tmp_path: Path) -> None:
-    (house.project / "图 片").mkdir()
-    (house.project / "图 片" / "画(1).png").write_bytes(png())
-    (house.project / "b.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+def test_pictures_are_in_the_exported_page(served_page: ServedPage, tmp_path: Path) -> None:
+    (served_page.project / "图 片").mkdir()
+    (served_page.project / "图 片" / "画(1).png").write_bytes(png())
+    (served_page.project / "b.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
     text = "![画](<图 片/画(1).png>) and ![too](./图%20片/画(1).png) and ![b][c]\n\n[c]: b.svg\n"
-    replay, complaints = exported(house, text, tmp_path)
+    replay, complaints = exported(served_page, text, tmp_path)
     pictures = replies(replay).locator("img")
     expect(pictures).to_have_count(3)
     for picture in pictures.all():
@@ -59,11 +59,11 @@ def test_pictures_are_in_the_exported_page(house: Stage, tmp_path: Path) -> None
     assert asked == []
 
 
-def test_a_picture_that_is_not_in_it_is_told_of(house: Stage, tmp_path: Path) -> None:
-    (house.project / "large.png").write_bytes(png(more=embedding.LARGEST))
-    (house.project / "a.txt").write_text("no picture\n")
+def test_a_picture_that_is_not_in_it_is_told_of(served_page: ServedPage, tmp_path: Path) -> None:
+    (served_page.project / "large.png").write_bytes(png(more=embedding.MAX_PICTURE_BYTES))
+    (served_page.project / "a.txt").write_text("no picture\n")
     text = "![large](large.png) ![gone](画.png) ![](../../x.png) ![a](a.txt) ![h](http://h.test/)"
-    replay, complaints = exported(house, text, tmp_path)
+    replay, complaints = exported(served_page, text, tmp_path)
     expect(replies(replay).locator("p")).to_have_text(
         "[large: large.png] [gone: 画.png] [x.png] [a: a.txt] [h]"
     )
@@ -71,9 +71,9 @@ def test_a_picture_that_is_not_in_it_is_told_of(house: Stage, tmp_path: Path) ->
 
 
 def test_the_exported_page_colours_code_and_runs_no_other_script(
-    house: Stage, tmp_path: Path
+    served_page: ServedPage, tmp_path: Path
 ) -> None:
-    replay, complaints = exported(house, "```python\ndef f(): pass\n```", tmp_path)
+    replay, complaints = exported(served_page, "```python\ndef f(): pass\n```", tmp_path)
     expect(replies(replay).locator(".hljs-keyword").first).to_have_text("def")
     assert [each for each in complaints if not each.startswith("file:")] == []
     replay.evaluate(

@@ -7,10 +7,16 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.page.held import Held, Line, drawn, intercept, until
-from tests.page.stage import KEY, Stage, replies, send
+from tests.page.request_holding import (
+    HeldRequests,
+    HeldSocket,
+    intercept,
+    wait_until,
+    wait_until_drawn,
+)
+from tests.page.served_page import KEY, ServedPage, replies, send
 from tests.page.test_files import edit, row
-from tests.scripted import call, say
+from tests.scripted_model import call_reply, text_reply
 
 ROOT = re.compile(r"/api/files\?path=&")
 WRITE = f"""async ([path, text]) => {{
@@ -27,23 +33,26 @@ def written_by_hand(page: Page, path: Path, text: str) -> None:
         assert page.evaluate(WRITE, [path.name, text]) == 200
 
 
-def test_a_file_that_comes_while_its_folder_is_listed_shows(house: Stage) -> None:
-    (house.project / "src").mkdir()
-    house.model.replies = [call("create_file", path="src/new.py", content="x\n"), say("Made.")]
-    page = house.open()
-    held = Held(page, "**/api/files?path=src&**")
+def test_a_file_that_comes_while_its_folder_is_listed_shows(served_page: ServedPage) -> None:
+    (served_page.project / "src").mkdir()
+    served_page.model.replies = [
+        call_reply("create_file", path="src/new.py", content="x\n"),
+        text_reply("Made."),
+    ]
+    page = served_page.open()
+    held = HeldRequests(page, "**/api/files?path=src&**")
     row(page, "src").click()
     held.wait()
     send(page, "make it")
     expect(replies(page)).to_have_text("Made.")
-    held.let_go()
+    held.release()
     expect(row(page, "new.py")).to_be_visible()
 
 
-def test_a_folder_that_could_not_be_listed_can_be_opened_again(house: Stage) -> None:
-    (house.project / "src").mkdir()
-    (house.project / "src" / "a.py").touch()
-    page = house.open()
+def test_a_folder_that_could_not_be_listed_can_be_opened_again(served_page: ServedPage) -> None:
+    (served_page.project / "src").mkdir()
+    (served_page.project / "src" / "a.py").touch()
+    page = served_page.open()
     expect(row(page, "src")).to_be_visible()
     intercept(page, "**/api/files?path=src&**", lambda route: route.abort(), times=1)
     with page.expect_event("requestfailed"):
@@ -53,66 +62,70 @@ def test_a_folder_that_could_not_be_listed_can_be_opened_again(house: Stage) -> 
     expect(row(page, "a.py")).to_be_visible()
 
 
-def test_an_open_file_is_watched_whatever_came_before(house: Stage) -> None:
-    (house.project / "src").mkdir()
-    (house.project / "a.txt").write_text("one\n")
-    page = house.open()
-    line = Line(page)
+def test_an_open_file_is_watched_whatever_came_before(served_page: ServedPage) -> None:
+    (served_page.project / "src").mkdir()
+    (served_page.project / "a.txt").write_text("one\n")
+    page = served_page.open()
+    line = HeldSocket(page)
     line.hold('"watch"')
     row(page, "src").click()
     line.wait()
     row(page, "a.txt").click()
     expect(page.locator(".editor .cm-line").first).to_have_text("one")
-    drawn(page)
-    line.let_go()
-    until(page, lambda: any('"watch"' in said and "a.txt" in said for said in line.said))
-    (house.project / "a.txt").write_text("two\n")
+    wait_until_drawn(page)
+    line.release()
+    wait_until(
+        page, lambda: any('"watch"' in said and "a.txt" in said for said in line.sent_messages)
+    )
+    (served_page.project / "a.txt").write_text("two\n")
     expect(page.locator(".editor .cm-line").first).to_have_text("two")
-    order = ["a.txt" in said for said in line.said if '"watch"' in said and "src" in said]
+    order = ["a.txt" in said for said in line.sent_messages if '"watch"' in said and "src" in said]
     assert order == sorted(order)
 
 
-def test_what_is_typed_while_a_save_is_under_way_is_saved_as_well(house: Stage) -> None:
-    file = house.project / "a.txt"
+def test_what_is_typed_while_a_save_is_under_way_is_saved_as_well(served_page: ServedPage) -> None:
+    file = served_page.project / "a.txt"
     file.write_text("one\n")
-    page = house.open()
+    page = served_page.open()
     row(page, "a.txt").click()
     edit(page, "zero ")
-    held = Held(page, "**/api/files/text", method="PUT")
+    held = HeldRequests(page, "**/api/files/text", method="PUT")
     page.keyboard.press("Control+s")
     held.wait()
     page.keyboard.type("and more ")
     page.keyboard.press("Control+s")
-    held.let_go()
+    held.release()
     expect(page.locator(".pane-tab .dirty:visible")).to_have_count(0)
     assert file.read_text() == "zero and more one\n"
 
 
-def test_what_is_typed_into_a_file_that_could_be_read_at_last_stays(house: Stage) -> None:
-    file = house.project / "a.txt"
+def test_what_is_typed_into_a_file_that_could_be_read_at_last_stays(
+    served_page: ServedPage,
+) -> None:
+    file = served_page.project / "a.txt"
     file.write_text("one\n")
-    page = house.open()
-    held = Held(page, "**/api/files/text?path=a.txt", times=1)
+    page = served_page.open()
+    held = HeldRequests(page, "**/api/files/text?path=a.txt", times=1)
     row(page, "a.txt").click()
     held.wait()
     for text in ("two\n", "three\n"):
         written_by_hand(page, file, text)
-    again = Held(page, "**/api/files/text?path=a.txt", times=2)
-    held.let_go(is_lost=True)
+    again = HeldRequests(page, "**/api/files/text?path=a.txt", times=2)
+    held.release(is_lost=True)
     again.wait()
-    drawn(page)
-    again.let_go()
+    wait_until_drawn(page)
+    again.release()
     edit(page, "mine ")
     again.wait(2)
     with page.expect_response("**/api/files/text?path=a.txt"):
-        again.let_go(1)
-    drawn(page)
+        again.release(1)
+    wait_until_drawn(page)
     expect(page.locator(".editor .cm-line").first).to_have_text("mine three")
 
 
-def test_a_note_is_added_once_however_often_it_is_confirmed(house: Stage) -> None:
-    (house.project / "a.txt").write_text("one\n")
-    page = house.open()
+def test_a_note_is_added_once_however_often_it_is_confirmed(served_page: ServedPage) -> None:
+    (served_page.project / "a.txt").write_text("one\n")
+    page = served_page.open()
     page.get_by_role("treeitem", name="a.txt").click()
     page.locator(".editor .cm-content").click()
     page.keyboard.press("Control+a")
@@ -121,11 +134,11 @@ def test_a_note_is_added_once_however_often_it_is_confirmed(house: Stage) -> Non
     page.get_by_role("toolbar", name="Selected text").get_by_text("Add note").click()
     field = page.get_by_role("textbox", name="Note")
     field.fill("mind this")
-    held = Held(page, "**/api/files/text?path=a.txt", times=1)
+    held = HeldRequests(page, "**/api/files/text?path=a.txt", times=1)
     field.press("Enter")
     held.wait()
     field.press("Enter")
-    held.let_go()
+    held.release()
     expect(page.get_by_role("treeitem", name="a.txt, Note: L1: mind this")).to_be_visible()
     expect(field).to_have_count(0)
     assert len(noted) == 1

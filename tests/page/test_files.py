@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, Response, Route, expect
 
-from tests.page.held import intercept, until
-from tests.page.stage import Stage, message, send
-from tests.scripted import call, say
+from tests.page.request_holding import intercept, wait_until
+from tests.page.served_page import ServedPage, message, send
+from tests.scripted_model import call_reply, text_reply
 
 NOTE_GLOW = """() => {
     window.shone = [];
@@ -24,10 +24,10 @@ def row(page: Page, name: str) -> Locator:
     return page.get_by_role("tree", name="Files").get_by_role("treeitem", name=name, exact=True)
 
 
-def test_a_file_too_large_to_edit_is_read_by_part(house: Stage) -> None:
+def test_a_file_too_large_to_edit_is_read_by_part(served_page: ServedPage) -> None:
     lines = [f"line {number}" for number in range(1, 600_001)]
-    (house.project / "big.log").write_text("\n".join(lines) + "\n")
-    page = house.open()
+    (served_page.project / "big.log").write_text("\n".join(lines) + "\n")
+    page = served_page.open()
     row(page, "big.log").click()
     shown = page.locator(".editor .cm-line")
     expect(shown.first).to_have_text("line 1")
@@ -46,11 +46,11 @@ def test_a_file_too_large_to_edit_is_read_by_part(house: Stage) -> None:
     expect(shown.filter(has_text="line 600000")).to_be_visible()
     page.keyboard.type("never")
     expect(page.get_by_role("button", name="Save")).to_be_hidden()
-    with (house.project / "big.log").open("a") as file:
+    with (served_page.project / "big.log").open("a") as file:
         file.write("the end\n")
     expect(shown.filter(has_text="the end")).to_be_attached()
     expect(field).to_have_value("8")
-    (house.project / "big.log").write_text("short\n")
+    (served_page.project / "big.log").write_text("short\n")
     expect(shown.first).to_have_text("short")
     expect(field).to_have_count(0)
     edit(page, "very ")
@@ -74,14 +74,14 @@ def as_it_is_saved(page: Page, work: Callable[[], object]) -> None:
 
 
 @pytest.fixture
-def page(house: Stage) -> Page:
-    (house.project / "src").mkdir()
-    (house.project / "src" / "a.py").write_text("one\ntwo\nthree\nfour\nfive\n")
-    (house.project / ".hidden").write_text("x")
-    (house.project / "a\u202egnp.exe").write_text("x")
-    (house.project / "<img src=x onerror=alert(1)>").write_text("x")
-    (house.project / "t.csv").write_text('tree,apples\n"Boskoop, red",12\n')
-    return house.open()
+def page(served_page: ServedPage) -> Page:
+    (served_page.project / "src").mkdir()
+    (served_page.project / "src" / "a.py").write_text("one\ntwo\nthree\nfour\nfive\n")
+    (served_page.project / ".hidden").write_text("x")
+    (served_page.project / "a\u202egnp.exe").write_text("x")
+    (served_page.project / "<img src=x onerror=alert(1)>").write_text("x")
+    (served_page.project / "t.csv").write_text('tree,apples\n"Boskoop, red",12\n')
+    return served_page.open()
 
 
 def test_the_tree_is_walked_by_keys(page: Page) -> None:
@@ -102,12 +102,12 @@ def test_hidden_files_show_when_wanted(page: Page) -> None:
     expect(row(page, ".hidden")).to_be_visible()
 
 
-def test_ten_thousand_files_are_but_a_few_rows(house: Stage) -> None:
-    (house.project / "many").mkdir()
+def test_ten_thousand_files_are_but_a_few_rows(served_page: ServedPage) -> None:
+    (served_page.project / "many").mkdir()
     for number in range(10_000):
-        (house.project / "many" / f"f{number:05}").touch()
-    (house.project / "zebra.txt").touch()
-    page = house.open()
+        (served_page.project / "many" / f"f{number:05}").touch()
+    (served_page.project / "zebra.txt").touch()
+    page = served_page.open()
     row(page, "many").click()
     expect(row(page, "f00003")).to_be_visible()
     assert page.locator(".node").count() < 100
@@ -117,17 +117,17 @@ def test_ten_thousand_files_are_but_a_few_rows(house: Stage) -> None:
     assert page.locator(".node").count() < 100
 
 
-def test_a_file_is_edited_and_saved(page: Page, house: Stage) -> None:
+def test_a_file_is_edited_and_saved(page: Page, served_page: ServedPage) -> None:
     row(page, "src").click()
     row(page, "a.py").click()
     edit(page, "zero\n")
     page.keyboard.press("Control+s")
     expect(page.locator(".notice")).to_contain_text("Saved.")
-    assert (house.project / "src" / "a.py").read_text().startswith("zero\none\n")
+    assert (served_page.project / "src" / "a.py").read_text().startswith("zero\none\n")
 
 
-def test_changes_on_both_sides_merge(page: Page, house: Stage) -> None:
-    file = house.project / "src" / "a.py"
+def test_changes_on_both_sides_merge(page: Page, served_page: ServedPage) -> None:
+    file = served_page.project / "src" / "a.py"
     row(page, "src").click()
     row(page, "a.py").click()
     edit(page, "zero\n")
@@ -141,8 +141,8 @@ def test_changes_on_both_sides_merge(page: Page, house: Stage) -> None:
     assert file.read_text() == "zero\none\ntwo\nthree\nfour\nFIVE\n"
 
 
-def test_a_file_that_went_away_is_made_again_by_saving(page: Page, house: Stage) -> None:
-    file = house.project / "src" / "a.py"
+def test_a_file_that_went_away_is_made_again_by_saving(page: Page, served_page: ServedPage) -> None:
+    file = served_page.project / "src" / "a.py"
     row(page, "src").click()
     row(page, "a.py").click()
     edit(page, "zero\n")
@@ -154,8 +154,8 @@ def test_a_file_that_went_away_is_made_again_by_saving(page: Page, house: Stage)
     assert file.read_text().startswith("zero\none\n")
 
 
-def test_a_conflict_is_shown_and_nothing_is_lost(page: Page, house: Stage) -> None:
-    file = house.project / "src" / "a.py"
+def test_a_conflict_is_shown_and_nothing_is_lost(page: Page, served_page: ServedPage) -> None:
+    file = served_page.project / "src" / "a.py"
     row(page, "src").click()
     row(page, "a.py").click()
     edit(page, "mine ")
@@ -171,16 +171,16 @@ def test_a_conflict_is_shown_and_nothing_is_lost(page: Page, house: Stage) -> No
     assert file.read_text().startswith("mine one\ntheirs one\ntwo\n")
 
 
-def test_what_the_agent_writes_shows_at_once(page: Page, house: Stage) -> None:
-    house.model.replies = [
-        call("create_file", path="src/new.py", content="print('hi')\n"),
-        say("Made."),
+def test_what_the_agent_writes_shows_at_once(page: Page, served_page: ServedPage) -> None:
+    served_page.model.replies = [
+        call_reply("create_file", path="src/new.py", content="print('hi')\n"),
+        text_reply("Made."),
     ]
     row(page, "src").click()
     page.evaluate(NOTE_GLOW)
     send(page, "make it")
     expect(row(page, "new.py")).to_be_visible()
-    until(page, lambda: "src/new.py" in page.evaluate("shone"))
+    wait_until(page, lambda: "src/new.py" in page.evaluate("shone"))
     expect(page.locator(".file-changes")).to_contain_text("print('hi')")
 
 
@@ -189,8 +189,8 @@ def test_names_that_would_deceive_are_shown_as_escapes(page: Page) -> None:
     expect(row(page, "<img src=x onerror=alert(1)>")).to_be_visible()
 
 
-def test_a_name_that_is_refused_can_be_mended(page: Page, house: Stage) -> None:
-    (house.project / "old.txt").touch()
+def test_a_name_that_is_refused_can_be_mended(page: Page, served_page: ServedPage) -> None:
+    (served_page.project / "old.txt").touch()
     row(page, "old.txt").click(button="right")
     page.get_by_role("menuitem", name="Rename").click()
     field = page.get_by_role("textbox", name="New name")
@@ -204,7 +204,7 @@ def test_a_name_that_is_refused_can_be_mended(page: Page, house: Stage) -> None:
     expect(field).to_be_hidden()
 
 
-def test_a_note_and_the_focus_are_a_click_away(page: Page, house: Stage) -> None:
+def test_a_note_and_the_focus_are_a_click_away(page: Page, served_page: ServedPage) -> None:
     row(page, "src").click()
     row(page, "a.py").click(button="right")
     page.get_by_role("menuitem", name="Add a note").click()
@@ -216,19 +216,19 @@ def test_a_note_and_the_focus_are_a_click_away(page: Page, house: Stage) -> None
     expect(page.get_by_role("status", name="Status")).to_contain_text("1 in focus")
 
 
-def test_files_can_be_uploaded(page: Page, house: Stage, tmp_path: Path) -> None:
+def test_files_can_be_uploaded(page: Page, served_page: ServedPage, tmp_path: Path) -> None:
     given, spaced = tmp_path / "报告.txt", tmp_path / "up load.txt"
     given.write_text("数据", encoding="utf-8")
     spaced.write_text("x")
     page.locator("input[type=file]").set_input_files([given, spaced])
     expect(message(page)).to_have_value('@报告.txt @"up load.txt" ')
-    assert (house.project / "报告.txt").read_text(encoding="utf-8") == "数据"
+    assert (served_page.project / "报告.txt").read_text(encoding="utf-8") == "数据"
 
 
-def test_a_secret_is_edited_by_its_name_and_never_reaches_the_page(house: Stage) -> None:
+def test_a_secret_is_edited_by_its_name_and_never_reaches_the_page(served_page: ServedPage) -> None:
     value = "ghp_0123456789abcdefghij"
-    (house.project / ".env").write_text(f"API_TOKEN={value}\nDEBUG=1\n")
-    page = house.open()
+    (served_page.project / ".env").write_text(f"API_TOKEN={value}\nDEBUG=1\n")
+    page = served_page.open()
     answers: list[Response] = []
     page.on("response", lambda answer: answers.append(answer))
     page.get_by_role("button", name="Show hidden and ignored files").click()
@@ -237,24 +237,24 @@ def test_a_secret_is_edited_by_its_name_and_never_reaches_the_page(house: Stage)
     edit(page, "# mine\n")
     page.keyboard.press("Control+s")
     expect(page.locator(".notice").last).to_contain_text("Saved.")
-    assert (house.project / ".env").read_text() == f"# mine\nAPI_TOKEN={value}\nDEBUG=1\n"
+    assert (served_page.project / ".env").read_text() == f"# mine\nAPI_TOKEN={value}\nDEBUG=1\n"
     page.keyboard.press("Control+Home")
     new = "ghp_zyxwvutsrqponmlk9876"
     page.keyboard.type(f"OTHER_TOKEN={new}\n")
     page.keyboard.press("Control+s")
     expect(page.locator(".editor .cm-content")).to_contain_text("OTHER_TOKEN=«SECRET:OTHER_TOKEN»")
-    assert f"OTHER_TOKEN={new}\n" in (house.project / ".env").read_text()
+    assert f"OTHER_TOKEN={new}\n" in (served_page.project / ".env").read_text()
     bodies = [answer.text() for answer in answers if "/api/files/text" in answer.url]
     assert bodies
     assert not any(value in body for body in bodies)
 
 
-def test_the_changes_of_a_file_of_secrets_show_their_names(house: Stage) -> None:
+def test_the_changes_of_a_file_of_secrets_show_their_names(served_page: ServedPage) -> None:
     value = "ghp_0123456789abcdefghij"
-    (house.project / ".env").write_text("DEBUG=1\n")
+    (served_page.project / ".env").write_text("DEBUG=1\n")
     command = f"printf 'API_TOKEN=ghp_0123%s\\n' {value[8:]} >> .env"
-    house.model.replies = [call("run_command", command=command), say("Added.")]
-    page = house.open()
+    served_page.model.replies = [call_reply("run_command", command=command), text_reply("Added.")]
+    page = served_page.open()
     answers: list[Response] = []
     page.on("response", lambda answer: answers.append(answer))
     send(page, "add it")
@@ -265,15 +265,15 @@ def test_the_changes_of_a_file_of_secrets_show_their_names(house: Stage) -> None
     assert not any(value in body for body in bodies)
 
 
-def test_a_note_of_the_agent_shows_and_comes_back_with_its_file(house: Stage) -> None:
-    (house.project / "a.py").write_text("one\n")
-    house.model.replies = [
-        call("annotate_file", path="a.py", note="mind the gap"),
-        say("noted"),
-        call("delete_file", id="d", path="a.py"),
-        say("gone"),
+def test_a_note_of_the_agent_shows_and_comes_back_with_its_file(served_page: ServedPage) -> None:
+    (served_page.project / "a.py").write_text("one\n")
+    served_page.model.replies = [
+        call_reply("annotate_file", path="a.py", note="mind the gap"),
+        text_reply("noted"),
+        call_reply("delete_file", id="d", path="a.py"),
+        text_reply("gone"),
     ]
-    page = house.open()
+    page = served_page.open()
     noted = row(page, "a.py, Note: mind the gap")
     send(page, "note it")
     expect(noted).to_be_visible()

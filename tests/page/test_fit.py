@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.page.stage import Stage, message, replies, send
+from tests.page.served_page import ServedPage, message, replies, send
 from tests.page.test_hostile import WATCHED
 from tests.page.test_views import faults, talk
-from tests.scripted import call, say
+from tests.scripted_model import call_reply, text_reply
 
 Look = Callable[[str], None]
 
@@ -37,10 +37,10 @@ def language(screen: tuple[int, str]) -> str:
 
 
 @pytest.fixture
-def page(house: Stage, width: int, language: str) -> Iterator[Page]:
-    talk(house)
-    house.model.replies.append(say("Once more."))
-    page = house.open(language=language, width=width, reduced_motion="reduce")
+def page(served_page: ServedPage, width: int, language: str) -> Iterator[Page]:
+    talk(served_page)
+    served_page.model.replies.append(text_reply("Once more."))
+    page = served_page.open(language=language, width=width, reduced_motion="reduce")
     page.add_init_script(WATCHED)
     page.reload()
     expect(page.locator(".dot")).to_have_attribute("data-link", "live")
@@ -92,10 +92,12 @@ def _close(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_what_stands_beside_the_talk(page: Page, look: Look, house: Stage, width: int) -> None:
+def test_what_stands_beside_the_talk(
+    page: Page, look: Look, served_page: ServedPage, width: int
+) -> None:
     for name, text in (("t.csv", "a,b\n1,2\n"), ("t.md", "# T\n"), ("t.html", "<h1>T</h1>")):
-        (house.project / name).write_text(text)
-    (house.project / "t.bin").write_bytes(bytes(range(256)))
+        (served_page.project / name).write_text(text)
+    (served_page.project / "t.bin").write_bytes(bytes(range(256)))
     send(page, "go")
     expect(page.locator(".end")).to_have_count(1)
     tabs = page.get_by_role("tab") if width < 720 else None
@@ -120,9 +122,11 @@ def test_what_stands_beside_the_talk(page: Page, look: Look, house: Stage, width
     look("menu of a file")
 
 
-def test_pages_of_their_own(house: Stage, language: str, width: int, tmp_path: Path) -> None:
-    talk(house)
-    page = house.open(language=language, width=width, reduced_motion="reduce")
+def test_pages_of_their_own(
+    served_page: ServedPage, language: str, width: int, tmp_path: Path
+) -> None:
+    talk(served_page)
+    page = served_page.open(language=language, width=width, reduced_motion="reduce")
     send(page, "go")
     expect(replies(page).last).to_be_visible()
     expect(page.locator(".end")).to_have_count(1)
@@ -130,7 +134,7 @@ def test_pages_of_their_own(house: Stage, language: str, width: int, tmp_path: P
     address = f"/api/sessions/{session}/export?format=html"
     text: Any = page.evaluate("address => fetch(address).then(a => a.text())", address)
     (tmp_path / "talk.html").write_text(text)
-    page.goto(f"{house.server.url}/api/docs")
+    page.goto(f"{served_page.server.url}/api/docs")
     expect(page.get_by_role("heading").first).to_be_visible()
     _look(page, "description of the API", width)
     page.goto((tmp_path / "talk.html").as_uri())
@@ -138,21 +142,21 @@ def test_pages_of_their_own(house: Stage, language: str, width: int, tmp_path: P
     _look(page, "export", width)
 
 
-def test_the_welcome_is_read_from_its_beginning(house: Stage) -> None:
-    page = house.open(width=320, height=480)
+def test_the_welcome_is_read_from_its_beginning(served_page: ServedPage) -> None:
+    page = served_page.open(width=320, height=480)
     heading = page.locator(".welcome").get_by_role("heading")
     expect(heading).to_be_in_viewport()
-    house.model.replies = [say("word\n\n" * 60)]
+    served_page.model.replies = [text_reply("word\n\n" * 60)]
     send(page, "much")
     expect(page.locator(".end")).to_be_in_viewport()
     page.get_by_role("button", name="New session", exact=True).click()
     expect(heading).to_be_in_viewport()
 
 
-def test_a_question_leaves_room_for_its_answers_at_twice_the_size(house: Stage) -> None:
+def test_a_question_leaves_room_for_its_answers_at_twice_the_size(served_page: ServedPage) -> None:
     command = "echo " + "word " * 200
-    house.model.replies = [call("run_command", command=command), say("Fine.")]
-    page = house.open(width=720, height=450)  # 1440 by 900 at 200 %
+    served_page.model.replies = [call_reply("run_command", command=command), text_reply("Fine.")]
+    page = served_page.open(width=720, height=450)  # 1440 by 900 at 200 %
     page.get_by_label("Approval mode").select_option("ask")
     send(page, "go")
     expect(page.get_by_role("button", name="Yes")).to_be_enabled()
@@ -163,9 +167,9 @@ def test_a_question_leaves_room_for_its_answers_at_twice_the_size(house: Stage) 
     expect(page.get_by_role("textbox", name="command")).to_be_in_viewport()
 
 
-def test_however_deep_a_list_goes_its_words_are_in_sight(house: Stage) -> None:
-    house.model.replies = [say("".join(f"{'  ' * n}- level{n}\n" for n in range(40)))]
-    page = house.open(width=320, height=640)
+def test_however_deep_a_list_goes_its_words_are_in_sight(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("".join(f"{'  ' * n}- level{n}\n" for n in range(40)))]
+    page = served_page.open(width=320, height=640)
     send(page, "deep")
     expect(page.locator(".end")).to_have_count(1)
     cut = "all => all.filter(e => e.getBoundingClientRect().right > innerWidth).length"
@@ -174,9 +178,9 @@ def test_however_deep_a_list_goes_its_words_are_in_sight(house: Stage) -> None:
     assert replies(page).locator("li").evaluate_all(least) > 60
 
 
-def test_words_from_the_right_begin_at_the_right(house: Stage) -> None:
-    house.model.replies = [say("שלום עולם, this is `code`.\n\nIn English.\n")]
-    page = house.open()
+def test_words_from_the_right_begin_at_the_right(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("שלום עולם, this is `code`.\n\nIn English.\n")]
+    page = served_page.open()
     send(page, "שלום")
     expect(page.locator(".end")).to_have_count(1)
     inside = """p => {
@@ -188,11 +192,11 @@ def test_words_from_the_right_begin_at_the_right(house: Stage) -> None:
     assert [p.evaluate(inside) for p in replies(page).locator("p").all()] == [True, False]
 
 
-def test_the_tab_of_the_file_that_is_shown_is_in_sight(house: Stage) -> None:
+def test_the_tab_of_the_file_that_is_shown_is_in_sight(served_page: ServedPage) -> None:
     names = [f"a_rather_long_name_{number}.txt" for number in range(8)]
     for name in names:
-        (house.project / name).write_text(name)
-    page = house.open()
+        (served_page.project / name).write_text(name)
+    page = served_page.open()
     for name in names:
         page.get_by_role("treeitem", name=name).click()
         expect(page.locator(".pane-tab.shown")).to_contain_text(name)

@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 from playwright.sync_api import Page
 
-from tests.page.stage import PATIENCE, Stage
+from tests.page.served_page import TIMEOUT_SECONDS, ServedPage
 
 TRIES = """
 async (target) => {
@@ -77,28 +77,28 @@ def elsewhere() -> Iterator[int]:
         thread.join()
 
 
-def status(house: Stage, method: str, path: str, headers: dict[str, str]) -> int:
+def status(served_page: ServedPage, method: str, path: str, headers: dict[str, str]) -> int:
     """Make one request as a program does, with whatever *headers* it likes."""
-    line = http.client.HTTPConnection("127.0.0.1", house.server.port, timeout=PATIENCE)
+    line = http.client.HTTPConnection("127.0.0.1", served_page.server.port, timeout=TIMEOUT_SECONDS)
     with closing(line):
         line.request(method, path, "{}", {"Content-Type": "application/json", **headers})
         return line.getresponse().status
 
 
 def test_a_server_that_the_browser_gives_our_cookie_to_can_do_nothing_with_it(
-    house: Stage, elsewhere: int
+    served_page: ServedPage, elsewhere: int
 ) -> None:
-    own = house.open()
+    own = served_page.open()
     page = own.context.new_page()
     with page.expect_request(f"http://127.0.0.1:{elsewhere}/") as asked:
         page.goto(f"http://127.0.0.1:{elsewhere}/")
     caught = asked.value.all_headers()["cookie"]
-    assert caught.startswith(f"onefold_{house.server.port}=")  # a cookie goes to every port
-    forged = {"Cookie": caught, "Origin": house.server.url, "Sec-Fetch-Site": "same-origin"}
+    assert caught.startswith(f"onefold_{served_page.server.port}=")  # a cookie goes to every port
+    forged = {"Cookie": caught, "Origin": served_page.server.url, "Sec-Fetch-Site": "same-origin"}
     polling = "/socket.io/?EIO=4&transport=polling"
-    assert status(house, "GET", "/api/status", forged) == 200
+    assert status(served_page, "GET", "/api/status", forged) == 200
     for method, path in (("POST", "/api/login-links"), ("POST", "/api/sessions"), ("GET", polling)):
-        assert status(house, method, path, forged) == 401
+        assert status(served_page, method, path, forged) == 401
     assert page.evaluate("localStorage.length") == 0  # the key is of another origin
     assert sessions(own) == 0
 
@@ -110,26 +110,28 @@ def sessions(page: Page) -> int:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_a_page_of_another_origin_gets_nothing(house: Stage, elsewhere: int, host: str) -> None:
-    own = house.open()
+def test_a_page_of_another_origin_gets_nothing(
+    served_page: ServedPage, elsewhere: int, host: str
+) -> None:
+    own = served_page.open()
     before = sessions(own)
     page = own.context.new_page()
     page.goto(f"http://{host}:{elsewhere}/")
-    told = page.evaluate(TRIES, house.server.url)
+    told = page.evaluate(TRIES, served_page.server.url)
     assert told.pop("form") in ("opaque", "refused")  # the browser does not say what was answered
     assert told == dict.fromkeys(told, "refused")
     assert len(told) == 8
     assert sessions(own) == before
 
 
-def test_a_frame_of_another_origin_stays_empty(house: Stage, elsewhere: int) -> None:
-    own = house.open()
+def test_a_frame_of_another_origin_stays_empty(served_page: ServedPage, elsewhere: int) -> None:
+    own = served_page.open()
     page = own.context.new_page()
     page.goto(f"http://127.0.0.1:{elsewhere}/")
     page.evaluate(
         "url => new Promise(over => { const frame = document.createElement('iframe');"
         "frame.src = url; frame.onload = over; document.body.append(frame); })",
-        house.server.url,
+        served_page.server.url,
     )
     frame = page.frames[1]
     assert frame.locator(".composer").count() == 0

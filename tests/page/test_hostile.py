@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Dialog, Page, Request, expect
 
-from tests.page.held import until
-from tests.page.stage import Stage, replies, send
-from tests.scripted import call, calls, say
+from tests.page.request_holding import wait_until
+from tests.page.served_page import ServedPage, replies, send
+from tests.scripted_model import call_reply, calls_reply, text_reply
 
 TAG = "<img src=x onerror=window.pwned=1>"
 NAMES = {
@@ -93,8 +93,8 @@ class Watcher:
 
 
 @pytest.fixture
-def hostile(house: Stage) -> Stage:
-    root = house.project
+def hostile(served_page: ServedPage) -> ServedPage:
+    root = served_page.project
     for name in NAMES:
         (root / name).write_text(f"{TAG}\n{SCRIPT}\n")
     Path(os.fsdecode(os.fsencode(root) + b"/bad\xff\xfe.txt")).write_text("x\n")
@@ -103,18 +103,18 @@ def hostile(house: Stage) -> Stage:
     (root / "evil.svg").write_text(SVG)
     (root / "evil.csv").write_text(f'name,"{TAG}"\n"{SCRIPT}",=cmd()\n')
     (root / "ansi.log.txt").write_text(ANSI)
-    return house
+    return served_page
 
 
-def watched(house: Stage) -> tuple[Page, Watcher]:
-    page = house.open()
+def watched(served_page: ServedPage) -> tuple[Page, Watcher]:
+    page = served_page.open()
     page.add_init_script(WATCHED)
     page.reload()
     expect(page.locator(".dot")).to_have_attribute("data-link", "live")
     return page, Watcher(page)
 
 
-def test_names_show_as_text_wherever_files_are_named(hostile: Stage) -> None:
+def test_names_show_as_text_wherever_files_are_named(hostile: ServedPage) -> None:
     page, watcher = watched(hostile)
     tree = page.get_by_role("tree", name="Files")
     for name, shown in {**NAMES, "bad": "bad\\udcff\\udcfe.txt"}.items():
@@ -138,7 +138,7 @@ def test_names_show_as_text_wherever_files_are_named(hostile: Stage) -> None:
     assert page.evaluate("window.violations") == []
 
 
-def test_contents_are_shown_and_nothing_of_them_runs(hostile: Stage) -> None:
+def test_contents_are_shown_and_nothing_of_them_runs(hostile: ServedPage) -> None:
     page, watcher = watched(hostile)
     tree = page.get_by_role("tree", name="Files")
     for name in ("evil.md", "evil.html", "evil.svg", "evil.csv", "ansi.log.txt"):
@@ -154,26 +154,28 @@ def test_contents_are_shown_and_nothing_of_them_runs(hostile: Stage) -> None:
     expect(page.locator("h1", has_text="Seen")).to_have_count(0)
 
 
-def test_nothing_of_a_talk_runs(hostile: Stage, tmp_path: Path) -> None:
+def test_nothing_of_a_talk_runs(hostile: ServedPage, tmp_path: Path) -> None:
     hostile.model.replies = [
-        calls(
+        calls_reply(
             ("r", "read_file", json.dumps({"path": "evil.md"})),
             ("l", "list_files", "{}"),
             ("s", "search_text", json.dumps({"pattern": "pwned"})),
             thinking=f"{TAG} {SCRIPT}",
         ),
-        call("create_file", id="c", path=f"made {TAG}.md", content=f"{TAG}\n{SCRIPT}\n"),
-        call(
+        call_reply("create_file", id="c", path=f"made {TAG}.md", content=f"{TAG}\n{SCRIPT}\n"),
+        call_reply(
             "modify_file", id="m", path="evil.md", operation="replace", old="# Hi", new=f"# {TAG}"
         ),
-        call("update_todos", id="t", todos=[{"title": f"{TAG}{SCRIPT}", "status": "pending"}]),
-        call(
+        call_reply(
+            "update_todos", id="t", todos=[{"title": f"{TAG}{SCRIPT}", "status": "pending"}]
+        ),
+        call_reply(
             "run_command",
             id="x",
             command=f"printf '%s' '{TAG}'; printf '\\033]0;x\\007\\033[31mred'",
         ),
-        call("no_such_tool", id="n", argument=TAG),
-        say(MARKDOWN),
+        call_reply("no_such_tool", id="n", argument=TAG),
+        text_reply(MARKDOWN),
     ]
     page, watcher = watched(hostile)
     send(page, f"{TAG} {SCRIPT}")
@@ -198,17 +200,17 @@ def test_nothing_of_a_talk_runs(hostile: Stage, tmp_path: Path) -> None:
     _check_export(hostile, tmp_path)
 
 
-def _check_export(house: Stage, folder: Path) -> None:
+def _check_export(served_page: ServedPage, folder: Path) -> None:
     """Look at the exported page, which may run its own script and nothing else."""
-    page = house.context().new_page()
-    page.goto(house.server.url + house.server.access.new_link())
+    page = served_page.context().new_page()
+    page.goto(served_page.server.url + served_page.server.authenticator.new_link())
     session = page.evaluate("fetch('/api/sessions').then(a => a.json())")["sessions"][0]["id"]
     export = page.evaluate(
         f"fetch('/api/sessions/{session}/export?format=html').then(a => a.text())"
     )
     file = folder / "talk.html"
     file.write_text(export)
-    replay = house.context().new_page()
+    replay = served_page.context().new_page()
     watcher = Watcher(replay)
     replay.goto(file.as_uri())
     expect(replay.get_by_role("heading", name="Hi")).to_be_visible()
@@ -219,11 +221,11 @@ def _check_export(house: Stage, folder: Path) -> None:
     assert replay.locator("#conversation").locator(STRAY).count() == 0
 
 
-def test_a_question_about_a_hostile_name_shows_it(hostile: Stage) -> None:
+def test_a_question_about_a_hostile_name_shows_it(hostile: ServedPage) -> None:
     hostile.model.replies = [
-        call("create_file", path=f"{TAG}\u202e.md", content=SCRIPT),
-        call("run_command", id="x", command=f"echo '{TAG}' \u202e; : \x1b[2J"),
-        say("ok"),
+        call_reply("create_file", path=f"{TAG}\u202e.md", content=SCRIPT),
+        call_reply("run_command", id="x", command=f"echo '{TAG}' \u202e; : \x1b[2J"),
+        text_reply("ok"),
     ]
     page, watcher = watched(hostile)
     page.get_by_label("Approval mode").select_option("ask")
@@ -246,16 +248,16 @@ NO_TURN = f"""() => {{
 }}"""
 
 
-def test_no_text_turns_the_order_of_what_is_read(house: Stage) -> None:
+def test_no_text_turns_the_order_of_what_is_read(served_page: ServedPage) -> None:
     turned = "a\u202eb\u2069"
-    house.model.replies = [
-        calls(("r", "no_such_tool", json.dumps({"x": turned})), thinking=turned),
-        call("update_todos", id="t", todos=[{"title": turned, "status": "pending"}]),
-        call("create_file", id="c", path="a.md", content=f"# {turned}\n\n    {turned}\n"),
-        call("run_command", id="x", command=TURNED),
-        say(f"{turned}\n\n# {turned}\n\n`{turned}`\n\n```\n{turned}\n```\n"),
+    served_page.model.replies = [
+        calls_reply(("r", "no_such_tool", json.dumps({"x": turned})), thinking=turned),
+        call_reply("update_todos", id="t", todos=[{"title": turned, "status": "pending"}]),
+        call_reply("create_file", id="c", path="a.md", content=f"# {turned}\n\n    {turned}\n"),
+        call_reply("run_command", id="x", command=TURNED),
+        text_reply(f"{turned}\n\n# {turned}\n\n`{turned}`\n\n```\n{turned}\n```\n"),
     ]
-    page = house.open(permissions=["clipboard-read", "clipboard-write"])
+    page = served_page.open(permissions=["clipboard-read", "clipboard-write"])
     page.get_by_label("Approval mode").select_option("ask")
     send(page, turned)
     group = page.get_by_role("group", name="Approval")
@@ -264,7 +266,7 @@ def test_no_text_turns_the_order_of_what_is_read(house: Stage) -> None:
     expect(group.locator("pre")).to_have_text("echo \\u202e; rm x # \\u2066\\x1b[2J")
     assert page.evaluate(NO_TURN) is None
     group.get_by_role("button", name="Copy").click()
-    until(page, lambda: page.evaluate("navigator.clipboard.readText()") == TURNED)
+    wait_until(page, lambda: page.evaluate("navigator.clipboard.readText()") == TURNED)
     group.get_by_role("button", name="Always", exact=True).click()
     expect(page.locator(".end")).to_have_count(1)
     page.locator(".call .head[aria-expanded=false]").evaluate_all(
@@ -273,6 +275,6 @@ def test_no_text_turns_the_order_of_what_is_read(house: Stage) -> None:
     page.locator("details").evaluate_all("all => all.forEach(each => { each.open = true; })")
     expect(replies(page).get_by_role("heading")).to_have_text("a\\u202eb\\u2069")
     assert page.evaluate(NO_TURN) is None
-    house.model.replies = [call("run_command", command=TURNED), say("again")]
+    served_page.model.replies = [call_reply("run_command", command=TURNED), text_reply("again")]
     send(page, "the pattern that was allowed is the one that was asked about")
     expect(replies(page).last).to_have_text("again")

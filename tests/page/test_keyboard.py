@@ -7,15 +7,15 @@ from typing import Literal
 import pytest
 from playwright.sync_api import expect
 
-from tests.page.held import Held
-from tests.page.stage import KEY, Gate, Stage, message, replies, send
-from tests.scripted import USED, say
+from tests.page.request_holding import HeldRequests
+from tests.page.served_page import KEY, Gate, ServedPage, message, replies, send
+from tests.scripted_model import USED, text_reply
 from utils.llm.completion import Completion, Delta
 
 
-def test_a_file_that_is_opened_by_its_name_is_gone_on_with(house: Stage) -> None:
-    (house.project / "notes.txt").write_text("one\n")
-    page = house.open()
+def test_a_file_that_is_opened_by_its_name_is_gone_on_with(served_page: ServedPage) -> None:
+    (served_page.project / "notes.txt").write_text("one\n")
+    page = served_page.open()
     page.keyboard.press("Control+p")
     page.get_by_role("combobox", name="Name of a file").fill("notes")
     expect(page.get_by_role("option", name="notes.txt")).to_be_visible()
@@ -35,17 +35,17 @@ LEADS = [
 
 @pytest.mark.parametrize(("keys", "script", "role", "name"), LEADS)
 def test_what_is_typed_right_after_a_key_goes_where_the_key_leads(
-    house: Stage, keys: str, script: str, role: Role, name: str
+    served_page: ServedPage, keys: str, script: str, role: Role, name: str
 ) -> None:
-    page = house.open()
+    page = served_page.open()
     if keys == "F2":
         page.locator(".log").focus()  # for who writes a message it is a key like others
-    held = Held(page, f"**/views/{script}.js")
+    held = HeldRequests(page, f"**/views/{script}.js")
     page.keyboard.press(keys)
     page.keyboard.type("no")
     held.wait()
     page.keyboard.type("tes")
-    held.let_go()
+    held.release()
     field = page.get_by_role(role, name=name)
     expect(field).to_have_value("notes")
     expect(field).to_be_focused()
@@ -54,46 +54,46 @@ def test_what_is_typed_right_after_a_key_goes_where_the_key_leads(
     expect(message(page)).to_have_value("")
     if keys != "F2":
         expect(message(page)).to_be_focused()
-    assert house.model.requests == []
+    assert served_page.model.requests == []
 
 
 def test_enter_before_the_list_is_there_opens_what_was_meant_and_sends_nothing(
-    house: Stage,
+    served_page: ServedPage,
 ) -> None:
     for name in ("a.txt", "b.txt"):
-        (house.project / name).write_text(f"{name}\n")
-    page = house.open()
-    held = Held(page, "**/search/palette.js")
+        (served_page.project / name).write_text(f"{name}\n")
+    page = served_page.open()
+    held = HeldRequests(page, "**/search/palette.js")
     page.keyboard.press("Control+p")
     page.keyboard.type("b.t")
     page.keyboard.press("Enter")
-    held.let_go()
+    held.release()
     expect(page.locator(".editor .cm-line").first).to_have_text("b.txt")
-    assert house.model.requests == []
+    assert served_page.model.requests == []
 
 
-def test_escape_before_a_list_is_there_leaves_all_as_it_was(house: Stage) -> None:
-    page = house.open()
+def test_escape_before_a_list_is_there_leaves_all_as_it_was(served_page: ServedPage) -> None:
+    page = served_page.open()
     message(page).fill("so ")
-    held = Held(page, "**/sessions/sessions.js")
+    held = HeldRequests(page, "**/sessions/sessions.js")
     page.keyboard.press("Control+k")
     page.keyboard.type("x")
     page.keyboard.press("Escape")
     held.wait()
-    held.let_go()
+    held.release()
     expect(message(page)).to_be_focused()
     page.keyboard.type("far")
     expect(message(page)).to_have_value("so far")
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_the_file_that_is_opened_fits_what_was_typed_last(house: Stage) -> None:
+def test_the_file_that_is_opened_fits_what_was_typed_last(served_page: ServedPage) -> None:
     for name in ("a.txt", "b.txt"):
-        (house.project / name).write_text(f"{name}\n")
-    page = house.open()
+        (served_page.project / name).write_text(f"{name}\n")
+    page = served_page.open()
     page.keyboard.press("Control+p")
     expect(page.get_by_role("dialog").get_by_role("option")).to_have_text(["a.txt", "b.txt"])
-    held = Held(page, "**/api/files/list")
+    held = HeldRequests(page, "**/api/files/list")
     page.evaluate(
         "fetch('/api/files/folder', {method: 'POST', body: '{\"path\": \"new\"}',"
         f" headers: {{'Content-Type': 'application/json', {KEY}}}}})"
@@ -102,16 +102,19 @@ def test_the_file_that_is_opened_fits_what_was_typed_last(house: Stage) -> None:
     page.get_by_role("combobox", name="Name of a file").fill("b.t")
     held.wait()
     page.keyboard.press("Enter")
-    held.let_go()
+    held.release()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.locator(".editor .cm-line").first).to_have_text("b.txt")
 
 
-def test_what_is_moved_up_in_the_queue_keeps_the_focus(house: Stage) -> None:
+def test_what_is_moved_up_in_the_queue_keeps_the_focus(served_page: ServedPage) -> None:
     gate = Gate()
     last = Completion("One.", "", (), USED)
-    house.model.replies = [[Delta("One."), gate, last], *(say("Next.") for _ in range(3))]
-    page = house.open()
+    served_page.model.replies = [
+        [Delta("One."), gate, last],
+        *(text_reply("Next.") for _ in range(3)),
+    ]
+    page = served_page.open()
     send(page, "first")
     expect(replies(page)).to_have_text("One.")
     words = page.locator(".queue .words")

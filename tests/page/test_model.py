@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.page.stage import Stage
+from tests.page.served_page import ServedPage
 from tests.page.test_views import faults
 from utils.llm.server_profile import ServerProfile
 
 
-def opened(house: Stage, language: str = "en") -> Page:
+def opened(house: ServedPage, language: str = "en") -> Page:
     page = house.open(language=language)
     page.locator(".statusbar .model").click()
     expect(page.get_by_role("dialog")).to_be_visible()
     return page
 
 
-def test_what_a_server_takes_is_shown_and_changed(house: Stage) -> None:
-    house.model.profile = ServerProfile(window=8192, thinking=False)
-    page = opened(house)
+def test_what_a_server_takes_is_shown_and_changed(served_page: ServedPage) -> None:
+    served_page.model.profile = ServerProfile(window=8192, thinking=False)
+    page = opened(served_page)
     window = page.get_by_label("Tokens of prompt and reply together")
     expect(window).to_have_value("8192")
     expect(page.get_by_label("Takes DeepSeek's switch for thinking")).to_have_value("no")
@@ -27,37 +27,37 @@ def test_what_a_server_takes_is_shown_and_changed(house: Stage) -> None:
     window.press("Enter")
     page.get_by_label("Takes pictures").select_option("yes")
     expect(page.locator(".profile .changed")).to_have_count(3)
-    assert house.model.profile == ServerProfile(window=16384, thinking=False, pictures=True)
+    assert served_page.model.profile == ServerProfile(window=16384, thinking=False, pictures=True)
     window.fill("")
     window.press("Enter")
     expect(page.locator(".profile .changed")).to_have_count(2)
-    assert house.model.profile == ServerProfile(thinking=False, pictures=True)
+    assert served_page.model.profile == ServerProfile(thinking=False, pictures=True)
 
 
-def test_what_was_learnt_is_forgotten_once_that_is_sure(house: Stage) -> None:
-    house.model.profile = ServerProfile(stream=False)
-    page = opened(house)
+def test_what_was_learnt_is_forgotten_once_that_is_sure(served_page: ServedPage) -> None:
+    served_page.model.profile = ServerProfile(stream=False)
+    page = opened(served_page)
     page.get_by_role("button", name="Forget what was learnt").click()
     page.get_by_role("alertdialog").get_by_role("button", name="Cancel").click()
-    assert house.model.profile == ServerProfile(stream=False)
+    assert served_page.model.profile == ServerProfile(stream=False)
     page.get_by_role("button", name="Forget what was learnt").click()
     page.get_by_role("alertdialog").get_by_role("button", name="Forget").click()
     expect(page.locator(".profile .changed")).to_have_count(0)
-    assert house.model.profile == ServerProfile()
+    assert served_page.model.profile == ServerProfile()
 
 
-def test_another_model_is_chosen_and_named_in_the_status_line(house: Stage) -> None:
-    page = opened(house)
+def test_another_model_is_chosen_and_named_in_the_status_line(served_page: ServedPage) -> None:
+    page = opened(served_page)
     page.get_by_label("Model", exact=True).fill("other")
     page.get_by_role("button", name="Use this model").click()
     expect(page.locator(".notice")).to_contain_text("The model is other.")
     page.keyboard.press("Escape")
     expect(page.locator(".statusbar .model")).to_have_text("other")
-    assert house.model.model == "other"
+    assert served_page.model.model == "other"
 
 
-def test_the_sheet_has_no_faults_in_either_language(house: Stage) -> None:
+def test_the_sheet_has_no_faults_in_either_language(served_page: ServedPage) -> None:
     for language in ("en", "zh"):
-        page = opened(house, language)
+        page = opened(served_page, language)
         assert faults(page) == []
         page.close()

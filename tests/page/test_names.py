@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.page.stage import Gate, Stage, replies, send
-from tests.scripted import USED, call, say
+from tests.page.served_page import Gate, ServedPage, replies, send
+from tests.scripted_model import USED, call_reply, text_reply
 from utils.i18n import phrase
 from utils.llm.completion import Completion, Delta, Retry
 
@@ -15,14 +15,14 @@ def named(page: Page, word: str) -> list[str]:
     return page.get_by_role("button", name=word).all_inner_texts()
 
 
-def stopped_call(house: Stage) -> Page:
+def stopped_call(served_page: ServedPage) -> Page:
     """Return a page with a call of `sleep` that was stopped, and an edit of a file before it."""
-    (house.project / "a.txt").write_text("old\n")
-    house.model.replies = [
-        call("modify_file", path="a.txt", operation="replace", old="old", new="new"),
-        call("run_command", id="c2", command="sleep 600"),
+    (served_page.project / "a.txt").write_text("old\n")
+    served_page.model.replies = [
+        call_reply("modify_file", path="a.txt", operation="replace", old="old", new="new"),
+        call_reply("run_command", id="c2", command="sleep 600"),
     ]
-    page = house.open()
+    page = served_page.open()
     send(page, "sleep")
     stop = page.get_by_role("button", name="Stop")
     expect(page.locator(".call[data-state=running]")).to_contain_text("sleep 600")
@@ -31,13 +31,15 @@ def stopped_call(house: Stage) -> Page:
     return page
 
 
-def test_a_button_is_the_only_one_whose_name_has_its_word(house: Stage) -> None:
+def test_a_button_is_the_only_one_whose_name_has_its_word(served_page: ServedPage) -> None:
     gate = Gate()
-    page = stopped_call(house)
+    page = stopped_call(served_page)
     expect(page.locator(".call .sign").last).to_have_attribute("title", "broken off")
     page.get_by_label("Approval mode").select_option("ask")
-    house.model.replies = [
-        call("modify_file", id="c3", path="a.txt", operation="replace", old="new", new="newer"),
+    served_page.model.replies = [
+        call_reply(
+            "modify_file", id="c3", path="a.txt", operation="replace", old="new", new="newer"
+        ),
         [Delta("and"), gate, Completion("and on", "", (), USED)],
     ]
     send(page, "again")
@@ -53,10 +55,10 @@ def test_a_button_is_the_only_one_whose_name_has_its_word(house: Stage) -> None:
     assert len(named(page, "Send")) == 1
 
 
-def test_only_the_last_turn_can_be_gone_on_with(house: Stage) -> None:
-    page = stopped_call(house)
+def test_only_the_last_turn_can_be_gone_on_with(served_page: ServedPage) -> None:
+    page = stopped_call(served_page)
     goes_on = page.get_by_role("button", name="Continue")
-    house.model.replies = [say("Fine.")]
+    served_page.model.replies = [text_reply("Fine.")]
     send(page, "/status")
     expect(page.locator(".command")).to_have_count(1)
     expect(goes_on).to_be_visible()
@@ -73,12 +75,12 @@ def test_only_the_last_turn_can_be_gone_on_with(house: Stage) -> None:
     expect(goes_on).to_be_hidden()
 
 
-def test_a_retry_is_told_in_two_parts(house: Stage) -> None:
+def test_a_retry_is_told_in_two_parts(served_page: ServedPage) -> None:
     gate = Gate()
     retry = Retry(phrase("500 Internal Server Error"), 1, 0.6)
     used = USED.__class__(100, 60, 40, 1, 0, 1, 0.001)
-    house.model.replies = [[retry, gate, Delta("Hi"), Completion("Hi", "", (), used)]]
-    page = house.open()
+    served_page.model.replies = [[retry, gate, Delta("Hi"), Completion("Hi", "", (), used)]]
+    page = served_page.open()
     send(page, "hi")
     expect(page.locator(".remark")).to_have_text(
         "500 Internal Server Error · Asking again in 0.6 s (try 1)"
@@ -87,9 +89,12 @@ def test_a_retry_is_told_in_two_parts(house: Stage) -> None:
     expect(page.locator(".end")).to_contain_text("1 token written")
 
 
-def test_the_end_of_a_file_is_told_of_in_the_language_of_the_page(house: Stage) -> None:
-    house.model.replies = [call("create_file", path="a.txt", content="one"), say("好。")]
-    page = house.open(language="zh")
+def test_the_end_of_a_file_is_told_of_in_the_language_of_the_page(served_page: ServedPage) -> None:
+    served_page.model.replies = [
+        call_reply("create_file", path="a.txt", content="one"),
+        text_reply("好。"),
+    ]
+    page = served_page.open(language="zh")
     send(page, "写")
     expect(replies(page).last).to_have_text("好。")
     expect(page.locator(".call .diff .meta .text")).to_have_text("文件末尾没有换行符")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.drawings import drawn
-from tests.page.stage import Stage, message
+from tests.page.served_page import ServedPage, message
 from tests.page.test_drops import drop
-from tests.scripted import say
+from tests.picture_files import picture_file
+from tests.scripted_model import text_reply
 
 PASTE = """([name, type, data]) => {
     const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
@@ -26,21 +26,23 @@ def paste(page: Page, name: str, data: bytes, kind: str = "image/png") -> None:
     page.evaluate(PASTE, [name, kind, b64encode(data).decode()])
 
 
-def test_pictures_are_sent_with_the_message_and_shown_in_it(house: Stage, tmp_path: Path) -> None:
-    house.model.replies += [say("Two squares.")]
-    page = house.open()
-    paste(page, "image.png", drawn(size=(60, 40)))
-    (tmp_path / "two.jpg").write_bytes(drawn("JPEG", (50, 50)))
+def test_pictures_are_sent_with_the_message_and_shown_in_it(
+    served_page: ServedPage, tmp_path: Path
+) -> None:
+    served_page.model.replies += [text_reply("Two squares.")]
+    page = served_page.open()
+    paste(page, "image.png", picture_file(size=(60, 40)))
+    (tmp_path / "two.jpg").write_bytes(picture_file("JPEG", (50, 50)))
     drop(page, ".composer", tmp_path / "two.jpg")
     thumbnails = page.locator(".attached img")
     expect(thumbnails).to_have_count(2)
-    paste(page, "three.gif", drawn("GIF"), "image/gif")
+    paste(page, "three.gif", picture_file("GIF"), "image/gif")
     expect(thumbnails).to_have_count(3)
     page.get_by_role("button", name="Remove three.gif").click()
     expect(thumbnails).to_have_count(2)
     page.reload()  # what is attached stays
     expect(thumbnails).to_have_count(2)
-    assert list(house.project.iterdir()) == []  # nothing went into the project
+    assert list(served_page.project.iterdir()) == []  # nothing went into the project
     message(page).fill("What is this?")
     message(page).press("Enter")
     expect(page.locator(".reply")).to_contain_text("Two squares.")
@@ -52,7 +54,7 @@ def test_pictures_are_sent_with_the_message_and_shown_in_it(house: Stage, tmp_pa
     )
     loaded = "(images) => images.every((image) => image.complete && image.naturalWidth > 0)"
     page.wait_for_function(f"() => ({loaded})([...document.querySelectorAll('.person img')])")
-    names = [picture["name"] for picture in house.model.requests[0][-1]["pictures"]]
+    names = [picture["name"] for picture in served_page.model.requests[0][-1]["pictures"]]
     assert names[0].startswith("image-")  # each that is pasted has a name of its own
     assert names[1:] == ["two.jpg"]
     shown.first.click()
@@ -62,9 +64,9 @@ def test_pictures_are_sent_with_the_message_and_shown_in_it(house: Stage, tmp_pa
     expect(page.locator(".person .picture img")).to_have_count(2)
 
 
-def test_what_cannot_be_used_is_said(house: Stage) -> None:
-    page = house.open()
-    paste(page, "broken.png", drawn()[:40])
+def test_what_cannot_be_used_is_said(served_page: ServedPage) -> None:
+    page = served_page.open()
+    paste(page, "broken.png", picture_file()[:40])
     expect(page.get_by_text("broken.png cannot be read as a picture")).to_be_visible()
     expect(page.locator(".attached img")).to_have_count(0)
     expect(message(page)).to_have_value("")

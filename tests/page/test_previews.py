@@ -9,17 +9,17 @@ import zlib
 import pytest
 from playwright.sync_api import Frame, Page, expect
 
-from tests.page.stage import Stage, send
+from tests.page.served_page import ServedPage, send
 from tests.page.test_files import row
-from tests.scripted import call, say
+from tests.scripted_model import call_reply, text_reply
 
 
 @pytest.fixture
-def page(house: Stage) -> Page:
-    (house.project / "t.csv").write_text('tree,apples\n"Boskoop, red",12\n')
+def page(served_page: ServedPage) -> Page:
+    (served_page.project / "t.csv").write_text('tree,apples\n"Boskoop, red",12\n')
     evil = "<h1>Hi</h1><script>parent.document.title='pwned'</script>"
-    (house.project / "page.html").write_text(evil)
-    return house.open()
+    (served_page.project / "page.html").write_text(evil)
+    return served_page.open()
 
 
 def picture(width: int) -> bytes:
@@ -58,30 +58,30 @@ def is_viewer(frame: Frame) -> bool:
     return frame.url.startswith("chrome-extension://") or frame.locator("embed").count() > 0
 
 
-def test_a_picture_that_is_made_anew_is_shown_anew(house: Stage) -> None:
-    (house.project / "plot.png").write_bytes(picture(7))
-    (house.project / "next.png").write_bytes(picture(9))
-    page = house.open()
+def test_a_picture_that_is_made_anew_is_shown_anew(served_page: ServedPage) -> None:
+    (served_page.project / "plot.png").write_bytes(picture(7))
+    (served_page.project / "next.png").write_bytes(picture(9))
+    page = served_page.open()
     row(page, "plot.png").click()
     shown = page.locator(".preview img")
     expect(shown).to_have_js_property("naturalWidth", 7)
-    house.model.replies = [
-        call("delete_file", id="d", path="plot.png"),
-        call("rename_file", id="r", path="next.png", new_path="plot.png"),
-        say("![the plot](plot.png)"),
+    served_page.model.replies = [
+        call_reply("delete_file", id="d", path="plot.png"),
+        call_reply("rename_file", id="r", path="next.png", new_path="plot.png"),
+        text_reply("![the plot](plot.png)"),
     ]
     send(page, "plot it again")
     expect(page.locator(".reply img")).to_have_js_property("naturalWidth", 9)
     expect(shown).to_have_js_property("naturalWidth", 9)
 
 
-def test_a_picture_that_is_not_there_is_told_of(house: Stage) -> None:
-    (house.project / "a.txt").write_text("no picture\n")
-    (house.project / "broken.png").write_bytes(b"no picture either")
-    (house.project / "there.png").write_bytes(picture(9))
-    page = house.open()
-    house.model.replies = [
-        say("See ![the plot](gone.png), ![](a.txt), ![odd](broken.png), ![this](there.png).")
+def test_a_picture_that_is_not_there_is_told_of(served_page: ServedPage) -> None:
+    (served_page.project / "a.txt").write_text("no picture\n")
+    (served_page.project / "broken.png").write_bytes(b"no picture either")
+    (served_page.project / "there.png").write_bytes(picture(9))
+    page = served_page.open()
+    served_page.model.replies = [
+        text_reply("See ![the plot](gone.png), ![](a.txt), ![odd](broken.png), ![this](there.png).")
     ]
     send(page, "show me")
     told = "See [the plot: gone.png], [a.txt], [odd: broken.png], ."
@@ -103,9 +103,9 @@ def test_a_table_is_drawn_from_csv(page: Page) -> None:
     expect(page.get_by_role("cell", name="Boskoop, red")).to_be_visible()
 
 
-def test_a_pdf_is_shown_in_the_pane(house: Stage) -> None:
-    (house.project / "a.pdf").write_bytes(pdf("Hello"))
-    page = house.open()
+def test_a_pdf_is_shown_in_the_pane(served_page: ServedPage) -> None:
+    (served_page.project / "a.pdf").write_bytes(pdf("Hello"))
+    page = served_page.open()
     faults: list[str] = []
     page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
     with page.expect_response(lambda answer: "/api/files/raw" in answer.url) as answer:
@@ -122,13 +122,13 @@ def test_a_pdf_is_shown_in_the_pane(house: Stage) -> None:
     assert faults == []
 
 
-def test_a_link_in_a_previewed_file_starts_from_its_folder(house: Stage) -> None:
-    docs = house.project / "docs"
+def test_a_link_in_a_previewed_file_starts_from_its_folder(served_page: ServedPage) -> None:
+    docs = served_page.project / "docs"
     docs.mkdir()
     (docs / "a.md").write_text("[b](b.md#top) [up](../top.txt) ![p](p.png)\n")
     (docs / "b.md").write_text("the other\n")
     (docs / "p.png").write_bytes(picture(3))
-    page = house.open()
+    page = served_page.open()
     row(page, "docs").click()
     row(page, "a.md").click()
     page.get_by_role("button", name="Preview", exact=True).click()

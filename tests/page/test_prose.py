@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.page.stage import Stage, replies, send
-from tests.scripted import say
+from tests.page.served_page import ServedPage, replies, send
+from tests.scripted_model import text_reply
 
 NUMBERS = [(1, 3), (9, 10), (97, 102), (998, 1_001), (123_456_789, 123_456_790)]
 LISTS = "\n\nthen\n\n".join(
@@ -30,9 +30,11 @@ def left(item: Locator) -> float:
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_the_numbers_of_a_list_have_room_for_all_their_digits(house: Stage, width: int) -> None:
-    house.model.replies = [say(LISTS)]
-    page = house.open(width=width)
+def test_the_numbers_of_a_list_have_room_for_all_their_digits(
+    served_page: ServedPage, width: int
+) -> None:
+    served_page.model.replies = [text_reply(LISTS)]
+    page = served_page.open(width=width)
     send(page, "count")
     lists = replies(page).locator("ol")
     expect(lists).to_have_count(len(NUMBERS))
@@ -40,10 +42,10 @@ def test_the_numbers_of_a_list_have_room_for_all_their_digits(house: Stage, widt
     assert [each.evaluate(ROOM) >= 0 for each in lists.all()] == [True] * len(NUMBERS)
 
 
-def test_what_stands_under_a_task_stands_further_in(house: Stage) -> None:
+def test_what_stands_under_a_task_stands_further_in(served_page: ServedPage) -> None:
     tasks = "- [x] one\n  - [ ] two\n    - [ ] three\n  - plain\n\n- loose\n\n  - [ ] under it\n"
-    house.model.replies = [say(tasks)]
-    page = house.open()
+    served_page.model.replies = [text_reply(tasks)]
+    page = served_page.open()
     send(page, "plan")
     expect(page.locator(".end")).to_have_count(1)
     boxes = replies(page).get_by_role("checkbox")
@@ -56,9 +58,11 @@ def test_what_stands_under_a_task_stands_further_in(house: Stage) -> None:
     assert left(plain) > left(boxes.first) + 20
 
 
-def test_a_footnote_does_not_vanish(house: Stage) -> None:
-    house.model.replies = [say("Said so[^1], and so[^2].\n\n[^1]: Smith\n[^2]: in *Some Book*\n")]
-    page = house.open()
+def test_a_footnote_does_not_vanish(served_page: ServedPage) -> None:
+    served_page.model.replies = [
+        text_reply("Said so[^1], and so[^2].\n\n[^1]: Smith\n[^2]: in *Some Book*\n")
+    ]
+    page = served_page.open()
     send(page, "cite")
     expect(page.locator(".end")).to_have_count(1)
     expect(replies(page).locator("p")).to_have_text(

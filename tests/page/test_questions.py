@@ -8,26 +8,26 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.page.stage import Stage, replies, send, stage
-from tests.scripted import call, calls, say
+from tests.page.served_page import ServedPage, replies, send, serve_page
+from tests.scripted_model import call_reply, calls_reply, text_reply
 
 
 def question(page: Page) -> Locator:
     return page.get_by_role("group", name="Approval")
 
 
-def ask(house: Stage, name: str, /, **arguments: Any) -> Page:
+def ask(served_page: ServedPage, name: str, /, **arguments: Any) -> Page:
     """Return a page on which the model's call waits for an answer."""
-    house.model.replies = [call(name, **arguments), say("Fine.")]
-    page = house.open()
+    served_page.model.replies = [call_reply(name, **arguments), text_reply("Fine.")]
+    page = served_page.open()
     page.get_by_label("Approval mode").select_option("ask")
     send(page, "do it")
     expect(question(page).get_by_role("button", name="Yes")).to_be_enabled()
     return page
 
 
-def test_a_command_is_edited_and_runs_as_edited(house: Stage) -> None:
-    page = ask(house, "run_command", command="echo model > made.txt")
+def test_a_command_is_edited_and_runs_as_edited(served_page: ServedPage) -> None:
+    page = ask(served_page, "run_command", command="echo model > made.txt")
     page.keyboard.press("e")
     area = question(page).get_by_role("textbox", name="command")
     expect(area).to_be_focused()
@@ -35,20 +35,20 @@ def test_a_command_is_edited_and_runs_as_edited(house: Stage) -> None:
     area.fill("echo person > made.txt")
     area.press("Control+Enter")
     expect(replies(page).last).to_have_text("Fine.")
-    assert (house.project / "made.txt").read_text() == "person\n"
+    assert (served_page.project / "made.txt").read_text() == "person\n"
     expect(page.locator(".call .revised")).to_have_text("changed by you")
     expect(page.locator(".call .target")).to_have_text("echo person > made.txt")
-    told = house.model.requests[-1][-1]
+    told = served_page.model.requests[-1][-1]
     assert "The person changed this call" in told["content"]
     assert "command: echo person > made.txt" in told["content"]
-    sent = house.model.requests[-1][-2]["tool_calls"][0]["function"]["arguments"]
+    sent = served_page.model.requests[-1][-2]["tool_calls"][0]["function"]["arguments"]
     assert "echo model" in sent
     page.reload()
     expect(page.locator(".call .revised")).to_have_text("changed by you")
 
 
-def test_the_content_of_a_file_is_edited_in_its_question(house: Stage) -> None:
-    page = ask(house, "create_file", path="a.txt", content="one\n", overwrite=False)
+def test_the_content_of_a_file_is_edited_in_its_question(served_page: ServedPage) -> None:
+    page = ask(served_page, "create_file", path="a.txt", content="one\n", overwrite=False)
     expect(question(page).locator(".diff .added .text")).to_have_text("one")
     question(page).get_by_role("button", name="Edit").click()
     question(page).get_by_role("textbox", name="content").fill("two\n")
@@ -62,11 +62,11 @@ def test_the_content_of_a_file_is_edited_in_its_question(house: Stage) -> None:
     question(page).get_by_role("textbox", name="overwrite").fill("true")
     question(page).get_by_role("button", name="Do this instead").click()
     expect(replies(page).last).to_have_text("Fine.")
-    assert (house.project / "a.txt").read_text() == "two\n"
+    assert (served_page.project / "a.txt").read_text() == "two\n"
 
 
-def test_leaving_the_form_goes_back_to_the_question(house: Stage) -> None:
-    page = ask(house, "run_command", command="echo hi")
+def test_leaving_the_form_goes_back_to_the_question(served_page: ServedPage) -> None:
+    page = ask(served_page, "run_command", command="echo hi")
     page.keyboard.press("e")
     page.get_by_role("log").focus()
     page.keyboard.press("n")  # answers nothing while the form is open
@@ -77,8 +77,8 @@ def test_leaving_the_form_goes_back_to_the_question(house: Stage) -> None:
     expect(replies(page).last).to_have_text("Fine.")
 
 
-def test_an_answer_that_was_begun_is_not_dropped_without_a_word(house: Stage) -> None:
-    page = ask(house, "run_command", command="echo hi")
+def test_an_answer_that_was_begun_is_not_dropped_without_a_word(served_page: ServedPage) -> None:
+    page = ask(served_page, "run_command", command="echo hi")
     other = page.context.new_page()
     other.goto(page.url)
     expect(question(other).get_by_role("button", name="Yes")).to_be_enabled()
@@ -90,18 +90,18 @@ def test_an_answer_that_was_begun_is_not_dropped_without_a_word(house: Stage) ->
     expect(other.locator(".notice")).to_have_count(0)
 
 
-def test_a_deletion_shows_the_lines_that_would_go(house: Stage) -> None:
-    (house.project / "old.txt").write_text("one\ntwo\n")
-    page = ask(house, "delete_file", path="old.txt")
+def test_a_deletion_shows_the_lines_that_would_go(served_page: ServedPage) -> None:
+    (served_page.project / "old.txt").write_text("one\ntwo\n")
+    page = ask(served_page, "delete_file", path="old.txt")
     expect(question(page).locator(".diff .removed .text")).to_have_text(["one", "two"])
     expect(question(page)).to_contain_text("The file would be gone.")
     question(page).get_by_role("button", name="No", exact=True).click()
     expect(replies(page).last).to_have_text("Fine.")
-    assert (house.project / "old.txt").exists()
+    assert (served_page.project / "old.txt").exists()
 
 
-def test_an_always_that_does_not_fit_is_told_and_can_be_mended(house: Stage) -> None:
-    page = ask(house, "run_command", command="echo one")
+def test_an_always_that_does_not_fit_is_told_and_can_be_mended(served_page: ServedPage) -> None:
+    page = ask(served_page, "run_command", command="echo one")
     pattern = question(page).get_by_label("Pattern to allow from now on")
     expect(pattern).to_have_value("run_command echo one *")
     pattern.fill("run_command ls *")
@@ -110,16 +110,19 @@ def test_an_always_that_does_not_fit_is_told_and_can_be_mended(house: Stage) -> 
     pattern.fill("run_command echo *")
     pattern.press("Enter")
     expect(replies(page).last).to_have_text("Fine.")
-    house.model.replies = [call("run_command", command="echo two"), say("Again.")]
+    served_page.model.replies = [
+        call_reply("run_command", command="echo two"),
+        text_reply("Again."),
+    ]
     send(page, "again")
     expect(replies(page).last).to_have_text("Again.")
     expect(question(page)).to_be_hidden()
 
 
-def test_a_task_in_circles_is_asked_about_in_words_of_its_own(house: Stage) -> None:
-    loop = [calls((f"c{n}", "run_command", '{"command": "echo same"}')) for n in range(9)]
-    house.model.replies = [*loop, say("Never.")]
-    page = house.open()
+def test_a_task_in_circles_is_asked_about_in_words_of_its_own(served_page: ServedPage) -> None:
+    loop = [calls_reply((f"c{n}", "run_command", '{"command": "echo same"}')) for n in range(9)]
+    served_page.model.replies = [*loop, text_reply("Never.")]
+    page = served_page.open()
     send(page, "go round")
     expect(question(page)).to_contain_text("circles")
     expect(question(page).get_by_role("button")).to_have_text(
@@ -130,23 +133,28 @@ def test_a_task_in_circles_is_asked_about_in_words_of_its_own(house: Stage) -> N
     expect(page.locator(".call[data-state=asked]")).to_have_count(0)
 
 
-def test_a_great_loss_is_shown_and_put_back(house: Stage) -> None:
+def test_a_great_loss_is_shown_and_put_back(served_page: ServedPage) -> None:
     for number in range(30):
-        (house.project / f"f{number}.txt").write_text("x")
-    house.model.replies = [call("run_command", command="rm f*.txt"), say("Fine.")]
-    page = house.open()
+        (served_page.project / f"f{number}.txt").write_text("x")
+    served_page.model.replies = [
+        call_reply("run_command", command="rm f*.txt"),
+        text_reply("Fine."),
+    ]
+    page = served_page.open()
     send(page, "clean up")
     expect(question(page)).to_contain_text("It deleted 30 of 30 files")
     expect(question(page).locator(".card-tree")).to_contain_text("f29.txt")
     expect(question(page).get_by_role("button")).to_have_count(32)  # the names are links
     question(page).get_by_role("button", name="No, put everything back").click()
     expect(replies(page).last).to_have_text("Fine.")
-    assert len(list(house.project.glob("f*.txt"))) == 30
+    assert len(list(served_page.project.glob("f*.txt"))) == 30
 
 
-def test_a_question_is_told_to_who_looks_elsewhere_once_they_wished_so(house: Stage) -> None:
-    house.model.replies = [call("run_command", command="echo hi"), say("Fine.")]
-    page = house.open(permissions=["notifications"])
+def test_a_question_is_told_to_who_looks_elsewhere_once_they_wished_so(
+    served_page: ServedPage,
+) -> None:
+    served_page.model.replies = [call_reply("run_command", command="echo hi"), text_reply("Fine.")]
+    page = served_page.open(permissions=["notifications"])
     page.evaluate(
         """() => {
             window.told = [];
@@ -166,18 +174,18 @@ def test_a_question_is_told_to_who_looks_elsewhere_once_they_wished_so(house: St
     expect(replies(page).last).to_have_text("Fine.")
     page.get_by_role("button", name="Alert me when I look elsewhere").click()
     expect(page.get_by_role("button", name="Alerts: on")).to_be_visible()
-    house.model.replies = [call("run_command", command="echo hi"), say("Again.")]
+    served_page.model.replies = [call_reply("run_command", command="echo hi"), text_reply("Again.")]
     send(page, "two")
     expect(question(page).get_by_role("button", name="Yes")).to_be_enabled()
     assert page.evaluate("told") == ["Your answer is needed. Run echo hi"]
 
 
 def test_a_question_is_still_there_after_a_restart(tmp_path: Path, chromium: Browser) -> None:
-    with stage(tmp_path, chromium) as house:
-        ask(house, "create_file", path="a.txt", content="one\n")
-    with stage(tmp_path, chromium) as house:
-        house.model.replies = [say("Fine.")]
-        page = house.open()
+    with serve_page(tmp_path, chromium) as served_page:
+        ask(served_page, "create_file", path="a.txt", content="one\n")
+    with serve_page(tmp_path, chromium) as served_page:
+        served_page.model.replies = [text_reply("Fine.")]
+        page = served_page.open()
         expect(question(page).locator(".diff .added .text")).to_have_text("one")
         expect(page.locator(".end")).to_have_count(0)
         expect(page).to_have_title(re.compile("needs you"))
@@ -185,11 +193,13 @@ def test_a_question_is_still_there_after_a_restart(tmp_path: Path, chromium: Bro
         expect(replies(page).last).to_have_text("Fine.")
         expect(page.locator(".call")).to_have_count(1)
         expect(page.locator(".end")).to_have_count(1)
-        assert (house.project / "a.txt").read_text() == "one\n"
+        assert (served_page.project / "a.txt").read_text() == "one\n"
 
 
-def test_a_long_command_is_folded_in_its_middle_and_unfolds_before_and_after(house: Stage) -> None:
-    page = ask(house, "run_command", command="\n".join(f"echo row {n}" for n in range(60)))
+def test_a_long_command_is_folded_in_its_middle_and_unfolds_before_and_after(
+    served_page: ServedPage,
+) -> None:
+    page = ask(served_page, "run_command", command="\n".join(f"echo row {n}" for n in range(60)))
     asked = question(page).locator(".code")
     expect(asked).to_contain_text("echo row 0")
     expect(asked).to_contain_text("echo row 59")

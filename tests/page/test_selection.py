@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.page.stage import Stage, message, replies, send
+from tests.page.served_page import ServedPage, message, replies, send
 from tests.page.test_files import row
-from tests.scripted import say
+from tests.scripted_model import text_reply
 
 SELECT = """paragraph => {
     const range = document.createRange();
@@ -21,9 +21,9 @@ def bar(page: Page) -> Locator:
     return page.get_by_role("toolbar", name="Selected text")
 
 
-def test_a_part_of_a_reply_is_quoted(house: Stage) -> None:
-    house.model.replies = [say("First words.\n\nSecond words.")]
-    page = house.open()
+def test_a_part_of_a_reply_is_quoted(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("First words.\n\nSecond words.")]
+    page = served_page.open()
     send(page, "talk")
     expect(replies(page)).to_contain_text("Second words.")
     expect(page.locator(".end")).to_have_count(1)
@@ -34,9 +34,9 @@ def test_a_part_of_a_reply_is_quoted(house: Stage) -> None:
     expect(bar(page)).to_be_hidden()
 
 
-def test_a_note_on_a_reply_goes_with_its_words_into_the_message(house: Stage) -> None:
-    house.model.replies = [say("One claim."), say("Right.")]
-    page = house.open()
+def test_a_note_on_a_reply_goes_with_its_words_into_the_message(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("One claim."), text_reply("Right.")]
+    page = served_page.open()
     send(page, "talk")
     expect(page.locator(".end")).to_have_count(1)
     replies(page).locator("p").evaluate(SELECT)
@@ -47,12 +47,12 @@ def test_a_note_on_a_reply_goes_with_its_words_into_the_message(house: Stage) ->
     expect(message(page)).to_have_value("> One claim.\n\nis wrong")
     message(page).press("Enter")
     expect(replies(page).last).to_have_text("Right.")
-    assert house.model.requests[-1][-1]["content"] == "> One claim.\n\nis wrong"
+    assert served_page.model.requests[-1][-1]["content"] == "> One claim.\n\nis wrong"
 
 
-def test_lines_of_a_file_are_noted_and_quoted(house: Stage) -> None:
-    (house.project / "a.py").write_text("one\ntwo\nthree\nfour\n")
-    page = house.open()
+def test_lines_of_a_file_are_noted_and_quoted(served_page: ServedPage) -> None:
+    (served_page.project / "a.py").write_text("one\ntwo\nthree\nfour\n")
+    page = served_page.open()
     row(page, "a.py").click()
     page.locator(".editor .cm-content").click()
     page.keyboard.press("Control+Home")
@@ -83,9 +83,9 @@ def test_lines_of_a_file_are_noted_and_quoted(house: Stage) -> None:
     expect(message(page)).to_have_value("In a.py, line 1:\n```\none\n```\n")
 
 
-def test_the_note_is_left_by_escape(house: Stage) -> None:
-    house.model.replies = [say("One claim.")]
-    page = house.open()
+def test_the_note_is_left_by_escape(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("One claim.")]
+    page = served_page.open()
     send(page, "talk")
     expect(page.locator(".end")).to_have_count(1)
     replies(page).locator("p").evaluate(SELECT)

@@ -10,21 +10,24 @@ from core.conversation.messages import Assistant, User
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
 from tests.modules.web.test_held import run_elsewhere
-from tests.page.held import Held, Line, drawn
-from tests.page.stage import KEY, Gate, Stage, message, replies, send
+from tests.page.request_holding import HeldRequests, HeldSocket, wait_until_drawn
+from tests.page.served_page import KEY, Gate, ServedPage, message, replies, send
 from tests.page.test_races import new_session, talked
-from tests.scripted import USED, call, say
+from tests.scripted_model import USED, call_reply, text_reply
 from utils.llm.completion import Completion, Delta
 
 ALL_SENT = "() => !Object.keys(sessionStorage).some((name) => name.includes('unsent'))"
 
 
-def test_a_fork_can_undo_what_was_done_before_it(house: Stage) -> None:
-    house.model.replies = [call("create_file", path="a.txt", content="x\n"), say("Made.")]
-    page = house.open()
+def test_a_fork_can_undo_what_was_done_before_it(served_page: ServedPage) -> None:
+    served_page.model.replies = [
+        call_reply("create_file", path="a.txt", content="x\n"),
+        text_reply("Made."),
+    ]
+    page = served_page.open()
     send(page, "make it")
     expect(replies(page).last).to_have_text("Made.")
-    assert (house.project / "a.txt").exists()
+    assert (served_page.project / "a.txt").exists()
     before = page.url
     page.locator(".end").hover()
     page.get_by_role("button", name="Go on from here in a new session").click()
@@ -33,18 +36,18 @@ def test_a_fork_can_undo_what_was_done_before_it(house: Stage) -> None:
     expect(replies(page)).to_have_text(["Made."])
     send(page, "/undo")
     expect(page.locator(".command").last).to_contain_text("Took back the changes of turn 1")
-    assert not (house.project / "a.txt").exists()
+    assert not (served_page.project / "a.txt").exists()
 
 
-def test_a_session_that_runs_elsewhere_is_read_along(house: Stage) -> None:
-    path = DataFolder(house.project.parent / "data", house.project).sessions
+def test_a_session_that_runs_elsewhere_is_read_along(served_page: ServedPage) -> None:
+    path = DataFolder(served_page.project.parent / "data", served_page.project).sessions
     store = Sessions(path)
     session = store.create(model="m")
     store.append(session, 1, User("hi"))
     store.append(session, 1, Assistant("hello"))
     store.close()
     with run_elsewhere(path, session) as go_on:
-        page = house.open()
+        page = served_page.open()
         expect(replies(page)).to_have_text(["hello"])
         banner = page.get_by_role("alert")
         expect(banner).to_contain_text("You can only read this session here")
@@ -55,16 +58,16 @@ def test_a_session_that_runs_elsewhere_is_read_along(house: Stage) -> None:
         go_on("more")
         expect(replies(page)).to_have_text(["hello", "over there"])
         expect(message(page)).to_have_value("mine")
-    house.model.replies = [say("here again")]
+    served_page.model.replies = [text_reply("here again")]
     message(page).press("Enter")
     expect(replies(page).last).to_have_text("here again")
     expect(banner).to_be_hidden()
 
 
-def listed(house: Stage, *names: str) -> Page:
+def listed(served_page: ServedPage, *names: str) -> Page:
     """Return a page with the list of sessions open, one for each of *names*, newest first."""
-    house.model.replies = [say("hello") for _ in names]
-    page = house.open()
+    served_page.model.replies = [text_reply("hello") for _ in names]
+    page = served_page.open()
     for name in reversed(names):
         if page.locator(".end").count():
             page.get_by_role("button", name="New session", exact=True).click()
@@ -77,8 +80,8 @@ def listed(house: Stage, *names: str) -> Page:
     return page
 
 
-def test_the_list_keeps_the_focus_when_something_in_it_changes(house: Stage) -> None:
-    page = listed(house, "first", "second", "third")
+def test_the_list_keeps_the_focus_when_something_in_it_changes(served_page: ServedPage) -> None:
+    page = listed(served_page, "first", "second", "third")
     drawer = page.get_by_role("dialog", name="Sessions")
     archive = drawer.get_by_role("button", name="Archive: second")
     archive.focus()
@@ -100,11 +103,11 @@ def test_the_list_keeps_the_focus_when_something_in_it_changes(house: Stage) -> 
     expect(drawer.get_by_role("button", name=re.compile("^Un"))).to_be_focused()
 
 
-def test_leaving_the_title_stops_nothing_and_goes_back_to_it(house: Stage) -> None:
+def test_leaving_the_title_stops_nothing_and_goes_back_to_it(served_page: ServedPage) -> None:
     gate = Gate()
     last = Completion("One two.", "", (), USED)
-    house.model.replies = [[Delta("One "), gate, Delta("two."), last]]
-    page = house.open()
+    served_page.model.replies = [[Delta("One "), gate, Delta("two."), last]]
+    page = served_page.open()
     send(page, "slowly")
     expect(replies(page)).to_have_text("One ")
     page.locator(".log").focus()
@@ -124,10 +127,10 @@ def test_leaving_the_title_stops_nothing_and_goes_back_to_it(house: Stage) -> No
 
 
 def test_a_session_that_is_deleted_elsewhere_is_left_with_what_was_being_written(
-    house: Stage,
+    served_page: ServedPage,
 ) -> None:
-    house.model.replies = [say("hello"), say("hello again")]
-    page = house.open()
+    served_page.model.replies = [text_reply("hello"), text_reply("hello again")]
+    page = served_page.open()
     send(page, "first")
     expect(page.locator(".end")).to_have_count(1)
     page.locator(".composer textarea").fill("half a sent")
@@ -143,57 +146,61 @@ def test_a_session_that_is_deleted_elsewhere_is_left_with_what_was_being_written
     expect(replies(page)).to_have_text("hello again")
 
 
-def test_who_went_to_another_session_is_not_taken_from_it_by_a_new_one(house: Stage) -> None:
-    page = talked(house, "first")
+def test_who_went_to_another_session_is_not_taken_from_it_by_a_new_one(
+    served_page: ServedPage,
+) -> None:
+    page = talked(served_page, "first")
     first = page.url
     new_session(page)
-    held = Held(page, "**/api/sessions", method="POST")
+    held = HeldRequests(page, "**/api/sessions", method="POST")
     page.keyboard.press("Alt+n")
     held.wait()
     page.go_back()
     expect(replies(page)).to_have_text("so first")
     with page.expect_response("**/api/sessions"):
-        held.let_go()
-    drawn(page)
+        held.release()
+    wait_until_drawn(page)
     expect(replies(page)).to_have_text("so first")
     assert page.url == first
 
 
-def test_who_went_elsewhere_is_not_taken_from_there_by_a_command(house: Stage) -> None:
-    page = talked(house, "first")
+def test_who_went_elsewhere_is_not_taken_from_there_by_a_command(served_page: ServedPage) -> None:
+    page = talked(served_page, "first")
     first = page.url
     new_session(page)
-    line = Line(page)
+    line = HeldSocket(page)
     line.hold('"/new"')
     send(page, "/new")
     line.wait()
     page.go_back()
     expect(replies(page)).to_have_text("so first")
-    line.let_go()
+    line.release()
     page.wait_for_function(ALL_SENT)
     expect(replies(page)).to_have_text("so first")
     assert page.url == first
 
 
-def test_what_is_shown_is_stopped_though_a_new_session_is_on_its_way(house: Stage) -> None:
-    house.model.replies = [[Delta("One "), Gate(), Completion("One ", "", (), USED)]]
-    page = house.open()
+def test_what_is_shown_is_stopped_though_a_new_session_is_on_its_way(
+    served_page: ServedPage,
+) -> None:
+    served_page.model.replies = [[Delta("One "), Gate(), Completion("One ", "", (), USED)]]
+    page = served_page.open()
     send(page, "slowly")
     expect(replies(page)).to_have_text("One ")
-    held = Held(page, "**/api/sessions", method="POST")
+    held = HeldRequests(page, "**/api/sessions", method="POST")
     page.keyboard.press("Alt+n")
     held.wait()
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(page.locator(".end.stopped")).to_be_visible()
-    held.let_go()
+    held.release()
     expect(page.locator(".welcome")).to_be_visible()
 
 
-def test_what_is_taken_back_goes_to_where_it_was_written(house: Stage) -> None:
+def test_what_is_taken_back_goes_to_where_it_was_written(served_page: ServedPage) -> None:
     gate = Gate()
-    house.model.replies = [[Delta("One "), gate, Completion("One ", "", (), USED)]]
-    page = house.open()
-    line = Line(page)
+    served_page.model.replies = [[Delta("One "), gate, Completion("One ", "", (), USED)]]
+    page = served_page.open()
+    line = HeldSocket(page)
     send(page, "one")
     expect(replies(page)).to_have_text("One ")
     send(page, "two")
@@ -201,7 +208,7 @@ def test_what_is_taken_back_goes_to_where_it_was_written(house: Stage) -> None:
     page.get_by_role("button", name="Take back: two").click()
     line.wait()
     new_session(page)
-    line.let_go()
+    line.release()
     page.wait_for_function("() => Object.values(localStorage).includes('two')")
     expect(message(page)).to_have_value("")
     page.go_back()
@@ -210,12 +217,12 @@ def test_what_is_taken_back_goes_to_where_it_was_written(house: Stage) -> None:
     expect(page.locator(".end")).to_have_count(1)
 
 
-def test_escape_in_a_field_leaves_it_and_stops_nothing(house: Stage) -> None:
+def test_escape_in_a_field_leaves_it_and_stops_nothing(served_page: ServedPage) -> None:
     gate = Gate()
     last = Completion("One two.", "", (), USED)
-    house.model.replies = [[Delta("One "), gate, Delta("two."), last]]
-    (house.project / "a.txt").touch()
-    page = house.open()
+    served_page.model.replies = [[Delta("One "), gate, Delta("two."), last]]
+    (served_page.project / "a.txt").touch()
+    page = served_page.open()
     send(page, "slowly")
     expect(replies(page)).to_have_text("One ")
     field = page.get_by_role("searchbox", name="Filter files")
@@ -232,9 +239,11 @@ def test_escape_in_a_field_leaves_it_and_stops_nothing(house: Stage) -> None:
     expect(page.locator(".end.stopped")).to_have_count(0)
 
 
-def test_what_waits_for_the_server_outlives_a_reload_and_is_sent_once(house: Stage) -> None:
-    house.model.replies = [say("hello"), say("hello again")]
-    page = house.open()
+def test_what_waits_for_the_server_outlives_a_reload_and_is_sent_once(
+    served_page: ServedPage,
+) -> None:
+    served_page.model.replies = [text_reply("hello"), text_reply("hello again")]
+    page = served_page.open()
     send(page, "first")
     expect(page.locator(".end")).to_have_count(1)
     silent = [True]
@@ -252,4 +261,4 @@ def test_what_waits_for_the_server_outlives_a_reload_and_is_sent_once(house: Sta
         page.reload()
         expect(replies(page)).to_have_text(["hello", "hello again"])
         expect(page.locator(".person")).to_have_text(["first", "second"])
-    assert len(house.model.requests) == 2
+    assert len(served_page.model.requests) == 2

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.page.held import Held, intercept
-from tests.page.stage import Stage, message, replies, send
+from tests.page.request_holding import HeldRequests, intercept
+from tests.page.served_page import ServedPage, message, replies, send
 from tests.page.test_files import row
-from tests.scripted import call, say
+from tests.scripted_model import call_reply, text_reply
 
 MANY = 3_000
 PART = 500
@@ -24,12 +24,12 @@ def asked() -> list[str]:
 
 
 @pytest.fixture
-def page(house: Stage, asked: list[str]) -> Page:
-    (house.project / "many").mkdir()
+def page(served_page: ServedPage, asked: list[str]) -> Page:
+    (served_page.project / "many").mkdir()
     for number in range(MANY):
-        (house.project / "many" / f"f{number:05}").write_text(f"{number}\n")
-    (house.project / "zebra.txt").touch()
-    page = house.open()
+        (served_page.project / "many" / f"f{number:05}").write_text(f"{number}\n")
+    (served_page.project / "zebra.txt").touch()
+    page = served_page.open()
 
     def note(request: Request) -> None:
         if found := re.search(r"/api/files\?path=many&.*(?:start|around)=(\w+)", request.url):
@@ -85,17 +85,22 @@ def test_who_writes_on_is_not_taken_to_the_file_that_is_revealed(page: Page) -> 
     expect(page.get_by_role("dialog").get_by_role("option")).to_have_count(1)
     page.keyboard.press("Enter")
     expect(page.locator(".editor")).to_be_focused()
-    held = Held(page, "**/api/files?path=many&**around=f02345**")
+    held = HeldRequests(page, "**/api/files?path=many&**around=f02345**")
     page.get_by_role("button", name="Reveal in the tree").click()
     held.wait()
     message(page).focus()
-    held.let_go()
+    held.release()
     expect(row(page, "f02345")).to_be_in_viewport()
     expect(message(page)).to_be_focused()
 
 
-def test_what_is_in_sight_far_down_follows_what_changes(page: Page, house: Stage) -> None:
-    house.model.replies = [call("create_file", path="many/f02000b", content="x\n"), say("Made.")]
+def test_what_is_in_sight_far_down_follows_what_changes(
+    page: Page, served_page: ServedPage
+) -> None:
+    served_page.model.replies = [
+        call_reply("create_file", path="many/f02000b", content="x\n"),
+        text_reply("Made."),
+    ]
     row(page, "many").click()
     expect(row(page, "f00003")).to_be_visible()
     tree = page.get_by_role("tree", name="Files")
@@ -107,29 +112,34 @@ def test_what_is_in_sight_far_down_follows_what_changes(page: Page, house: Stage
     expect(row(page, "f02000b")).to_have_attribute("aria-setsize", str(MANY + 1))
 
 
-def test_the_filter_follows_what_changes(page: Page, house: Stage) -> None:
-    house.model.replies = [call("create_file", path="new/zebu.txt", content="x\n"), say("Made.")]
+def test_the_filter_follows_what_changes(page: Page, served_page: ServedPage) -> None:
+    served_page.model.replies = [
+        call_reply("create_file", path="new/zebu.txt", content="x\n"),
+        text_reply("Made."),
+    ]
     page.get_by_role("searchbox", name="Filter files").fill("zeb")
     expect(page.get_by_role("treeitem")).to_have_count(1)
     send(page, "make it")
     expect(page.get_by_role("treeitem")).to_have_count(2)
 
 
-def test_a_folder_that_another_program_makes_is_no_hidden_one(page: Page, house: Stage) -> None:
+def test_a_folder_that_another_program_makes_is_no_hidden_one(
+    page: Page, served_page: ServedPage
+) -> None:
     expect(row(page, "many")).to_be_visible()
-    (house.project / "new").mkdir()
-    (house.project / "new" / "a.txt").touch()
+    (served_page.project / "new").mkdir()
+    (served_page.project / "new" / "a.txt").touch()
     expect(row(page, "new")).to_be_visible()
-    (house.project / "new" / "sub").mkdir()
-    (house.project / "new" / "sub" / "b.txt").touch()
+    (served_page.project / "new" / "sub").mkdir()
+    (served_page.project / "new" / "sub" / "b.txt").touch()
     row(page, "new").click()
     row(page, "sub").click()
     expect(row(page, "b.txt")).to_be_visible()
 
 
-def test_a_page_that_is_loaded_again_brings_its_picture(house: Stage) -> None:
-    house.model.replies = [say("All `</script>` **there**.")]
-    page = house.open()
+def test_a_page_that_is_loaded_again_brings_its_picture(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("All `</script>` **there**.")]
+    page = served_page.open()
     send(page, "hello")
     expect(page.locator(".end")).to_have_count(1)
     intercept(page, "**/socket.io/**", lambda route: route.abort())

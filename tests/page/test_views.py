@@ -9,9 +9,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
-from tests.page.held import Held, intercept
-from tests.page.stage import Stage, message, replies, send
-from tests.scripted import call, calls, say
+from tests.page.request_holding import HeldRequests, intercept
+from tests.page.served_page import ServedPage, message, replies, send
+from tests.scripted_model import call_reply, calls_reply, text_reply
 
 
 def faults(page: Page) -> list[Any]:
@@ -20,28 +20,32 @@ def faults(page: Page) -> list[Any]:
     return [(each["id"], [node["target"] for node in each["nodes"]]) for each in found]
 
 
-def talk(house: Stage) -> None:
+def talk(served_page: ServedPage) -> None:
     """Prepare a conversation with all kinds of things in it."""
-    (house.project / "a.py").write_text("one = 1\ntwo = 2\n")
-    house.model.replies = [
-        calls(
+    (served_page.project / "a.py").write_text("one = 1\ntwo = 2\n")
+    served_page.model.replies = [
+        calls_reply(
             ("r1", "read_file", '{"path": "a.py"}'),
             ("r2", "list_files", "{}"),
             thinking="Let me look.",
         ),
-        call("update_todos", id="t", todos=[{"title": "Look", "status": "in_progress"}]),
-        call("modify_file", id="m", path="a.py", operation="replace", old="one", new="uno"),
-        call("run_command", id="x", command="printf '\\033[31mred\\033[0m\\n'; exit 3"),
-        say("### Done\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 1\n```\n"),
+        call_reply("update_todos", id="t", todos=[{"title": "Look", "status": "in_progress"}]),
+        call_reply("modify_file", id="m", path="a.py", operation="replace", old="one", new="uno"),
+        call_reply("run_command", id="x", command="printf '\\033[31mred\\033[0m\\n'; exit 3"),
+        text_reply("### Done\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 1\n```\n"),
     ]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 1024])
-def test_the_wide_page_has_no_faults(house: Stage, width: int, scheme: str, language: str) -> None:
-    talk(house)
-    page = house.open(language=language, width=width, color_scheme=scheme, reduced_motion="reduce")
+def test_the_wide_page_has_no_faults(
+    served_page: ServedPage, width: int, scheme: str, language: str
+) -> None:
+    talk(served_page)
+    page = served_page.open(
+        language=language, width=width, color_scheme=scheme, reduced_motion="reduce"
+    )
     assert faults(page) == []
     send(page, "go")
     expect(replies(page).last.get_by_role("heading")).to_be_visible()
@@ -63,9 +67,9 @@ def test_the_wide_page_has_no_faults(house: Stage, width: int, scheme: str, lang
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_phone_has_no_faults(house: Stage, scheme: str, language: str) -> None:
-    talk(house)
-    page = house.open(
+def test_the_phone_has_no_faults(served_page: ServedPage, scheme: str, language: str) -> None:
+    talk(served_page)
+    page = served_page.open(
         language=language,
         width=390,
         height=844,
@@ -83,17 +87,19 @@ def test_the_phone_has_no_faults(house: Stage, scheme: str, language: str) -> No
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_the_phone_has_three_tabs(house: Stage) -> None:
-    page = house.open(width=390, height=844)
+def test_the_phone_has_three_tabs(served_page: ServedPage) -> None:
+    page = served_page.open(width=390, height=844)
     expect(page.get_by_role("tab")).to_have_text(["Chat", "Files", "Changes"])
     page.get_by_role("tab", name="Files").click()
     expect(page.get_by_role("tree", name="Files")).to_be_visible()
     expect(message(page)).to_be_hidden()
 
 
-def test_a_file_on_the_phone_belongs_to_the_files_and_changes_show_changes(house: Stage) -> None:
-    (house.project / "a.py").write_text("one = 1\n")
-    page = house.open(width=390, height=844)
+def test_a_file_on_the_phone_belongs_to_the_files_and_changes_show_changes(
+    served_page: ServedPage,
+) -> None:
+    (served_page.project / "a.py").write_text("one = 1\n")
+    page = served_page.open(width=390, height=844)
     page.get_by_role("tab", name="Files").click()
     page.get_by_role("treeitem", name="a.py").click()
     expect(page.locator(".editor .cm-content")).to_be_visible()
@@ -103,37 +109,39 @@ def test_a_file_on_the_phone_belongs_to_the_files_and_changes_show_changes(house
     expect(page.locator(".pane .changes")).to_be_visible()
 
 
-def test_the_first_session_leaves_the_phone_where_the_person_went(house: Stage) -> None:
-    page = house.context(width=390, height=844).new_page()
-    page.goto(house.server.url + house.server.access.new_link())
-    held = Held(page, "**/api/status")
-    page.goto(f"{house.server.url}/?lang=en")
+def test_the_first_session_leaves_the_phone_where_the_person_went(served_page: ServedPage) -> None:
+    page = served_page.context(width=390, height=844).new_page()
+    page.goto(served_page.server.url + served_page.server.authenticator.new_link())
+    held = HeldRequests(page, "**/api/status")
+    page.goto(f"{served_page.server.url}/?lang=en")
     held.wait()
     page.get_by_role("tab", name="Files").click()
-    held.let_go()
+    held.release()
     expect(page).to_have_url(re.compile("/s/"))
     expect(page.get_by_role("tab", selected=True)).to_have_text("Files")
 
 
-def test_the_first_session_leaves_the_keyboard_where_the_person_went(house: Stage) -> None:
-    page = house.context().new_page()
-    page.goto(house.server.url + house.server.access.new_link())
-    held = Held(page, "**/api/status")
-    page.goto(f"{house.server.url}/?lang=en")
+def test_the_first_session_leaves_the_keyboard_where_the_person_went(
+    served_page: ServedPage,
+) -> None:
+    page = served_page.context().new_page()
+    page.goto(served_page.server.url + served_page.server.authenticator.new_link())
+    held = HeldRequests(page, "**/api/status")
+    page.goto(f"{served_page.server.url}/?lang=en")
     held.wait()
     page.get_by_label("Filter files").focus()
-    held.let_go()
+    held.release()
     expect(page.locator(".welcome")).to_be_visible()
     expect(page.get_by_label("Filter files")).to_be_focused()
 
 
-def test_a_file_on_a_small_screen_stands_beside_the_talk(house: Stage) -> None:
-    (house.project / "a.py").write_text("one = 1\n")
-    page = house.open(width=1024)
+def test_a_file_on_a_small_screen_stands_beside_the_talk(served_page: ServedPage) -> None:
+    (served_page.project / "a.py").write_text("one = 1\n")
+    page = served_page.open(width=1024)
     page.get_by_role("treeitem", name="a.py").click()
     expect(page.locator(".editor .cm-content")).to_be_visible()
     page.get_by_label("Approval mode").select_option("ask")
-    house.model.replies = [call("run_command", command="echo hello"), say("ok")]
+    served_page.model.replies = [call_reply("run_command", command="echo hello"), text_reply("ok")]
     send(page, "run it")
     expect(page.get_by_role("button", name="Yes")).to_be_enabled()
     left = page.locator(".pane").evaluate("pane => pane.getBoundingClientRect().left")
@@ -144,18 +152,18 @@ def test_a_file_on_a_small_screen_stands_beside_the_talk(house: Stage) -> None:
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_the_dialog_of_files_holds_all_that_is_in_it(house: Stage, width: int) -> None:
-    (house.project / "a.py").write_text("one = 1\n")
-    page = house.open(width=width)
+def test_the_dialog_of_files_holds_all_that_is_in_it(served_page: ServedPage, width: int) -> None:
+    (served_page.project / "a.py").write_text("one = 1\n")
+    page = served_page.open(width=width)
     page.keyboard.press("Control+p")
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("option")).to_have_count(1)
     assert dialog.evaluate("dialog => dialog.scrollWidth - dialog.clientWidth") == 0
 
 
-def test_the_question_has_no_faults(house: Stage) -> None:
-    house.model.replies = [call("run_command", command="echo hello"), say("ok")]
-    page = house.open(reduced_motion="reduce")
+def test_the_question_has_no_faults(served_page: ServedPage) -> None:
+    served_page.model.replies = [call_reply("run_command", command="echo hello"), text_reply("ok")]
+    page = served_page.open(reduced_motion="reduce")
     page.get_by_label("Approval mode").select_option("ask")
     send(page, "run it")
     expect(page.get_by_role("button", name="Yes")).to_be_enabled()
@@ -165,8 +173,8 @@ def test_the_question_has_no_faults(house: Stage) -> None:
     assert faults(page) == []
 
 
-def test_the_chosen_language_and_colours_stay(house: Stage) -> None:
-    page = house.open()
+def test_the_chosen_language_and_colours_stay(served_page: ServedPage) -> None:
+    page = served_page.open()
     page.get_by_role("button", name="中文").click()
     expect(page.get_by_role("textbox", name="消息", exact=True)).to_be_visible()
     page.reload()
@@ -177,9 +185,9 @@ def test_the_chosen_language_and_colours_stay(house: Stage) -> None:
     expect(page.locator("html")).to_have_attribute("data-scheme", "dark")
 
 
-def test_sessions_are_found_renamed_and_gone_on_with(house: Stage) -> None:
-    house.model.replies = [say("about apples"), say("about pears")]
-    page = house.open()
+def test_sessions_are_found_renamed_and_gone_on_with(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("about apples"), text_reply("about pears")]
+    page = served_page.open()
     send(page, "first talk")
     expect(replies(page)).to_have_text("about apples")
     page.get_by_role("button", name="New session", exact=True).click()
@@ -198,9 +206,9 @@ def test_sessions_are_found_renamed_and_gone_on_with(house: Stage) -> None:
     expect(replies(page)).to_have_text("about apples")
 
 
-def test_a_session_becomes_a_page_that_replays(house: Stage, tmp_path: Any) -> None:
-    talk(house)
-    page = house.open()
+def test_a_session_becomes_a_page_that_replays(served_page: ServedPage, tmp_path: Any) -> None:
+    talk(served_page)
+    page = served_page.open()
     send(page, "go")
     expect(page.locator(".end")).to_have_count(1)
     page.keyboard.press("Control+k")
@@ -210,7 +218,7 @@ def test_a_session_becomes_a_page_that_replays(house: Stage, tmp_path: Any) -> N
         page.get_by_role("link", name="A page that replays").click()
     file = tmp_path / "talk.html"
     download.value.save_as(file)
-    replay = house.context(offline=True).new_page()
+    replay = served_page.context(offline=True).new_page()
     replay.goto(file.as_uri())
     expect(replay.get_by_role("heading", name="Done")).to_be_visible()
     replay.get_by_role("button", name="Replay").click()
@@ -218,9 +226,9 @@ def test_a_session_becomes_a_page_that_replays(house: Stage, tmp_path: Any) -> N
     expect(replay.get_by_role("heading", name="Done")).to_be_visible()
 
 
-def test_what_cannot_be_taken_back_is_asked_about_in_the_page(house: Stage) -> None:
-    house.model.replies = [say("hello")]
-    page = house.open()
+def test_what_cannot_be_taken_back_is_asked_about_in_the_page(served_page: ServedPage) -> None:
+    served_page.model.replies = [text_reply("hello")]
+    page = served_page.open()
     page.on("dialog", lambda dialog: dialog.dismiss())
     send(page, "first")
     expect(page.locator(".reply")).to_have_text("hello")
@@ -242,9 +250,11 @@ def test_what_cannot_be_taken_back_is_asked_about_in_the_page(house: Stage) -> N
     expect(page.get_by_role("dialog", name="Sessions").locator(".session")).to_have_count(0)
 
 
-def test_unsaved_text_and_a_file_that_is_there_are_not_lost_by_a_slip(house: Stage) -> None:
-    (house.project / "a.txt").write_text("one\n")
-    page = house.open()
+def test_unsaved_text_and_a_file_that_is_there_are_not_lost_by_a_slip(
+    served_page: ServedPage,
+) -> None:
+    (served_page.project / "a.txt").write_text("one\n")
+    page = served_page.open()
     page.get_by_role("treeitem", name="a.txt").click()
     page.locator(".editor .cm-content").click()
     page.keyboard.type("zero")
@@ -259,20 +269,22 @@ def test_unsaved_text_and_a_file_that_is_there_are_not_lost_by_a_slip(house: Sta
     )
     page.get_by_role("alertdialog").get_by_role("button", name="Replace").click()
     expect(page.locator(".notice").last).to_contain_text("is in the project now")
-    assert (house.project / "a.txt").read_text() == "two\n"
+    assert (served_page.project / "a.txt").read_text() == "two\n"
 
 
 @pytest.mark.parametrize(("language", "scheme"), [("en", "dark"), ("zh", "light")])
 @pytest.mark.parametrize("width", [1440, 390])
 def test_forms_questions_and_bars_have_no_faults(
-    house: Stage, width: int, language: str, scheme: str
+    served_page: ServedPage, width: int, language: str, scheme: str
 ) -> None:
-    (house.project / "a.py").write_text("one = 1\n")
-    house.model.replies = [
-        call("modify_file", path="a.py", operation="replace", old="one", new="uno"),
-        say("Some words."),
+    (served_page.project / "a.py").write_text("one = 1\n")
+    served_page.model.replies = [
+        call_reply("modify_file", path="a.py", operation="replace", old="one", new="uno"),
+        text_reply("Some words."),
     ]
-    page = house.open(language=language, width=width, color_scheme=scheme, reduced_motion="reduce")
+    page = served_page.open(
+        language=language, width=width, color_scheme=scheme, reduced_motion="reduce"
+    )
     page.locator(".composer select").select_option("ask")
     send(page, "go")
     question = page.locator(".approval")
@@ -295,11 +307,13 @@ def test_forms_questions_and_bars_have_no_faults(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_what_scrolls_what_is_ticked_and_who_is_refused_have_no_faults(house: Stage) -> None:
-    (house.project / "long.py").write_text("one = 1\n" * 200)
-    (house.project / "a.md").write_text("#### Tasks\n\n- [ ] one\n- [x] two\n")
-    house.model.replies = [say("- [ ] one\n- [x] two\n")]
-    page = house.open()
+def test_what_scrolls_what_is_ticked_and_who_is_refused_have_no_faults(
+    served_page: ServedPage,
+) -> None:
+    (served_page.project / "long.py").write_text("one = 1\n" * 200)
+    (served_page.project / "a.md").write_text("#### Tasks\n\n- [ ] one\n- [x] two\n")
+    served_page.model.replies = [text_reply("- [ ] one\n- [x] two\n")]
+    page = served_page.open()
     send(page, "go")
     expect(replies(page).get_by_role("checkbox")).to_have_count(2)
     page.get_by_role("treeitem", name="long.py").click()
@@ -314,8 +328,8 @@ def test_what_scrolls_what_is_ticked_and_who_is_refused_have_no_faults(house: St
     send(page, "what is not yet sent")
     expect(page.locator(".person.sending")).to_be_visible()
     assert faults(page) == []
-    stranger = house.context().new_page()
+    stranger = served_page.context().new_page()
     for path in ("/", "/login?token=old"):
-        stranger.goto(house.server.url + path)
+        stranger.goto(served_page.server.url + path)
         expect(stranger.get_by_role("heading", name="Onefold")).to_be_visible()
         assert faults(stranger) == []

@@ -15,8 +15,8 @@ with Simulator(script) as server:
 
 A **script** is a list of steps, one for each valid request, in order. A **step** is a part, or a
 tuple of parts that go over the wire in that order. An item of the script may also be a function
-that gets the `Received` request and returns its step, and the whole script may be such a function.
-When the script is at its end, a request is answered 400. Parts:
+that gets the `ReceivedRequest` request and returns its step, and the whole script may be such a
+function. When the script is at its end, a request is answered 400. Parts:
 
 what a model says
     `Say(text)`, `Think(text)` (left out when the request is one without thinking), `Call(name,
@@ -47,11 +47,11 @@ from tests.simulator.script import (
     Call,
     CallText,
     Cut,
+    Delivery,
     Drop,
     ErrorFrame,
     Finish,
     KeepAlive,
-    Manner,
     Part,
     Pause,
     Raw,
@@ -62,7 +62,7 @@ from tests.simulator.script import (
     Think,
     markup,
 )
-from tests.simulator.server import Received, Simulator
+from tests.simulator.server import ReceivedRequest, Simulator
 
 __all__ = [
     "Call",
@@ -72,11 +72,11 @@ __all__ = [
     "ErrorFrame",
     "Finish",
     "KeepAlive",
-    "Manner",
+    "Delivery",
     "Part",
     "Pause",
     "Raw",
-    "Received",
+    "ReceivedRequest",
     "Refuse",
     "Say",
     "Simulator",

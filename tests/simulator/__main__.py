@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from tests import simulator
-from tests.simulator import Received, Say, Simulator, Step
-from tests.simulator.cache import rendered, tokens
+from tests.simulator import ReceivedRequest, Say, Simulator, Step
+from tests.simulator.cache import render_prompt, tokens
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
         is_strict=not options.lenient,
         request_id=options.request_id,
         context_limit=options.context,
-        judged=False,
+        is_validated=False,
         port=options.port,
     ) as server:
         sys.stderr.write(f"DEEPSEEK_BASE_URL={server.url}  (Ctrl-C ends it)\n")
@@ -69,8 +69,8 @@ def _script(options: argparse.Namespace) -> Any:
     words = {name: getattr(simulator, name) for name in simulator.__all__}
     steps = itertools.cycle([eval(line, words) for line in lines if line.strip()] or [None])
 
-    def choose(received: Received) -> Step:
-        prompt = tokens(rendered(received.body))
+    def choose(received: ReceivedRequest) -> Step:
+        prompt = tokens(render_prompt(received.body))
         mode = "thinking" if received.is_thinking else "fast"
         count = len(received.messages)
         told = f"{mode}, {count} messages, {prompt} tokens: {received.last_user!r}"

@@ -1,4 +1,4 @@
-"""Tokens, and the prompt cache: what of a prompt was seen before, in units of 128 tokens.
+"""Tokens and the prompt cache: the part of a prompt that was seen before, in 128-token units.
 
 The real tokenizer is not needed to test a client: a token is four bytes of UTF-8 here. What
 matters is kept: the order of a rendered prompt, that each thinking mode renders its own, that a
@@ -31,29 +31,31 @@ def is_thinking(request: Mapping[str, Any]) -> bool:
     return request.get("reasoning_effort") != "none"
 
 
-def rendered(request: Mapping[str, Any]) -> str:
+def render_prompt(request: Mapping[str, Any]) -> str:
     """Return the prompt as the model reads it: mode, system text, tools, then the messages."""
     thinks = is_thinking(request)
     messages = list(request["messages"])
     mode = f"Reasoning Effort: {request.get('reasoning_effort') or 'high'}\n" if thinks else ""
-    system = _said(messages.pop(0)) if messages[:1] and messages[0]["role"] == "system" else ""
+    system = (
+        _message_text(messages.pop(0)) if messages[:1] and messages[0]["role"] == "system" else ""
+    )
     tools = request.get("tools") or []
     if request.get("tool_choice") == "none":
         tools = []
     shown_tools = f"## Tools\n{json.dumps(tools, ensure_ascii=False)}\n" if tools else ""
     keeps_thoughts = thinks and bool(tools)
-    rest = "".join(_turn(message, keeps_thoughts=keeps_thoughts) for message in messages)
+    rest = "".join(_render_message(message, keeps_thoughts=keeps_thoughts) for message in messages)
     return f"{mode}{system}\n{shown_tools}{rest}"
 
 
-def _turn(message: Mapping[str, Any], *, keeps_thoughts: bool) -> str:
+def _render_message(message: Mapping[str, Any], *, keeps_thoughts: bool) -> str:
     if message["role"] != "assistant":
-        return f"<{message['role']}>{_said(message)}"
+        return f"<{message['role']}>{_message_text(message)}"
     thought = message.get("reasoning_content") or "" if keeps_thoughts else ""
-    return f"<assistant>{thought}</think>{_said(message)}"
+    return f"<assistant>{thought}</think>{_message_text(message)}"
 
 
-def _said(message: Mapping[str, Any]) -> str:
+def _message_text(message: Mapping[str, Any]) -> str:
     content = message.get("content") or ""
     if not isinstance(content, str):
         content = "".join(part.get("text", "") for part in content)

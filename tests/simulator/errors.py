@@ -1,4 +1,4 @@
-"""What DeepSeek's API says when it refuses, word for word."""
+"""Error messages of DeepSeek's API, word for word."""
 
 from __future__ import annotations
 

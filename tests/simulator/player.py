@@ -10,17 +10,17 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, assert_never
 
-from modules.practice.chunks import END, Chunks, event, usage
+from modules.practice.chunks import END, ChunkBuilder, event, usage
 from tests.simulator.cache import is_thinking, tokens
 from tests.simulator.errors import MODELS
 from tests.simulator.script import (
     CallText,
     Cut,
+    Delivery,
     Drop,
     ErrorFrame,
     Finish,
     KeepAlive,
-    Manner,
     Part,
     Pause,
     Raw,
@@ -63,20 +63,20 @@ class Player:
         write: Callable[[bytes], None],
         stall: Callable[[], None],
     ) -> None:
-        self.message, self.usage = _summed(request, parts, prompt_tokens, hit_tokens)
+        self.message, self.usage = _message_and_usage(request, parts, prompt_tokens, hit_tokens)
         self._parts = parts
         self._write = write
         self._stall = stall
-        self._manner = next((part for part in parts if isinstance(part, Manner)), Manner())
+        self._delivery = next((part for part in parts if isinstance(part, Delivery)), Delivery())
         self._is_thinking = is_thinking(request)
         self._calls = iter(self.message.get("tool_calls") or ())
         options = request.get("stream_options") or {}
-        self._chunks = Chunks(
+        self._chunks = ChunkBuilder(
             id=str(uuid.uuid4()),
             created=int(time.time()),
             model=request["model"],
             is_thinking=self._is_thinking,
-            tells_usage=bool(options.get("include_usage")),
+            has_usage=bool(options.get("include_usage")),
             fingerprint=_FINGERPRINTS[request["model"]],
         )
 
@@ -94,15 +94,15 @@ class Player:
             if not is_open and isinstance(part, Say | Think | CallText):
                 yield event(self._chunks.opening())
                 is_open = True
-            yield from self._part(part)
+            yield from self._play_part(part)
         if not is_open:
             yield event(self._chunks.opening())
         yield from self._closing()
 
-    def _part(self, part: Part) -> Iterator[bytes]:
+    def _play_part(self, part: Part) -> Iterator[bytes]:
         match part:
             case Say() | Think() | CallText():
-                yield from map(event, self._said(part))
+                yield from map(event, self._chunks_of(part))
             case KeepAlive():
                 yield b": keep-alive\n\n" * part.count
             case Raw():
@@ -114,16 +114,16 @@ class Player:
             case Drop():
                 raise ConnectionDropped
             case Cut() | ErrorFrame():
-                yield _last_words(part)
+                yield _end_of_stream(part)
                 raise _StreamEnded
-            case Finish() | Manner():
+            case Finish() | Delivery():
                 return
             case Refuse():
                 raise ValueError("Refuse must be the only part of its step")
             case _:
                 assert_never(part)
 
-    def _said(self, part: Say | Think | CallText) -> Iterator[dict[str, Any]]:
+    def _chunks_of(self, part: Say | Think | CallText) -> Iterator[dict[str, Any]]:
         match part:
             case Say():
                 return self._chunks.text(part.text)
@@ -136,39 +136,39 @@ class Player:
         call = next(self._calls)
         name, arguments = call["function"]["name"], call["function"]["arguments"]
         for chunk in self._chunks.call(call["index"], call["id"], name, arguments):
-            if self._manner.repeats_ids:
+            if self._delivery.repeats_ids:
                 piece = chunk["choices"][0]["delta"]["tool_calls"][0]
                 piece |= {"id": call["id"], "type": "function"}
                 piece["function"]["name"] = name
             yield chunk
 
     def _closing(self) -> Iterator[bytes]:
-        told = self.usage if self._manner.usage == "last" else None
-        yield event(self._chunks.closing(_finish(self._parts), told))
-        if self._manner.usage == "trailing":
-            yield event({**self._chunks.around([]), "usage": self.usage})
-        if self._manner.done:
+        final_usage = self.usage if self._delivery.usage == "last" else None
+        yield event(self._chunks.closing(_finish(self._parts), final_usage))
+        if self._delivery.usage == "trailing":
+            yield event({**self._chunks.envelope([]), "usage": self.usage})
+        if self._delivery.done:
             yield END
 
     def _send(self, data: bytes) -> None:
-        data = data.replace(b"\n", self._manner.newline.encode())
-        step = self._manner.piece_bytes or len(data) or 1
+        data = data.replace(b"\n", self._delivery.newline.encode())
+        step = self._delivery.piece_bytes or len(data) or 1
         for start in range(0, len(data), step):
             self._write(data[start : start + step])
 
 
-def _last_words(part: Cut | ErrorFrame) -> bytes:
+def _end_of_stream(part: Cut | ErrorFrame) -> bytes:
     if isinstance(part, Cut):
         return END if part.done else b""
     error = {"message": part.message, "type": part.type, "param": None, "code": None}
     return event({"error": error})
 
 
-def whole(
+def whole_reply(
     request: Mapping[str, Any], parts: Sequence[Part], prompt_tokens: int, hit_tokens: int
 ) -> dict[str, Any]:
     """Return the reply to a request that does not stream."""
-    message, told = _summed(request, parts, prompt_tokens, hit_tokens)
+    message, usage_object = _message_and_usage(request, parts, prompt_tokens, hit_tokens)
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(parts)}
     return {
         "id": str(uuid.uuid4()),
@@ -176,7 +176,7 @@ def whole(
         "created": int(time.time()),
         "model": request["model"],
         "choices": [choice],
-        "usage": told,
+        "usage": usage_object,
         "system_fingerprint": _FINGERPRINTS[request["model"]],
     }
 
@@ -188,7 +188,7 @@ def _finish(parts: Sequence[Part]) -> str:
     return "tool_calls" if any(isinstance(part, CallText) for part in parts) else "stop"
 
 
-def _summed(
+def _message_and_usage(
     request: Mapping[str, Any], parts: Sequence[Part], prompt_tokens: int, hit_tokens: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the whole message that *parts* say, and its usage."""
@@ -209,15 +209,15 @@ def _summed(
         message["reasoning_content"] = thinking
     if calls:
         message["tool_calls"] = calls
-    spoken = tokens(text) + (tokens(json.dumps(calls)) if calls else 0)
+    completion = tokens(text) + (tokens(json.dumps(calls)) if calls else 0)
     reasoning = tokens(thinking)
-    told = usage(
+    usage_object = usage(
         prompt=prompt_tokens,
         hit=hit_tokens,
-        completion=spoken + reasoning,
+        completion=completion + reasoning,
         reasoning=reasoning if thinks else None,
     )
-    return message, told
+    return message, usage_object
 
 
 def _new_id(index: int) -> str:

@@ -1,4 +1,4 @@
-"""The words that scripts of the simulator are written in; see the package."""
+"""Vocabulary of the simulator's scripts; see the package."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Refuse:
 
 
 @dataclass(frozen=True)
-class Manner:
+class Delivery:
     """How this reply is sent.
 
     *usage* on the last chunk (as live), in a chunk of its own after it (as documented), or not at
@@ -133,7 +133,7 @@ Part = (
     | ErrorFrame
     | Raw
     | Refuse
-    | Manner
+    | Delivery
 )
 Step = Part | tuple[Part, ...]
 

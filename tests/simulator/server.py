@@ -1,4 +1,4 @@
-"""The simulator's HTTP side: takes requests, checks them, plays the script, keeps what it got."""
+"""HTTP server of the simulator: validates requests, plays the script, keeps the requests."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from tests.simulator import errors
-from tests.simulator.cache import PromptCache, is_thinking, rendered, tokens
-from tests.simulator.player import ConnectionDropped, Player, whole
+from tests.simulator.cache import PromptCache, is_thinking, render_prompt, tokens
+from tests.simulator.player import ConnectionDropped, Player, whole_reply
 from tests.simulator.script import Drop, Part, Refuse, Stall, Step
-from tests.simulator.validation import problem
+from tests.simulator.validation import validation_error
 
 _POLL_SECONDS = 0.02
 _JSON = "application/json"
 
 
 @dataclass
-class Received:
+class ReceivedRequest:
     """One request to `/chat/completions`, whatever became of it.
 
     *refusal* is what it was refused with before the script was asked, None if it was valid.
@@ -62,7 +62,7 @@ class Received:
         return is_thinking(self.body)
 
 
-Choice = Callable[[Received], Step]
+Choice = Callable[[ReceivedRequest], Step]
 Script = Sequence[Step | Choice] | Choice
 
 
@@ -71,7 +71,7 @@ class Simulator:
 
     *api_key*: the one that is accepted, None for any. *is_strict*: refuse a thinking request
     without `reasoning_content`, as some models do and others do not. *request_id*: end the
-    message of a 400 with one, as the live API does. *judged*: see the package. *port* 0: any.
+    message of a 400 with one, as the live API does. *is_validated*: see the package. *port* 0: any.
     *tls*: serve https with it.
     """
 
@@ -83,11 +83,11 @@ class Simulator:
         is_strict: bool = True,
         request_id: bool = False,
         context_limit: int = 1_048_576,
-        judged: bool = True,
+        is_validated: bool = True,
         port: int = 0,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        self.requests: list[Received] = []
+        self.requests: list[ReceivedRequest] = []
         self.api_key = api_key
         self.is_strict = is_strict
         self.request_id = request_id
@@ -96,7 +96,7 @@ class Simulator:
         self.closing = threading.Event()
         self._script = script
         self._position = 0
-        self._judged = judged
+        self._is_validated = is_validated
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.simulator = self
@@ -142,16 +142,16 @@ class Simulator:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
-        if self._judged and error is None:
-            self._judge()
+        if self._is_validated and error is None:
+            self._validate_requests()
 
-    def receive(self, headers: Mapping[str, str], raw: bytes) -> Received:
+    def receive(self, headers: Mapping[str, str], raw: bytes) -> ReceivedRequest:
         with self._lock:
-            received = Received(len(self.requests) + 1, headers, raw)
+            received = ReceivedRequest(len(self.requests) + 1, headers, raw)
             self.requests.append(received)
         return received
 
-    def next_step(self, received: Received) -> tuple[Part, ...]:
+    def next_step(self, received: ReceivedRequest) -> tuple[Part, ...]:
         """Return the parts that answer *received*."""
         script: Any = self._script
         if not callable(script):
@@ -163,12 +163,12 @@ class Simulator:
         step = script(received) if callable(script) else script
         return step if isinstance(step, tuple) else (step,)
 
-    def _judge(self) -> None:
-        from tests.judge import verdict
+    def _validate_requests(self) -> None:
+        from tests.request_validation import recipe_error
 
         for received in self.requests:
-            said = received.refusal or verdict(received.raw)
-            assert said is None, f"request {received.number} is not valid: {said}"
+            error_text = received.refusal or recipe_error(received.raw)
+            assert error_text is None, f"request {received.number} is not valid: {error_text}"
 
 
 class _Server(ThreadingHTTPServer):
@@ -232,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._play(received, self.server.simulator.next_step(received))
 
-    def _refusal(self, received: Received) -> Refuse | None:
+    def _refusal(self, received: ReceivedRequest) -> Refuse | None:
         """Return why the request gets no reply, before the script is asked."""
         simulator = self.server.simulator
         scheme, _, key = received.headers.get("authorization", "").partition(" ")
@@ -246,17 +246,17 @@ class _Handler(BaseHTTPRequestHandler):
             received.body = json.loads(received.raw)
         except ValueError as error:
             return Refuse(400, errors.NOT_JSON.format(detail=error))
-        said = problem(
+        error_text = validation_error(
             received.body, is_strict=simulator.is_strict, context_limit=simulator.context_limit
         )
-        return Refuse(400, errors.body(said)) if said else None
+        return Refuse(400, errors.body(error_text)) if error_text else None
 
     def _refuse(self, refusal: Refuse) -> None:
         key = self.headers.get("Authorization", "")
         body = errors.official(refusal.status, key) if refusal.body is None else refusal.body
         if refusal.status == 400 and self.server.simulator.request_id and body.startswith("{"):
-            told = json.loads(body)["error"]
-            body = errors.body(f"{told['message']} (request_id: {uuid.uuid4()})", told["type"])
+            error = json.loads(body)["error"]
+            body = errors.body(f"{error['message']} (request_id: {uuid.uuid4()})", error["type"])
         kind = "application/octet-stream" if refusal.status == 400 else _JSON
         if not body.startswith(("{", "[")):
             kind = "text/html" if body.startswith("<") else ""
@@ -276,7 +276,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _play(self, received: Received, parts: tuple[Part, ...]) -> None:
+    def _play(self, received: ReceivedRequest, parts: tuple[Part, ...]) -> None:
         match parts[0]:
             case Refuse():
                 self._refuse(parts[0])
@@ -290,10 +290,10 @@ class _Handler(BaseHTTPRequestHandler):
         prompt, hit = self._read_prompt(received)
         player = Player(received.body, parts, prompt, hit, self._write, self._stall)
         if not received.body.get("stream"):
-            told = whole(received.body, parts, prompt, hit)
-            received.usage = told["usage"]
-            self._remember(received, told["choices"][0]["message"])
-            self._answer(200, json.dumps(told, ensure_ascii=False), _JSON)
+            reply = whole_reply(received.body, parts, prompt, hit)
+            received.usage = reply["usage"]
+            self._remember(received, reply["choices"][0]["message"])
+            self._answer(200, json.dumps(reply, ensure_ascii=False), _JSON)
             return
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream; charset=utf-8")
@@ -309,17 +309,17 @@ class _Handler(BaseHTTPRequestHandler):
         self._remember(received, player.message)
         self._write(b"")
 
-    def _read_prompt(self, received: Received) -> tuple[int, int]:
+    def _read_prompt(self, received: ReceivedRequest) -> tuple[int, int]:
         """Return the tokens of the prompt and how many of them the cache knew."""
-        text = rendered(received.body)
+        text = render_prompt(received.body)
         return tokens(text), self.server.simulator.cache.hit(self._owner(received), text)
 
-    def _remember(self, received: Received, message: Mapping[str, Any]) -> None:
-        said = [*received.messages, message]
-        text = rendered({**received.body, "messages": said})
+    def _remember(self, received: ReceivedRequest, message: Mapping[str, Any]) -> None:
+        conversation = [*received.messages, message]
+        text = render_prompt({**received.body, "messages": conversation})
         self.server.simulator.cache.remember(self._owner(received), text)
 
-    def _owner(self, received: Received) -> object:
+    def _owner(self, received: ReceivedRequest) -> object:
         body = received.body
         return received.headers["authorization"], body.get("user_id"), body["model"]
 

@@ -1,4 +1,4 @@
-"""The types in a request's body: what the API's deserializer takes, before any rule is asked."""
+"""Type checks of a request's body, as the API's deserializer makes them before any rule."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def check_shape(body: Any) -> None:
     _object(
         "request",
         body,
-        needed={"model": _string, "messages": _list_of(_message)},
+        needed={"model": _string, "messages": _list_check(_parse_message)},
         optional={
-            "tools": _list_of(_tool),
+            "tools": _list_check(_tool),
             "tool_choice": _tool_choice,
-            "thinking": _with(needed={"type": _one_of(*_THINKING)}),
-            "reasoning_effort": _one_of(*EFFORTS),
+            "thinking": _object_check(needed={"type": _enum_check(*_THINKING)}),
+            "reasoning_effort": _enum_check(*EFFORTS),
             "stream": _boolean,
-            "stream_options": _with(optional={"include_usage": _boolean}),
+            "stream_options": _object_check(optional={"include_usage": _boolean}),
             "max_tokens": _natural,
             "temperature": _number,
             "top_p": _number,
@@ -40,7 +40,7 @@ def check_shape(body: Any) -> None:
             "stop": _stop,
             "logprobs": _boolean,
             "top_logprobs": _natural,
-            "response_format": _with(needed={"type": _one_of(*_FORMATS)}),
+            "response_format": _object_check(needed={"type": _enum_check(*_FORMATS)}),
         },
     )
 
@@ -64,13 +64,13 @@ def _object(
             check(f"{where}.{name}", value[name])
 
 
-def _with(
+def _object_check(
     needed: Mapping[str, Check] | None = None, optional: Mapping[str, Check] | None = None
 ) -> Check:
     return lambda where, value: _object(where, value, needed=needed, optional=optional)
 
 
-def _list_of(check: Check) -> Check:
+def _list_check(check: Check) -> Check:
     def check_all(where: str, value: Any) -> None:
         if not isinstance(value, list):
             raise WrongShape(f"{where}: invalid type: {value!r}, expected a sequence")
@@ -80,7 +80,7 @@ def _list_of(check: Check) -> Check:
     return check_all
 
 
-def _one_of(*allowed: str) -> Check:
+def _enum_check(*allowed: str) -> Check:
     def check(where: str, value: Any) -> None:
         if value not in allowed:
             variants = ", ".join(f"`{name}`" for name in allowed)
@@ -89,7 +89,7 @@ def _one_of(*allowed: str) -> Check:
     return check
 
 
-def _is(expected: str, *kinds: type) -> Check:
+def _type_check(expected: str, *kinds: type) -> Check:
     def check(where: str, value: Any) -> None:
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             raise WrongShape(f"{where}: invalid type: {value!r}, expected {expected}")
@@ -97,33 +97,35 @@ def _is(expected: str, *kinds: type) -> Check:
     return check
 
 
-_string = _is("a string", str)
-_boolean = _is("a boolean", bool)
-_number = _is("f32", int, float)
+_string = _type_check("a string", str)
+_boolean = _type_check("a boolean", bool)
+_number = _type_check("f32", int, float)
 
 
 def _natural(where: str, value: Any) -> None:
-    _is("u32", int)(where, value)
+    _type_check("u32", int)(where, value)
     if not 0 <= value < 2**32:
         raise WrongShape(f"{where}: invalid value: integer `{value}`, expected u32")
 
 
 def _stop(where: str, value: Any) -> None:
     if not isinstance(value, str):
-        _list_of(_string)(where, value)
+        _list_check(_string)(where, value)
 
 
 def _content(where: str, value: Any) -> None:
     if not isinstance(value, str | list):
         raise WrongShape(f"{where}: content should be a string or a list")
     if isinstance(value, list):
-        _list_of(_with(needed={"type": _string}, optional={"text": _string}))(where, value)
+        _list_check(_object_check(needed={"type": _string}, optional={"text": _string}))(
+            where, value
+        )
 
 
-def _message(where: str, value: Any) -> None:
-    _object(where, value, needed={"role": _one_of(*ROLES)})
+def _parse_message(where: str, value: Any) -> None:
+    _object(where, value, needed={"role": _enum_check(*ROLES)})
     if value["role"] == "assistant":
-        calls = _list_of(_call)
+        calls = _list_check(_call)
         text = {"content": _content, "reasoning_content": _string, "tool_calls": calls}
         _object(where, value, optional=text)
         return
@@ -133,16 +135,16 @@ def _message(where: str, value: Any) -> None:
 
 
 def _call(where: str, value: Any) -> None:
-    function = _with(needed={"name": _string, "arguments": _string})
-    fields = {"id": _string, "type": _one_of("function"), "function": function}
+    function = _object_check(needed={"name": _string, "arguments": _string})
+    fields = {"id": _string, "type": _enum_check("function"), "function": function}
     _object(where, value, needed=fields)
 
 
 def _tool(where: str, value: Any) -> None:
-    function = _with(
+    function = _object_check(
         needed={"name": _string}, optional={"description": _string, "strict": _boolean}
     )
-    _object(where, value, needed={"type": _one_of("function"), "function": function})
+    _object(where, value, needed={"type": _enum_check("function"), "function": function})
 
 
 def _tool_choice(where: str, value: Any) -> None:
@@ -150,5 +152,5 @@ def _tool_choice(where: str, value: Any) -> None:
         return
     if not isinstance(value, dict):
         raise WrongShape(f"{where}: expected one of `none`, `auto`, `required` or a tool")
-    function = _with(needed={"name": _string})
-    _object(where, value, needed={"type": _one_of("function"), "function": function})
+    function = _object_check(needed={"name": _string})
+    _object(where, value, needed={"type": _enum_check("function"), "function": function})

@@ -14,10 +14,10 @@ import pytest
 
 from tests.simulator import (
     Call,
+    Delivery,
     Drop,
     ErrorFrame,
     KeepAlive,
-    Manner,
     Refuse,
     Say,
     Simulator,
@@ -96,7 +96,7 @@ def test_without_include_usage_only_the_last_chunk_has_the_key() -> None:
 
 
 def test_usage_may_trail_in_a_chunk_of_its_own() -> None:
-    with Simulator([(Say("a"), Manner(usage="trailing"))]) as server:
+    with Simulator([(Say("a"), Delivery(usage="trailing"))]) as server:
         *_, finish, last = chunks(post(server, request(stream=True))[2])
     assert finish["choices"][0]["finish_reason"] == "stop"
     assert (last["choices"], last["usage"]["completion_tokens"]) == ([], 1)
@@ -114,7 +114,7 @@ def test_a_request_that_does_not_stream_is_answered_whole() -> None:
 
 def test_keys_are_checked_as_by_the_gateway() -> None:
     plain = (401, None, "Authentication Fails (governor)")
-    with Simulator([Say("Hi.")], api_key=KEY, judged=False) as server:
+    with Simulator([Say("Hi.")], api_key=KEY, is_validated=False) as server:
         assert post(server, request(), Authorization="") == plain
         assert post(server, request(), Authorization=f"Basic {KEY}") == plain
         status, _, text = post(server, request(), Authorization="Bearer sk-wrong")
@@ -129,7 +129,7 @@ def test_keys_are_checked_as_by_the_gateway() -> None:
 
 
 def test_what_is_no_request_is_refused_and_uses_up_no_step() -> None:
-    with Simulator([Say("Hi.")], judged=False, request_id=True) as server:
+    with Simulator([Say("Hi.")], is_validated=False, request_id=True) as server:
         assert post(server, request(), Content_Type="text/plain")[::2] == (
             415,
             "Expected request with `Content-Type: application/json`",

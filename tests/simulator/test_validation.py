@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.judge import verdict
-from tests.simulator.validation import problem
+from tests.request_validation import recipe_error
+from tests.simulator.validation import validation_error
 
 Body = dict[str, Any]
 USER = {"role": "user", "content": "hi"}
@@ -145,7 +145,7 @@ def reduced(said: str | None) -> str | None:
 
 
 def agree(body: Body) -> None:
-    ours, theirs = problem(body), verdict(json.dumps(body).encode())
+    ours, theirs = validation_error(body), recipe_error(json.dumps(body).encode())
     assert reduced(ours) == reduced(theirs), body
 
 
@@ -187,14 +187,14 @@ def shake(messages: Any, chance: random.Random) -> None:
 
 def test_a_lenient_server_takes_missing_reasoning() -> None:
     body = request(messages=[USER, BARE, answer("a")])
-    assert problem(body, is_strict=False) is None
+    assert validation_error(body, is_strict=False) is None
 
 
 def test_what_does_not_fit_is_refused_with_the_official_sentence() -> None:
-    said = problem(request(max_tokens=100), context_limit=100) or ""
+    said = validation_error(request(max_tokens=100), context_limit=100) or ""
     assert said.startswith("This model's maximum context length is 100 tokens. However, you ")
 
 
 def test_a_long_user_id_is_refused() -> None:
-    said = problem(request(user_id="a" * 513)) or ""
+    said = validation_error(request(user_id="a" * 513)) or ""
     assert said.endswith("but got a string with length 513 instead")

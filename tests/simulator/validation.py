@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from tests.simulator import errors
-from tests.simulator.cache import is_thinking, rendered, tokens
+from tests.simulator.cache import is_thinking, render_prompt, tokens
 from tests.simulator.shape import WrongShape, check_shape
 
 MAX_OUTPUT_TOKENS = 393_216
@@ -26,7 +26,9 @@ _RANGES: tuple[tuple[str, str, Callable[[float], bool]], ...] = (
 )
 
 
-def problem(body: Any, *, is_strict: bool = True, context_limit: int = 1_048_576) -> str | None:
+def validation_error(
+    body: Any, *, is_strict: bool = True, context_limit: int = 1_048_576
+) -> str | None:
     """Return what the API would say against the request *body*, None if it takes it.
 
     Not *is_strict*: missing `reasoning_content` is let pass, as some models do.
@@ -218,7 +220,7 @@ def _lacks_reasoning(body: Mapping[str, Any]) -> bool:
 
 
 def _in_length(body: Mapping[str, Any], context_limit: int) -> Iterator[str]:
-    prompt = tokens(rendered(body))
+    prompt = tokens(render_prompt(body))
     default = 65_536 if is_thinking(body) else 8_192
     output = body.get("max_tokens") or default
     if prompt + output > context_limit:

@@ -10,18 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from utils.bootstrap import ensure
+from utils.bootstrap import ensure_environment
 from utils.i18n import Phrase, UserError
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 import sys
 sys.path.insert(0, {house!r})
-from utils.bootstrap import ensure
+from utils.bootstrap import ensure_environment
 from utils.i18n import UserError
 try:
-    ensure({root!r}, packages=["onefold_probe"], requirements="requirements.txt", folder=".venv",
-           say=lambda what: print(what, file=sys.stderr))
+    ensure_environment({root!r}, packages=["onefold_probe"],
+           requirements="requirements.txt", folder=".venv",
+           print_message=lambda what: print(what, file=sys.stderr))
 except UserError as problem:
     sys.exit(f"Problem: {{problem}}")
 import onefold_probe
@@ -108,12 +109,12 @@ def test_a_place_that_cannot_be_written_to_is_said_at_once(
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     told: list[Phrase] = []
     with pytest.raises(UserError, match=f"Nothing can be written to {root}"):
-        ensure(
+        ensure_environment(
             str(root),
             packages=["onefold_probe"],
             requirements="requirements.txt",
             folder=".venv",
-            say=told.append,
+            print_message=told.append,
         )
     assert told == []
 

@@ -23,7 +23,7 @@ from tests.simulator import (
     Think,
     errors,
 )
-from tests.utils.wire import USER, Hasty, ask, client_of, hear
+from tests.utils.client_helpers import USER, InstantStop, client_of, stream_from_script, stream_once
 from utils.llm.completion import ModelError, Retry
 from utils.waiting import Stop, Stopped
 
@@ -67,41 +67,41 @@ EMPTY: list[Step] = [
 
 @pytest.mark.parametrize("fault", PASSING, ids=repr)
 def test_what_may_pass_is_asked_again(fault: Step) -> None:
-    heard = hear(fault, FINE)
-    assert heard.shown == heard.done.text == "Fine."
+    heard = stream_from_script(fault, FINE)
+    assert heard.text == heard.completion.text == "Fine."
     assert [retry.attempt for retry in heard.retries] == [1]
 
 
 @pytest.mark.parametrize("fault", EMPTY, ids=repr)
 @pytest.mark.parametrize("think", [True, False])
 def test_an_empty_reply_is_asked_again(fault: Step, think: bool) -> None:
-    heard = hear(fault, fault, FINE, think=think)
+    heard = stream_from_script(fault, fault, FINE, think=think)
     assert [retry.seconds for retry in heard.retries] == [0.0, 0.0]
-    assert heard.done.text == "Fine."
-    assert heard.done.usage.requests == 3, "what was billed is counted"
+    assert heard.completion.text == "Fine."
+    assert heard.completion.usage.requests == 3, "what was billed is counted"
 
 
 def test_the_last_try_for_words_does_not_think() -> None:
     silent = (Think("Endless."), Finish("stop"))
     with Simulator([silent] * 3 + [FINE]) as server, client_of(server) as client:
-        ask(client, think=True)
+        stream_once(client, think=True)
         assert [request.is_thinking for request in server.requests] == [True, True, True, False]
 
 
 def test_empty_replies_have_an_end() -> None:
     with Simulator([Say("")] * 9) as server, client_of(server) as client:
         with pytest.raises(ModelError, match="empty reply") as caught:
-            ask(client)
+            stream_once(client)
         assert len(server.requests) == 4
     assert caught.value.kind == "reply"
     assert caught.value.usage.requests == 4, "what was billed is counted"
 
 
 def test_a_busy_server_is_given_up_in_the_end() -> None:
-    stop = Hasty()
+    stop = InstantStop()
     with Simulator([Refuse(503)] * 9) as server, client_of(server, retries=4) as client:
         with pytest.raises(ModelError, match="Service is too busy") as caught:
-            ask(client, stop=stop)
+            stream_once(client, stop=stop)
         assert len(server.requests) == 5
     assert caught.value.kind == "server"
     for wait, least in zip(stop.waits, (0.5, 1.0, 2.0, 4.0), strict=True):
@@ -109,11 +109,17 @@ def test_a_busy_server_is_given_up_in_the_end() -> None:
 
 
 def test_the_server_may_say_how_long_to_wait() -> None:
-    waits = [r.seconds for r in hear(Refuse(429, headers={"Retry-After": "7"}), FINE).retries]
+    waits = [
+        r.seconds
+        for r in stream_from_script(Refuse(429, headers={"Retry-After": "7"}), FINE).retries
+    ]
     assert waits == [7.0]
-    waits = [r.seconds for r in hear(Refuse(503, headers={"Retry-After": "9999"}), FINE).retries]
+    waits = [
+        r.seconds
+        for r in stream_from_script(Refuse(503, headers={"Retry-After": "9999"}), FINE).retries
+    ]
     assert waits == [60.0]
-    (retry,) = hear(Refuse(503, headers={"Retry-After": "Wed, 21 Oct"}), FINE).retries
+    (retry,) = stream_from_script(Refuse(503, headers={"Retry-After": "Wed, 21 Oct"}), FINE).retries
     assert 0.5 <= retry.seconds <= 0.75
 
 
@@ -146,7 +152,7 @@ def test_a_conversation_that_is_too_long_can_be_made_shorter(refusal: Refuse) ->
     said = {"role": "assistant", "content": "Fine.", "reasoning_content": ""}
     with Simulator([refusal, FINE]) as server, client_of(server) as client:
         with pytest.raises(ModelError, match="/compact, or /new") as caught:
-            ask(client, USER, said, USER)
+            stream_once(client, USER, said, USER)
         assert len(server.requests) == 1
     assert caught.value.kind == "context"
 
@@ -155,7 +161,7 @@ def test_a_conversation_that_is_too_long_can_be_made_shorter(refusal: Refuse) ->
 def test_a_first_request_that_is_too_long_needs_another_window(refusal: Refuse) -> None:
     with Simulator([refusal, FINE]) as server, client_of(server) as client:
         with pytest.raises(ModelError, match="too small for Onefold's instructions") as caught:
-            ask(client)
+            stream_once(client)
         assert len(server.requests) == 1
     assert caught.value.kind == "context"
 
@@ -168,7 +174,7 @@ def test_a_refusal_tells_what_to_do(
     with Simulator([refusal, FINE], request_id=request_id) as server:
         url = f"{server.url}/v1"
         with client_of(url, key=KEY) as client, pytest.raises(ModelError) as caught:
-            ask(client)
+            stream_once(client)
         assert len(server.requests) == 1
     assert caught.value.kind == kind
     assert words in str(caught.value)
@@ -184,31 +190,31 @@ def test_a_refusal_in_the_midst_of_the_stream_is_no_passing_thing() -> None:
     ]:
         step = (Say("Half"), ErrorFrame(message, "invalid_request_error"))
         with pytest.raises(ModelError) as caught:
-            hear(step)
+            stream_from_script(step)
         assert caught.value.kind == kind
     with pytest.raises(ModelError, match="does not accept the API key"):
-        hear((Say("Half"), ErrorFrame("No.", "authentication_error")))
+        stream_from_script((Say("Half"), ErrorFrame("No.", "authentication_error")))
 
 
 def test_filtered_content_is_told() -> None:
     with pytest.raises(ModelError) as caught:
-        hear((Say("Half"), Finish("content_filter")))
+        stream_from_script((Say("Half"), Finish("content_filter")))
     assert caught.value.kind == "content"
 
 
 def test_a_missing_key_is_told() -> None:
     with (
-        Simulator(judged=False, api_key=KEY) as server,
+        Simulator(is_validated=False, api_key=KEY) as server,
         client_of(server, key=" ") as client,
         pytest.raises(ModelError, match="wants an API key") as caught,
     ):
-        ask(client)
+        stream_once(client)
     assert caught.value.kind == "key"
 
 
 def test_the_servers_words_never_bring_the_key_back() -> None:
     with pytest.raises(ModelError) as caught:
-        hear(Refuse(400, errors.body(f"No {KEY} here")), key=KEY)
+        stream_from_script(Refuse(400, errors.body(f"No {KEY} here")), key=KEY)
     assert KEY not in str(caught.value)
 
 
@@ -230,25 +236,28 @@ def test_a_web_page_is_no_model() -> None:
         Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
         with client_of(url) as client, pytest.raises(ModelError, match="no chat-completions API"):
-            ask(client)
+            stream_once(client)
         server.shutdown()
 
 
 def test_a_server_that_does_not_stream_is_understood() -> None:
     message = {"role": "assistant", "content": "Hi.", "reasoning_content": "Hm."}
     body = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": None}
-    heard = hear(Refuse(200, json.dumps(body)))
-    assert (heard.shown, heard.thought, heard.done.text) == ("Hi.", "Hm.", "Hi.")
+    heard = stream_from_script(Refuse(200, json.dumps(body)))
+    assert (heard.text, heard.thinking, heard.completion.text) == ("Hi.", "Hm.", "Hi.")
 
 
 def test_what_breaks_after_the_finish_reason_breaks_nothing() -> None:
     last = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
-    assert hear((Say("Whole."), Raw(last), Drop())).done.text == "Whole."
-    assert hear((Say("Whole."), Raw(last), Raw(b"data: [DO"), Cut())).done.text == "Whole."
+    assert stream_from_script((Say("Whole."), Raw(last), Drop())).completion.text == "Whole."
+    assert (
+        stream_from_script((Say("Whole."), Raw(last), Raw(b"data: [DO"), Cut())).completion.text
+        == "Whole."
+    )
     # Whoever is so slow that this is silence before it as well is asked again.
     always = Simulator(lambda _: (Say("Whole."), Raw(last), Stall()))
     with always as server, client_of(server, idle_seconds=0.2) as client:
-        assert ask(client).done.text == "Whole."
+        assert stream_once(client).completion.text == "Whole."
 
 
 def test_silence_has_a_limit() -> None:
@@ -256,23 +265,23 @@ def test_silence_has_a_limit() -> None:
         steps = iter([fault])
         silent_once = Simulator(lambda _, steps=steps: next(steps, FINE))  # type: ignore[misc]
         with silent_once as server, client_of(server, idle_seconds=0.2) as client:
-            heard = ask(client)
-        assert heard.done.text == "Fine."
+            heard = stream_once(client)
+        assert heard.completion.text == "Fine."
         assert str(heard.retries[0].reason).endswith("sent nothing for 0 seconds.")
 
 
 def test_a_connection_that_breaks_before_the_first_byte_is_asked_again() -> None:
-    assert len(hear(Drop(), FINE).retries) == 1
+    assert len(stream_from_script(Drop(), FINE).retries) == 1
 
 
 def test_nobody_there_is_told_soon() -> None:
-    stop = Hasty()
+    stop = InstantStop()
     with socket.socket() as nobody:  # who has the port, so that nobody else can
         nobody.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{nobody.getsockname()[1]}"
         told = pytest.raises(ModelError, match=f"{address} cannot be reached")
         with client_of(f"http://{address}") as client, told as caught:
-            ask(client, stop=stop)
+            stream_once(client, stop=stop)
     assert caught.value.kind == "network"
     assert len(stop.waits) == 2
 
@@ -280,12 +289,12 @@ def test_nobody_there_is_told_soon() -> None:
 def test_an_unknown_host_is_told() -> None:
     told = pytest.raises(ModelError, match="no-such-host.invalid cannot be reached")
     with client_of("http://no-such-host.invalid", retries=0) as client, told:
-        ask(client)
+        stream_once(client)
 
 
 def test_a_retry_forgets_what_was_shown() -> None:
     with Simulator([(Say("Half"), Cut()), FINE]) as server, client_of(server) as client:
-        items = list(client.stream([USER], [], think=False, stop=Hasty()))
+        items = list(client.stream([USER], [], think=False, stop=InstantStop()))
     retry = next(index for index, item in enumerate(items) if isinstance(item, Retry))
     assert retry > 0
     assert items[-1].text == "Fine."  # type: ignore[union-attr]

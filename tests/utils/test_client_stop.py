@@ -14,7 +14,7 @@ import pytest
 
 from tests.simulator import KeepAlive, Say, Simulator, Stall, Step, Think
 from tests.simulator.server import wait_for
-from tests.utils.wire import USER, Hasty, ask, client_of
+from tests.utils.client_helpers import USER, InstantStop, client_of, stream_once
 from utils import waiting
 from utils.api_client import ApiClient, Delta, ModelError
 from utils.llm import transport
@@ -113,7 +113,7 @@ def test_while_a_name_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_as_soon_as_there_is_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """The thread that made it may still be at its end when the request is under way."""
     stop, is_ours, has_ended = Stop(), threading.Event(), threading.Event()
-    hand_over, hold = waiting.interruptible, transport.Exchange.holds
+    hand_over, hold = waiting.interruptible, transport.Exchange.set_socket
 
     def slowly(make: Callable[[], Iterator[Any]], *args: Any, **options: Any) -> Iterator[Any]:
         def made() -> Iterator[Any]:
@@ -134,9 +134,9 @@ def test_as_soon_as_there_is_a_connection(monkeypatch: pytest.MonkeyPatch) -> No
         assert has_ended.wait(PATIENCE_SECONDS)
 
     monkeypatch.setattr(transport, "interruptible", slowly)
-    monkeypatch.setattr(transport.Exchange, "holds", stop_now)
+    monkeypatch.setattr(transport.Exchange, "set_socket", stop_now)
     with Simulator() as server, client_of(server) as client, pytest.raises(Stopped):
-        ask(client, stop=stop)
+        stream_once(client, stop=stop)
 
 
 def test_while_a_server_does_not_take_the_request() -> None:
@@ -146,7 +146,7 @@ def test_while_a_server_does_not_take_the_request() -> None:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         threading.Timer(0.3, stop.set).start()
         with client_of(url) as client, pytest.raises(Stopped):
-            ask(client, huge, stop=stop)
+            stream_once(client, huge, stop=stop)
 
 
 def test_a_stop_that_came_before() -> None:
@@ -154,17 +154,17 @@ def test_a_stop_that_came_before() -> None:
     stop.set()
     with Simulator() as server, client_of(server) as client:
         with pytest.raises(Stopped):
-            ask(client, stop=stop)
+            stream_once(client, stop=stop)
         assert server.requests == []
 
 
 def test_on_a_kept_connection() -> None:
     with Simulator([Say("One."), Stall(), Say("Three.")]) as server, client_of(server) as client:
-        ask(client)
+        stream_once(client)
         call = Call(client)
         wait_for(lambda: len(server.requests) == 2)
         assert call.stopped()
-        assert ask(client).shown == "Three."
+        assert stream_once(client).text == "Three."
 
 
 def test_one_stop_leaves_the_other_call_alone() -> None:
@@ -182,7 +182,7 @@ def test_leaving_a_stream_closes_its_connection() -> None:
         stream = client.stream([USER], [], think=False, stop=Stop())
         next(stream)
         stream.close()  # type: ignore[attr-defined]
-        assert ask(client).shown == "Next."
+        assert stream_once(client).text == "Next."
 
 
 def tls() -> ssl.SSLContext:
@@ -195,7 +195,7 @@ def test_over_tls_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     script: list[Step] = [Say("Safe."), (Say("Half"), Stall()), Stall()]
     with Simulator(script, tls=tls()) as server, client_of(server) as client:
-        assert ask(client).shown == "Safe."
+        assert stream_once(client).text == "Safe."
         first = Call(client)
         wait_for(lambda: bool(first.shown))
         assert first.stopped()
@@ -207,7 +207,7 @@ def test_over_tls_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_server_that_cannot_prove_who_it_is_gets_nothing() -> None:
     with Simulator(tls=tls()) as server, client_of(server) as client:
         with pytest.raises(ModelError, match="no secure connection to localhost") as caught:
-            ask(client)
+            stream_once(client)
         assert server.requests == []
     assert caught.value.kind == "network"
 
@@ -215,7 +215,7 @@ def test_a_server_that_cannot_prove_who_it_is_gets_nothing() -> None:
 def test_a_self_signed_certificate_is_told_with_what_to_do() -> None:
     told = pytest.raises(ModelError, match="self-signed certificate.*set SSL_CERT_FILE")
     with Simulator(tls=tls()) as server, client_of(server) as client, told:
-        ask(client)
+        stream_once(client)
 
 
 @pytest.mark.parametrize("text", [None, "no certificate\n"])
@@ -227,14 +227,14 @@ def test_a_certificate_file_that_cannot_be_read_is_told_at_once(
         file.write_text(text)
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
     with Simulator(tls=tls()) as server, client_of(server) as client:
-        hasty = Hasty()
+        hasty = InstantStop()
         with pytest.raises(ModelError, match="certificate file that is set cannot be read"):
-            ask(client, stop=hasty)
+            stream_once(client, stop=hasty)
         assert hasty.waits == []
 
 
 def test_plain_http_on_the_other_side_is_told() -> None:
     told = pytest.raises(ModelError, match="no secure connection.*Perhaps it speaks http://")
     with Simulator() as server, told as caught, client_of(f"https{server.url[4:]}") as client:
-        ask(client)
+        stream_once(client)
     assert caught.value.kind == "network"

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.loop.response import tool_call
+from core.loop.response import to_tool_call
 from tests.simulator import Cut, Raw, Step
-from tests.utils.wire import Heard, hear
-from utils.llm.calls.lenient_json import read_lenient, whole_object
+from tests.utils.client_helpers import StreamResult, stream_from_script
+from utils.llm.calls.lenient_json import read_lenient, repair_object
 from utils.llm.calls.think_tag import ThinkTag
 
 ARGUMENTS = '{"path": "a", "content": "x\\n"}'
@@ -25,9 +25,9 @@ def chunk(delta: Delta, finish: str | None = None) -> Raw:
     return Raw(b"data: " + json.dumps(event).encode() + b"\n\n")
 
 
-def heard(*deltas: Delta, finish: str | None = "stop", done: bool = True) -> Heard:
+def heard(*deltas: Delta, finish: str | None = "stop", done: bool = True) -> StreamResult:
     step: Step = (*map(chunk, deltas), chunk({}, finish), Cut(done=done))
-    told = hear(step)
+    told = stream_from_script(step)
     assert told.retries == []
     return told
 
@@ -38,8 +38,8 @@ def function(arguments: Any = ARGUMENTS, **more: Any) -> Delta:
 
 def called(*deltas: Delta, finish: str | None = "tool_calls") -> list[tuple[str, Any]]:
     """Return name and arguments of each call that would run."""
-    done = heard(*deltas, finish=finish).done
-    calls = [tool_call(call) for call in done.calls]
+    done = heard(*deltas, finish=finish).completion
+    calls = [to_tool_call(call) for call in done.calls]
     assert len({call.id for call in calls}) == len(calls)
     assert not any(call.broken for call in calls)
     return [(call.name, json.loads(call.arguments)) for call in calls]
@@ -50,7 +50,10 @@ MEANT = ("create_file", {"path": "a", "content": "x\n"})
 
 @pytest.mark.parametrize("finish", [None, "eos", "end_turn", "stop_sequence", "tool_use"])
 def test_a_reply_ends_with_any_reason_or_none_that_is_no_failure(finish: str | None) -> None:
-    assert heard({"content": "All "}, {"content": "done."}, finish=finish).done.text == "All done."
+    assert (
+        heard({"content": "All "}, {"content": "done."}, finish=finish).completion.text
+        == "All done."
+    )
     assert called({"tool_calls": [function(index=0, id="c")]}, finish=finish) == [MEANT]
 
 
@@ -58,7 +61,7 @@ def test_a_reply_ends_with_any_reason_or_none_that_is_no_failure(finish: str | N
 def test_a_call_that_the_limit_may_have_cut_is_marked_whatever_the_limit_is_called(
     finish: str,
 ) -> None:
-    done = heard({"tool_calls": [function(index=0, id="c")]}, finish=finish).done
+    done = heard({"tool_calls": [function(index=0, id="c")]}, finish=finish).completion
     assert done.is_cut
     assert [call.is_cut for call in done.calls] == [True]
 
@@ -66,7 +69,7 @@ def test_a_call_that_the_limit_may_have_cut_is_marked_whatever_the_limit_is_call
 def test_a_content_that_is_a_list_is_text_and_thinking() -> None:
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, "All "]
     told = heard({"content": parts}, {"content": [{"type": "text", "text": "done."}]})
-    assert (told.shown, told.thought, told.done.text) == ("All done.", "Hm.", "All done.")
+    assert (told.text, told.thinking, told.completion.text) == ("All done.", "Hm.", "All done.")
 
 
 def test_a_think_tag_at_the_start_is_thinking_however_it_is_cut_up() -> None:
@@ -81,21 +84,21 @@ def test_a_think_tag_at_the_start_is_thinking_however_it_is_cut_up() -> None:
         assert "".join(said for _, said in fed) == "All <think> done.</think>"
         assert tag.close(is_thought=False) == ""
     told = heard(*({"content": char} for char in text))
-    assert told.done.text == told.shown == "All <think> done.</think>"
-    assert told.done.thinking == told.thought == "secret\n<b>plan</b> < goes</thi on"
+    assert told.completion.text == told.text == "All <think> done.</think>"
+    assert told.completion.thinking == told.thinking == "secret\n<b>plan</b> < goes</thi on"
 
 
 @pytest.mark.parametrize(
     "text", ["<", "<thin", "<thinker> is", "`<think>` is a tag", "a <think>b</think>", " \n<p>"]
 )
 def test_what_is_no_think_tag_at_the_start_is_text(text: str) -> None:
-    assert heard({"content": text}).done.text == text
-    assert heard(*({"content": char} for char in text)).done.text == text
+    assert heard({"content": text}).completion.text == text
+    assert heard(*({"content": char} for char in text)).completion.text == text
 
 
 def test_a_think_tag_without_end_is_text_but_thinking_where_the_reply_was_cut() -> None:
-    assert heard({"content": "<think> is a tag"}).done.text == "<think> is a tag"
-    cut = heard({"content": "<think>I think"}, finish="length").done
+    assert heard({"content": "<think> is a tag"}).completion.text == "<think> is a tag"
+    cut = heard({"content": "<think>I think"}, finish="length").completion
     assert (cut.text, cut.thinking, cut.is_cut) == ("", "I think", True)
     assert called({"content": "<think>Hm"}, {"tool_calls": [function(id="c")]}) == [MEANT]
 
@@ -165,7 +168,7 @@ def test_the_older_form_of_a_call_is_one() -> None:
 )
 def test_lenient_json_changes_no_string(text: str, value: Any) -> None:
     assert read_lenient(text) == value
-    assert json.loads(whole_object(text)) == value
+    assert json.loads(repair_object(text)) == value
 
 
 @pytest.mark.parametrize(
@@ -173,7 +176,7 @@ def test_lenient_json_changes_no_string(text: str, value: Any) -> None:
 )
 def test_nothing_that_was_left_open_is_closed(text: str) -> None:
     with pytest.raises(ValueError, match="."):
-        whole_object(text)
+        repair_object(text)
 
 
 TEXT = st.text(alphabet="ab'\"\\ ,{}[]:/*“”’#\n\t世", max_size=20)

@@ -16,10 +16,10 @@ from deepseek_recipe import (
     StreamProcessor,
 )
 
-from tests.judge import options
+from tests.request_validation import options
 from tests.simulator import Call, Cut, Raw, Simulator, markup
 from tests.simulator.server import wait_for
-from tests.utils.wire import READ_FILE, USER, ask, client_of
+from tests.utils.client_helpers import READ_FILE, USER, client_of, stream_once
 from utils.llm.completion import Completion
 
 CALLS = (
@@ -72,11 +72,11 @@ def pieces(text: str, seed: int) -> list[str]:
 
 def read(stream: bytes, *, think: bool) -> Completion:
     with Simulator([(Raw(stream), Cut())]) as server, client_of(server) as client:
-        heard = ask(client, think=think)
+        heard = stream_once(client, think=think)
         wait_for(lambda: server.is_finished)
     assert heard.retries == []
-    assert (heard.shown, heard.thought) == (heard.done.text, heard.done.thinking)
-    return heard.done
+    assert (heard.text, heard.thinking) == (heard.completion.text, heard.completion.thinking)
+    return heard.completion
 
 
 @pytest.mark.parametrize("seed", range(5))

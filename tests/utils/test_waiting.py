@@ -16,11 +16,11 @@ def watching() -> set[threading.Thread]:
 def test_what_takes_too_long_is_called_once_and_what_ends_in_time_never() -> None:
     called: SimpleQueue[str] = SimpleQueue()
     timeout = Timeout(0.5)
-    with timeout.calling(lambda: called.put("long")):
-        with timeout.calling(lambda: called.put("short")):
+    with timeout.watching(lambda: called.put("long")):
+        with timeout.watching(lambda: called.put("short")):
             pass
         assert called.get(timeout=20) == "long"
-    with timeout.calling(lambda: called.put("again")):
+    with timeout.watching(lambda: called.put("again")):
         assert called.get(timeout=20) == "again"
     assert called.empty()
 
@@ -30,7 +30,7 @@ def test_all_that_is_timed_shares_one_thread_which_ends_with_it() -> None:
     timeout = Timeout(0.5)
     with ExitStack() as stack:
         for _ in range(50):
-            stack.enter_context(timeout.calling(lambda: None))
+            stack.enter_context(timeout.watching(lambda: None))
         mine = watching() - before
         assert len(mine) == 1
     for thread in mine:

@@ -1,4 +1,4 @@
-"""A person's account at a provider of models: what their failures have to name."""
+"""A person's account at a provider of models: the settings and pages that failures name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Where the person mends what is wrong with their account at a server.
+    """Settings and pages by which the person can fix their account at a server.
 
     *key_name* and *url_name* are what the settings call its key and its address; *api* is what the
     API is called.

@@ -1,4 +1,4 @@
-"""What a provider's API has to give: everything that differs between one wire and another."""
+"""Protocols of a provider's API: everything that differs between one wire and another."""
 
 from __future__ import annotations
 
@@ -8,34 +8,35 @@ from typing import Any, Protocol
 
 from utils.llm.account import Account
 from utils.llm.completion import Completion, Delta, Usage, Wire
-from utils.llm.openai_api.request import Body
+from utils.llm.openai_api.request import RequestBody
 from utils.llm.refusals import Refusal
 from utils.llm.server_profile import CacheFigures, ServerProfile
 from utils.pictures import ReadPicture
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """The tokens of one request; *written* of the prompt went into the cache, *written_long* of
-    these to stay there for longer. *cache_figures* is where the server counts what its cache had.
+class TokenCounts:
+    """The tokens of one request; *cache_write* of the prompt went into the cache,
+    *cache_write_long* of these to stay there for longer. *cache_figures* is where the server counts
+    what its cache had.
     """
 
     usage: Usage
-    written: int = 0
-    written_long: int = 0
+    cache_write: int = 0
+    cache_write_long: int = 0
     cache_figures: CacheFigures = "prompt_cache_hit_tokens"
 
 
 @dataclass(frozen=True, slots=True)
 class Sdk:
-    """What an `Endpoint` needs of a provider's package: its *client*, the *path* for messages, and
+    """Parts of a provider's package, for an `Endpoint`: its *client*, the *path* for messages, and
     what it raises for a refusal and for anything else."""
 
     client: Any
     path: str
     stream_class: Any
-    refused: type[Exception]
-    failed: type[Exception]
+    status_error: type[Exception]
+    base_error: type[Exception]
     models_path: str = "/models"
 
 
@@ -45,22 +46,22 @@ class Writer(Protocol):
     profile: ServerProfile
     read_picture: ReadPicture
 
-    def another(self) -> Writer:
+    def for_other_conversation(self) -> Writer:
         """Return a writer for another conversation."""
 
     def write(
         self, model: str, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
-    ) -> Body:
+    ) -> RequestBody:
         """Return the body of a request, in the shape of `profile`."""
 
-    def learn(self, body: Body, prompt_tokens: int) -> None:
-        """Take in what the server counted for *body*, to estimate the next one by."""
+    def calibrate(self, body: RequestBody, prompt_tokens: int) -> None:
+        """Calibrate the estimate of tokens by the server's count for *body*."""
 
-    def mend(self, refusal: Refusal, *, may_guess: bool) -> bool:
-        """Take in what *refusal* says; return whether the next request will be another one."""
+    def adapt(self, refusal: Refusal, *, may_guess: bool) -> bool:
+        """Adapt `profile` to *refusal*; return whether the next request will differ."""
 
 
-class ReplyDraft(Protocol):
+class ReplyParser(Protocol):
     """Collects the events of one stream."""
 
     finish_reason: str
@@ -69,20 +70,21 @@ class ReplyDraft(Protocol):
     model: str
 
     @property
-    def is_begun(self) -> bool:
+    def has_content(self) -> bool:
         """Whether anything of it may have been shown."""
 
     def add(self, data: bytes) -> None:
-        """Take in one event. Raises `Failed` for a broken one, `ErrorInStream` for an error."""
+        """Take in one event. Raises `RequestFailed` for a broken one, `StreamError` for an
+        error."""
 
-    def take(self) -> Delta | None:
+    def take_delta(self) -> Delta | None:
         """Return what has come since the last time, None if nothing to show has."""
 
     def close(self) -> Delta | None:
-        """Return what was still held back and may be shown. Raises `Failed`."""
+        """Return what was still held back and may be shown. Raises `RequestFailed`."""
 
     def completion(self, usage: Usage) -> Completion:
-        """Return the reply, closed before. Raises `Failed` if there is nothing in it to use."""
+        """Return the reply, closed before. Raises `RequestFailed` if nothing in it is of use."""
 
 
 class Api(Protocol):
@@ -95,20 +97,20 @@ class Api(Protocol):
     account: Account
     has_dialects: bool
 
-    def writer(self, *, max_tokens: int, context_limit: int, effort: str) -> Writer:
-        """Return what writes the requests of a conversation."""
+    def make_writer(self, *, max_tokens: int, context_limit: int, effort: str) -> Writer:
+        """Return a writer of the requests of a conversation."""
 
-    def draft(self, most_calls: int, body: bytes) -> ReplyDraft:
-        """Return what collects the reply to *body*; more than *most_calls* calls are a failure."""
+    def make_parser(self, max_calls: int, body: bytes) -> ReplyParser:
+        """Return a parser of the reply to *body*; more than *max_calls* calls are a failure."""
 
     def connect(self, base_url: str, key: str, *, user_agent: str, transport: Any) -> Sdk:
         """Load the provider's package, for requests over *transport*. Raises `ModelError`."""
 
-    def counted(self, usage: Mapping[str, Any], profile: ServerProfile) -> Counted:
+    def count_tokens(self, usage: Mapping[str, Any], profile: ServerProfile) -> TokenCounts:
         """Return the tokens of one request as the server counted them; 0 for what it omits."""
 
-    def described(self, rows: Iterable[Any]) -> Mapping[str, ServerProfile | None]:
-        """Return the models in a server's list, each with what is said of it, None for nothing."""
+    def parse_models(self, rows: Iterable[Any]) -> Mapping[str, ServerProfile | None]:
+        """Return the models in a server's list, each with its profile, None where there is none."""
 
     def usual(self, model: str) -> ServerProfile:
         """Return what is known of *model* without asking."""

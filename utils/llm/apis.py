@@ -1,4 +1,4 @@
-"""Which API a provider speaks; the only place that knows all of them."""
+"""Lookup of a provider's API; the only place that knows all of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from utils.llm.provider import Provider
 
 
 def api_of(provider: Provider) -> Api:
-    """Return the API of *provider*; what is only of one is loaded only for it."""
+    """Return the API of *provider*; the modules of one API are loaded only for it."""
     match provider.api:
         case "anthropic":
             from utils.llm.anthropic_api.anthropic import AnthropicMessages

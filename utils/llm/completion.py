@@ -1,4 +1,4 @@
-"""What a model's reply is made of, as the rest of the house sees it."""
+"""Parts of a model's reply, as the rest of the program sees them."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
-    """The server takes requests of another shape than it was sent; *what* tells people."""
+class ProfileLearned:
+    """The server takes requests of another shape than it was sent; *message* is for people."""
 
-    what: Phrase
+    message: Phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,8 @@ class Completion:
     is_repeating: bool = False
 
 
-StreamItem = Delta | Retry | Learnt | Completion
-"""What a reply is streamed as, its `Completion` last."""
+StreamItem = Delta | Retry | ProfileLearned | Completion
+"""Items of a streamed reply, its `Completion` last."""
 
 
 ErrorKind = Literal["key", "balance", "context", "content", "request", "server", "network", "reply"]
@@ -115,7 +115,7 @@ class ModelError(UserError):
     *usage* is what the tries were billed all the same.
     """
 
-    def __init__(self, kind: ErrorKind, what: Phrase, usage: Usage | None = None) -> None:
-        super().__init__(what)
+    def __init__(self, kind: ErrorKind, message: Phrase, usage: Usage | None = None) -> None:
+        super().__init__(message)
         self.kind = kind
         self.usage = usage or Usage()

@@ -1,4 +1,4 @@
-"""A model's server: a request's bytes out, its reply in pieces back.
+"""The endpoint of a model's server: sends a request's bytes, yields its reply in pieces.
 
 This loads the SDK, which takes half a second.
 """
@@ -14,10 +14,10 @@ from typing import Any, cast
 
 import httpx2
 
-from utils.llm.api import Api, ReplyDraft
+from utils.llm.api import Api, ReplyParser
 from utils.llm.completion import Delta
-from utils.llm.errors import ErrorInStream, Failed, Server
-from utils.llm.reply_limits import Beyond, ReplyLimits, ReplyWatch
+from utils.llm.errors import RequestFailed, ServerErrors, StreamError
+from utils.llm.reply_limits import LimitExceeded, ReplyLimits, ReplyWatch
 from utils.llm.server_profile import ServerProfile
 from utils.llm.sse import EventReader
 from utils.llm.transport import CancellableTransport, Exchange, Insecure, Unreachable
@@ -25,7 +25,7 @@ from utils.text.strict_json import is_json, read_json
 from utils.waiting import Stop, Stopped
 
 CONNECT_SECONDS = 10.0
-LIST_SECONDS = 5.0
+METADATA_SECONDS = 5.0
 """More is not worth the check of a name."""
 
 
@@ -41,7 +41,7 @@ class Endpoint:
         api: Api,
         base_url: str,
         key: str,
-        server: Server,
+        server: ServerErrors,
         *,
         user_agent: str,
         idle_seconds: float,
@@ -51,13 +51,13 @@ class Endpoint:
         self._server = server
         self._limits = limits
         self._idle_seconds = idle_seconds
-        self._line = CancellableTransport(
+        self._transport = CancellableTransport(
             base_url,
             connect_seconds=CONNECT_SECONDS,
             idle_seconds=idle_seconds,
             begin_seconds=limits.progress_seconds,
         )
-        self._sdk = api.connect(base_url, key, user_agent=user_agent, transport=self._line)
+        self._sdk = api.connect(base_url, key, user_agent=user_agent, transport=self._transport)
 
     def close(self) -> None:
         """Close the connections that are kept open."""
@@ -73,43 +73,43 @@ class Endpoint:
         None are returned where it says nothing. *below* stands before the path.
         """
         stop = Stop()
-        use = Exchange(stop, ReplyWatch(self._limits))
-        timer = threading.Timer(LIST_SECONDS, stop.set)
+        exchange = Exchange(stop, ReplyWatch(self._limits))
+        timer = threading.Timer(METADATA_SECONDS, stop.set)
         timer.start()
         try:
-            with stop.calling(use.cut), self._line.used_by(use):
+            with stop.on_stop(exchange.abort), self._transport.bound_to(exchange):
                 path = below + self._sdk.models_path
                 response = self._sdk.client.get(path, cast_to=httpx2.Response)
-                return self._api.described(read_json(response.read())["data"])
-        except (Unreachable, Insecure, Stopped, Beyond, OSError, HTTPException):
+                return self._api.parse_models(read_json(response.read())["data"])
+        except (Unreachable, Insecure, Stopped, LimitExceeded, OSError, HTTPException):
             return {}
-        except (httpx2.HTTPError, self._sdk.failed, ValueError, KeyError, TypeError):
+        except (httpx2.HTTPError, self._sdk.base_error, ValueError, KeyError, TypeError):
             return {}  # no list that we know
         finally:
             timer.cancel()
 
-    def look(self, path: str, body: Mapping[str, Any] | None = None, *, below: str = "") -> Any:
+    def get_json(self, path: str, body: Mapping[str, Any] | None = None, *, below: str = "") -> Any:
         """Return the JSON at *path*, None where there is none in time.
 
         A *path* that begins with "/" is one of the host, else one *below* the address.
         """
         stop = Stop()
-        use = Exchange(stop, ReplyWatch(self._limits))
-        timer = threading.Timer(LIST_SECONDS, stop.set)
+        exchange = Exchange(stop, ReplyWatch(self._limits))
+        timer = threading.Timer(METADATA_SECONDS, stop.set)
         timer.daemon = True
         timer.start()
         path = path if path.startswith("/") else f"{below}/{path}".removeprefix("/")
         url = str(httpx2.URL(self._sdk.client.base_url).join(path))
         try:
-            with stop.calling(use.cut), self._line.used_by(use):
+            with stop.on_stop(exchange.abort), self._transport.bound_to(exchange):
                 if body is None:
                     response = self._sdk.client.get(url, cast_to=httpx2.Response)
                 else:
                     response = self._sdk.client.post(url, cast_to=httpx2.Response, body=dict(body))
                 return read_json(response.read())
-        except (Unreachable, Insecure, Stopped, Beyond, OSError, HTTPException):
+        except (Unreachable, Insecure, Stopped, LimitExceeded, OSError, HTTPException):
             return None
-        except (httpx2.HTTPError, self._sdk.failed, ValueError):
+        except (httpx2.HTTPError, self._sdk.base_error, ValueError):
             return None  # nothing that we know
         except RuntimeError:
             if not self.is_closed:
@@ -118,26 +118,26 @@ class Endpoint:
         finally:
             timer.cancel()
 
-    def ask(
-        self, model: str, body: bytes, draft: ReplyDraft, stop: Stop, *, below: str = ""
+    def stream(
+        self, model: str, body: bytes, parser: ReplyParser, stop: Stop, *, below: str = ""
     ) -> Generator[Delta, None, None]:
-        """Send *body* and let *draft* grow by its reply. Raises `Failed`, `Stopped`.
+        """Send *body* and feed its reply to *parser*. Raises `RequestFailed`, `Stopped`.
 
         *below* stands before the path.
         """
         watch = ReplyWatch(self._limits)
-        use = Exchange(stop, watch)
-        with stop.calling(use.cut), self._failing(model, draft, stop, watch):
-            with self._line.used_by(use):
+        exchange = Exchange(stop, watch)
+        with stop.on_stop(exchange.abort), self._translating_errors(model, parser, stop, watch):
+            with self._transport.bound_to(exchange):
                 response = self._post(body, below)
             try:
                 if "html" in response.headers.get("content-type", ""):
                     raise self._server.no_api(response.status_code)
-                yield from _read(response, draft, watch)
+                yield from _read(response, parser, watch)
             finally:
                 response.close()
-        if rest := draft.close():
-            yield rest
+        if last_delta := parser.close():
+            yield last_delta
 
     def _post(self, body: bytes, below: str) -> httpx2.Response:
         # The SDK's own methods would walk the whole conversation at every step to convert it, and
@@ -153,67 +153,67 @@ class Endpoint:
         return cast(httpx2.Response, response)
 
     @contextmanager
-    def _failing(
-        self, model: str, draft: ReplyDraft, stop: Stop, watch: ReplyWatch
+    def _translating_errors(
+        self, model: str, parser: ReplyParser, stop: Stop, watch: ReplyWatch
     ) -> Iterator[None]:
-        """Turn what the SDK, the line and the stream raise into `Failed`, or `Stopped`.
+        """Raise errors of the SDK, the transport and the stream as `RequestFailed`, or `Stopped`.
 
         What breaks after the finish reason came breaks nothing: the reply is whole.
         """
         try:
             yield
-        except self._sdk.refused as error:
-            reply: httpx2.Response = error.response  # type: ignore[attr-defined]
-            raise self._server.refused(
-                reply.status_code, reply.text, reply.headers, model=model
+        except self._sdk.status_error as error:
+            response: httpx2.Response = error.response  # type: ignore[attr-defined]
+            raise self._server.http_error(
+                response.status_code, response.text, response.headers, model=model
             ) from None
-        except ErrorInStream as error:
-            raise self._server.broke_in(error.error, model=model) from None
-        except Beyond as error:
-            raise self._server.went_beyond(error.measure, self._limits) from None
+        except StreamError as error:
+            raise self._server.stream_error(error.error, model=model) from None
+        except LimitExceeded as error:
+            raise self._server.limit_exceeded(error.kind, self._limits) from None
         except Unreachable as error:
             raise self._server.unreachable(str(error)) from None
         except Insecure as error:
             raise self._server.insecure(str(error)) from None
-        except (OSError, HTTPException, httpx2.HTTPError, self._sdk.failed) as error:
+        except (OSError, HTTPException, httpx2.HTTPError, self._sdk.base_error) as error:
             if stop.is_set():
                 raise Stopped from None
-            if draft.finish_reason:
+            if parser.finish_reason:
                 return
-            raise self._broke(error, watch) from None
+            raise self._connection_failure(error, watch) from None
 
-    def _broke(self, error: Exception, watch: ReplyWatch) -> Failed:
-        if watch.is_late:
-            return self._server.went_beyond("progress", self._limits)
+    def _connection_failure(self, error: Exception, watch: ReplyWatch) -> RequestFailed:
+        if watch.has_timed_out:
+            return self._server.limit_exceeded("progress", self._limits)
         if isinstance(error.__cause__ or error, TimeoutError):
-            return self._server.kept_silent(self._idle_seconds)
-        return self._server.went_away()
+            return self._server.idle_timeout(self._idle_seconds)
+        return self._server.connection_lost()
 
 
-def _read(response: httpx2.Response, draft: ReplyDraft, watch: ReplyWatch) -> Iterator[Delta]:
-    """Feed *draft* and yield what there is to show, a piece for each read of the network."""
+def _read(response: httpx2.Response, parser: ReplyParser, watch: ReplyWatch) -> Iterator[Delta]:
+    """Feed *parser* and yield its deltas, one for each read of the network."""
     pieces = response.iter_bytes()
-    start = _start(pieces)
+    start = _skip_white_space(pieces)
     if start.lstrip().startswith((b"{", b"[")):  # a server that does not stream, whatever it says
-        _add_whole(draft, _whole(chain([start], pieces), watch.limits.event_bytes))
+        _parse_unstreamed(parser, _read_all(chain([start], pieces), watch.limits.event_bytes))
     else:
         events = EventReader(watch.limits.event_bytes)
         for data in chain([start], pieces):
             for event in events.feed(data):
-                draft.add(event)
-            if delta := draft.take():
-                watch.advanced(len(delta.text) + len(delta.thinking) + delta.call_characters)
+                parser.add(event)
+            if delta := parser.take_delta():
+                watch.record_progress(len(delta.text) + len(delta.thinking) + delta.call_characters)
                 yield delta
-            if draft.is_done:
+            if parser.is_done:
                 return
-        if not draft.finish_reason:
+        if not parser.finish_reason:
             for event in events.close():
-                draft.add(event)
-    if delta := draft.take():
+                parser.add(event)
+    if delta := parser.take_delta():
         yield delta
 
 
-def _start(pieces: Iterator[bytes]) -> bytes:
+def _skip_white_space(pieces: Iterator[bytes]) -> bytes:
     """Return the body as far as to its first byte that is no white space."""
     start = b""
     for piece in pieces:
@@ -223,22 +223,22 @@ def _start(pieces: Iterator[bytes]) -> bytes:
     return start
 
 
-def _add_whole(draft: ReplyDraft, body: bytes) -> None:
-    """Feed *draft* a body that is no event stream: one JSON value, or one a line."""
+def _parse_unstreamed(parser: ReplyParser, body: bytes) -> None:
+    """Feed *parser* a body that is no event stream: one JSON value, or one a line."""
     if is_json(body.decode(errors="replace")):
-        draft.add(body)
-        draft.is_done = True  # it came whole
+        parser.add(body)
+        parser.is_done = True  # it came whole
         return
     for line in filter(None, map(bytes.strip, body.splitlines())):
-        draft.add(line)
+        parser.add(line)
 
 
-def _whole(pieces: Iterable[bytes], most: int) -> bytes:
-    """Return the body. Raises `Beyond` if it has more than *most* bytes."""
-    known, length = [], 0
+def _read_all(pieces: Iterable[bytes], max_bytes: int) -> bytes:
+    """Return the body. Raises `LimitExceeded` if it has more than *max_bytes* bytes."""
+    chunks, length = [], 0
     for piece in pieces:
-        known.append(piece)
+        chunks.append(piece)
         length += len(piece)
-        if length > most:
-            raise Beyond("size")
-    return b"".join(known)
+        if length > max_bytes:
+            raise LimitExceeded("size")
+    return b"".join(chunks)

@@ -6,7 +6,7 @@ import re
 from html import unescape
 from typing import Any
 
-from utils.llm.refusals import words_in
+from utils.llm.refusals import error_strings
 from utils.text.strict_json import read_json
 
 STATUS_OF_KIND = {
@@ -37,7 +37,7 @@ def message_in(value: Any) -> tuple[str, str]:
         return str(error), ""
     message = error.get("message") or error.get("detail") or error.get("code") or ""
     if isinstance(message, list):  # FastAPI names each field that it minds
-        message = words_in(message)
+        message = error_strings(message)
     return str(message), str(error.get("type") or "")
 
 

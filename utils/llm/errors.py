@@ -1,4 +1,4 @@
-"""What can go wrong between us and the model's server, told to people in one sentence."""
+"""Failures between us and the model's server, each as one sentence for people."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from utils.llm.account import DEEPSEEK_ACCOUNT, Account
 from utils.llm.completion import ErrorKind, ModelError
 from utils.llm.error_bodies import STATUS_OF_KIND, message_in, message_of, status_in
 from utils.llm.refusals import Refusal
-from utils.llm.reply_limits import Measure, ReplyLimits
+from utils.llm.reply_limits import LimitKind, ReplyLimits
 from utils.llm.retry_after import seconds_asked
-from utils.text.keys import without
+from utils.text.keys import redact_secret
 
-Again = Literal["never", "unreachable", "reply", "server", "loading"]
-"""Whether asking again may help, and which patience it draws on."""
+RetryKind = Literal["never", "unreachable", "reply", "server", "loading"]
+"""Kind of retry that may help: each has a maximum of its own."""
 
 _DAY_SECONDS = 86_400.0
 """Whoever asks for a longer pause than a day is not asked again."""
 _MOST_DAYS = 9_999
-_LONGEST_SENTENCE = 300
-_NO_MODEL = re.compile(r"supported API model names|[Mm]odel.*(not exist|not found)|^model: ")
+_MAX_MESSAGE_LENGTH = 300
+_NO_MODEL_WORDS = re.compile(r"supported API model names|[Mm]odel.*(not exist|not found)|^model: ")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
-_PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-_TOO_LONG = re.compile(
+_TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+_TOO_LONG_WORDS = re.compile(
     r"maximum context length|exceeds? .{0,30}context|context.{0,30}exceed|prompt is too long"
     r"|larger than .{0,20}context|too many input tokens|context_length_exceeded"
     r"|input (tokens?|is|length).{0,20}(too long|exceed)|input token count|longer than the m"
@@ -34,32 +34,41 @@ _TOO_LONG = re.compile(
     r"|range of input length|tokens_limit_reached|decoder prompt",
     re.IGNORECASE,
 )
-_NO_PATH = r"^.{0,20}(page |route |resource |path |file |url )?not found\W*$|method not allowed"
-_NO_PATH += r"|unexpected endpoint|(cannot|invalid|unknown) .{0,10}(post|url|path|route)|no route"
-"""What says that there is nothing at an address, rather than no such model."""
+_WRONG_PATH_WORDS = (
+    r"^.{0,20}(page |route |resource |path |file |url )?not found\W*$|method not allowed"
+)
+_WRONG_PATH_WORDS += (
+    r"|unexpected endpoint|(cannot|invalid|unknown) .{0,10}(post|url|path|route)|no route"
+)
+"""Words that say that there is nothing at a path, rather than no such model."""
 
 
-class Failed(Exception):
+class RequestFailed(Exception):
     """One try that brought no usable reply; *error* is what to raise if it was the last.
 
-    *after* is how many seconds the server asked us to wait, None if it did not say; *refusal* is
-    what it answered where it did not take the request.
+    *retry_after* is how many seconds the server asked us to wait, None if it did not say; *refusal*
+    is what it answered where it did not take the request.
     """
 
     refusal: Refusal | None = None
-    is_elsewhere = False
+    is_wrong_path = False
     """Whether there is nothing at the address that was asked."""
 
     def __init__(
-        self, kind: ErrorKind, what: Phrase, again: Again = "never", *, after: float | None = None
+        self,
+        kind: ErrorKind,
+        message: Phrase,
+        retry_kind: RetryKind = "never",
+        *,
+        retry_after: float | None = None,
     ) -> None:
-        super().__init__(str(what))
-        self.error = ModelError(kind, what)
-        self.again = again
-        self.after = after
+        super().__init__(str(message))
+        self.error = ModelError(kind, message)
+        self.retry_kind = retry_kind
+        self.retry_after = retry_after
 
 
-class ErrorInStream(Exception):
+class StreamError(Exception):
     """The server sent *error* instead of the rest of the reply."""
 
     def __init__(self, error: Any) -> None:
@@ -67,10 +76,10 @@ class ErrorInStream(Exception):
         self.error = error
 
 
-class Server:
-    """The model's server as people know it, to tell its failures in its name.
+class ServerErrors:
+    """Failures of a model's server, in sentences that name the server.
 
-    *account* says where its settings are mended. The key appears in no sentence but for its last
+    *account* says where its settings are. The key appears in no sentence but for its last
     four characters.
     """
 
@@ -79,94 +88,96 @@ class Server:
         self._key = key
         self._account = account
 
-    def refused(self, status: int, body: str, headers: Mapping[str, str], *, model: str) -> Failed:
-        """Return what the HTTP answer *status* means."""
+    def http_error(
+        self, status: int, body: str, headers: Mapping[str, str], *, model: str
+    ) -> RequestFailed:
+        """Return the failure that the HTTP answer *status* means."""
         message, _ = message_of(body)
-        known = self._known(message, model)
-        failed = known or self._refused(status, message, headers)
+        known_failure = self._known_failure(message, model)
+        failed = known_failure or self._http_error(status, message, headers)
         if failed.error.kind in ("request", "server", "context") and (
-            known is None or known.error.kind == "context"
+            known_failure is None or known_failure.error.kind == "context"
         ):
-            failed.refusal = Refusal.of(status, body)
+            failed.refusal = Refusal.parse(status, body)
         return failed
 
-    def _refused(self, status: int, message: str, headers: Mapping[str, str]) -> Failed:
+    def _http_error(self, status: int, message: str, headers: Mapping[str, str]) -> RequestFailed:
         match status:
             case 401 | 403:
                 return self._bad_key(status, message)
             case 402:
                 return self._no_balance()
             case 413:
-                return _too_long()
-        if status in _PASSING_STATUSES:
+                return _context_too_long()
+        if status in _TRANSIENT_STATUSES:
             return self._busy(status, message, seconds_asked(headers, message))
         if status < 400 or (status in (404, 405) and not message):
             return self.no_api(status)
-        if status in (404, 405) and re.search(_NO_PATH, message, re.IGNORECASE):
+        if status in (404, 405) and re.search(_WRONG_PATH_WORDS, message, re.IGNORECASE):
             return self.no_api(status)
-        what = phrase(
+        error_message = phrase(
             "{host} did not accept the request (HTTP {status}): {message}",
             host=self._host,
             status=status,
             message=self._clean(message),
         )
-        return Failed("request", what)
+        return RequestFailed("request", error_message)
 
-    def no_api(self, status: int) -> Failed:
-        what = phrase(
+    def no_api(self, status: int) -> RequestFailed:
+        error_message = phrase(
             "{host} answers, but there is no {api} API (HTTP {status}). Check {setting}.",
             host=self._host,
             api=self._account.api,
             setting=self._account.url_name,
             status=status,
         )
-        failed = Failed("request", what)
-        failed.is_elsewhere = True
+        failed = RequestFailed("request", error_message)
+        failed.is_wrong_path = True
         return failed
 
-    def broke_in(self, error: Any, *, model: str) -> Failed:
-        """Return what an `error` object in the midst of a stream means."""
-        message, kind = message_in({"error": error})
-        status = status_in(error, kind)
-        if known := self._known(message, model):
-            failed = known
-        elif kind in STATUS_OF_KIND:
-            failed = self._refused(status, message, {})
-        elif "authentication" in kind or status == 401:
+    def stream_error(self, error: Any, *, model: str) -> RequestFailed:
+        """Return the failure that an `error` object in the midst of a stream means."""
+        message, error_type = message_in({"error": error})
+        status = status_in(error, error_type)
+        if known_failure := self._known_failure(message, model):
+            failed = known_failure
+        elif error_type in STATUS_OF_KIND:
+            failed = self._http_error(status, message, {})
+        elif "authentication" in error_type or status == 401:
             return self._bad_key(401, message)
         elif status in (400, 422):
-            what = phrase(
+            error_message = phrase(
                 "{host} broke the reply off: {message}",
                 host=self._host,
                 message=self._clean(message),
             )
-            failed = Failed("request", what)
+            failed = RequestFailed("request", error_message)
         else:
             failed = self._busy(None, message, seconds_asked({}, message))
         if failed.error.kind in ("request", "server", "context"):
-            failed.refusal = Refusal.of(status, message)
+            failed.refusal = Refusal.parse(status, message)
         return failed
 
-    def unreachable(self, reason: str) -> Failed:
-        what = phrase(
+    def unreachable(self, reason: str) -> RequestFailed:
+        error_message = phrase(
             "{host} cannot be reached ({reason}). Check the network, or {setting}.",
             host=self._host,
             setting=self._account.url_name,
             reason=self._clean(reason),
         )
-        return Failed("network", what, "unreachable")
+        return RequestFailed("network", error_message, "unreachable")
 
-    def insecure(self, reason: str) -> Failed:
+    def insecure(self, reason: str) -> RequestFailed:
         host, told = self._host, self._clean(reason)
         if "certificate" in reason:
-            what = phrase(
+            error_message = phrase(
                 "There is no secure connection to {host}: {reason}. If the server is your own, set "
                 "SSL_CERT_FILE to the file of its certificate, or of who signed it.",
                 host=host,
                 reason=told,
             )
         elif re.search(r"wrong.version.number|http.request|record.layer", reason, re.IGNORECASE):
-            what = phrase(
+            error_message = phrase(
                 "There is no secure connection to {host}: {reason}. Perhaps it speaks http:// "
                 "there, without encryption; check {setting}.",
                 host=host,
@@ -174,82 +185,84 @@ class Server:
                 setting=self._account.url_name,
             )
         else:
-            what = phrase(
+            error_message = phrase(
                 "There is no secure connection to {host}: {reason}", host=host, reason=told
             )
-        return Failed("network", what)
+        return RequestFailed("network", error_message)
 
-    def went_away(self) -> Failed:
-        what = phrase("The connection to {host} broke.", host=self._host)
-        return Failed("network", what, "server")
+    def connection_lost(self) -> RequestFailed:
+        error_message = phrase("The connection to {host} broke.", host=self._host)
+        return RequestFailed("network", error_message, "server")
 
-    def kept_silent(self, seconds: float) -> Failed:
-        what = phrase(
+    def idle_timeout(self, seconds: float) -> RequestFailed:
+        error_message = phrase(
             "{host} sent nothing for {seconds} seconds.", host=self._host, seconds=round(seconds)
         )
-        return Failed("network", what, "server")
+        return RequestFailed("network", error_message, "server")
 
-    def went_beyond(self, measure: Measure, limits: ReplyLimits) -> Failed:
-        """Return what it means that a reply was broken off for taking too much."""
+    def limit_exceeded(self, measure: LimitKind, limits: ReplyLimits) -> RequestFailed:
+        """Return the failure of a reply that was aborted at a limit."""
         host = self._host
         match measure:
             case "size":
-                what = phrase("{host} sent far more than a reply can have, without end.", host=host)
+                error_message = phrase(
+                    "{host} sent far more than a reply can have, without end.", host=host
+                )
             case "progress":
-                what = phrase(
+                error_message = phrase(
                     "The reply of {host} got no further for {seconds} seconds, so it was given up.",
                     host=host,
                     seconds=round(limits.progress_seconds),
                 )
             case "seconds":
-                what = phrase(
+                error_message = phrase(
                     "The reply of {host} did not end in {hours} hours, so it was given up.",
                     host=host,
                     hours=round(limits.seconds / 3600),
                 )
-        return Failed("network", what)
+        return RequestFailed("network", error_message)
 
-    def _known(self, message: str, model: str) -> Failed | None:
+    def _known_failure(self, message: str, model: str) -> RequestFailed | None:
         """Return the failure that *message* names, whatever its status and type are."""
-        if _TOO_LONG.search(message):
-            return _too_long()
+        if _TOO_LONG_WORDS.search(message):
+            return _context_too_long()
         if "Content Exists Risk" in message:
-            return _censored()
+            return _content_blocked()
         if re.search(r"Insufficient Balance|credit balance is too low", message):
             return self._no_balance()
-        if _NO_MODEL.search(message):
-            what = phrase(
+        if _NO_MODEL_WORDS.search(message):
+            error_message = phrase(
                 "{host} does not serve the model {model}: {message}",
                 host=self._host,
                 model=model,
                 message=self._clean(message),
             )
-            return Failed("request", what)
+            return RequestFailed("request", error_message)
         if re.search(r"not support tools|tools param requires|support tool use", message):
-            what = phrase(
+            error_message = phrase(
                 "{host} does not let {model} call tools, which Onefold needs: {message} "
                 "Choose another model.",
                 host=self._host,
                 model=model,
                 message=self._clean(message),
             )
-            return Failed("request", what)
+            return RequestFailed("request", error_message)
         return None
 
-    def _bad_key(self, status: int, message: str) -> Failed:
+    def _bad_key(self, status: int, message: str) -> RequestFailed:
         if not self._key:
-            what = phrase(
+            error_message = phrase(
                 "{host} wants an API key. Set {setting}; there is one at {page}",
                 host=self._host,
                 setting=self._account.key_name,
                 page=self._account.key_page,
             )
         elif status == 403:
-            what = phrase(
+            error_message = phrase(
                 "{host} forbids this: {message}", host=self._host, message=self._clean(message)
             )
         else:
-            what = phrase(
+            error_message = phrase(
                 "{host} does not accept the API key {key}. Check {setting}; "
                 "a new one is to be had at {page}",
                 host=self._host,
@@ -257,54 +270,58 @@ class Server:
                 setting=self._account.key_name,
                 page=self._account.key_page,
             )
-        return Failed("key", what)
+        return RequestFailed("key", error_message)
 
-    def _no_balance(self) -> Failed:
-        what = phrase(
+    def _no_balance(self) -> RequestFailed:
+        error_message = phrase(
             "The balance at {host} is used up. Top it up at {page}",
             host=self._host,
             page=self._account.balance_page,
         )
-        return Failed("balance", what)
+        return RequestFailed("balance", error_message)
 
-    def _busy(self, status: int | None, message: str, after: float | None) -> Failed:
+    def _busy(self, status: int | None, message: str, after: float | None) -> RequestFailed:
         if after is not None and after > _DAY_SECONDS:
-            what = phrase(
+            error_message = phrase(
                 "{host} wants a pause of {days} days before the next try, which is too long to "
                 "wait for: {message}",
                 host=self._host,
                 days=round(min(after / _DAY_SECONDS, _MOST_DAYS)),
                 message=self._clean(message) or f"HTTP {status}",
             )
-            return Failed("server", what)
+            return RequestFailed("server", error_message)
         if status == 429:
-            what = phrase(
+            error_message = phrase(
                 "{host} has too many requests at once: {message}",
                 host=self._host,
                 message=self._clean(message),
             )
         else:
-            what = phrase(
+            error_message = phrase(
                 "{host} is in trouble: {message}",
                 host=self._host,
                 message=self._clean(message) or f"HTTP {status}",
             )
         is_loading = status == 503 and re.search(r"\bload", message, re.IGNORECASE)
-        return Failed("server", what, "loading" if is_loading else "server", after=after)
+        return RequestFailed(
+            "server", error_message, "loading" if is_loading else "server", retry_after=after
+        )
 
     def _clean(self, text: str) -> str:
         """Return *text* fit to be shown: one line, not long, no control characters, no key."""
-        text = " ".join(_CONTROL.sub(" ", without(self._key, text)).split())
-        return text if len(text) <= _LONGEST_SENTENCE else f"{text[:_LONGEST_SENTENCE]}…"
+        text = " ".join(_CONTROL.sub(" ", redact_secret(self._key, text)).split())
+        return text if len(text) <= _MAX_MESSAGE_LENGTH else f"{text[:_MAX_MESSAGE_LENGTH]}…"
 
 
-def _too_long() -> Failed:
-    what = phrase("The conversation no longer fits the model. Shorten it with /compact, or /new.")
-    return Failed("context", what)
+def _context_too_long() -> RequestFailed:
+    error_message = phrase(
+        "The conversation no longer fits the model. Shorten it with /compact, or /new."
+    )
+    return RequestFailed("context", error_message)
 
 
 def window_too_small(window: int) -> Phrase:
-    """Return what to say of a window that not even a first request fits in."""
+    """Return the message about a window that not even a first request fits in."""
     if not window:
         return phrase(
             "The model's window is too small for Onefold's instructions and tools. Start its "
@@ -328,53 +345,57 @@ def cut_silently(host: str, window: int) -> Phrase:
     )
 
 
-def _censored() -> Failed:
-    what = phrase(
+def _content_blocked() -> RequestFailed:
+    error_message = phrase(
         "The model's provider refuses this content. Word it differently, or go back with /rewind."
     )
-    return Failed("content", what)
+    return RequestFailed("content", error_message)
 
 
-def broken_reply() -> Failed:
-    return Failed("reply", phrase("The reply broke off before its end."), "server")
+def broken_reply() -> RequestFailed:
+    return RequestFailed("reply", phrase("The reply broke off before its end."), "server")
 
 
-def filtered_reply() -> Failed:
-    return _censored()
+def filtered_reply() -> RequestFailed:
+    return _content_blocked()
 
 
-def refused_reply(explanation: str) -> Failed:
-    """Return what it means that the model refused to reply, with the server's *explanation*."""
+def refused_reply(explanation: str) -> RequestFailed:
+    """Return the failure of a model that refused to reply, with the server's *explanation*."""
     if not explanation:
-        return _censored()
-    what = phrase(
+        return _content_blocked()
+    error_message = phrase(
         "The model refuses this: {why} Word it differently, or go back with /rewind.",
-        why=" ".join(_CONTROL.sub(" ", explanation).split())[:_LONGEST_SENTENCE],
+        why=" ".join(_CONTROL.sub(" ", explanation).split())[:_MAX_MESSAGE_LENGTH],
     )
-    return Failed("content", what)
+    return RequestFailed("content", error_message)
 
 
-def overloaded() -> Failed:
-    what = phrase("The model's server ran out of resources in the midst of the reply.")
-    return Failed("server", what, "server")
+def overloaded() -> RequestFailed:
+    error_message = phrase("The model's server ran out of resources in the midst of the reply.")
+    return RequestFailed("server", error_message, "server")
 
 
-def leaked_markup() -> Failed:
-    return Failed("reply", phrase("The model wrote a tool call that cannot be read."), "reply")
+def leaked_markup() -> RequestFailed:
+    return RequestFailed(
+        "reply", phrase("The model wrote a tool call that cannot be read."), "reply"
+    )
 
 
-def empty_reply() -> Failed:
-    return Failed("reply", phrase("The model sent an empty reply."), "reply")
+def empty_reply() -> RequestFailed:
+    return RequestFailed("reply", phrase("The model sent an empty reply."), "reply")
 
 
-def too_many_calls(most: int) -> Failed:
-    what = phrase("The model made more than {n} calls in one reply, so none was run.", n=most)
-    return Failed("reply", what, "reply")
+def too_many_calls(maximum: int) -> RequestFailed:
+    error_message = phrase(
+        "The model made more than {n} calls in one reply, so none was run.", n=maximum
+    )
+    return RequestFailed("reply", error_message, "reply")
 
 
-def unfit_key(account: Account) -> Failed:
-    what = phrase(
+def invalid_key(account: Account) -> RequestFailed:
+    error_message = phrase(
         "The API key contains characters that no key has. Copy it again to {setting}.",
         setting=account.key_name,
     )
-    return Failed("key", what)
+    return RequestFailed("key", error_message)

@@ -1,4 +1,4 @@
-"""What a model call costs."""
+"""Prices of model calls."""
 
 from __future__ import annotations
 
@@ -106,14 +106,14 @@ class PriceList:
 
         Raises `ValueError`, `TypeError` or `KeyError` for a table of another shape.
         """
-        models = {name: _said(price) for name, price in settings.get("models", {}).items()}
+        models = {name: _parse_price(price) for name, price in settings.get("models", {}).items()}
         hours = [
             (int(start), int(end)) for start, end in settings.get("peak_hours", ((1, 4), (6, 10)))
         ]
         factor = float(settings.get("peak_factor", 2.0))
         return cls({**KNOWN_PRICES, **models}, factor, tuple(hours))
 
-    def knows(self, model: str) -> bool:
+    def has_price(self, model: str) -> bool:
         """Return whether *model* has a price; the cost of one that has none is given as 0."""
         return self._price(model) is not None
 
@@ -124,25 +124,26 @@ class PriceList:
         hit: int,
         miss: int,
         output: int,
-        moment: float,
-        written: int = 0,
-        written_long: int = 0,
+        timestamp: float,
+        cache_write: int = 0,
+        cache_write_long: int = 0,
     ) -> float:
-        """Return the US dollars for so many tokens at *moment* (seconds since 1970).
+        """Return the US dollars for so many tokens at *timestamp* (seconds since 1970).
 
-        *written* of the *miss* tokens went into the cache, *written_long* of these for longer.
+        *cache_write* of the *miss* tokens went into the cache, *cache_write_long* of these for
+        longer.
         """
         price = self._price(model)
         if price is None:
             return 0.0
-        dollars = hit * price.hit + (miss - written) * price.miss + output * price.output
-        dollars += (written - written_long) * (price.write or price.miss)
-        dollars += written_long * (price.write_long or price.miss)
+        dollars = hit * price.hit + (miss - cache_write) * price.miss + output * price.output
+        dollars += (cache_write - cache_write_long) * (price.write or price.miss)
+        dollars += cache_write_long * (price.write_long or price.miss)
         dollars /= 1_000_000
         if price.long_prompt and hit + miss > price.long_prompt:
             dollars *= price.long_factor
         if price.has_peak:
-            dollars *= self._factor(datetime.fromtimestamp(moment, UTC))
+            dollars *= self._factor(datetime.fromtimestamp(timestamp, UTC))
         return dollars
 
     def _price(self, model: str) -> Price | None:
@@ -155,7 +156,7 @@ class PriceList:
         return self.peak_factor if is_peak else 1.0
 
 
-def _said(price: Mapping[str, Any]) -> Price:
+def _parse_price(price: Mapping[str, Any]) -> Price:
     """Return the price in a table of the settings."""
     return Price(
         float(price["hit"]),

@@ -9,8 +9,8 @@ from typing import Literal
 from utils.llm.account import Account
 
 ApiName = Literal["chat-completions", "anthropic"]
-USUAL = "deepseek"
-"""What the usual server is called where its name has to be said."""
+DEFAULT_PROVIDER = "deepseek"
+"""Name of the default provider, where one has to be written."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,14 +36,14 @@ def usable(providers: Iterable[Provider], *, is_strict: bool) -> dict[str, Provi
     One that wants a key and has none is among them where *is_strict*, so that it can say so; else
     its names are those of the usual server, which may have such ones of its own.
     """
-    return {one.name: one for one in providers if one.is_ready or is_strict}
+    return {provider.name: provider for provider in providers if provider.is_ready or is_strict}
 
 
-def split(name: str, providers: Mapping[str, Provider]) -> tuple[Provider | None, str]:
+def split_model_name(name: str, providers: Mapping[str, Provider]) -> tuple[Provider | None, str]:
     """Return the provider that the *name* of a model says, None for the usual one, and the rest."""
-    start, slash, rest = name.partition("/")
-    if not (slash and rest):
+    provider_name, slash, model = name.partition("/")
+    if not (slash and model):
         return None, name
-    if start == USUAL:
-        return None, rest
-    return (providers[start], rest) if start in providers else (None, name)
+    if provider_name == DEFAULT_PROVIDER:
+        return None, model
+    return (providers[provider_name], model) if provider_name in providers else (None, name)

@@ -1,11 +1,11 @@
-"""Limits of one reply of a server, beyond which it is broken off, and the watch over them."""
+"""Limits of one reply of a server, at which it is aborted, and the counter of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-Measure = Literal["size", "seconds", "progress"]
+LimitKind = Literal["size", "seconds", "progress"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,44 +33,44 @@ class ReplyLimits:
     error_seconds: float = 10.0
 
 
-class Beyond(Exception):
-    """A reply went beyond *measure*."""
+class LimitExceeded(Exception):
+    """A reply exceeded the limit of this *kind*."""
 
-    def __init__(self, measure: Measure) -> None:
+    def __init__(self, measure: LimitKind) -> None:
         super().__init__(measure)
-        self.measure = measure
+        self.kind = measure
 
 
 class ReplyWatch:
-    """Counts what one reply has taken. Raises `Beyond`."""
+    """Counts the bytes and the time of one reply. Raises `LimitExceeded`."""
 
     def __init__(self, limits: ReplyLimits) -> None:
         self.limits = limits
-        self.is_late = False
+        self.has_timed_out = False
         """Whether the beginning of the reply has taken too long."""
         self._bytes = 0
         self._seconds = 0.0
-        self._since_progress = 0.0
-        self._characters = 0
-        self._new = 0
+        self._seconds_since_progress = 0.0
+        self._total_characters = 0
+        self._new_characters = 0
 
-    def received(self, count: int, seconds: float) -> None:
-        """Take note of *count* bytes that were waited for so many *seconds*."""
+    def record_received(self, count: int, seconds: float) -> None:
+        """Record *count* bytes that were waited for so many *seconds*."""
         self._bytes += count
         self._seconds += seconds
-        self._since_progress += seconds
+        self._seconds_since_progress += seconds
         if self._bytes > self.limits.bytes:
-            raise Beyond("size")
+            raise LimitExceeded("size")
         if self._seconds > self.limits.seconds:
-            raise Beyond("seconds")
-        if self._since_progress > self.limits.progress_seconds:
-            raise Beyond("progress")
+            raise LimitExceeded("seconds")
+        if self._seconds_since_progress > self.limits.progress_seconds:
+            raise LimitExceeded("progress")
 
-    def advanced(self, characters: int) -> None:
-        """Take note of *characters* that the reply has grown by."""
-        self._characters += characters
-        self._new += characters
-        if self._characters > self.limits.characters:
-            raise Beyond("size")
-        if self._new >= self.limits.progress_characters:
-            self._new, self._since_progress = 0, 0.0
+    def record_progress(self, characters: int) -> None:
+        """Record *characters* that the reply has grown by."""
+        self._total_characters += characters
+        self._new_characters += characters
+        if self._total_characters > self.limits.characters:
+            raise LimitExceeded("size")
+        if self._new_characters >= self.limits.progress_characters:
+            self._new_characters, self._seconds_since_progress = 0, 0.0

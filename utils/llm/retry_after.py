@@ -22,13 +22,13 @@ def seconds_asked(headers: Mapping[str, str], message: str = "") -> float | None
     if date := headers.get("retry-after"):
         with suppress(ValueError):  # neither seconds nor a date
             return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
-    if waits := list(_waits(headers)):
+    if waits := list(_rate_limit_waits(headers)):
         return max(waits)
     asked = re.search(r"(?:try again|retry) (?:in|after) ([\dhms. ]*\d(?:ms|s|m|h)?)", message)
     return _spoken(asked[1]) if asked else None
 
 
-def _waits(headers: Mapping[str, str]) -> Iterator[float]:
+def _rate_limit_waits(headers: Mapping[str, str]) -> Iterator[float]:
     for name, value in headers.items():
         limit = name.lower().removesuffix("-remaining")
         if limit == name.lower() or "ratelimit" not in limit or value.strip() != "0":

@@ -49,11 +49,11 @@ class ServerKnowledge:
     def learn(self, model: str, profile: ServerProfile) -> None:
         """Keep what *profile* of *model* says beyond what is known."""
         if changes := profile.changes_from(self.profile(model)):
-            self._profiles.keep(self._base_url, model, changes)
+            self._profiles.save(self._base_url, model, changes)
 
     def say(self, model: str, changes: Mapping[str, Any]) -> None:
         """Keep what the person says for *model*; None puts a field back to the usual."""
-        self._profiles.keep(self._base_url, model, changes)
+        self._profiles.save(self._base_url, model, changes)
 
     def forget(self, model: str) -> None:
         """Drop what was learnt and said for *model*."""
@@ -78,7 +78,7 @@ class ServerKnowledge:
             listed = endpoint.models(_VERSION)
         for name, said in listed.items():
             if said is not None:
-                self._profiles.keep(self._base_url, name, said.changes, only_new=True)
+                self._profiles.save(self._base_url, name, said.changes, only_new=True)
         return list(listed)
 
     def probe(self, endpoint: Endpoint, model: str) -> None:
@@ -99,10 +99,10 @@ class ServerKnowledge:
         from utils.llm.probe import probe
 
         try:
-            look = partial(endpoint.look, below=below(self.profile(model)))
-            facts = probe(look, model, is_plain=self._url.scheme == "http")
+            look = partial(endpoint.get_json, below=below(self.profile(model)))
+            facts = probe(look, model, is_local_http=self._url.scheme == "http")
             if not endpoint.is_closed:  # else it was broken off: another time
-                self._profiles.keep(self._base_url, model, facts.changes, only_new=True)
+                self._profiles.save(self._base_url, model, facts.changes, only_new=True)
         finally:
             self._is_probing.release()
 

@@ -1,4 +1,4 @@
-"""The profile of a server: what it takes for one model. And where profiles are kept."""
+"""Profile of a server, the shape of requests that it takes for one model; and a store of them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ServerProfile:
     probed: bool = False
 
     @classmethod
-    def of(cls, table: Mapping[str, Any]) -> ServerProfile:
+    def parse(cls, table: Mapping[str, Any]) -> ServerProfile:
         """Return the profile that *table* describes, the defaults where it is silent.
 
         Raises `ValueError` that names what no profile has.
@@ -75,8 +75,8 @@ class ServerProfile:
             if name not in hints:
                 raise ValueError(f"{name} is none of {', '.join(hints)}")
             choices = get_args(hints[name])
-            is_fit = value in choices if choices else type(value) is hints[name]
-            if not is_fit or (type(value) is int and value < 0):
+            is_valid = value in choices if choices else type(value) is hints[name]
+            if not is_valid or (type(value) is int and value < 0):
                 raise ValueError(f"{name} cannot be {value!r}")
         return cls(**table)
 
@@ -87,18 +87,18 @@ class ServerProfile:
         return ("yes", "no") if kind is bool else get_args(kind)
 
     @classmethod
-    def value(cls, name: str, said: str) -> Any:
-        """Return the value of the field *name* that a person *said*. Raises `ValueError`.
+    def parse_value(cls, name: str, text: str) -> Any:
+        """Return the value of the field *name* that a person *text*. Raises `ValueError`.
 
         Truth is "yes" or "no", as it is shown.
         """
         kind = _types().get(name)
-        value: Any = said
+        value: Any = text
         if kind is bool:
-            value = {"yes": True, "true": True, "no": False, "false": False}.get(said.lower(), said)
-        elif kind is int and said.isascii() and said.isdecimal():
-            value = int(said[:12])
-        return getattr(cls.of({name: value}), name)
+            value = {"yes": True, "true": True, "no": False, "false": False}.get(text.lower(), text)
+        elif kind is int and text.isascii() and text.isdecimal():
+            value = int(text[:12])
+        return getattr(cls.parse({name: value}), name)
 
     def said(self, name: str) -> str:
         """Return the value of the field *name* as people say it: what `value` takes back."""
@@ -106,7 +106,7 @@ class ServerProfile:
 
     @property
     def changes(self) -> dict[str, Any]:
-        """What differs from the defaults, by name: what `of` takes back."""
+        """Fields that differ from the defaults, by name, in the form that `parse` takes."""
         return self.changes_from(ServerProfile())
 
     def changes_from(self, before: ServerProfile) -> dict[str, Any]:
@@ -116,11 +116,11 @@ class ServerProfile:
 
     @property
     def summary(self) -> str:
-        """What differs from the defaults, for people; "" where nothing does."""
+        """Text for people about the fields that differ from the defaults; "" for none."""
         return _summary(replace(self, probed=False).changes)
 
-    def news(self, before: ServerProfile) -> str:
-        """What differs from the defaults and did not so *before*, for people."""
+    def changes_since(self, before: ServerProfile) -> str:
+        """Return a text for people about the fields that changed since *before*."""
         return _summary(dict(self.changes.items() - before.changes.items()))
 
 
@@ -137,7 +137,7 @@ def _said(value: Any) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-PLAIN = ServerProfile(
+MINIMAL_PROFILE = ServerProfile(
     thinking=False,
     reasoning_effort=False,
     reasoning_content=False,
@@ -146,16 +146,16 @@ PLAIN = ServerProfile(
     alternating=True,
     plain_schema=True,
 )
-"""What every server of this API takes: for one that refuses without saying what it minds."""
+"""Profile that every server of this API takes: for one that refuses without a reason."""
 
 
 class ProfileStore(Protocol):
-    """Where the profiles of servers are kept, by address and model."""
+    """Store of the profiles of servers, by address and model."""
 
     def find(self, base_url: str, model: str, usual: ServerProfile) -> ServerProfile:
         """Return what is known; what is *usual* of the model where nothing is."""
 
-    def keep(
+    def save(
         self,
         base_url: str,
         model: str,
@@ -176,7 +176,7 @@ class ProfileStore(Protocol):
 def changed(
     kept: Mapping[str, Any], changes: Mapping[str, Any], *, only_new: bool
 ) -> dict[str, Any]:
-    """Return the fields *kept* after *changes*, as `ProfileStore.keep` means them."""
+    """Return the fields *kept* after *changes*, as `ProfileStore.save` means them."""
     after = {**changes, **kept} if only_new else {**kept, **changes}
     return {name: value for name, value in after.items() if value is not None}
 
@@ -185,12 +185,12 @@ class ProfilesInMemory:
     """Profiles that last as long as the process."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._profiles: dict[tuple[str, str], Mapping[str, Any]] = {}
 
     def find(self, base_url: str, model: str, usual: ServerProfile) -> ServerProfile:
-        return replace(usual, **self._known.get((base_url, model), {}))
+        return replace(usual, **self._profiles.get((base_url, model), {}))
 
-    def keep(
+    def save(
         self,
         base_url: str,
         model: str,
@@ -198,8 +198,8 @@ class ProfilesInMemory:
         *,
         only_new: bool = False,
     ) -> None:
-        kept = self._known.get((base_url, model), {})
-        self._known[base_url, model] = changed(kept, changes, only_new=only_new)
+        kept = self._profiles.get((base_url, model), {})
+        self._profiles[base_url, model] = changed(kept, changes, only_new=only_new)
 
     def forget(self, base_url: str, model: str) -> None:
-        self._known.pop((base_url, model), None)
+        self._profiles.pop((base_url, model), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from utils.llm.reply_limits import Beyond, ReplyLimits
+from utils.llm.reply_limits import LimitExceeded, ReplyLimits
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -12,33 +12,33 @@ class EventReader:
 
     Comments (`: keep-alive`), other fields than `data` and empty events are skipped; lines may
     end in LF, CRLF or CR. A line `error: {…}`, which llama.cpp sends, is an event with that error.
-    Time is linear in the bytes fed, however they are cut. More than *most* bytes without a whole
-    event raise `Beyond`.
+    Time is linear in the bytes fed, however they are cut. More than *max_event_bytes* bytes without
+    a whole event raise `LimitExceeded`.
     """
 
-    def __init__(self, most: int = ReplyLimits().event_bytes) -> None:
-        self._most = most
-        self._held = 0
-        self._rest: list[bytes] = []
-        self._data: list[bytes] = []
+    def __init__(self, max_event_bytes: int = ReplyLimits().event_bytes) -> None:
+        self._max_event_bytes = max_event_bytes
+        self._buffered_bytes = 0
+        self._partial_line: list[bytes] = []
+        self._data_lines: list[bytes] = []
         self._is_first_line = True
         self._ended_in_cr = False
 
     def feed(self, data: bytes) -> list[bytes]:
         """Return the data of each event that *data* completes."""
-        self._held += len(data)
-        if self._held > self._most:
-            raise Beyond("size")
+        self._buffered_bytes += len(data)
+        if self._buffered_bytes > self._max_event_bytes:
+            raise LimitExceeded("size")
         if b"\r" in data or self._ended_in_cr:
             data = self._with_line_feeds(data)
         if b"\n" not in data:
-            self._rest.append(data)
+            self._partial_line.append(data)
             return []
-        lines = (b"".join(self._rest) + data).split(b"\n")
-        self._rest = [lines.pop()]
+        lines = (b"".join(self._partial_line) + data).split(b"\n")
+        self._partial_line = [lines.pop()]
         events = self._events(lines)
         if events:
-            self._held = len(self._rest[0])
+            self._buffered_bytes = len(self._partial_line[0])
         return events
 
     def _with_line_feeds(self, data: bytes) -> bytes:
@@ -50,8 +50,8 @@ class EventReader:
 
     def close(self) -> list[bytes]:
         """Return the last event if the stream ended without the blank line that ends one."""
-        lines = [b"".join(self._rest), b""]
-        self._rest = []
+        lines = [b"".join(self._partial_line), b""]
+        self._partial_line = []
         return self._events(lines)
 
     def _events(self, lines: list[bytes]) -> list[bytes]:
@@ -61,11 +61,11 @@ class EventReader:
         events = []
         for line in lines:
             if line.startswith(b"data:"):
-                self._data.append(line[5:])
+                self._data_lines.append(line[5:])
             elif line.startswith(b"error:"):
-                self._data.append(b'{"error":%s}' % line[6:])
-            elif self._data and not line:
-                if data := b"\n".join(self._data).strip():
+                self._data_lines.append(b'{"error":%s}' % line[6:])
+            elif self._data_lines and not line:
+                if data := b"\n".join(self._data_lines).strip():
                     events.append(data)
-                self._data = []
+                self._data_lines = []
         return events

@@ -1,4 +1,4 @@
-"""The line to the model's server: HTTP/1.1 that a `Stop` cuts at once, at whatever it waits for.
+"""HTTP/1.1 transport to the model's server, which a `Stop` aborts at once, whatever it waits for.
 
 It carries the SDK's requests in place of the SDK's own transport, for two reasons, both measured:
 that one decodes a stream chunk by chunk, at twice the cost of everything else done with it, and
@@ -22,11 +22,11 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from utils.llm.reply_limits import Beyond, ReplyWatch
+from utils.llm.reply_limits import LimitExceeded, ReplyWatch
 from utils.waiting import Stop, Stopped, Timeout, interruptible
 
-_PIECE = 65_536
-_LONGEST_LINE = 65_536  # bytes of what stands between two chunks
+_READ_SIZE = 65_536
+_MAX_LINE_BYTES = 65_536  # bytes of what stands between two chunks
 _GRACE_SECONDS = 0.05
 _SECRET_HEADERS = ("authorization", "x-api-key", "api-key")
 _SENT_HEADERS = ("accept", "content-type", "user-agent", "anthropic-version", *_SECRET_HEADERS)
@@ -44,7 +44,7 @@ class Insecure(Exception):
 
 
 class Exchange:
-    """One exchange over the line, which `cut` ends from any thread.
+    """One exchange over the transport, which `abort` ends from any thread.
 
     *watch* counts what it brings.
     """
@@ -55,34 +55,34 @@ class Exchange:
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
 
-    def holds(self, connected: socket.socket) -> None:
-        """Let `cut` know what to shut down; it may have come already."""
+    def set_socket(self, connected: socket.socket) -> None:
+        """Set the socket that `abort` shuts down; the stop may have come already."""
         with self._lock:
             self._socket = connected
         if self.stop.is_set():
-            self.cut()
+            self.abort()
 
     @contextmanager
-    def beginning(self, timeout: Timeout) -> Iterator[None]:
+    def limiting_first_byte(self, timeout: Timeout) -> Iterator[None]:
         """Break the exchange when this takes longer than *timeout*. Raises `TimeoutError`."""
         try:
-            with timeout.calling(self._give_up):
+            with timeout.watching(self._on_timeout):
                 yield
         finally:
-            if self.watch.is_late:
+            if self.watch.has_timed_out:
                 raise TimeoutError
 
-    def wait_at_most(self, seconds: float) -> None:
+    def set_read_timeout(self, seconds: float) -> None:
         """Let no read of the socket take longer than *seconds* from now on."""
         with self._lock:
             if self._socket is not None:
                 self._socket.settimeout(seconds)
 
-    def _give_up(self) -> None:
-        self.watch.is_late = True
-        self.cut()
+    def _on_timeout(self) -> None:
+        self.watch.has_timed_out = True
+        self.abort()
 
-    def cut(self) -> None:
+    def abort(self) -> None:
         """Break the exchange; the one who waits for it sees the end of the stream."""
         with self._lock:
             if self._socket is not None:
@@ -108,60 +108,60 @@ class CancellableTransport(httpx2.BaseTransport):
         self, base_url: str, *, connect_seconds: float, idle_seconds: float, begin_seconds: float
     ) -> None:
         self._connect_seconds = connect_seconds
-        self._timeout = Timeout(begin_seconds)
+        self._begin_timeout = Timeout(begin_seconds)
         self._idle_seconds = idle_seconds
         self._origin = _origin(httpx2.URL(base_url))
         self._proxies = {self._origin: _proxy_for(urlsplit(base_url))}
-        self._here = threading.local()
+        self._thread_local = threading.local()
         self._lock = threading.Lock()
-        self._kept: list[tuple[_Origin, http.client.HTTPConnection]] = []
+        self._idle_connections: list[tuple[_Origin, http.client.HTTPConnection]] = []
         self._is_closed = False
 
     @contextmanager
-    def used_by(self, use: Exchange) -> Iterator[None]:
-        """Make *use* the one that the requests of this thread belong to."""
-        self._here.use = use
+    def bound_to(self, exchange: Exchange) -> Iterator[None]:
+        """Make *exchange* the one that the requests of this thread belong to."""
+        self._thread_local.use = exchange
         try:
             yield
         finally:
-            del self._here.use
+            del self._thread_local.use
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        use: Exchange = self._here.use
+        exchange: Exchange = self._thread_local.use
         origin = _origin(request.url)
         if self._origin[0] == "https" and origin[0] != "https":
             raise Insecure(f"it sends on to {request.url.host} without encryption")
-        connection, reply = self._exchange(request, use)
+        connection, reply = self._exchange(request, exchange)
         headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in reply.getheaders()]
-        body = _Body(connection, reply, partial(self._keep, origin), use)
+        body = _ResponseBody(connection, reply, partial(self._return_to_pool, origin), exchange)
         return httpx2.Response(reply.status, headers=headers, stream=body)
 
     def close(self) -> None:
         with self._lock:
-            kept, self._kept = self._kept, []
+            idle, self._idle_connections = self._idle_connections, []
             self._is_closed = True
-        for _, connection in kept:
+        for _, connection in idle:
             connection.close()
 
     def _exchange(
-        self, request: httpx2.Request, use: Exchange
+        self, request: httpx2.Request, exchange: Exchange
     ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
         """Send *request* and return the head of the reply, over a kept connection if there is one.
 
         The server may close a kept connection at the very moment it is used again; then, and only
         then, the request is sent once more, over a new one.
         """
-        if kept := self._take_kept(_origin(request.url)):
+        if idle := self._take_idle(_origin(request.url)):
             with suppress(ConnectionError, SSLError, http.client.BadStatusLine):
-                return kept, self._ask(kept, request, use)
-        connection = self._connected(request.url, use)
-        return connection, self._ask(connection, request, use)
+                return idle, self._send(idle, request, exchange)
+        connection = self._connect(request.url, exchange)
+        return connection, self._send(connection, request, exchange)
 
-    def _ask(
-        self, connection: http.client.HTTPConnection, request: httpx2.Request, use: Exchange
+    def _send(
+        self, connection: http.client.HTTPConnection, request: httpx2.Request, exchange: Exchange
     ) -> http.client.HTTPResponse:
         """Send *request* and read the head of its answer; a connection that breaks is closed."""
-        use.holds(connection.sock)
+        exchange.set_socket(connection.sock)
         connection.sock.settimeout(self._idle_seconds)
         headers = {name: request.headers[name] for name in _SENT_HEADERS if name in request.headers}
         if not self._may_know_key(request.url):
@@ -173,7 +173,7 @@ class CancellableTransport(httpx2.BaseTransport):
             headers |= _proxy_headers(proxy)
         try:
             connection.request(request.method, target, request.read(), headers)
-            with use.beginning(self._timeout):
+            with exchange.limiting_first_byte(self._begin_timeout):
                 return connection.getresponse()
         except BaseException:  # whatever it was, the connection is of no use any more
             connection.close()
@@ -190,26 +190,26 @@ class CancellableTransport(httpx2.BaseTransport):
             self._proxies[origin] = _proxy_for(urlsplit(str(url)))
         return self._proxies[origin]
 
-    def _take_kept(self, origin: _Origin) -> http.client.HTTPConnection | None:
+    def _take_idle(self, origin: _Origin) -> http.client.HTTPConnection | None:
         while True:
             with self._lock:
-                kept = [one for one in self._kept if one[0] == origin]
-                if not kept:
+                idle = [entry for entry in self._idle_connections if entry[0] == origin]
+                if not idle:
                     return None
-                self._kept.remove(kept[-1])
-            _, connection = kept[-1]
+                self._idle_connections.remove(idle[-1])
+            _, connection = idle[-1]
             if not _is_readable(connection.sock):
                 return connection
             connection.close()  # the server closed it, or says what nobody asked
 
-    def _keep(self, origin: _Origin, connection: http.client.HTTPConnection) -> None:
+    def _return_to_pool(self, origin: _Origin, connection: http.client.HTTPConnection) -> None:
         with self._lock:
             if not self._is_closed:
-                self._kept.append((origin, connection))
+                self._idle_connections.append((origin, connection))
                 return
         connection.close()
 
-    def _connected(self, url: httpx2.URL, use: Exchange) -> http.client.HTTPConnection:
+    def _connect(self, url: httpx2.URL, exchange: Exchange) -> http.client.HTTPConnection:
         """Return a new connection. Looking a name up cannot be cut, so another thread does it."""
 
         def connect() -> Iterator[http.client.HTTPConnection]:
@@ -225,7 +225,7 @@ class CancellableTransport(httpx2.BaseTransport):
             yield connection
 
         close = http.client.HTTPConnection.close
-        for connection in interruptible(connect, use.stop, unwanted=close):
+        for connection in interruptible(connect, exchange.stop, discard=close):
             return connection
         raise Stopped
 
@@ -249,66 +249,66 @@ class CancellableTransport(httpx2.BaseTransport):
             raise Insecure(f"the certificate file that is set cannot be read ({why})") from error
 
 
-class _Body(httpx2.SyncByteStream):
+class _ResponseBody(httpx2.SyncByteStream):
     """The body of a reply; when read to its end, its connection is kept for the next exchange.
 
-    That of an error is cut short where it is long or slow. Raises `Beyond` for a reply.
+    That of an error is cut short where it is long or slow. Raises `LimitExceeded` for a reply.
     """
 
     def __init__(
         self,
         connection: http.client.HTTPConnection,
         reply: http.client.HTTPResponse,
-        keep: Callable[[http.client.HTTPConnection], None],
-        use: Exchange,
+        return_to_pool: Callable[[http.client.HTTPConnection], None],
+        exchange: Exchange,
     ) -> None:
         self._connection = connection
         self._reply = reply
-        self._keep = keep
-        self._use = use
+        self._return_to_pool = return_to_pool
+        self._exchange = exchange
         self._pieces = self._read_chunked() if reply.chunked else self._read_plain()
-        self._is_whole = False
+        self._is_complete = False
 
     def __iter__(self) -> Iterator[bytes]:
         if not 200 <= self._reply.status < 300:
-            yield from self._opening()
+            yield from self._error_opening()
             return
         for piece in self._pieces:  # noqa: UP028 - `yield from` would close them along with this
             yield piece
 
-    def _opening(self) -> Iterator[bytes]:
+    def _error_opening(self) -> Iterator[bytes]:
         """Yield what comes at once of an error's body, as far as it is needed to tell the error."""
-        limits, length = self._use.watch.limits, 0
-        ends = time.monotonic() + limits.error_seconds
-        self._use.wait_at_most(limits.error_seconds)
-        with suppress(TimeoutError, Beyond):
+        limits, length = self._exchange.watch.limits, 0
+        deadline = time.monotonic() + limits.error_seconds
+        self._exchange.set_read_timeout(limits.error_seconds)
+        with suppress(TimeoutError, LimitExceeded):
             for piece in self._pieces:
                 yield piece[: limits.error_bytes - length]
                 length += len(piece)
-                if length >= limits.error_bytes or time.monotonic() > ends:
+                if length >= limits.error_bytes or time.monotonic() > deadline:
                     return
 
     def close(self) -> None:
         """Keep the connection if the body has ended or is just about to; else close it."""
-        if not self._is_whole and self._connection.sock is not None:
-            with suppress(OSError, http.client.HTTPException, Beyond):
+        if not self._is_complete and self._connection.sock is not None:
+            with suppress(OSError, http.client.HTTPException, LimitExceeded):
                 self._connection.sock.settimeout(_GRACE_SECONDS)
                 next(self._pieces, None)
         self._reply.close()
-        if self._is_whole and self._connection.sock is not None:
-            self._keep(self._connection)
+        if self._is_complete and self._connection.sock is not None:
+            self._return_to_pool(self._connection)
         else:
             self._connection.close()
 
     def _read_plain(self) -> Iterator[bytes]:
         while data := self._read(self._reply.read1):
             yield data
-        self._is_whole = True
+        self._is_complete = True
 
     def _read(self, read: Callable[[int], bytes]) -> bytes:
-        began = time.monotonic()
-        data = read(_PIECE)
-        self._use.watch.received(len(data), time.monotonic() - began)
+        started = time.monotonic()
+        data = read(_READ_SIZE)
+        self._exchange.watch.record_received(len(data), time.monotonic() - started)
         return data
 
     def _read_chunked(self) -> Iterator[bytes]:
@@ -316,10 +316,10 @@ class _Body(httpx2.SyncByteStream):
 
         `HTTPResponse.read1` would give one chunk each time, and servers send a chunk per token.
         """
-        chunks = _Chunks()
+        chunks = _ChunkedDecoder()
         while data := self._read(self._reply.fp.read1):
             piece = chunks.feed(data)
-            self._is_whole = chunks.is_done
+            self._is_complete = chunks.is_done
             yield piece
             if chunks.is_done:
                 return
@@ -328,34 +328,34 @@ class _Body(httpx2.SyncByteStream):
         raise http.client.IncompleteRead(b"")
 
 
-class _Chunks:
+class _ChunkedDecoder:
     """Takes a chunked body (RFC 9112, 7.1) apart, however the network cuts it."""
 
     def __init__(self) -> None:
-        self._rest = b""
-        self._left = 0
+        self._buffer = b""
+        self._bytes_left = 0
         self._is_last = False
         self.is_done = False
         self.is_broken = False
 
     def feed(self, data: bytes) -> bytes:
         """Return the content that *data* brings."""
-        data = self._rest + data
+        data = self._buffer + data
         pieces: list[bytes] = []
         position = 0
         while not (self.is_done or self.is_broken):
-            if self._left:
-                piece = data[position : position + self._left]
+            if self._bytes_left:
+                piece = data[position : position + self._bytes_left]
                 pieces.append(piece)
                 position += len(piece)
-                self._left -= len(piece)
+                self._bytes_left -= len(piece)
             end = data.find(b"\r\n", position)
-            if self._left or end < 0:
+            if self._bytes_left or end < 0:
                 break
             self._read_line(data[position:end])
             position = end + 2
-        self._rest = data[position:]
-        self.is_broken |= len(self._rest) > _LONGEST_LINE
+        self._buffer = data[position:]
+        self.is_broken |= len(self._buffer) > _MAX_LINE_BYTES
         return b"".join(pieces)
 
     def _read_line(self, line: bytes) -> None:
@@ -364,16 +364,16 @@ class _Chunks:
             self.is_done = not line
         elif line:
             try:
-                self._left = int(line.split(b";")[0], 16)
+                self._bytes_left = int(line.split(b";")[0], 16)
             except ValueError:
-                self._left = -1
-            self._is_last = not self._left
-            self.is_broken = self._left < 0
+                self._bytes_left = -1
+            self._is_last = not self._bytes_left
+            self.is_broken = self._bytes_left < 0
 
 
 def _origin(url: httpx2.URL) -> _Origin:
-    usual = {"http": 80, "https": 443}.get(url.scheme)
-    return url.scheme, url.host, url.port or usual
+    default_port = {"http": 80, "https": 443}.get(url.scheme)
+    return url.scheme, url.host, url.port or default_port
 
 
 def _proxy_for(url: SplitResult) -> SplitResult | None:

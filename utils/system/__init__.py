@@ -2,19 +2,18 @@
 
 - atomic_write      Writing files of our own so that a crash leaves the old or the new content,
                     never a half.
-- child             Asking a small program of ours or of the system one question, with a limit on
-                    the wait.
-- file_lock         Giving back a lock that processes share by way of a file (`flock`).
+- child             Running a small program of ours or of the system, with a limit of time.
+- file_lock         Release of a lock that processes share by way of a file (`flock`).
 - interrupts        Signals that ask to end: the first one stops what runs in order, a second one
                     leaves.
 - own_command       The command that starts this very program, to be shown to the person.
-- process_identity  Telling one process from a later one that happens to have the same number.
+- process_identity  Identity of a process, which tells it from a later one with the same number.
 - programs          Finding programs of the system.
 - rotated_lines     A file of lines that several processes append to and that never grows beyond a
                     size.
-- shared_file       A small file of ours that people and several processes may change at the same
+- shared_file       Small file of ours that people and several processes may change at the same
                     time.
-- sockets           Ending a connection that somebody else is busy with.
-- streams           The three standard streams: made whole at the start, and a loss of one told from
-                    other errors.
+- sockets           Shutdown of a connection that another thread uses.
+- streams           The three standard streams: repaired at the start, with an error of its own for
+                    a lost one.
 """

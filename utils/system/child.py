@@ -1,4 +1,4 @@
-"""Asking a small program of ours or of the system one question, with a limit on the wait."""
+"""Running a small program of ours or of the system, with a limit of time."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
-class TooSlow(Exception):
+class TimedOut(Exception):
     """The program was still running when its time was over, and has been killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChildResult:
-    """What a program printed and how it ended; *errors* is its standard error."""
+    """Result of a program: its exit *code*, standard output and standard error."""
 
     code: int
     output: bytes
     errors: bytes
 
 
-Until = Callable[[Callable[[], None]], AbstractContextManager[None]]
+OnCancel = Callable[[Callable[[], None]], AbstractContextManager[None]]
 
 
-def ask_program(
+def run_program(
     command: Sequence[str],
     *,
     folder: Path,
     environment: Mapping[str, str],
     seconds: float,
-    given: bytes = b"",
+    stdin: bytes = b"",
     descriptors: Sequence[int] = (),
-    until: Until | None = None,
+    on_cancel: OnCancel | None = None,
 ) -> ChildResult:
-    """Run *command* in *folder* with *given* on its standard input and return its answer.
+    """Run *command* in *folder* with *stdin* on its standard input and return its result.
 
     It sees nothing of our environment but *environment*, and inherits no descriptors but those
-    named. *until* is `Stop.calling`: what it registers kills the program early. The program and
-    what it started are gone on return. Raises `TooSlow`; `OSError` when it cannot be started.
+    named. *on_cancel* is `Stop.on_stop`: what it registers kills the program early. The program and
+    what it started are gone on return. Raises `TimedOut`; `OSError` when it cannot be started.
     """
     process = subprocess.Popen(  # noqa: S603 - the callers pass fixed programs and no shell
         command,
@@ -54,38 +54,38 @@ def ask_program(
         pass_fds=descriptors,
         start_new_session=True,
     )
-    with _ending(process, seconds, until) as late:
-        output, errors = process.communicate(given)
-    if late.is_set():
-        raise TooSlow
+    with _killed_at_end(process, seconds, on_cancel) as timed_out:
+        output, errors = process.communicate(stdin)
+    if timed_out.is_set():
+        raise TimedOut
     return ChildResult(process.returncode, output, errors)
 
 
 @contextmanager
-def _ending(
-    process: subprocess.Popen[bytes], seconds: float, until: Until | None
+def _killed_at_end(
+    process: subprocess.Popen[bytes], seconds: float, on_cancel: OnCancel | None
 ) -> Iterator[threading.Event]:
-    """Kill *process* and its group at the end of this, after *seconds*, or when *until* says so.
+    """Kill *process* and its group at the end of this, after *seconds*, or on *on_cancel*.
 
     The event tells that the time was over.
     """
-    late = threading.Event()
+    timed_out = threading.Event()
 
     def kill() -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
 
-    def give_up() -> None:
-        late.set()
+    def on_timeout() -> None:
+        timed_out.set()
         kill()
 
     # A timer of our own: under eventlet the time-out of subprocess raises what nobody catches.
-    timer = threading.Timer(seconds, give_up)
+    timer = threading.Timer(seconds, on_timeout)
     timer.daemon = True
     timer.start()
     try:
-        with until(kill) if until else nullcontext():
-            yield late
+        with on_cancel(kill) if on_cancel else nullcontext():
+            yield timed_out
     finally:
         timer.cancel()
         kill()  # what it left behind as well: the group outlives its first process

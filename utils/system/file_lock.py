@@ -1,4 +1,4 @@
-"""Giving back a lock that processes share by way of a file (`flock`)."""
+"""Release of a lock that processes share by way of a file (`flock`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import fcntl
 import os
 
 
-def free(handle: int) -> None:
+def unlock_and_close(handle: int) -> None:
     """Free the lock that *handle* holds, and close it.
 
     To close it is not enough: a program that another thread starts at this moment has a copy of

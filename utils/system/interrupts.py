@@ -9,100 +9,101 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 
-ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+TERMINATION_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 """Ctrl-C, a request to end, and a terminal that went away."""
-_OVER = b"\0"  # the number of no signal
+_END_BYTE = b"\0"  # the number of no signal
 
 
 @contextmanager
-def raising() -> Iterator[None]:
+def raising_keyboard_interrupt() -> Iterator[None]:
     """Let Ctrl-C raise `KeyboardInterrupt`, so that a question can put the terminal in order."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
 
 
 @contextmanager
-def stopping(
+def stopping_on_signals(
     stop: Callable[[], object],
-    names: Sequence[str] = ENDING,
+    names: Sequence[str] = TERMINATION_SIGNALS,
     *,
-    note: Callable[[int], object] = lambda _: None,
+    on_signal: Callable[[int], object] = lambda _: None,
 ) -> Iterator[None]:
     """Call *stop* on the first of the signals *names*; at each further one `KeyboardInterrupt`.
 
-    Before *stop*, *note* gets the number of the signal. For the main thread. *stop* is called once,
-    from another thread, and waited for at the end: what takes long has to be begun by it in a
+    Before *stop*, *on_signal* gets the number of the signal. For the main thread. *stop* is called
+    once, from another thread, and waited for at the end: what takes long has to be begun by it in a
     thread of its own.
     """
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
 
-    def hear(number: int) -> None:
-        note(number)
+    def on_first_signal(number: int) -> None:
+        on_signal(number)
         stop()
 
-    with _hearing(numbers, hear) as tell:
-        asked = False
+    with _signal_listener(numbers, on_first_signal) as notify:
+        is_stopping = False
 
         def handle(number: int, _frame: FrameType | None) -> None:
-            nonlocal asked
-            if asked:
+            nonlocal is_stopping
+            if is_stopping:
                 raise KeyboardInterrupt
-            asked = True
-            tell(number)  # nobody else did while the signals were lent
+            is_stopping = True
+            notify(number)  # nobody else did while the signals were lent
 
-        before = {number: signal.signal(number, handle) for number in numbers}
+        previous = {number: signal.signal(number, handle) for number in numbers}
         try:
             yield
         finally:
-            for number, handler in before.items():
+            for number, handler in previous.items():
                 signal.signal(number, handler)
 
 
 @contextmanager
-def _hearing(
-    numbers: Sequence[int], hear: Callable[[int], object]
+def _signal_listener(
+    numbers: Sequence[int], on_first_signal: Callable[[int], object]
 ) -> Iterator[Callable[[int], object]]:
-    """Call *hear* once, from a thread of its own, when one of the signals *numbers* has come.
+    """Call *on_first_signal* once, from a thread of its own, when one of the signals *numbers* has
+    come.
 
     A handler would not do: it runs in the main thread alone, which sleeps on when the kernel gave
-    the signal to another thread, and which may hold a lock that *hear* wants. What is yielded takes
-    the number of a signal that came, for when it was not heard.
+    the signal to another thread, and which may hold a lock that *on_first_signal* wants. What is
+    yielded takes the number of a signal that came, for when it was not heard.
     """
-    near, far = os.pipe()
-    os.set_blocking(far, False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
 
     def listen() -> None:
-        is_heard = False
-        while (heard := os.read(near, 1)) != _OVER:
-            if heard[0] in numbers and not is_heard:
-                is_heard = True
-                hear(heard[0])
+        is_called = False
+        while (received := os.read(read_end, 1)) != _END_BYTE:
+            if received[0] in numbers and not is_called:
+                is_called = True
+                on_first_signal(received[0])
 
     listener = threading.Thread(target=listen, name="signals", daemon=True)
     listener.start()
     try:
-        with _telling(far):
-            yield lambda number: os.write(far, bytes([number]))
+        with _wakeup_fd(write_end):
+            yield lambda number: os.write(write_end, bytes([number]))
     finally:
-        os.write(far, _OVER)
+        os.write(write_end, _END_BYTE)
         listener.join()
-        os.close(near)
-        os.close(far)
+        os.close(read_end)
+        os.close(write_end)
 
 
 @contextmanager
-def _telling(descriptor: int) -> Iterator[None]:
-    """Let the number of each signal be written to *descriptor*; -1: to none."""
-    before = signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
+def _wakeup_fd(descriptor: int) -> Iterator[None]:
+    """Have the number of each signal written to *descriptor*; -1: to none."""
+    previous = signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
     try:
         yield
     finally:
-        signal.set_wakeup_fd(before)
+        signal.set_wakeup_fd(previous)
 
 
-def lent() -> AbstractContextManager[None]:
-    """Leave the signals to an event loop of somebody else; afterwards `stopping` hears again."""
-    return _telling(-1)
+def wakeup_fd_released() -> AbstractContextManager[None]:
+    """Leave the signals to another event loop; afterwards `stopping_on_signals` gets them again."""
+    return _wakeup_fd(-1)

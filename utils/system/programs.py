@@ -17,5 +17,5 @@ def system_program(name: str) -> str | None:
     PATH is not asked: the folder of a project's environment may stand in it, and there a program
     from the sandbox could put its own.
     """
-    places = (Path(folder, name) for folder in _FOLDERS)
-    return next((str(path) for path in places if os.access(path, os.X_OK)), None)
+    candidates = (Path(folder, name) for folder in _FOLDERS)
+    return next((str(path) for path in candidates if os.access(path, os.X_OK)), None)

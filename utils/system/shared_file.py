@@ -1,4 +1,4 @@
-"""A small file of ours that people and several processes may change at the same time."""
+"""Small file of ours that people and several processes may change at the same time."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ class SharedFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self._link = path
+        self._given_path = path
 
     @property
     def path(self) -> Path:
         """The file itself: replacing it must not turn a link of the person's into a file."""
-        return self._link.resolve()
+        return self._given_path.resolve()
 
     def stamp(self) -> Stamp | None:
         try:
-            found = self._link.stat()
+            stat_result = self._given_path.stat()
         except OSError:
             return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        return stat_result.st_ino, stat_result.st_size, stat_result.st_mtime_ns
 
     def read(self) -> bytes:
         """Return the content. A pipe or device in its place is refused, not waited for."""
-        with self._explained():
+        with self._as_user_errors():
             try:
-                handle = os.open(self._link, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+                handle = os.open(self._given_path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             except FileNotFoundError:
                 return b""
             with os.fdopen(handle, "rb") as file:
@@ -56,22 +56,22 @@ class SharedFile:
         Other Onefolds wait meanwhile. When somebody who does not know our lock saves the file
         before we do, *edit* is asked again about the new content, so that neither is lost.
         """
-        with self._explained(), self._alone():
+        with self._as_user_errors(), self._locked():
             while True:
                 before = self.read()
                 after = edit(before)
-                if after == before or self._replaced(before, after):
+                if after == before or self._replace(before, after):
                     return
 
     def set_aside(self) -> Path:
         """Move the file out of the way, to a name that was free, and return that."""
-        with self._explained():
+        with self._as_user_errors():
             number = 1
-            while (aside := self.path.with_name(f"{self.path.name}.broken-{number}")).exists():
+            while (free_path := self.path.with_name(f"{self.path.name}.broken-{number}")).exists():
                 number += 1
-            return self.path.rename(aside)
+            return self.path.rename(free_path)
 
-    def _replaced(self, before: bytes, after: bytes) -> bool:
+    def _replace(self, before: bytes, after: bytes) -> bool:
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -88,7 +88,7 @@ class SharedFile:
             Path(name).unlink(missing_ok=True)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         folder = self.path.parent
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
@@ -99,12 +99,12 @@ class SharedFile:
             os.close(handle)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _as_user_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            why = error.strerror or str(error)
-            path = str(self._link)
+            reason = error.strerror or str(error)
+            path = str(self._given_path)
             raise UserError(
-                phrase("{path} cannot be read or kept: {why}.", path=path, why=why)
+                phrase("{path} cannot be read or kept: {why}.", path=path, why=reason)
             ) from None

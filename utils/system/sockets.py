@@ -1,4 +1,4 @@
-"""Ending a connection that somebody else is busy with."""
+"""Shutdown of a connection that another thread uses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 
-def cut(connection: Any) -> None:
+def shut_down(connection: Any) -> None:
     """End a TCP connection at once, whoever is busy with it; *connection* is socket-like."""
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)

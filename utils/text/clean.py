@@ -46,7 +46,7 @@ def visible(name: str) -> str:
     return "".join(char if _is_shown(char) else _escaped(char) for char in name)
 
 
-def source(text: str) -> str:
+def visible_lines(text: str) -> str:
     """Return *text* to be judged by a reader: line by line, with nothing in it left out."""
     return "\n".join(visible(line.removesuffix("\r").expandtabs(4)) for line in text.split("\n"))
 

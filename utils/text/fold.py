@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from unicodedata import east_asian_width
 
 _UNIT = r"(?:[^\s\u2e80-\uffef]+|.)[，。；：、）]*\s*"
-"""What is not parted at the end of a line: a word, or one Chinese character.
+"""Unit that is not split at the end of a line: a word, or one Chinese character.
 
 It is compiled when it is first needed, which takes two milliseconds.
 """
 
 
-def folded(text: str, width: int) -> Iterator[str]:
+def wrapped(text: str, width: int) -> Iterator[str]:
     """Yield *text* in lines of at most *width* cells of the terminal, longer words apart."""
     line, cells = "", 0
     for unit in re.findall(_UNIT, text):
-        wanted = _cells(unit.rstrip())
-        if line and cells + wanted > width:
+        unit_cells = _cells(unit.rstrip())
+        if line and cells + unit_cells > width:
             yield line.rstrip()
             line, cells = "", 0
         line += unit

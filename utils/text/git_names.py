@@ -9,8 +9,8 @@ def is_git_name(name: str) -> bool:
     Case does not count on macOS and Windows, HFS+ ignores invisible characters, and Windows has a
     short name for it (CVE-2014-9390).
     """
-    seen = "".join(char for char in name if char.isprintable()).casefold().rstrip(" .")
-    return seen in (".git", "git~1")
+    normalized = "".join(char for char in name if char.isprintable()).casefold().rstrip(" .")
+    return normalized in (".git", "git~1")
 
 
 def is_in_git(path: str) -> bool:

@@ -14,7 +14,7 @@ _ONE = (
     r"(?:\\.|\[(?:\\.|[^\]\\])+\](?![*+])|[^\\\[\](){}*?+|.^$/])"  # one character, or one of a set
 )
 _STAR_AND_REST = re.compile(rf"{_STAR}({_ONE}+)(?={_STAR})")
-_PLAIN = {
+_TRANSLATIONS = {
     "**/": "(?:[^/]+/)*",
     "/**": "/.+",
     "**": ".*",
@@ -24,11 +24,11 @@ _PLAIN = {
 
 
 _STARS = re.compile(r"\*{3,}")
-_MOST = ((re.compile(r"\*\*"), 4), (re.compile(r"\{"), 10), (re.compile(r"\{[^{}]*\*"), 3))
-"""What a match may have to try again and again, and how often it may stand in a pattern."""
+_MAX_COUNTS = ((re.compile(r"\*\*"), 4), (re.compile(r"\{"), 10), (re.compile(r"\{[^{}]*\*"), 3))
+"""Parts of a pattern that may cause backtracking, and how often each is allowed."""
 
 
-class TooMuch(UserError):
+class PatternTooComplex(UserError):
     """The pattern has more stars and braces than anybody means."""
 
     def __init__(self) -> None:
@@ -40,28 +40,28 @@ def glob_filter(pattern: str, *, ignore_case: bool = False) -> Callable[[str], b
 
     "*" and "?" stay within a name, "**" does not; "{a,b}" is either; "[a-z]" one of a set. A
     pattern without "/" is tried on the last name of a path, so that "*.py" finds them at any depth.
-    Raises `TooMuch` for one that could keep us busy.
+    Raises `PatternTooComplex` for one that could keep us busy.
     """
     pattern = _STARS.sub("**", pattern.removeprefix("./"))
-    if any(len(part.findall(pattern)) > most for part, most in _MOST):
-        raise TooMuch
-    search = _compiled(pattern.lstrip("/"), ignore_case).fullmatch
+    if any(len(part.findall(pattern)) > maximum for part, maximum in _MAX_COUNTS):
+        raise PatternTooComplex
+    search = _compile(pattern.lstrip("/"), ignore_case).fullmatch
     if "/" in pattern:
         return lambda path: search(path) is not None
     return lambda path: search(path.rpartition("/")[2]) is not None
 
 
 @lru_cache(maxsize=64)
-def _compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
+def _compile(pattern: str, ignore_case: bool) -> re.Pattern[str]:
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
     try:
-        return re.compile(decided(_expression(pattern)), flags)
+        return re.compile(without_backtracking(_to_regex(pattern)), flags)
     except (re.error, RecursionError):  # "[z-a]" and the like: then the characters are meant
         return re.compile(re.escape(pattern), flags)
 
 
-def decided(expression: str) -> str:
-    """Return *expression* so that a match takes no time to speak of, however many stars it has.
+def without_backtracking(expression: str) -> str:
+    """Return *expression* without costly backtracking, however many stars it has.
 
     What a star stands for and the characters behind it are not tried again once they fit, where
     another star follows in the same name: that one takes what a later fit would have left.
@@ -69,7 +69,7 @@ def decided(expression: str) -> str:
     return _STAR_AND_REST.sub(r"(?>[^/]*?\1)", expression)
 
 
-def _expression(pattern: str) -> str:
+def _to_regex(pattern: str) -> str:
     expression, depth = "", 0
     for piece in _PIECE.findall(pattern):
         if piece == "{":
@@ -81,13 +81,13 @@ def _expression(pattern: str) -> str:
         elif piece == "," and depth:
             expression += "|"
         else:
-            expression += _translated(piece)
+            expression += _translate_piece(piece)
     return expression
 
 
-def _translated(piece: str) -> str:
-    if piece in _PLAIN:
-        return _PLAIN[piece]
+def _translate_piece(piece: str) -> str:
+    if piece in _TRANSLATIONS:
+        return _TRANSLATIONS[piece]
     if piece.startswith("[") and len(piece) > 2:
         inner = piece[1:-1].replace("\\", r"\\").replace("[", r"\[").replace("]", r"\]")
         return f"[^/{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"

@@ -1,11 +1,11 @@
-"""Recognising keys and passwords by their look, for files that only help the person's memory."""
+"""Redaction of keys and passwords by their form, for logs and notes."""
 
 from __future__ import annotations
 
 import re
 
-BLOT = "…"
-SHORTEST = 8  # characters; a shorter value would be found by chance everywhere
+REDACTED = "…"
+MIN_SECRET_LENGTH = 8  # characters; a shorter value would be found by chance everywhere
 # What may be repeated is bounded: else a long word would be gone through once for each character.
 _KEY = re.compile(
     r"\b(?:(?:sk|pk|rk|gh[pousr]|github_pat|xox[abprs]|glpat|npm|hf|pypi|tvly)[-_][\w-]{12,}"
@@ -16,7 +16,7 @@ _PASSWORD_IN_ADDRESS = re.compile(
 )
 _WORD = r"(?:password|passwd|passphrase|secret|token|api[_-]?key|private[_-]?key|credential)"
 _VALUE = r"""(?:"[^"\n]{4,999}"|'[^'\n]{4,999}'|["']?[^\s"',;)}\]]{6,999})"""
-_NAMED = re.compile(
+_NAMED_VALUE = re.compile(
     rf"(\b[\w.-]{{0,60}}{_WORD}[\w.-]{{0,60}}[\"']?\s{{0,9}}[=:]\s{{0,9}}(?:bearer\s)?){_VALUE}",
     re.I,
 )
@@ -31,14 +31,14 @@ _BLOCK = re.compile(
 )
 
 
-def without(secret: str, text: str) -> str:
-    """Return *text* with a dot in the place of *secret*; one that is too short to tell stays."""
-    return text.replace(secret, BLOT) if len(secret) >= SHORTEST else text
+def redact_secret(secret: str, text: str) -> str:
+    """Return *text* with “…” in place of *secret*; one that is too short is left."""
+    return text.replace(secret, REDACTED) if len(secret) >= MIN_SECRET_LENGTH else text
 
 
-def without_keys(text: str) -> str:
-    """Return *text* with a dot in the place of whatever looks like a key or a password."""
-    text = _KEY.sub(BLOT, _BLOCK.sub(BLOT, text))
-    for pattern in (_PASSWORD_IN_ADDRESS, _BEARER, _NAMED, _OPTION):
-        text = pattern.sub(lambda match: f"{next(filter(None, match.groups()))}{BLOT}", text)
+def redact_keys(text: str) -> str:
+    """Return *text* with “…” in place of all that looks like a key or a password."""
+    text = _KEY.sub(REDACTED, _BLOCK.sub(REDACTED, text))
+    for pattern in (_PASSWORD_IN_ADDRESS, _BEARER, _NAMED_VALUE, _OPTION):
+        text = pattern.sub(lambda match: f"{next(filter(None, match.groups()))}{REDACTED}", text)
     return text

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import AnyStr
 
-from utils.text.lines import counted
+from utils.text.lines import with_count
 
 MOST_LINES = 20_000
 """Differing lines that are compared: the time for it grows with the square."""
@@ -34,8 +34,8 @@ class LineChange:
 
 def differing(old: Sequence[object], new: Sequence[object]) -> LineChange:
     """Return the one change that spans all that differs; it is empty where nothing does."""
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = _common_prefix_length(old, new)
+    tail = _common_prefix_length(old[head:][::-1], new[head:][::-1])
     return LineChange(head, len(old) - tail, head, len(new) - tail)
 
 
@@ -73,7 +73,7 @@ def line_changes(
     ]
 
 
-def _common(one: Sequence[object], other: Sequence[object]) -> int:
+def _common_prefix_length(one: Sequence[object], other: Sequence[object]) -> int:
     """Return how many items the two begin with in common."""
     for number, (left, right) in enumerate(zip(one, other, strict=False)):
         if left != right:
@@ -95,21 +95,21 @@ class Difference:
     added: int
     removed: int
 
-    def cut(self, lines: int) -> str:
+    def truncated(self, lines: int) -> str:
         """Return the diff, with at most *lines* lines of it."""
         parts = self.diff.split("\n")
         if len(parts) <= lines:
             return self.diff
-        return "\n".join([*parts[:lines], f"… {counted(len(parts) - lines, 'more line')}"])
+        return "\n".join([*parts[:lines], f"… {with_count(len(parts) - lines, 'more line')}"])
 
 
-def difference(before: str, after: str) -> Difference:
+def text_diff(before: str, after: str) -> Difference:
     """Return what changed between two texts whose lines end in "\\n"."""
     old, new = _diff_lines(before), _diff_lines(after)
     span = differing(old, new)
     start = max(0, span.start - _CONTEXT)
     old, new = old[start : span.end + _CONTEXT], new[start : span.new_end + _CONTEXT]
-    lines = [_moved(line, start) for line in _unified(old, new)]
+    lines = [_offset_opcodes(line, start) for line in _unified(old, new)]
     added = sum(line.startswith("+") for line in lines)
     removed = sum(line.startswith("-") for line in lines)
     return Difference("\n".join(lines), added, removed)
@@ -132,9 +132,9 @@ def _diff_lines(text: str) -> list[str]:
 _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
 
 
-def _moved(line: str, by: int) -> str:
+def _offset_opcodes(line: str, offset: int) -> str:
     """Return *line*, the line numbers of a hunk's head moved by the lines that were left out."""
-    if found := _HUNK.match(line):
-        old, old_size, new, new_size = found.groups("")
-        return f"@@ -{int(old) + by}{old_size} +{int(new) + by}{new_size} @@"
+    if match := _HUNK.match(line):
+        old, old_size, new, new_size = match.groups("")
+        return f"@@ -{int(old) + offset}{old_size} +{int(new) + offset}{new_size} @@"
     return line

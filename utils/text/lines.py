@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_HALF = re.compile(r"[\ud800-\udc7f\udd00-\udfff]")  # the others stand for bytes of a file name
+_LONE_SURROGATE = re.compile(
+    r"[\ud800-\udc7f\udd00-\udfff]"
+)  # the others stand for bytes of a file name
 
 
-def counted(count: int, noun: str) -> str:
+def with_count(count: int, noun: str) -> str:
     """Return "1 line", "2 lines": for the model, whose language is English."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def listed(names: Sequence[str], most: int = 20) -> str:
-    """Return the first *most* of *names* in one line, and in figures how many more there are."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" … (+{more:,})" if more > 0 else "")
+def first_names(names: Sequence[str], maximum: int = 20) -> str:
+    """Return the first *maximum* of *names* in one line, and in figures how many more there are."""
+    more = len(names) - maximum
+    return ", ".join(names[:maximum]) + (f" … (+{more:,})" if more > 0 else "")
 
 
 def lines_of(text: str) -> list[str]:
@@ -43,22 +45,22 @@ def cut_middle(text: str, limit: int) -> str:
     return f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"
 
 
-def read_number(word: str) -> int | None:
+def parse_number(word: str) -> int | None:
     """Return the number that *word* spells in digits; None if it is none, or one nobody means."""
     return int(word) if word.isdecimal() and len(word) < 10 else None
 
 
-def whole(text: str) -> str:
-    """Return *text* with a mark in the place of every half of a character: it can be encoded."""
+def replace_surrogates(text: str) -> str:
+    """Return *text* with U+FFFD in place of every surrogate, so that it can be encoded."""
     return _SURROGATE.sub("\ufffd", text)
 
 
-def without_halves(text: str) -> str:
-    """Return *text* with a mark in the place of each half character that stands for no byte."""
-    return _HALF.sub("\ufffd", text)
+def replace_lone_surrogates(text: str) -> str:
+    """Return *text* with U+FFFD in place of each surrogate that stands for no byte."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
 
 
-def size_in_words(size: int) -> str:
+def format_size(size: int) -> str:
     """Return *size* bytes as people write it: 640 B, 1.2 kB, 20 MB."""
     if size < 1000:
         return f"{size} B"
@@ -73,18 +75,18 @@ def size_in_words(size: int) -> str:
 _WORD = re.compile(r"[A-Za-z0-9_]+|\w")
 
 
-def nearest_block(lines: Sequence[str], wanted: Sequence[str]) -> range | None:
-    """Return the line indexes of the block of *lines* most like *wanted*; None if none is.
+def nearest_block(lines: Sequence[str], sought_lines: Sequence[str]) -> range | None:
+    """Return the line indexes of the block of *lines* most like *sought_lines*; None if none is.
 
     Likeness is the share of words in common (a Chinese character counts as a word), so the time
     grows with the size of the text alone.
     """
-    sought = set(_WORD.findall(" ".join(wanted)))
-    if not sought or not lines:
+    wanted_words = set(_WORD.findall(" ".join(sought_lines)))
+    if not wanted_words or not lines:
         return None
-    exact = {line.strip() for line in wanted if line.strip()}
-    size = min(len(wanted), len(lines))
-    weights = [_weight(line, sought, exact) for line in lines]
+    exact = {line.strip() for line in sought_lines if line.strip()}
+    size = min(len(sought_lines), len(lines))
+    weights = [_weight(line, wanted_words, exact) for line in lines]
     totals = [0.0, *accumulate(weights)]
     best = max(range(len(lines) - size + 1), key=lambda i: totals[i + size] - totals[i])
     if totals[best + size] - totals[best] < 0.4 * size:
@@ -92,9 +94,9 @@ def nearest_block(lines: Sequence[str], wanted: Sequence[str]) -> range | None:
     return range(best, best + size)
 
 
-def _weight(line: str, sought: set[str], exact: set[str]) -> float:
+def _weight(line: str, wanted_words: set[str], exact: set[str]) -> float:
     """Return how much *line* is like what is sought: 0 not at all, 2 a line of it."""
     if line.strip() in exact:
         return 2.0
     words = _WORD.findall(line)
-    return sum(word in sought for word in words) / len(words) if words else 0.0
+    return sum(word in wanted_words for word in words) / len(words) if words else 0.0

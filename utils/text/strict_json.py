@@ -6,13 +6,13 @@ import json
 from typing import Any, NoReturn
 
 
-def _refused(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
 # `json.loads` would make a decoder for each of the thousands of events of a stream.
-_STRICT = json.JSONDecoder(parse_constant=_refused)
-_LOOSE = json.JSONDecoder(parse_constant=_refused, strict=False)
+_STRICT = json.JSONDecoder(parse_constant=_reject_constant)
+_LENIENT = json.JSONDecoder(parse_constant=_reject_constant, strict=False)
 
 
 def read_json(text: str | bytes, *, strict: bool = True) -> Any:
@@ -24,7 +24,7 @@ def read_json(text: str | bytes, *, strict: bool = True) -> Any:
     if isinstance(text, bytes):
         text = text.decode(json.detect_encoding(text), "surrogatepass")
     try:
-        return (_STRICT if strict else _LOOSE).decode(text)
+        return (_STRICT if strict else _LENIENT).decode(text)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 

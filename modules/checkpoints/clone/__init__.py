@@ -2,6 +2,5 @@
 
 - clone          A copy of the project folder as it was at a snapshot, sharing disk space where that
                  can be.
-- clone_history  Giving the twin of a folder the undo of its origin: the states, the calls and the
-                 undos.
+- clone_history  Copying the undo history of a project to its clone: snapshots, calls and undos.
 """

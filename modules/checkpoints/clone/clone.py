@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from modules.checkpoints.restore.atomic_file import is_like
+from modules.checkpoints.restore.atomic_file import matches_stat
 from modules.checkpoints.restore.operations import Skipped
 from modules.checkpoints.snapshot import dirfd, metadata
 from modules.checkpoints.snapshot.diff import walk
@@ -19,97 +19,101 @@ from modules.checkpoints.snapshot.entries import REASONS, Entry
 from modules.checkpoints.store.object_store import DamagedObject, ObjectStore
 from utils.i18n import phrase
 
-_CLONE = 0x40049409  # FICLONE of linux/fs.h
+_FICLONE = 0x40049409  # FICLONE of linux/fs.h
 
 
 @dataclass(slots=True)
 class ProjectClone:
-    """Fills the new folder *target* from *vault*, and from *root* where that is still the same.
+    """Clone of a project in the new folder *target*, from *root_fd* where a file is the same still.
 
-    *root* is the descriptor of the project folder, and *source* its path. What could not be copied
-    is in *left* afterwards. Git's data is copied as it is now.
+    *root_fd* is the descriptor of the project folder, and *source* its path. What could not be
+    copied is in *skipped* afterwards. Git's data is copied as it is now.
     """
 
-    vault: ObjectStore
-    root: int
+    objects: ObjectStore
+    root_fd: int
     source: Path
     target: Path
-    left: list[Skipped] = field(default_factory=list)
-    _may_clone: bool = True
-    _names: dict[tuple[int, int], str] = field(default_factory=dict)
+    skipped: list[Skipped] = field(default_factory=list)
+    _can_reflink: bool = True
+    _linked_paths: dict[tuple[int, int], str] = field(default_factory=dict)
 
-    def fill(self, top: Entry) -> None:
-        """Make everything below *top*, a root entry. Raises `OSError`, `DamagedObject`."""
+    def fill(self, root_entry: Entry) -> None:
+        """Make everything below *root_entry*. Raises `OSError`, `DamagedObject`."""
         folders: list[tuple[str, Entry]] = []
-        for path, entry in walk(self.vault, top):
+        for path, entry in walk(self.objects, root_entry):
             if entry.is_folder:
                 if path:
                     (self.target / path).mkdir(mode=0o700)
                 folders.append((path, entry))
-            elif entry.why == "git":
+            elif entry.not_stored_reason == "git":
                 self._copy_git(path)
-            elif entry.why != "ours":
-                self._make(path, entry)
+            elif entry.not_stored_reason != "ours":
+                self._create(path, entry)
         for path, entry in reversed(folders):
-            self._set(self.target / path, entry)
+            self._set_metadata(self.target / path, entry)
 
-    def _make(self, path: str, entry: Entry) -> None:
+    def _create(self, path: str, entry: Entry) -> None:
         target = self.target / path
         if entry.is_link:
             target.symlink_to(entry.content)
             os.utime(target, ns=(entry.mtime_ns, entry.mtime_ns), follow_symlinks=False)
         elif entry.is_pipe:
             os.mkfifo(target, 0o600)
-            self._set(target, entry)
+            self._set_metadata(target, entry)
         elif not stat.S_ISREG(entry.mode):
-            self.left.append(Skipped(path, REASONS.get(entry.why, REASONS["special"])))
-        elif entry.links > 1 and entry.identity in self._names:
-            target.hardlink_to(self.target / self._names[entry.identity])
-        elif self._copy_same(path, entry) or self._write_held(path, entry):
-            self._set(target, entry)
-            self._names[entry.identity] = path
+            self.skipped.append(
+                Skipped(path, REASONS.get(entry.not_stored_reason, REASONS["special"]))
+            )
+        elif entry.links > 1 and entry.identity in self._linked_paths:
+            target.hardlink_to(self.target / self._linked_paths[entry.identity])
+        elif self._copy_unchanged(path, entry) or self._write_stored(path, entry):
+            self._set_metadata(target, entry)
+            self._linked_paths[entry.identity] = path
 
-    def _copy_same(self, path: str, entry: Entry) -> bool:
+    def _copy_unchanged(self, path: str, entry: Entry) -> bool:
         """Copy the file from the project, if it is still what *entry* says; return whether."""
         try:
-            with dirfd.place(self.root, path) as (handle, name):
-                file, status = dirfd.open_file(handle, name)
+            with dirfd.opened_parent(self.root_fd, path) as (dir_fd, name):
+                file, status = dirfd.open_file(dir_fd, name)
         except OSError:
             return False
         with os.fdopen(file, "rb") as source:
-            if not is_like(status, entry) or status.st_ino != entry.inode:
+            if not matches_stat(status, entry) or status.st_ino != entry.inode:
                 return False
             with (self.target / path).open("xb") as out:
-                if not self._clone(source.fileno(), out.fileno()):
+                if not self._reflink(source.fileno(), out.fileno()):
                     shutil.copyfileobj(source, out, 1 << 20)
-            is_same = is_like(os.fstat(source.fileno()), entry)  # or it was written to meanwhile
+            is_same = matches_stat(
+                os.fstat(source.fileno()), entry
+            )  # or it was written to meanwhile
         if not is_same:
             (self.target / path).unlink()
         return is_same
 
-    def _clone(self, source: int, target: int) -> bool:
-        if self._may_clone:
+    def _reflink(self, source: int, target: int) -> bool:
+        if self._can_reflink:
             try:
-                fcntl.ioctl(target, _CLONE, source)
+                fcntl.ioctl(target, _FICLONE, source)
             except OSError as error:
-                self._may_clone = error.errno == errno.EINTR
+                self._can_reflink = error.errno == errno.EINTR
             else:
                 return True
         return False
 
-    def _write_held(self, path: str, entry: Entry) -> bool:
-        """Write what the vault holds of the file; return whether it holds it."""
-        if entry.why:
-            self.left.append(Skipped(path, REASONS[entry.why]))
+    def _write_stored(self, path: str, entry: Entry) -> bool:
+        """Write the stored content of the file; return whether there is one."""
+        if entry.not_stored_reason:
+            self.skipped.append(Skipped(path, REASONS[entry.not_stored_reason]))
             return False
         target = self.target / path
         try:
             with target.open("wb") as out:
-                for chunk in self.vault.chunks(entry.content):
+                for chunk in self.objects.chunks(entry.content):
                     out.write(chunk)
         except DamagedObject:
             target.unlink()
-            self.left.append(Skipped(path, phrase("what was held of it is damaged")))
+            self.skipped.append(Skipped(path, phrase("what was held of it is damaged")))
             return False
         return True
 
@@ -122,10 +126,10 @@ class ProjectClone:
                 shutil.copy2(source, target, follow_symlinks=False)
         except (OSError, shutil.Error) as error:
             why = phrase("the system says: {why}", why=str(error)[:200])
-            self.left.append(Skipped(path, why))
+            self.skipped.append(Skipped(path, why))
 
-    def _set(self, target: Path, entry: Entry) -> None:
+    def _set_metadata(self, target: Path, entry: Entry) -> None:
         with suppress(OSError):
-            metadata.set_attributes(str(target), entry.extras)
+            metadata.set_xattrs(str(target), entry.metadata)
             target.chmod(stat.S_IMODE(entry.mode))
             os.utime(target, ns=(entry.mtime_ns, entry.mtime_ns))

@@ -1,4 +1,4 @@
-"""Giving the twin of a folder the undo of its origin: the states, the calls and the undos."""
+"""Copying the undo history of a project to its clone: snapshots, calls and undos."""
 
 from __future__ import annotations
 
@@ -12,82 +12,94 @@ from typing import Any
 from modules.checkpoints.snapshot.entries import Entry
 from modules.checkpoints.store.gc import reachable
 from modules.checkpoints.store.object_store import ObjectStore
-from modules.checkpoints.store.schema import go_on_above
-from modules.checkpoints.store.store_recovery import are_spans, is_list, is_root
+from modules.checkpoints.store.schema import reserve_numbers_to
+from modules.checkpoints.store.store_recovery import is_json_list, is_json_root, is_json_spans
 from utils.i18n import UserError, phrase
 
-_BATCH = 200
+_BATCH_SIZE = 200
 
 Row = tuple[Any, ...]
 _TURN, _BEFORE, _AFTER, _IS_UNDONE = 2, 4, 5, 7
-"""Places in a row of a call."""
+"""Columns in a row of a call."""
 _CALLS, _SPANS, _IS_REDONE = 2, 3, 4
-"""Places in a row of an undo."""
+"""Columns in a row of an undo."""
 
 
-def hand_over(vault: ObjectStore, folder: Path, session: str, copy: str, turn: int) -> None:
-    """Keep in the new store *folder* what undoing *session* up to the end of *turn* needs.
+def copy_history(objects: ObjectStore, folder: Path, session: str, fork: str, turn: int) -> None:
+    """Copy to the new store *folder* all that undoing *session* up to the end of *turn* needs.
 
-    There it is the session *copy*. Contents in files of their own share their space. Raises
+    There it is the session *fork*. Loose objects share their disk space. Raises
     `UserError`; a store that is in use already is not touched.
     """
     target = ObjectStore(folder)
     try:
-        with vault.alone(), target.alone():
+        with objects.locked(), target.locked():
             if target.database.exists():
                 raise UserError(phrase("{path} is in use already.", path=str(folder)))
-            _hand_over(vault, target, session, copy, turn)
+            _copy_history(objects, target, session, fork, turn)
     finally:
         target.close()
 
 
-def _hand_over(vault: ObjectStore, target: ObjectStore, session: str, copy: str, turn: int) -> None:
-    found = [row for row in _rows(vault, "SELECT * FROM snapshot") if is_root(row[1])]
-    snapshots = {row[0]: row for row in found}
-    every = _calls(vault, session)
-    later = next((row for row in every if row[_TURN] > turn and not row[_IS_UNDONE]), None)
-    calls = [row for row in every if row[_TURN] <= turn and row[_AFTER] is not None]
-    calls, undos = _done_in_twin(calls, _undos(vault, session), later)
+def _copy_history(
+    objects: ObjectStore, target: ObjectStore, session: str, fork: str, turn: int
+) -> None:
+    snapshot_rows = [
+        row for row in _select(objects, "SELECT * FROM snapshot") if is_json_root(row[1])
+    ]
+    snapshots = {row[0]: row for row in snapshot_rows}
+    all_calls = _calls(objects, session)
+    later_call = next((row for row in all_calls if row[_TURN] > turn and not row[_IS_UNDONE]), None)
+    calls = [row for row in all_calls if row[_TURN] <= turn and row[_AFTER] is not None]
+    calls, undos = _as_in_clone(calls, _undos(objects, session), later_call)
     calls = [row for row in calls if {row[_BEFORE], row[_AFTER]} <= snapshots.keys()]
-    known = {row[0] for row in calls}
-    undos = [row for row in undos if known.issuperset(json.loads(row[_CALLS]))]
-    undos = [row for row in undos if _named_by(row) <= snapshots.keys()]
-    accepted = _rows(vault, "SELECT base, root FROM accepted WHERE session=?", session)
-    if later:
+    call_ids = {row[0] for row in calls}
+    undos = [row for row in undos if call_ids.issuperset(json.loads(row[_CALLS]))]
+    undos = [row for row in undos if _snapshots_of(row) <= snapshots.keys()]
+    accepted = _select(objects, "SELECT base, root FROM accepted WHERE session=?", session)
+    if later_call:
         accepted = []  # it may be about files as they are not there; all shows again
-    needed = {row[place] for row in calls for place in (_BEFORE, _AFTER)}
-    needed = needed.union(*map(_named_by, undos))
-    roots = [snapshots[number][1] for number in needed] + [root for row in accepted for root in row]
-    _copy_contents(vault, target, map(_entry, filter(is_root, roots)))
+    needed_snapshots = {row[column] for row in calls for column in (_BEFORE, _AFTER)}
+    needed_snapshots = needed_snapshots.union(*map(_snapshots_of, undos))
+    roots = [snapshots[number][1] for number in needed_snapshots] + [
+        root for row in accepted for root in row
+    ]
+    _copy_contents(objects, target, map(_entry_from_json, filter(is_json_root, roots)))
     with target.database.writing() as connection:
-        # Nothing in the twin is believed to be what it was when the origin was looked at.
+        # Nothing in the clone is believed to be as it was when the origin was scanned.
         connection.executemany(
             "INSERT INTO snapshot VALUES (?, ?, ?, ?, 0, ?)",
-            [(*row[:4], row[5]) for row in map(snapshots.__getitem__, sorted(needed))],
+            [(*row[:4], row[5]) for row in map(snapshots.__getitem__, sorted(needed_snapshots))],
         )
         connection.executemany(
             "INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(row[0], copy, *row[2:]) for row in calls],
+            [(row[0], fork, *row[2:]) for row in calls],
         )
         connection.executemany(
-            "INSERT INTO undo VALUES (?, ?, ?, ?, ?)", [(row[0], copy, *row[2:]) for row in undos]
+            "INSERT INTO undo VALUES (?, ?, ?, ?, ?)", [(row[0], fork, *row[2:]) for row in undos]
         )
         connection.executemany(
-            "INSERT INTO accepted VALUES (?, ?, ?)", [(copy, *row) for row in accepted]
+            "INSERT INTO accepted VALUES (?, ?, ?)", [(fork, *row) for row in accepted]
         )
-        ((highest,),) = _rows(vault, "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence")
-        go_on_above(connection, highest)  # what is said of an undo here is not said of one there
+        ((highest,),) = _select(objects, "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence")
+        reserve_numbers_to(
+            connection, highest
+        )  # what is said of an undo here is not said of one there
 
 
-def _done_in_twin(
-    calls: Sequence[Row], undos: Sequence[Row], later: Row | None
+def _as_in_clone(
+    calls: Sequence[Row], undos: Sequence[Row], later_call: Row | None
 ) -> tuple[list[Row], list[Row]]:
-    """Return *calls* and *undos* as the files of the twin show them.
+    """Return *calls* and *undos* as the files of the clone show them.
 
     Those are as they were before *later*, the first call after them that stands (see
-    `Recording.twin`): what was taken back after it is still done there.
+    `CallRecorder.clone`): what was taken back after it is still done there.
     """
-    newest = _newest_before(later, undos) if later else max((row[0] for row in undos), default=0)
+    newest = (
+        _newest_undo_before(later_call, undos)
+        if later_call
+        else max((row[0] for row in undos), default=0)
+    )
     still_done = {
         call
         for row in undos
@@ -101,7 +113,7 @@ def _done_in_twin(
     return marked, [row for row in undos if row[0] <= newest]
 
 
-def _newest_before(call: Row, undos: Sequence[Row]) -> int:
+def _newest_undo_before(call: Row, undos: Sequence[Row]) -> int:
     """Return the number of the newest undo that was surely made before *call*, which stands.
 
     Undos after it found the folder in a state newer than the one *call* made; those of the
@@ -113,53 +125,53 @@ def _newest_before(call: Row, undos: Sequence[Row]) -> int:
     return max((number for number, span in spans if span and span[0][0] < call[_AFTER]), default=0)
 
 
-def _calls(vault: ObjectStore, session: str) -> list[Row]:
-    rows = _rows(vault, "SELECT * FROM call WHERE session=? ORDER BY id", session)
+def _calls(objects: ObjectStore, session: str) -> list[Row]:
+    rows = _select(objects, "SELECT * FROM call WHERE session=? ORDER BY id", session)
     numbers = (_TURN, _BEFORE, _IS_UNDONE)
     return [
         row
         for row in rows
-        if all(isinstance(row[place], int) for place in numbers)
+        if all(isinstance(row[column], int) for column in numbers)
         and isinstance(row[_AFTER], int | None)
     ]
 
 
-def _undos(vault: ObjectStore, session: str) -> list[Row]:
-    rows = _rows(vault, "SELECT * FROM undo WHERE session=? ORDER BY id", session)
-    return [row for row in rows if is_list(row[_CALLS]) and are_spans(row[_SPANS])]
+def _undos(objects: ObjectStore, session: str) -> list[Row]:
+    rows = _select(objects, "SELECT * FROM undo WHERE session=? ORDER BY id", session)
+    return [row for row in rows if is_json_list(row[_CALLS]) and is_json_spans(row[_SPANS])]
 
 
-def _named_by(undo: Row) -> set[int]:
+def _snapshots_of(undo: Row) -> set[int]:
     """Return the numbers of the snapshots around each part of *undo*."""
     return {number for span in json.loads(undo[_SPANS]) for number in span}
 
 
-def _copy_contents(vault: ObjectStore, target: ObjectStore, roots: Iterable[Entry]) -> None:
-    needed = sorted(reachable(vault, roots))
-    for at in range(0, len(needed), _BATCH):
-        keys = [key.hex() for key in needed[at : at + _BATCH]]
-        small = vault.packed(keys)
-        target.keep((key.hex(), data) for key, data in small)
+def _copy_contents(objects: ObjectStore, target: ObjectStore, roots: Iterable[Entry]) -> None:
+    needed = sorted(reachable(objects, roots))
+    for start in range(0, len(needed), _BATCH_SIZE):
+        keys = [key.hex() for key in needed[start : start + _BATCH_SIZE]]
+        small = objects.read_compressed(keys)
+        target.put_compressed((key.hex(), data) for key, data in small)
         for key in set(keys) - {key.hex() for key, _ in small}:
-            _copy_large(vault, target, key)
+            _copy_loose(objects, target, key)
 
 
-def _copy_large(vault: ObjectStore, target: ObjectStore, key: str) -> None:
-    source, place = vault.large(key), target.large(key)
+def _copy_loose(objects: ObjectStore, target: ObjectStore, key: str) -> None:
+    source, target_path = objects.loose_path(key), target.loose_path(key)
     if not source.exists():
         return  # lost already; who wants it is told so
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    target_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
-        os.link(source, place)
+        os.link(source, target_path)
     except OSError:  # another file system
-        shutil.copyfile(source, place)
-    target.note_large(key, place.stat().st_size)
+        shutil.copyfile(source, target_path)
+    target.record_loose(key, target_path.stat().st_size)
 
 
-def _rows(vault: ObjectStore, statement: str, *values: object) -> Sequence[Row]:
-    with vault.database.reading() as connection:
+def _select(objects: ObjectStore, statement: str, *values: object) -> Sequence[Row]:
+    with objects.database.reading() as connection:
         return connection.execute(statement, values).fetchall()
 
 
-def _entry(text: str) -> Entry:
+def _entry_from_json(text: str) -> Entry:
     return Entry(*json.loads(text))

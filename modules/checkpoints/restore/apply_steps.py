@@ -1,4 +1,4 @@
-"""What can be done to one path when a plan is carried out, in the order in which it must be."""
+"""Steps that apply one operation of a plan, in the order in which they must run."""
 
 from __future__ import annotations
 
@@ -6,84 +6,95 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from modules.checkpoints.restore.atomic_file import AtomicReplacer, expect, is_like, set_attributes
-from modules.checkpoints.restore.operations import Operation
+from modules.checkpoints.restore.atomic_file import (
+    AtomicReplacer,
+    check_unchanged,
+    matches_stat,
+    set_metadata,
+)
+from modules.checkpoints.restore.operations import PathOperation
 from modules.checkpoints.snapshot import dirfd
 from modules.checkpoints.snapshot.entries import Entry, is_folder, same_content
 
-ApplyStep = Callable[[AtomicReplacer, Operation, Entry | None], None]
-"""Does a step where its entry is. Raises `OSError`, `Damaged`, `Changed`, `NotEmpty`."""
+ApplyStep = Callable[[AtomicReplacer, PathOperation, Entry | None], None]
+"""Applies an operation. Raises `OSError`, `DamagedObject`, `ConcurrentChange`, `NotEmpty`."""
 
 
 class NotEmpty(Exception):
-    """A folder was to be removed, and there is something else in it."""
+    """Folder that was to be removed, but has something else in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApplyPhase:
-    """One pass over the steps that *takes*(what it is to be, what is there) picks.
+    """One pass over the operations that *selects*(what it is to be, what is there) picks.
 
-    What *is_apart* does to one path does not depend on what it does to another.
+    One that *is_parallel* does to a path nothing that depends on what it does to another.
     """
 
-    takes: Callable[[Entry | None, Entry | None], bool]
-    act: ApplyStep
+    selects: Callable[[Entry | None, Entry | None], bool]
+    apply: ApplyStep
     deepest_first: bool = False
-    is_apart: bool = False
+    is_parallel: bool = False
 
 
-def make_folder(placer: AtomicReplacer, step: Operation, current: Entry | None) -> None:
+def make_folder(replacer: AtomicReplacer, operation: PathOperation, current: Entry | None) -> None:
     if current is not None:
-        placer.remove(step.path, current)
-    with placer.place(step.path) as (handle, name):
-        os.mkdir(name, 0o700, dir_fd=handle)
+        replacer.remove(operation.path, current)
+    with replacer.parent(operation.path) as (dir_fd, name):
+        os.mkdir(name, 0o700, dir_fd=dir_fd)
 
 
-def put(placer: AtomicReplacer, step: Operation, current: Entry | None) -> None:
-    assert step.new is not None  # noqa: S101 - the phase takes no others
-    placer.put(step.path, step.new, current)
+def put_file(replacer: AtomicReplacer, operation: PathOperation, current: Entry | None) -> None:
+    assert operation.new is not None  # noqa: S101 - the phase takes no others
+    replacer.put(operation.path, operation.new, current)
 
 
-def set_file(placer: AtomicReplacer, step: Operation, current: Entry | None) -> None:
+def set_file_metadata(
+    replacer: AtomicReplacer, operation: PathOperation, current: Entry | None
+) -> None:
     """Give a file or link of the right content its mode and time."""
-    assert current is not None and step.new is not None  # noqa: S101, PT018
-    with placer.place(step.path) as (handle, name):
-        status = dirfd.status_of(handle, name)
-        is_done = status is not None and is_like(status, step.new)  # by another name of it
+    assert current is not None and operation.new is not None  # noqa: S101, PT018
+    with replacer.parent(operation.path) as (dir_fd, name):
+        status = dirfd.stat_or_none(dir_fd, name)
+        is_done = status is not None and matches_stat(
+            status, operation.new
+        )  # by another name of it
         if not is_done:
-            expect(status, current)
-        if not is_done or current.extras != step.new.extras:
-            set_attributes(handle, name, step.new)
+            check_unchanged(status, current)
+        if not is_done or current.metadata != operation.new.metadata:
+            set_metadata(dir_fd, name, operation.new)
 
 
-def remove(placer: AtomicReplacer, step: Operation, current: Entry | None) -> None:
+def remove_file(replacer: AtomicReplacer, operation: PathOperation, current: Entry | None) -> None:
     assert current is not None  # noqa: S101 - the phase takes no others
-    placer.remove(step.path, current)
+    replacer.remove(operation.path, current)
 
 
-def remove_folder(placer: AtomicReplacer, step: Operation, _: Entry | None) -> None:
+def remove_folder(replacer: AtomicReplacer, operation: PathOperation, _: Entry | None) -> None:
     """Remove a folder if nothing is left in it."""
-    with placer.place(step.path) as (handle, name):
+    with replacer.parent(operation.path) as (dir_fd, name):
         try:
-            os.rmdir(name, dir_fd=handle)
+            os.rmdir(name, dir_fd=dir_fd)
         except OSError:
-            if dirfd.status_of(handle, name) is None:
+            if dirfd.stat_or_none(dir_fd, name) is None:
                 return
             raise NotEmpty from None
-    if step.new is not None:
-        put(placer, step, None)
+    if operation.new is not None:
+        put_file(replacer, operation, None)
 
 
-def set_folder(placer: AtomicReplacer, step: Operation, _: Entry | None) -> None:
-    assert step.new is not None  # noqa: S101 - the phase takes no others
-    if step.path:
-        with placer.place(step.path) as (handle, name):
-            set_attributes(handle, name, step.new)
+def set_folder_metadata(
+    replacer: AtomicReplacer, operation: PathOperation, _: Entry | None
+) -> None:
+    assert operation.new is not None  # noqa: S101 - the phase takes no others
+    if operation.path:
+        with replacer.parent(operation.path) as (dir_fd, name):
+            set_metadata(dir_fd, name, operation.new)
     else:
-        set_attributes(placer.root, ".", step.new)
+        set_metadata(replacer.root_fd, ".", operation.new)
 
 
-def _only_attributes(new: Entry | None, now: Entry | None) -> bool:
+def _differs_in_metadata_only(new: Entry | None, now: Entry | None) -> bool:
     """Return whether a file has its content and no other name that must not change with it."""
     if new is None or now is None or is_folder(new) or not same_content(new, now):
         return False
@@ -92,17 +103,17 @@ def _only_attributes(new: Entry | None, now: Entry | None) -> bool:
     return now.identity == new.identity and now.links <= new.links
 
 
-def needs_putting(new: Entry | None, now: Entry | None) -> bool:
-    is_other = not is_folder(now) and not _only_attributes(new, now)
+def needs_replacing(new: Entry | None, now: Entry | None) -> bool:
+    is_other = not is_folder(now) and not _differs_in_metadata_only(new, now)
     return new is not None and not is_folder(new) and is_other
 
 
 # A file may have several names: its attributes come last, when no step expects the old ones.
 PHASES = (
     ApplyPhase(lambda new, now: is_folder(new) and not is_folder(now), make_folder),
-    ApplyPhase(needs_putting, put, is_apart=True),
-    ApplyPhase(lambda new, now: new is None and not is_folder(now), remove, is_apart=True),
+    ApplyPhase(needs_replacing, put_file, is_parallel=True),
+    ApplyPhase(lambda new, now: new is None and not is_folder(now), remove_file, is_parallel=True),
     ApplyPhase(lambda new, now: not is_folder(new) and is_folder(now), remove_folder, True),
-    ApplyPhase(_only_attributes, set_file),
-    ApplyPhase(lambda new, _: is_folder(new), set_folder, True),
+    ApplyPhase(_differs_in_metadata_only, set_file_metadata),
+    ApplyPhase(lambda new, _: is_folder(new), set_folder_metadata, True),
 )

@@ -21,7 +21,7 @@ def is_text(data: bytes) -> bool:
     return b"\0" not in data or data[:2] in (b"\xff\xfe", b"\xfe\xff")
 
 
-def merged(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Return *base* with the changes of both sides, None where they meet or it is not text.
 
     Changes to neighbouring lines count as meeting; the same change on both sides does not.
@@ -32,10 +32,10 @@ def merged(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     edits = _edits(lines, _lines(ours)), _edits(lines, _lines(theirs))
     if edits[0] is None or edits[1] is None:
         return None
-    return _woven(lines, sorted(edits[0] + edits[1], key=lambda edit: (edit.start, edit.end)))
+    return _apply_edits(lines, sorted(edits[0] + edits[1], key=lambda edit: (edit.start, edit.end)))
 
 
-def preferring(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+def merge_preferring_theirs(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     """Return *base* with the changes of both sides, those of *theirs* alone where they meet.
 
     What cannot be merged line by line is *theirs*.
@@ -43,15 +43,19 @@ def preferring(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     if not all(map(is_text, (base, ours, theirs))):
         return theirs
     lines = _lines(base)
-    mine, other = _edits(lines, _lines(ours)), _edits(lines, _lines(theirs))
-    if mine is None or other is None:
+    our_edits, their_edits = _edits(lines, _lines(ours)), _edits(lines, _lines(theirs))
+    if our_edits is None or their_edits is None:
         return theirs
-    mine = [edit for edit in mine if not any(_meet(edit, their) for their in other)]
-    woven = _woven(lines, sorted(mine + other, key=lambda edit: (edit.start, edit.end)))
-    return theirs if woven is None else woven
+    our_edits = [
+        edit for edit in our_edits if not any(_overlap(edit, their) for their in their_edits)
+    ]
+    result = _apply_edits(
+        lines, sorted(our_edits + their_edits, key=lambda edit: (edit.start, edit.end))
+    )
+    return theirs if result is None else result
 
 
-def shared(base: bytes, one: bytes, other: bytes) -> bytes:
+def merge_common(base: bytes, one: bytes, other: bytes) -> bytes:
     """Return *base* with the changes that both sides made alike, and no other."""
     if not all(map(is_text, (base, one, other))):
         return base
@@ -59,26 +63,26 @@ def shared(base: bytes, one: bytes, other: bytes) -> bytes:
     edits = _edits(lines, _lines(one)), _edits(lines, _lines(other))
     if edits[0] is None or edits[1] is None:
         return base
-    woven = _woven(lines, [edit for edit in edits[0] if edit in edits[1]])
-    return base if woven is None else woven
+    result = _apply_edits(lines, [edit for edit in edits[0] if edit in edits[1]])
+    return base if result is None else result
 
 
-def _meet(one: _Edit, other: _Edit) -> bool:
+def _overlap(one: _Edit, other: _Edit) -> bool:
     return one.start <= other.end and other.start <= one.end
 
 
-def _woven(base: list[bytes], edits: list[_Edit]) -> bytes | None:
+def _apply_edits(base: list[bytes], edits: list[_Edit]) -> bytes | None:
     out: list[bytes] = []
-    done = 0
+    position = 0
     last: _Edit | None = None
     for edit in edits:
         if edit == last:
             continue
         if last is not None and edit.start <= last.end:
             return None
-        out += base[done : edit.start] + edit.lines
-        done, last = edit.end, edit
-    return b"".join(out + base[done:])
+        out += base[position : edit.start] + edit.lines
+        position, last = edit.end, edit
+    return b"".join(out + base[position:])
 
 
 def _edits(base: list[bytes], side: list[bytes]) -> list[_Edit] | None:

@@ -1,4 +1,4 @@
-"""What is to be done to bring a folder from one state to another, as values."""
+"""Plan of operations that bring a folder from one state to another; values only."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from modules.checkpoints.snapshot.entries import Entry, join
 from utils.i18n import Phrase
 from utils.text.codec import from_plain, to_plain
 
-_LONGEST_NAME = 230  # bytes; with what is added to it, a name stays below the usual 255
+_MAX_NAME_BYTES = 230  # bytes; with what is added to it, a name stays below the usual 255
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
-    """*path* is to become *new* if it still is *old*; None is for nothing being there.
+class PathOperation:
+    """Turns *path* into *new* if it still is *old*; None is for nothing being there.
 
-    Sides that look alike mean a folder whose times the other steps disturb and which gets them
+    Equal sides mean a folder whose times the other operations change and which gets them
     back, or a file that is to be joined with its other names, or parted from those it has.
     """
 
@@ -39,7 +39,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A path that an undo left as it is, and why; *is_gone* if it could not be brought back.
+    """Path that an undo left as it is, and why; *is_gone* if it could not be brought back.
 
     *is_passing* says that the same undo may succeed with it another time.
     """
@@ -52,33 +52,38 @@ class Skipped:
 
 @dataclass(slots=True)
 class Plan:
-    """*moves* come first, in order; the paths of *steps* are those after the moves."""
+    """Renames come first, in order; the paths of *operations* are those after them."""
 
-    moves: list[Rename] = field(default_factory=list)
-    steps: list[Operation] = field(default_factory=list)
+    renames: list[Rename] = field(default_factory=list)
+    operations: list[PathOperation] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
-    left: list[Skipped] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
 
     def encode(self) -> bytes:
-        steps = [[step.path, step.old, step.new] for step in self.steps]
-        rest = to_plain([self.moves, self.conflicts, self.left])
-        return zlib.compress(json.dumps([steps, *rest]).encode(), 1)
+        operations = [
+            [operation.path, operation.old, operation.new] for operation in self.operations
+        ]
+        rest = to_plain([self.renames, self.conflicts, self.skipped])
+        return zlib.compress(json.dumps([operations, *rest]).encode(), 1)
 
     @classmethod
     def decode(cls, data: bytes) -> Plan:
-        steps, moves, conflicts, left = json.loads(zlib.decompress(data))
+        operations, renames, conflicts, skipped = json.loads(zlib.decompress(data))
         return cls(
-            from_plain(list[Rename], moves),
-            [Operation(path, _entry(old), _entry(new)) for path, old, new in steps],
+            from_plain(list[Rename], renames),
+            [
+                PathOperation(path, _entry_from_row(old), _entry_from_row(new))
+                for path, old, new in operations
+            ],
             from_plain(list[Conflict], conflicts),
-            from_plain(list[Skipped], left),
+            from_plain(list[Skipped], skipped),
         )
 
 
-def names_beside(path: str) -> Iterator[str]:
+def conflict_names(path: str) -> Iterator[str]:
     """Yield names for a second version of *path*, to take the first free one of."""
     folder, _, name = path.rpartition("/")
-    short = os.fsdecode(os.fsencode(name)[:_LONGEST_NAME])
+    short = os.fsdecode(os.fsencode(name)[:_MAX_NAME_BYTES])
     yield join(folder, f"{short}.undo-conflict")
     number = 2
     while True:
@@ -86,5 +91,5 @@ def names_beside(path: str) -> Iterator[str]:
         number += 1
 
 
-def _entry(plain: list[object] | None) -> Entry | None:
+def _entry_from_row(plain: list[object] | None) -> Entry | None:
     return None if plain is None else Entry(*plain)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Making a state of the folder that never was, out of states that were."""
+"""Building a tree that was never on disk out of entries of trees that were."""
 
 from __future__ import annotations
 
@@ -12,54 +12,65 @@ from modules.checkpoints.store.object_store import ObjectStore
 
 @dataclass(slots=True)
 class TreeBuilder:
-    """Changes *root* path by path; *like* is the root that says which folders there are to be.
+    """Builder that changes *root* path by path; *template* is the root with the folders to have.
 
-    Nothing is kept in the vault before `done`. Everything raises `Damaged`.
+    Nothing is stored before `build`. Everything raises `DamagedObject`.
     """
 
-    vault: ObjectStore
+    objects: ObjectStore
     root: Entry
-    like: Entry
-    _parts: dict[str, list[tuple[str, bytes]]] = field(default_factory=dict)
+    template: Entry
+    _encoded_folders: dict[str, list[tuple[str, bytes]]] = field(default_factory=dict)
 
     def put(self, path: str, entry: Entry | None) -> None:
-        """Let *entry* (None: nothing) be at *path*.
+        """Put *entry* (None: nothing) at *path*.
 
-        Folders on the way to it come as they are in *like*; those that would be empty then go, if
-        they are not in *like*. A folder that is there already keeps what is in it.
+        Folders on the way to it come as they are in *template*; those that would be empty then go,
+        if they are not in *template*. A folder that is there already keeps what is in it.
         """
-        made = self._made("", self.root, self.like, path, entry)
-        assert made is not None  # noqa: S101 - the root is in *like* too
-        self.root = made
+        rebuilt = self._rebuilt("", self.root, self.template, path, entry)
+        assert rebuilt is not None  # noqa: S101 - the root is in *like* too
+        self.root = rebuilt
 
-    def done(self) -> Entry:
-        """Keep what was made; return the root."""
-        self.vault.keep(part for parts in self._parts.values() for part in parts)
-        self._parts.clear()
+    def build(self) -> Entry:
+        """Store the tree; return its root."""
+        self.objects.put_compressed(
+            part for parts in self._encoded_folders.values() for part in parts
+        )
+        self._encoded_folders.clear()
         return self.root
 
-    def _made(
-        self, where: str, here: Entry | None, like: Entry | None, path: str, entry: Entry | None
+    def _rebuilt(
+        self,
+        prefix: str,
+        current: Entry | None,
+        template: Entry | None,
+        path: str,
+        entry: Entry | None,
     ) -> Entry | None:
-        """Return what is to be at *where*, so that *entry* is at *path* below it."""
+        """Return what is to be at *prefix*, so that *entry* is at *path* below it."""
         if not path:
-            is_kept = entry and here and entry.is_folder and here.is_folder
-            return entry._replace(content=here.content) if is_kept and here and entry else entry
+            is_kept = entry and current and entry.is_folder and current.is_folder
+            return (
+                entry._replace(content=current.content) if is_kept and current and entry else entry
+            )
         name, _, rest = path.partition("/")
-        folder = here if here is not None and here.is_folder else None
-        model = like if like is not None and like.is_folder else None
-        inner = dict(self.vault.entries_of(folder)) if folder else {}
-        there = self.vault.entries_of(model).get(name) if model else None
-        made = self._made(join(where, name), inner.get(name), there, rest, entry)
-        if made is None and folder is None:
-            return here
-        inner.pop(name, None)
-        if made is not None:
-            inner[name] = made
-        elif not inner and model is None:
+        folder = current if current is not None and current.is_folder else None
+        folder_template = template if template is not None and template.is_folder else None
+        entries = dict(self.objects.entries_of(folder)) if folder else {}
+        child_template = (
+            self.objects.entries_of(folder_template).get(name) if folder_template else None
+        )
+        rebuilt = self._rebuilt(join(prefix, name), entries.get(name), child_template, rest, entry)
+        if rebuilt is None and folder is None:
+            return current
+        entries.pop(name, None)
+        if rebuilt is not None:
+            entries[name] = rebuilt
+        elif not entries and folder_template is None:
             return None
-        key, self._parts[where] = self.vault.fold(inner)
-        return (folder or model or _new_folder())._replace(content=key)
+        key, self._encoded_folders[prefix] = self.objects.encode_folder(entries)
+        return (folder or folder_template or _new_folder())._replace(content=key)
 
 
 def _new_folder() -> Entry:

@@ -1,10 +1,9 @@
 """The review of changes: by file and by hunk, whose they are, what was accepted.
 
-- accepted     What the person accepted of the changes of a session, and where a review begins
-               because of it.
-- attribution  Whose changes they are: what the calls of a session did, told from what others did
+- accepted     Accepted changes of a session, and the state at which a review begins because of
+               them.
+- attribution  Attribution of changes: those of a session's calls, told from what others did
                meanwhile.
-- hunks        The parts of a text's change that a person takes or takes back one by one; pure.
-- review       What changed in a session, for a person to accept or to take back: by file, and by
-               hunk.
+- hunks        Hunks of a text's change, which a person accepts or reverts one by one; pure.
+- review       Review of a session's changes, to accept or to revert: by file, and by hunk.
 """

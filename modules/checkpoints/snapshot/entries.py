@@ -1,4 +1,4 @@
-"""What a snapshot remembers of a folder: one `Entry` for every file, link and folder in it."""
+"""Entries of a snapshot: one `Entry` for every file, link and folder."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from utils.i18n import Phrase, phrase
 Entries = dict[str, "Entry"]
 """The entries of one folder by name, or of several folders by path."""
 
-_LONG_FOLDER = 400  # entries; longer ones are kept in parts, so that one change rewrites one part
+_SPLIT_ABOVE = 400  # entries; longer ones are kept in parts, so that one change rewrites one part
 
 
 class Entry(NamedTuple):
     """A file, link or folder as it was; *mode* is the whole `st_mode`, *size* in bytes.
 
     *content* is the SHA-256 of a file, the target of a link, the digest of a folder's entries. It
-    is empty where *why* (a key of `REASONS`) says why the content is not held. *links* counts the
-    names of a file. Folders have no size and no ctime here: neither tells what is in them.
-    *extras* are its owner and attributes; see `extras`.
+    is empty where *not_stored_reason* (a key of `REASONS`) says why the content is not held.
+    *links* counts the names of a file. Folders have no size and no ctime here: neither tells what
+    is in them. *metadata* are its owner and attributes; see `metadata`.
     """
 
     mode: int
@@ -34,18 +34,18 @@ class Entry(NamedTuple):
     inode: int
     device: int
     content: str = ""
-    why: str = ""
+    not_stored_reason: str = ""
     links: int = 1
-    extras: str = ""
+    metadata: str = ""
 
     @property
     def is_folder(self) -> bool:
         """Whether its entries are known; a folder that is not held is not one of these."""
-        return stat.S_ISDIR(self.mode) and not self.why
+        return stat.S_ISDIR(self.mode) and not self.not_stored_reason
 
     @property
     def is_file(self) -> bool:
-        return stat.S_ISREG(self.mode) and not self.why
+        return stat.S_ISREG(self.mode) and not self.not_stored_reason
 
     @property
     def is_link(self) -> bool:
@@ -56,9 +56,9 @@ class Entry(NamedTuple):
         return stat.S_ISFIFO(self.mode)
 
     @property
-    def plain(self) -> tuple[object, ...]:
-        """What is kept of it: what `Entry` takes again, without extras where there are none."""
-        return self if self.extras else self[:-1]
+    def as_row(self) -> tuple[object, ...]:
+        """Values to store, which `Entry` takes again; without the metadata where there is none."""
+        return self if self.metadata else self[:-1]
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -77,22 +77,22 @@ REASONS: dict[str, Phrase] = {
     "ours": phrase("Onefold itself and its data are never touched"),
 }
 
-BY_DESIGN = frozenset({"git", "ours"})
-"""Reasons that nobody needs to be warned of."""
+EXPECTED_REASONS = frozenset({"git", "ours"})
+"""Reasons of which nobody needs to be warned."""
 
 
-def same(one: Entry | None, other: Entry | None) -> bool:
+def same_entry(one: Entry | None, other: Entry | None) -> bool:
     """Return whether nothing that an undo would restore differs between the two."""
     if one is None or other is None:
         return one is other
-    return alike(one, other) and one.mtime_ns == other.mtime_ns
+    return same_except_mtime(one, other) and one.mtime_ns == other.mtime_ns
 
 
-def alike(one: Entry | None, other: Entry | None) -> bool:
+def same_except_mtime(one: Entry | None, other: Entry | None) -> bool:
     """Return whether the two look the same to a person; times do not count."""
     if one is None or other is None:
         return one is other
-    is_kept = one.mode == other.mode and one.extras == other.extras
+    is_kept = one.mode == other.mode and one.metadata == other.metadata
     return is_kept and same_content(one, other)
 
 
@@ -103,9 +103,9 @@ def same_content(one: Entry, other: Entry) -> bool:
     """
     if stat.S_IFMT(one.mode) != stat.S_IFMT(other.mode):
         return False
-    if one.why or other.why:
-        same_bytes = one.size == other.size and one.mtime_ns == other.mtime_ns
-        return one.identity == other.identity and same_bytes
+    if one.not_stored_reason or other.not_stored_reason:
+        is_unwritten = one.size == other.size and one.mtime_ns == other.mtime_ns
+        return one.identity == other.identity and is_unwritten
     return one.is_folder or one.content == other.content
 
 
@@ -120,14 +120,14 @@ def is_relinked(one: Entry, other: Entry) -> bool:
 
 
 def entry_of(status: os.stat_result, *, content: str = "", why: str = "") -> Entry:
-    return Entry(*stamp_of(status), content, why, status.st_nlink)
+    return Entry(*stat_signature(status), content, why, status.st_nlink)
 
 
 def folder_entry_of(status: os.stat_result) -> Entry:
     return Entry(status.st_mode, 0, status.st_mtime_ns, 0, status.st_ino, status.st_dev)
 
 
-def stamp_of(status: os.stat_result) -> tuple[int, int, int, int, int, int]:
+def stat_signature(status: os.stat_result) -> tuple[int, int, int, int, int, int]:
     return (
         status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns,
         status.st_ino, status.st_dev,
@@ -148,19 +148,21 @@ def encode(entries: Entries) -> list[bytes]:
     Each is stored under its `digest`; equal folders have equal bytes.
     """
     names = sorted(entries)
-    if len(names) <= _LONG_FOLDER:
-        return [_dump([[name, *entries[name].plain] for name in names])]
-    parts = [_dump([[name, *entries[name].plain] for name in part]) for part in _parts(names)]
+    if len(names) <= _SPLIT_ABOVE:
+        return [_dump([[name, *entries[name].as_row] for name in names])]
+    parts = [
+        _dump([[name, *entries[name].as_row] for name in part]) for part in _split_by_hash(names)
+    ]
     return [*parts, _dump({"parts": [digest(part) for part in parts]})]
 
 
 def decode(data: bytes, load: Callable[[str], bytes]) -> Entries:
     """Return the entries that `encode` wrote; *load* gives the bytes of a part by its digest."""
-    plain = json.loads(data)
-    if isinstance(plain, dict):
-        rows = [row for part in plain["parts"] for row in json.loads(load(part))]
+    decoded = json.loads(data)
+    if isinstance(decoded, dict):
+        rows = [row for part in decoded["parts"] for row in json.loads(load(part))]
     else:
-        rows = plain
+        rows = decoded
     return {row[0]: Entry(*row[1:]) for row in rows}
 
 
@@ -172,13 +174,13 @@ def _dump(plain: object) -> bytes:
     return json.dumps(plain, separators=(",", ":")).encode()
 
 
-def _parts(names: list[str]) -> Iterator[list[str]]:
+def _split_by_hash(names: list[str]) -> Iterator[list[str]]:
     """Cut *names* where the names themselves say so, so that a new name moves no other cut."""
-    part: list[str] = []
+    chunk: list[str] = []
     for name in names:
-        part.append(name)
+        chunk.append(name)
         if crc32(name.encode(errors="surrogateescape")) % 128 == 0:
-            yield part
-            part = []
-    if part:
-        yield part
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

@@ -1,4 +1,4 @@
-"""What a file or folder has beside content, mode and times: owner, attributes, access lists."""
+"""Metadata of files beside content, mode and times: owner, extended attributes, access lists."""
 
 from __future__ import annotations
 
@@ -10,87 +10,87 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_KEPT = ("user.", "system.posix_acl_")
+_XATTR_PREFIXES = ("user.", "system.posix_acl_")
 """Beginnings of the names of extended attributes that are a person's; others are the system's."""
-_REFUSED = (errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EINVAL)
-HAS_ATTRIBUTES = hasattr(os, "listxattr")
+_REFUSED_ERRNOS = (errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EINVAL)
+HAS_XATTRS = hasattr(os, "listxattr")
 """Whether this system lets Python see attributes at all."""
 
 
-def extras_of(handle: int, status: os.stat_result) -> str:
-    """Return those of the open file or folder *handle* as text; "" for none, and us as the owner.
+def metadata_of(handle: int, status: os.stat_result) -> str:
+    """Return that of the open file or folder *handle* as text; "" for none, and us as the owner.
 
     Equal texts mean the same.
     """
-    attributes = {name: base64.b64encode(data).decode() for name, data in _attributes(handle)}
-    return _text(status, attributes)
+    attributes = {name: base64.b64encode(data).decode() for name, data in _xattrs(handle)}
+    return _encode(status, attributes)
 
 
-def owner_of(status: os.stat_result) -> str:
+def owner_metadata_of(status: os.stat_result) -> str:
     """Return the same for what has no attributes, or does not need to be asked: links, pipes."""
-    return _text(status, {})
+    return _encode(status, {})
 
 
-def _text(status: os.stat_result, attributes: dict[str, str]) -> str:
+def _encode(status: os.stat_result, attributes: dict[str, str]) -> str:
     found: dict[str, object] = {"attributes": attributes} if attributes else {}
     owner = status.st_uid, status.st_gid
-    if owner != _us():
+    if owner != _current_owner():
         found["owner"] = owner
     return json.dumps(found, sort_keys=True, separators=(",", ":")) if found else ""
 
 
-def set_owner(handle: int, name: str, extras: str) -> None:
-    """Give *name* itself in the folder *handle* the owner of *extras*, as far as we may.
+def set_owner(handle: int, name: str, encoded: str) -> None:
+    """Give *name* itself in the folder *handle* the owner of *encoded*, as far as we may.
 
     To be done before the mode is set: a new owner takes away some bits of it.
     """
-    uid, gid = _known(extras).get("owner", _us())
+    uid, gid = _decode(encoded).get("owner", _current_owner())
     status = os.stat(name, dir_fd=handle, follow_symlinks=False)
     if (status.st_uid, status.st_gid) != (uid, gid):
-        with _as_far_as_we_may():
+        with _ignoring_refusal():
             os.chown(name, uid, gid, dir_fd=handle, follow_symlinks=False)
 
 
-def set_attributes(path: int | str, extras: str) -> None:
-    """Give *path*, or what is open there, just the attributes of *extras*, as far as we may.
+def set_xattrs(path: int | str, encoded: str) -> None:
+    """Give *path*, or what is open there, just the attributes of *encoded*, as far as we may.
 
     To be done before the mode is set: an access list takes part in it.
     """
-    wanted = _known(extras).get("attributes", {})
-    found = dict(_attributes(path))
+    wanted = _decode(encoded).get("attributes", {})
+    found = dict(_xattrs(path))
     for name in found.keys() - wanted.keys():
-        with _as_far_as_we_may():
+        with _ignoring_refusal():
             os.removexattr(path, name)
     for name, text in wanted.items():
         data = base64.b64decode(text)
         if found.get(name) != data:
-            with _as_far_as_we_may():
+            with _ignoring_refusal():
                 os.setxattr(path, name, data)
 
 
-def _known(extras: str) -> dict[str, Any]:
-    return json.loads(extras) if extras else {}
+def _decode(encoded: str) -> dict[str, Any]:
+    return json.loads(encoded) if encoded else {}
 
 
 @contextmanager
-def _as_far_as_we_may() -> Iterator[None]:
+def _ignoring_refusal() -> Iterator[None]:
     """Go on where the system refuses: the content and the mode matter more, and do come back."""
     try:
         yield
     except OSError as error:
-        if error.errno not in _REFUSED:
+        if error.errno not in _REFUSED_ERRNOS:
             raise
 
 
-def _attributes(path: int | str) -> Iterator[tuple[str, bytes]]:
+def _xattrs(path: int | str) -> Iterator[tuple[str, bytes]]:
     """Yield the attributes that are a person's; none where the system does not tell."""
-    if not HAS_ATTRIBUTES:
+    if not HAS_XATTRS:
         return
-    with _as_far_as_we_may():
+    with _ignoring_refusal():
         for name in os.listxattr(path):
-            if name.startswith(_KEPT):
+            if name.startswith(_XATTR_PREFIXES):
                 yield name, os.getxattr(path, name)
 
 
-def _us() -> tuple[int, int]:
+def _current_owner() -> tuple[int, int]:
     return os.geteuid(), os.getegid()

@@ -1,4 +1,4 @@
-"""Reading the files that a look at the folder found new or changed, and keeping what they hold."""
+"""Reading the files that a scan found new or changed, and storing their contents."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from modules.checkpoints.snapshot import dirfd
-from modules.checkpoints.snapshot.entries import Entries, Entry, digest, entry_of, join, stamp_of
-from modules.checkpoints.snapshot.metadata import extras_of
-from modules.checkpoints.snapshot.temporary_access import opened
-from modules.checkpoints.store.batch_writer import BATCH, BatchWriter
+from modules.checkpoints.snapshot.entries import (
+    Entries,
+    Entry,
+    digest,
+    entry_of,
+    join,
+    stat_signature,
+)
+from modules.checkpoints.snapshot.metadata import metadata_of
+from modules.checkpoints.snapshot.temporary_access import open_with_access
+from modules.checkpoints.store.batch_writer import BATCH_SIZE, BatchWriter
 from modules.checkpoints.store.compression import UnreadableObject
-from modules.checkpoints.store.object_store import LARGE, ObjectStore
+from modules.checkpoints.store.object_store import LOOSE_ABOVE, ObjectStore
 from modules.checkpoints.store.quotas import Quotas
 
-_TRIES = 3
+_MAX_ATTEMPTS = 3
 
 
 @dataclass(slots=True)
@@ -28,7 +35,7 @@ class _Pending:
     folder: str
     entries: Entries
     name: str
-    may_unlock: bool
+    may_chmod: bool
 
     @property
     def size(self) -> int:
@@ -37,19 +44,19 @@ class _Pending:
 
 @dataclass(slots=True)
 class FileReader:
-    """Reads files beneath the descriptor *root* into *vault*, as far as *limits* let it."""
+    """Reader of files beneath *root_fd* into *objects*, as far as *quotas* allow."""
 
-    vault: ObjectStore
-    root: int
-    limits: Quotas
+    objects: ObjectStore
+    root_fd: int
+    quotas: Quotas
     _pending: list[_Pending] = field(default_factory=list)
-    _not_held: list[tuple[str, str]] = field(default_factory=list)
-    _room: int = 0
+    _not_stored: list[tuple[str, str]] = field(default_factory=list)
+    _free_bytes: int = 0
     """Bytes of the disk that are free for contents, as far as that was asked."""
 
-    def add(self, folder: str, entries: Entries, name: str, *, may_unlock: bool) -> None:
-        """Have the file *name* of *folder* read by `run`, which then sees to its entry."""
-        self._pending.append(_Pending(folder, entries, name, may_unlock))
+    def add(self, folder: str, entries: Entries, name: str, *, may_chmod: bool) -> None:
+        """Have the file *name* of *folder* read by `run`, which then completes its entry."""
+        self._pending.append(_Pending(folder, entries, name, may_chmod))
 
     def run(self) -> list[tuple[str, str]]:
         """Read all that was added; return the paths that could not be held, each with why.
@@ -57,84 +64,88 @@ class FileReader:
         Small files come first, folder by folder, then large ones, the smallest first: so the room
         there is holds as many files as possible.
         """
-        small = [pending for pending in self._pending if pending.size <= LARGE]
-        large = [pending for pending in self._pending if pending.size > LARGE]
+        small = [pending for pending in self._pending if pending.size <= LOOSE_ABOVE]
+        large = [pending for pending in self._pending if pending.size > LOOSE_ABOVE]
         with ExitStack() as stack:
-            packing = BatchWriter(self.vault, stack if len(small) > 4 * BATCH else None)
+            writer = BatchWriter(self.objects, stack if len(small) > 4 * BATCH_SIZE else None)
             for folder, group in groupby(small, key=lambda pending: pending.folder):
-                self._read_folder(folder, group, packing)
-            packing.finish()
+                self._read_folder(folder, group, writer)
+            writer.finish()
         for pending in sorted(large, key=lambda pending: pending.size):
-            self._read_folder(pending.folder, [pending], packing)
-        packing.finish()
-        return self._not_held
+            self._read_folder(pending.folder, [pending], writer)
+        writer.finish()
+        return self._not_stored
 
-    def _read_folder(self, folder: str, group: Iterable[_Pending], packing: BatchWriter) -> None:
+    def _read_folder(self, folder: str, group: Iterable[_Pending], writer: BatchWriter) -> None:
         try:
-            handle = dirfd.open_folder(self.root, folder)
+            dir_fd = dirfd.open_folder(self.root_fd, folder)
         except OSError:
             for pending in group:
-                self._note(pending, pending.entries[pending.name]._replace(why="unsteady"))
+                self._set_entry(
+                    pending, pending.entries[pending.name]._replace(not_stored_reason="unsteady")
+                )
             return
         try:
             for pending in group:
-                self._read_file(handle, pending, packing)
+                self._read_file(dir_fd, pending, writer)
         finally:
-            os.close(handle)
+            os.close(dir_fd)
 
-    def _read_file(self, handle: int, pending: _Pending, packing: BatchWriter) -> None:
+    def _read_file(self, dir_fd: int, pending: _Pending, writer: BatchWriter) -> None:
         try:
-            entry = self._contents(handle, pending.name, packing, pending.may_unlock)
+            entry = self._read_stable(dir_fd, pending.name, writer, pending.may_chmod)
         except FileNotFoundError:
             del pending.entries[pending.name]
             return
         except (OSError, UnreadableObject):
-            entry = pending.entries[pending.name]._replace(why="unreadable")
-        self._note(pending, entry)
+            entry = pending.entries[pending.name]._replace(not_stored_reason="unreadable")
+        self._set_entry(pending, entry)
 
-    def _note(self, pending: _Pending, entry: Entry) -> None:
+    def _set_entry(self, pending: _Pending, entry: Entry) -> None:
         pending.entries[pending.name] = entry
-        if entry.why:
-            self._not_held.append((join(pending.folder, pending.name), entry.why))
+        if entry.not_stored_reason:
+            self._not_stored.append((join(pending.folder, pending.name), entry.not_stored_reason))
 
-    def _contents(self, handle: int, name: str, packing: BatchWriter, may_unlock: bool) -> Entry:
+    def _read_stable(self, dir_fd: int, name: str, writer: BatchWriter, may_chmod: bool) -> Entry:
         """Read a file that may be written to meanwhile; the entry tells of what was read."""
-        for _ in range(_TRIES):
-            file, before = opened(handle, name, may_unlock)
+        for _ in range(_MAX_ATTEMPTS):
+            file, before = open_with_access(dir_fd, name, may_chmod)
             try:
-                why = self.limits.exceeded(before.st_size, self.vault.size)
-                if why or not self._has_room(file, before.st_size, packing):
-                    return entry_of(before, why=why or "room")
-                content, size = self._keep(file, before.st_size, packing)
+                reason = self.quotas.exceeded(before.st_size, self.objects.size)
+                if reason or not self._fits(file, before.st_size, writer):
+                    return entry_of(before, why=reason or "room")
+                content, size = self._store(file, before.st_size, writer)
                 after = os.fstat(file)
-                extras = extras_of(file, after)
+                metadata = metadata_of(file, after)
             finally:
                 os.close(file)
-            if stamp_of(before) == stamp_of(after) and size == after.st_size:
-                return entry_of(after, content=content)._replace(extras=extras)
+            if stat_signature(before) == stat_signature(after) and size == after.st_size:
+                return entry_of(after, content=content)._replace(metadata=metadata)
             time.sleep(0.01)
         # Such a file is written to all the time: what was read last is held, and read anew the
         # next time because its times are so fresh.
-        return entry_of(after, content=content)._replace(size=size, extras=extras)
+        return entry_of(after, content=content)._replace(size=size, metadata=metadata)
 
-    def _has_room(self, file: int, size: int, packing: BatchWriter) -> bool:
+    def _fits(self, file: int, size: int, writer: BatchWriter) -> bool:
         """Return whether the content of *file*, *size* bytes, can be held, or is already."""
-        needed = 2 * size if size <= LARGE else size  # a database writes it twice
-        self._room -= needed
-        if self._room >= 0:
+        needed = 2 * size if size <= LOOSE_ABOVE else size  # a database writes it twice
+        self._free_bytes -= needed
+        if self._free_bytes >= 0:
             return True
-        packing.settle()
-        self._room = self.limits.room() - needed
-        if self._room >= 0:
+        writer.flush()
+        self._free_bytes = self.quotas.free_bytes() - needed
+        if self._free_bytes >= 0:
             return True
-        is_held = size <= LARGE and self.vault.has(digest(dirfd.read(file, size + 1)))
+        is_stored = size <= LOOSE_ABOVE and self.objects.has(
+            digest(dirfd.read_up_to(file, size + 1))
+        )
         os.lseek(file, 0, os.SEEK_SET)
-        return is_held
+        return is_stored
 
-    def _keep(self, file: int, size: int, packing: BatchWriter) -> tuple[str, int]:
+    def _store(self, file: int, size: int, writer: BatchWriter) -> tuple[str, int]:
         """Keep the content of *file*, about *size* bytes; return its digest and true size."""
-        if size > LARGE:
+        if size > LOOSE_ABOVE:
             with os.fdopen(os.dup(file), "rb", buffering=0) as source:
-                return self.vault.put_large(source)
-        data = dirfd.read(file, size + 1)
-        return packing.add(data), len(data)
+                return self.objects.put_large(source)
+        data = dirfd.read_up_to(file, size + 1)
+        return writer.add(data), len(data)

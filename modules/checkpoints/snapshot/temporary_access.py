@@ -1,4 +1,4 @@
-"""Reading what is ours although its mode does not let us; it gets that back."""
+"""Temporary access to our own files whose mode forbids reading; they get their mode back."""
 
 from __future__ import annotations
 
@@ -11,31 +11,34 @@ from modules.checkpoints.snapshot.entries import Entry
 
 
 class TemporaryAccess:
-    """The folders beneath the descriptor *root* that we let ourselves into."""
+    """Folders beneath the descriptor *root_fd* whose mode was widened for a while."""
 
-    def __init__(self, root: int) -> None:
-        self._root = root
+    def __init__(self, root_fd: int) -> None:
+        self._root_fd = root_fd
         self._modes: list[tuple[str, int]] = []
 
-    def unlock(self, handle: int, path: str, folder: Entry) -> None:
-        """Let us into *folder*, which is in *handle*. Raises `OSError` if it is not ours."""
+    def grant(self, dir_fd: int, path: str, folder: Entry) -> None:
+        """Widen the mode of *folder*, which is in *dir_fd*. Raises `OSError` if it is not ours."""
         mode = stat.S_IMODE(folder.mode)
-        dirfd.set_mode(handle, path.rpartition("/")[2], mode | 0o500)
+        dirfd.set_mode(dir_fd, path.rpartition("/")[2], mode | 0o500)
         self._modes.append((path, mode))
 
-    def lock_again(self) -> None:
+    def restore(self) -> None:
         """Give the folders their modes back, the innermost first."""
         while self._modes:
             path, mode = self._modes.pop()
-            with suppress(FileNotFoundError), dirfd.place(self._root, path) as (handle, name):
-                dirfd.set_mode(handle, name, mode)
+            with (
+                suppress(FileNotFoundError),
+                dirfd.opened_parent(self._root_fd, path) as (dir_fd, name),
+            ):
+                dirfd.set_mode(dir_fd, name, mode)
 
 
-def opened(handle: int, name: str, may_unlock: bool) -> tuple[int, os.stat_result]:
+def open_with_access(dir_fd: int, name: str, may_chmod: bool) -> tuple[int, os.stat_result]:
     """Do as `dirfd.open_file`, also with a file of ours that is locked if that may be."""
     try:
-        return dirfd.open_file(handle, name)
+        return dirfd.open_file(dir_fd, name)
     except PermissionError:
-        if not may_unlock:
+        if not may_chmod:
             raise
-        return dirfd.open_locked(handle, name)
+        return dirfd.open_unreadable(dir_fd, name)

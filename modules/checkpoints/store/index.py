@@ -1,4 +1,4 @@
-"""The book of snapshots, of undos under way, and of what each call and each undo did."""
+"""Index of the store: snapshots, undos under way, and the record of each call and each undo."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING, Any
 from modules.checkpoints.restore.operations import Plan
 from modules.checkpoints.snapshot.entries import REASONS, Entry
 from modules.checkpoints.store.store_recovery import (
-    CUT_SHORT,
+    INTERRUPTED_UNDO_DAMAGED,
     StoreDatabase,
-    are_spans,
-    is_list,
-    is_root,
+    is_json_list,
+    is_json_root,
+    is_json_spans,
 )
 from modules.checkpoints.undo.journal import OperationPart, Span, UndoOperation
-from modules.storage.sqlite_recovery import rescued
+from modules.storage.sqlite_recovery import with_recovery
 from utils.i18n import Phrase, UserError, phrase
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-_REFRESH = 3600.0  # seconds after which a snapshot that is seen again is marked as in use
+_REFRESH_AFTER = 3600.0  # seconds after which a snapshot that is seen again is marked as in use
 
 _CALLS = "SELECT id, turn, call_id, before, after, visible, is_undone, number FROM call NOT INDEXED"
 """Without the index, which may be broken where the rows are not; they are few."""
 
-_STANDS = "UPDATE call SET is_undone=0 WHERE id=?"
+_MARK_NOT_UNDONE = "UPDATE call SET is_undone=0 WHERE id=?"
 _JOURNAL = "INSERT OR REPLACE INTO journal(id, before, plan, operation) VALUES (?, ?, ?, ?)"
 
 _REFUSED = 2
@@ -45,28 +45,28 @@ class Snapshot:
     created: float
     root: Entry
     checked_ns: int
-    refused: tuple[tuple[str, str], ...]
+    not_stored: tuple[tuple[str, str], ...]
 
     @property
-    def not_held(self) -> list[tuple[str, Phrase]]:
-        """The paths whose content this snapshot could not keep, and why."""
-        return [(path, REASONS[why]) for path, why in self.refused]
+    def not_stored_phrases(self) -> list[tuple[str, Phrase]]:
+        """Paths whose content this snapshot could not store, each with the reason."""
+        return [(path, REASONS[why]) for path, why in self.not_stored]
 
 
 @dataclass(frozen=True, slots=True)
-class SeenState:
-    """A look at the folder: when it began, and the store's count of rescues then.
+class ScanStamp:
+    """Stamp of a scan of the folder: when it began, and the store's count of recoveries then.
 
     It vouches only for what is in the file of that count.
     """
 
-    began_ns: int
-    rescues: int
+    started_ns: int
+    recoveries: int
 
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """What a call did: *after* is None when it never ended; *visible* counts its changes.
+    """Record of a call: *after* is None when it never ended; *visible_changes* counts its changes.
 
     *number* is its place among the calls of the session that changed anything, from 1.
     """
@@ -76,14 +76,14 @@ class CallRecord:
     call_id: str
     before: int
     after: int | None
-    visible: int
+    visible_changes: int
     is_undone: int
     number: int
 
     @property
-    def can_be_seen(self) -> bool:
+    def has_visible_changes(self) -> bool:
         """Whether it is over and did anything."""
-        return self.after is not None and self.visible > 0
+        return self.after is not None and self.visible_changes > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +111,15 @@ class CheckpointIndex:
     def __init__(self, database: StoreDatabase) -> None:
         self._database = database
 
-    def _rescue(self) -> bool:
-        return self._database.rescue()
+    def _recover(self) -> bool:
+        return self._database.recover()
 
     def latest(self) -> Snapshot | None:
         rows = self._rows(
             "SELECT id, created, root, checked_ns, not_held FROM snapshot"
             " ORDER BY used DESC, id DESC LIMIT 10"
         )
-        return next(filter(None, map(_snapshot, rows)), None)
+        return next(filter(None, map(_snapshot_from_row, rows)), None)
 
     def snapshot(self, number: int) -> Snapshot:
         """Return the snapshot *number*. Raises `UserError` when it was collected, or is damaged."""
@@ -128,19 +128,19 @@ class CheckpointIndex:
         )
         if not rows:
             raise UserError(phrase("The checkpoint {number} is no longer kept.", number=number))
-        if (snapshot := _snapshot(rows[0])) is None:
+        if (snapshot := _snapshot_from_row(rows[0])) is None:
             raise UserError(phrase("The checkpoint {number} is damaged.", number=number))
         return snapshot
 
-    @rescued
+    @with_recovery
     def add_snapshot(
-        self, root: Entry, seen: SeenState, refused: Sequence[tuple[str, str]]
+        self, root: Entry, stamp: ScanStamp, not_stored: Sequence[tuple[str, str]]
     ) -> Snapshot:
         """Keep the snapshot, or find the one that is equal to it."""
-        is_same_file = self._database.rescues == seen.rescues
-        checked_ns = seen.began_ns if is_same_file else 0
+        is_same_file = self._database.recoveries == stamp.recoveries
+        checked_ns = stamp.started_ns if is_same_file else 0
         now = time.time()
-        values = json.dumps(root.plain), now, now, checked_ns, json.dumps(refused)
+        values = json.dumps(root.as_row), now, now, checked_ns, json.dumps(not_stored)
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT INTO snapshot(root, created, used, checked_ns, not_held)"
@@ -151,15 +151,15 @@ class CheckpointIndex:
             number, created = connection.execute(
                 "SELECT id, created FROM snapshot WHERE root=?", values[:1]
             ).fetchone()
-        return Snapshot(number, created, root, checked_ns, tuple(refused))
+        return Snapshot(number, created, root, checked_ns, tuple(not_stored))
 
-    def seen_again(self, snapshot: Snapshot, seen: SeenState) -> Snapshot:
-        """Return *snapshot* as seen now; written down once in a while, for the collection."""
-        if seen.began_ns - snapshot.checked_ns > _REFRESH * 1e9:
-            return self.add_snapshot(snapshot.root, seen, snapshot.refused)
+    def refresh_snapshot(self, snapshot: Snapshot, stamp: ScanStamp) -> Snapshot:
+        """Return *snapshot* as seen now; recorded once in a while, for the garbage collection."""
+        if stamp.started_ns - snapshot.checked_ns > _REFRESH_AFTER * 1e9:
+            return self.add_snapshot(snapshot.root, stamp, snapshot.not_stored)
         return snapshot
 
-    def collections(self) -> int:
+    def gc_count(self) -> int:
         """Return how often unused contents were removed from the store."""
         rows = self._rows("SELECT times FROM collected")
         return rows[0][0] if rows and isinstance(rows[0][0], int) else -1
@@ -192,13 +192,13 @@ class CheckpointIndex:
                 yield _journal_entry(*row)
             except (zlib.error, ValueError, TypeError, LookupError, AttributeError):
                 self.close_journal(row[0])
-                self._database.tell(CUT_SHORT)
+                self._database.warn(INTERRUPTED_UNDO_DAMAGED)
 
-    @rescued
-    def write_down(
+    @with_recovery
+    def record_progress(
         self, number: int, operation: UndoOperation, span: Span | None, *, is_refused: bool = False
     ) -> tuple[int, UndoOperation]:
-        """Note, all at once, that the first part of *operation* is done, as *span*, and its end.
+        """Record in one transaction the first part of *operation* as done, as *span*, and its end.
 
         Without *span* it has no part in files. *number* is its entry in the journal, 0 for none.
         Returns the number of the entry that stays while anything is to be done, and what that is.
@@ -208,7 +208,7 @@ class CheckpointIndex:
         if span is not None:
             done = operation.after_part(span, is_refused=is_refused)
         with self._database.writing() as connection:
-            done = _recorded(connection, done, part, is_refused=is_refused)
+            done = _write_record(connection, done, part, is_refused=is_refused)
             if done.is_open:
                 values = number or None, span[1] if span else 0, b"", done.encode()
                 number = connection.execute(_JOURNAL, values).lastrowid or number
@@ -223,8 +223,8 @@ class CheckpointIndex:
             session, turn, call_id, before, session,
         )  # fmt: skip
 
-    def end_call(self, number: int, after: int, visible: int) -> None:
-        self._write("UPDATE call SET after=?, visible=? WHERE id=?", after, visible, number)
+    def end_call(self, number: int, after: int, visible_changes: int) -> None:
+        self._write("UPDATE call SET after=?, visible=? WHERE id=?", after, visible_changes, number)
 
     def drop_call(self, number: int) -> None:
         self._write("DELETE FROM call WHERE id=?", number)
@@ -236,14 +236,14 @@ class CheckpointIndex:
             session,
             call_id,
         )
-        return CallRecord(*rows[0]) if rows and _is_call(rows[0]) else None
+        return CallRecord(*rows[0]) if rows and _is_call_row(rows[0]) else None
 
     def calls(self, session: str) -> list[CallRecord]:
         rows = self._rows(_CALLS + " WHERE session=? ORDER BY id", session)
-        return [CallRecord(*row) for row in rows if _is_call(row)]
+        return [CallRecord(*row) for row in rows if _is_call_row(row)]
 
     def copy_calls(self, session: str, copy: str, turn: int) -> None:
-        """Let *copy*, a fork, know the calls of *session* up to the end of *turn*."""
+        """Copy the calls of *session* up to the end of *turn* to *copy*, a fork."""
         self._write(
             "INSERT INTO call(session, turn, call_id, before, after, visible, is_undone, number)"
             " SELECT ?, turn, call_id, before, after, visible, is_undone, number FROM call"
@@ -266,7 +266,7 @@ class CheckpointIndex:
             session,
         )
         for number, calls, spans in rows:
-            if not (is_list(calls) and are_spans(spans)):
+            if not (is_json_list(calls) and is_json_spans(spans)):
                 continue
             pairs = tuple((before, after) for before, after in json.loads(spans))
             yield UndoRecord(number, tuple(json.loads(calls)), pairs)
@@ -274,56 +274,56 @@ class CheckpointIndex:
     def accepted(self, session: str) -> tuple[Entry, Entry] | None:
         """Return the root that the person began with, and the one with what they accepted."""
         rows = self._rows("SELECT base, root FROM accepted WHERE session=?", session)
-        if not rows or not all(map(is_root, rows[0])):
+        if not rows or not all(map(is_json_root, rows[0])):
             return None
-        return _entry(rows[0][0]), _entry(rows[0][1])
+        return _entry_from_json(rows[0][0]), _entry_from_json(rows[0][1])
 
-    def accept(self, session: str, base: Entry, root: Entry) -> None:
+    def set_accepted(self, session: str, base: Entry, root: Entry) -> None:
         self._write(
             "INSERT OR REPLACE INTO accepted VALUES (?, ?, ?)",
-            session, json.dumps(base.plain), json.dumps(root.plain),
+            session, json.dumps(base.as_row), json.dumps(root.as_row),
         )  # fmt: skip
 
-    def forget_accepted(self, session: str) -> None:
+    def clear_accepted(self, session: str) -> None:
         self._write("DELETE FROM accepted WHERE session=?", session)
 
-    @rescued
+    @with_recovery
     def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         with self._database.reading() as connection:
             return connection.execute(statement, values).fetchall()
 
-    @rescued
+    @with_recovery
     def _write(self, statement: str, *values: object) -> int:
         with self._database.writing() as connection:
             return connection.execute(statement, values).lastrowid or 0
 
 
 def _journal_entry(number: int, before: int, plan: bytes, operation: str) -> JournalEntry:
-    known = Plan.decode(plan) if plan else None
-    return JournalEntry(number, before, known, UndoOperation.decode(operation))
+    decoded_plan = Plan.decode(plan) if plan else None
+    return JournalEntry(number, before, decoded_plan, UndoOperation.decode(operation))
 
 
-def _recorded(
+def _write_record(
     connection: Connection, operation: UndoOperation, part: OperationPart, *, is_refused: bool
 ) -> UndoOperation:
     """Write down what *operation* is now that *part* of it is done; return it with its number."""
     calls = [] if is_refused and operation.kind != "rewind" else [(call,) for call in part.calls]
     match operation.kind:
         case "undo" | "rewind":
-            operation = _with_undo(connection, operation, [call for (call,) in calls])
+            operation = _write_undo_record(connection, operation, [call for (call,) in calls])
             connection.executemany("UPDATE call SET is_undone=1 WHERE id=?", calls)
         case "refusal":
-            operation = _with_undo(connection, operation, [], is_redone=_REFUSED)
+            operation = _write_undo_record(connection, operation, [], is_redone=_REFUSED)
             connection.executemany("DELETE FROM call WHERE id=?", calls)
         case "again":
-            connection.executemany(_STANDS, [(call,) for call in part.calls])
+            connection.executemany(_MARK_NOT_UNDONE, [(call,) for call in part.calls])
         case "redo" if not operation.parts and not operation.is_refused:
             connection.execute("UPDATE undo SET is_redone=1 WHERE id=?", (operation.undo,))
-            connection.executemany(_STANDS, calls)
+            connection.executemany(_MARK_NOT_UNDONE, calls)
     return operation
 
 
-def _with_undo(
+def _write_undo_record(
     connection: Connection, operation: UndoOperation, calls: Sequence[int], *, is_redone: int = 0
 ) -> UndoOperation:
     """Make the record of *operation*, or add to it that *calls* are taken back as well."""
@@ -333,28 +333,28 @@ def _with_undo(
         values = operation.session, json.dumps(calls), spans, is_redone
         return replace(operation, undo=connection.execute(statement, values).lastrowid or 0)
     find = "SELECT calls FROM undo WHERE id=?"
-    (known,) = connection.execute(find, (operation.undo,)).fetchone() or ("[]",)
-    all_calls = json.dumps(sorted([*json.loads(known), *calls]))
+    (stored_calls,) = connection.execute(find, (operation.undo,)).fetchone() or ("[]",)
+    all_calls = json.dumps(sorted([*json.loads(stored_calls), *calls]))
     update = "UPDATE undo SET calls=?, spans=? WHERE id=?"
     connection.execute(update, (all_calls, spans, operation.undo))
     return operation
 
 
-def _snapshot(row: tuple[Any, ...]) -> Snapshot | None:
+def _snapshot_from_row(row: tuple[Any, ...]) -> Snapshot | None:
     """Return the snapshot of *row*, None when that is damaged."""
-    number, created, root, checked_ns, refused = row
-    if not (is_root(root) and is_list(refused) and isinstance(checked_ns, int)):
+    number, created, root, checked_ns, not_stored = row
+    if not (is_json_root(root) and is_json_list(not_stored) and isinstance(checked_ns, int)):
         return None
-    pairs = tuple((str(path), str(why)) for path, why in json.loads(refused))
-    return Snapshot(number, created, _entry(root), checked_ns, pairs)
+    pairs = tuple((str(path), str(why)) for path, why in json.loads(not_stored))
+    return Snapshot(number, created, _entry_from_json(root), checked_ns, pairs)
 
 
-def _is_call(row: tuple[Any, ...]) -> bool:
+def _is_call_row(row: tuple[Any, ...]) -> bool:
     """Return whether *row* is one, rather than what is left of it on a broken disk."""
     number, turn, call_id, before, after, *rest = row
     numbers = [number, turn, before, *rest, *([] if after is None else [after])]
     return isinstance(call_id, str) and all(isinstance(value, int) for value in numbers)
 
 
-def _entry(text: str) -> Entry:
+def _entry_from_json(text: str) -> Entry:
     return Entry(*json.loads(text))

@@ -1,4 +1,4 @@
-"""How much checkpoints hold, and what is said of a thing that was too much."""
+"""Quotas of the checkpoint store, and the sentences for what exceeded one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from modules.checkpoints.restore.operations import Skipped
 from modules.checkpoints.snapshot.entries import REASONS
 from modules.checkpoints.store.store_lock import explained
 from utils.i18n import Phrase, UserError, phrase
-from utils.text.lines import size_in_words
+from utils.text.lines import format_size
 
 _RESERVE = 1 << 20
 """Bytes of the disk that no content takes: what an undo must write down has room then."""
-_FOR_A_CALL = 4 << 20
+_FREE_FOR_CALL = 4 << 20
 """Bytes that must be free before a call runs, so that what it does can be held as well."""
-_SMALL = 8
+_SMALL_DISK_SHARE = 8
 """On a small disk a call needs this part of it at most, and the reserve is a quarter of that."""
 
 
@@ -29,22 +29,22 @@ class Quotas:
     total_cap: int
     folder: Path
 
-    def exceeded(self, size: int, held: int) -> str:
-        """Return why (a key of `REASONS`) a file of *size* cannot be held beside *held* bytes."""
+    def exceeded(self, size: int, stored: int) -> str:
+        """Return why (a key of `REASONS`) a file of *size* cannot be held beside *stored* bytes."""
         if size > self.file_cap:
             return "large"
-        return "full" if held + size > self.total_cap else ""
+        return "full" if stored + size > self.total_cap else ""
 
-    def room(self) -> int:
+    def free_bytes(self) -> int:
         """Return how many bytes of contents the disk takes, below 0: none. Raises `UserError`."""
         total, free = self._disk()
-        return free - min(_RESERVE, total // _SMALL // 4)
+        return free - min(_RESERVE, total // _SMALL_DISK_SHARE // 4)
 
-    def refuse_if_full(self, not_held: Sequence[tuple[str, str]]) -> None:
-        """Raise `UserError` where the disk is full; *not_held*: paths, each with why it is not."""
+    def refuse_if_full(self, not_stored: Sequence[tuple[str, str]]) -> None:
+        """Raise `UserError` where the disk is full; *not_stored*: paths, and why each is not."""
         total, free = self._disk()
-        if free >= min(_FOR_A_CALL, total // _SMALL) and not any(
-            why == "room" for _, why in not_held
+        if free >= min(_FREE_FOR_CALL, total // _SMALL_DISK_SHARE) and not any(
+            why == "room" for _, why in not_stored
         ):
             return
         raise UserError(
@@ -53,7 +53,7 @@ class Quotas:
                 "not be undone ({free} are free). Make room there, or set ONEFOLD_DATA_DIR to a "
                 "folder on another disk; then try again.",
                 path=str(self.folder),
-                free=size_in_words(free),
+                free=format_size(free),
             )
         )
 
@@ -63,27 +63,27 @@ class Quotas:
             usage = shutil.disk_usage(self.folder)
         return usage.total, usage.free
 
-    def blamed(self, left: Skipped) -> Skipped:
-        """Return *left* with the limit that is to blame, if one is, and how to raise it."""
-        for reason, limit, words in (
+    def explain(self, skipped: Skipped) -> Skipped:
+        """Return *skipped* with the limit that is to blame, if one is, and how to raise it."""
+        for reason, limit, sentence in (
             ("large", self.file_cap, _too_large),
             ("full", self.total_cap, _full),
         ):
-            if left.why == REASONS[reason]:
-                return replace(left, why=words(limit))
-        return left
+            if skipped.why == REASONS[reason]:
+                return replace(skipped, why=sentence(limit))
+        return skipped
 
 
 def _too_large(limit: int) -> Phrase:
     return phrase(
         "larger than {limit}, the most that checkpoints hold of one file (setting "
         "checkpoint_file_mb)",
-        limit=size_in_words(limit),
+        limit=format_size(limit),
     )
 
 
 def _full(limit: int) -> Phrase:
     return phrase(
         "the {limit} for checkpoints are used up (setting checkpoint_total_mb)",
-        limit=size_in_words(limit),
+        limit=format_size(limit),
     )

@@ -1,4 +1,4 @@
-"""The tables of a checkpoint store, and how older stores come to have them."""
+"""Schema of a checkpoint store, and the migrations of older ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _keep_operations(connection: Connection) -> None:
 MIGRATIONS = (_number_calls, _keep_operations)
 
 
-def go_on_above(connection: Connection, number: int) -> None:
+def reserve_numbers_to(connection: Connection, number: int) -> None:
     """Let no new snapshot, undo under way, call or undo have *number*, or less."""
     (highest,) = connection.execute("SELECT MAX(seq) FROM sqlite_sequence").fetchone()
     connection.execute("DELETE FROM sqlite_sequence")

@@ -11,47 +11,47 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from utils.i18n import Phrase, UserError, phrase
-from utils.system.file_lock import free
+from utils.system.file_lock import unlock_and_close
 
 
 class StoreLock:
-    """The lock of the file *path*, freed by a kill; *patience* in seconds is for other processes.
+    """The lock of the file *path*, freed by a kill; *timeout* in seconds is for other processes.
 
     Threads wait for each other without end.
     """
 
-    def __init__(self, path: Path, patience: float) -> None:
+    def __init__(self, path: Path, timeout: float) -> None:
         self._path = path
-        self._patience = patience
-        self._threads = threading.RLock()
+        self._timeout = timeout
+        self._thread_lock = threading.RLock()
         self._is_held = False
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Wait for the lock and hold it, also within itself. Raises `UserError`."""
-        with self._threads:
+        with self._thread_lock:
             if self._is_held:
                 yield
                 return
             with explained(self._path.parent):
-                handle = self._taken()
+                descriptor = self._acquire()
             self._is_held = True
             try:
                 yield
             finally:
                 self._is_held = False
-                free(handle)
+                unlock_and_close(descriptor)
 
-    def _taken(self) -> int:
+    def _acquire(self) -> int:
         """Return a descriptor that holds the lock. Raises `UserError`, `OSError`."""
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        deadline = time.monotonic() + self._patience
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        deadline = time.monotonic() + self._timeout
         while True:
             with suppress(BlockingIOError):
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return handle
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return descriptor
             if time.monotonic() > deadline:
-                os.close(handle)
+                os.close(descriptor)
                 raise UserError(
                     phrase(
                         "Another Onefold is busy with this project's checkpoints. Try again later."

@@ -1,4 +1,4 @@
-"""Going on with what a broken checkpoint store still holds."""
+"""Recovery of a broken checkpoint store: all that it still holds goes into a new one."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modules.checkpoints.snapshot.entries import Entry, digest
-from modules.checkpoints.store.compression import unpack
-from modules.checkpoints.store.schema import go_on_above
+from modules.checkpoints.store.compression import decompress
+from modules.checkpoints.store.schema import reserve_numbers_to
 from modules.storage.database import Migration
-from modules.storage.page_reader import Buffer, Value, rows
-from modules.storage.sqlite_recovery import RenewableDatabase
+from modules.storage.page_reader import Buffer, Value, read_rows
+from modules.storage.sqlite_recovery import RecoverableDatabase
 from utils.i18n import Phrase, phrase
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-_DIGEST = 32  # bytes
-_KEY = re.compile(r"[0-9a-f]{64}")
-_BATCH = 500
-_LARGEST = 1 << 52
-"""No number of ours comes that far: what is above is what some damage left."""
-_TABLES = {
+_DIGEST_LENGTH = 32  # bytes
+_DIGEST_PATTERN = re.compile(r"[0-9a-f]{64}")
+_BATCH_SIZE = 500
+_MAX_NUMBER = 1 << 52
+"""No number of ours comes that far: higher ones come from damage."""
+_INSERTS = {
     "object": "INSERT OR IGNORE INTO object(digest, data) VALUES (?, ?)",
     "large": "INSERT OR IGNORE INTO large VALUES (?, ?)",
     "snapshot": "INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, 0, ?)",
@@ -36,16 +36,19 @@ _TABLES = {
     "undo": "INSERT OR REPLACE INTO undo VALUES (?, ?, ?, ?, ?)",
     "accepted": "INSERT OR REPLACE INTO accepted VALUES (?, ?, ?)",
 }
-CUT_SHORT = phrase("An undo that was cut short is damaged, so it stays as far as it got.")
-Saved = tuple[str, Sequence[Value]]
-"""The table of a row, and what to put into it."""
+INTERRUPTED_UNDO_DAMAGED = phrase(
+    "An undo that was cut short is damaged, so it stays as far as it got."
+)
+SalvagedRow = tuple[str, Sequence[Value]]
+"""Table of a row, and its values."""
 
 
-class StoreDatabase(RenewableDatabase):
+class StoreDatabase(RecoverableDatabase):
     """The database of a store, with all that a broken one holds put into a new one.
 
-    *alone* keeps other processes out meanwhile; *large* is the folder of the large contents;
-    *forget* is called before: nothing that is known of the old file need be so in the new one.
+    *locked* keeps other processes out meanwhile; *loose_folder* is the folder of the large
+    contents; *clear_caches* is called before: nothing that is known of the old file need be so in
+    the new one.
     """
 
     def __init__(
@@ -54,70 +57,70 @@ class StoreDatabase(RenewableDatabase):
         schema: str,
         *,
         migrations: Sequence[Migration],
-        patience: float,
-        alone: Callable[[], AbstractContextManager[None]],
-        forget: Callable[[], None],
-        large: Path,
+        timeout: float,
+        locked: Callable[[], AbstractContextManager[None]],
+        clear_caches: Callable[[], None],
+        loose_folder: Path,
     ) -> None:
-        super().__init__(path, schema, migrations=migrations, patience=patience)
-        self._alone = alone
-        self._forget = forget
-        self._large = large
-        self.rescues = 0
-        """How often another file was begun since this was opened."""
-        self._told: list[Phrase] = []
+        super().__init__(path, schema, migrations=migrations, timeout=timeout)
+        self._locked = locked
+        self._clear_caches = clear_caches
+        self._loose_folder = loose_folder
+        self.recoveries = 0
+        """Number of recoveries into a new file since this was opened."""
+        self._warnings: list[Phrase] = []
 
     def warnings(self) -> list[Phrase]:
-        """Return what the person should see and was not told yet."""
-        told, self._told = self._told, []
-        return told
+        """Return the warnings for the person since the last call."""
+        pending, self._warnings = self._warnings, []
+        return pending
 
-    def tell(self, what: Phrase) -> None:
-        self._told.append(what)
+    def warn(self, warning: Phrase) -> None:
+        self._warnings.append(warning)
 
-    def rescue(self) -> bool:
+    def recover(self) -> bool:
         """Begin a new file with what a broken one holds; return whether it was broken.
 
         The broken one is kept as it is. Every content is checked before it is trusted again, and
         no file of the project is believed to be unchanged since it was last looked at. A call of
         which a snapshot is lost is forgotten, and no number that was lost is given out again.
         """
-        count = journals = 0
+        count = lost_journals = 0
 
-        def fill(connection: Connection, data: Buffer, log: Buffer) -> None:
-            nonlocal count, journals
-            named = [int(time.time())]  # higher than any number that was ever given out
-            for table, values in _batches(_saved(rows(data, log), self._large)):
+        def fill(connection: Connection, data: Buffer, wal: Buffer) -> None:
+            nonlocal count, lost_journals
+            numbers = [int(time.time())]  # higher than any number that was ever given out
+            for table, values in _batches(_salvaged_rows(read_rows(data, wal), self._loose_folder)):
                 if table == "sqlite_sequence":
-                    named += [row[1] for row in values if isinstance(row[1], int)]
+                    numbers += [row[1] for row in values if isinstance(row[1], int)]
                 else:
-                    connection.executemany(_TABLES[table], values)
-            journals = _drop_unfounded(connection)
-            go_on_above(connection, max(named))
+                    connection.executemany(_INSERTS[table], values)
+            lost_journals = _drop_dangling(connection)
+            reserve_numbers_to(connection, max(numbers))
             connection.execute("UPDATE collected SET times=?", (time.time_ns(),))
             (count,) = connection.execute("SELECT COUNT(*) FROM snapshot").fetchone()
 
-        with self._alone():
-            self._forget()
-            aside = self.renew(fill)
-            if aside is None:
+        with self._locked():
+            self._clear_caches()
+            broken = self.rebuild(fill)
+            if broken is None:
                 return False
-            self.rescues += 1
-            if journals:
-                self.tell(CUT_SHORT)
-            self.tell(
+            self.recoveries += 1
+            if lost_journals:
+                self.warn(INTERRUPTED_UNDO_DAMAGED)
+            self.warn(
                 phrase(
                     "The store of the checkpoints was damaged; it is kept as {path}. States of the "
                     "folder saved: {count}. What is lost of them is said when it is wanted; new "
                     "checkpoints go on.",
-                    path=str(aside),
+                    path=str(broken),
                     count=count,
                 )
             )
             return True
 
 
-def _drop_unfounded(connection: Connection) -> int:
+def _drop_dangling(connection: Connection) -> int:
     """Remove the calls, and the undos under way, of which a snapshot is lost; count the latter."""
     connection.execute(
         "DELETE FROM call WHERE before NOT IN (SELECT id FROM snapshot)"
@@ -128,64 +131,68 @@ def _drop_unfounded(connection: Connection) -> int:
     ).rowcount
 
 
-def _batches(saved: Iterable[Saved]) -> Iterator[tuple[str, list[Sequence[Value]]]]:
-    waiting: dict[str, list[Sequence[Value]]] = {}
-    for table, values in saved:
-        batch = waiting.setdefault(table, [])
+def _batches(salvaged: Iterable[SalvagedRow]) -> Iterator[tuple[str, list[Sequence[Value]]]]:
+    pending: dict[str, list[Sequence[Value]]] = {}
+    for table, values in salvaged:
+        batch = pending.setdefault(table, [])
         batch.append(values)
-        if len(batch) >= _BATCH:
-            yield table, waiting.pop(table)
-    yield from waiting.items()
+        if len(batch) >= _BATCH_SIZE:
+            yield table, pending.pop(table)
+    yield from pending.items()
 
 
-def _saved(found: Iterable[tuple[int, list[Value]]], large: Path) -> Iterator[Saved]:
+def _salvaged_rows(
+    found: Iterable[tuple[int, list[Value]]], loose_folder: Path
+) -> Iterator[SalvagedRow]:
     for number, columns in found:
-        saved = _content(columns, large)
-        if saved is None and 0 < number < _LARGEST:
-            saved = _record(number, columns)
-        if saved is not None:
-            yield saved
+        salvaged = _object_row(columns, loose_folder)
+        if salvaged is None and 0 < number < _MAX_NUMBER:
+            salvaged = _record_row(number, columns)
+        if salvaged is not None:
+            yield salvaged
 
 
-def _content(columns: list[Value], large: Path) -> Saved | None:
+def _object_row(columns: list[Value], loose_folder: Path) -> SalvagedRow | None:
     match columns:
-        case [None, bytes(key), bytes(data)] if _is_content(key, data):
+        case [None, bytes(key), bytes(data)] if _is_intact_content(key, data):
             return "object", (key, data)
-        case [bytes(key), int(stored)] if len(key) == _DIGEST:
-            is_there = (large / key.hex()[:2] / key.hex()).exists()
+        case [bytes(key), int(stored)] if len(key) == _DIGEST_LENGTH:
+            is_there = (loose_folder / key.hex()[:2] / key.hex()).exists()
             return ("large", (key, stored)) if is_there else None
         case _:
             return None
 
 
-def _record(number: int, columns: list[Value]) -> Saved | None:
+def _record_row(number: int, columns: list[Value]) -> SalvagedRow | None:
     match columns:
         case [None, str(root), int() | float() as created, int() | float() as used, int(),
-              str(refused)] if is_root(root) and is_list(refused):  # fmt: skip
+              str(refused)] if is_json_root(root) and is_json_list(refused):  # fmt: skip
             return "snapshot", (number, root, created, used, refused)
         case [None, int(before), bytes(plan), *rest]:
             return "journal", (number, before, plan, *(rest or [""]))
         case [None, str(), int(), str(), int(), None | int(), int(), int(), *_]:
-            place = next((value for value in columns[8:] if isinstance(value, int)), 0)
-            return "call", (number, *columns[1:8], place)
-        case [None, str(), str(calls), str(spans), int()] if is_list(calls) and are_spans(spans):
+            call_number = next((value for value in columns[8:] if isinstance(value, int)), 0)
+            return "call", (number, *columns[1:8], call_number)
+        case [None, str(), str(calls), str(spans), int()] if is_json_list(calls) and is_json_spans(
+            spans
+        ):
             return "undo", (number, *columns[1:])
-        case [str(), int(last)] if 0 < last < _LARGEST:
+        case [str(), int(last)] if 0 < last < _MAX_NUMBER:
             return "sqlite_sequence", columns
-        case [str(), str(base), str(root)] if is_root(base) and is_root(root):
+        case [str(), str(base), str(root)] if is_json_root(base) and is_json_root(root):
             return "accepted", columns
         case _:
             return None
 
 
-def _is_content(key: bytes, data: bytes) -> bool:
+def _is_intact_content(key: bytes, data: bytes) -> bool:
     try:
-        return digest(unpack(data)) == key.hex()
+        return digest(decompress(data)) == key.hex()
     except zlib.error:
         return False
 
 
-def is_list(text: object) -> bool:
+def is_json_list(text: object) -> bool:
     """Return whether *text* is the JSON of a list; a broken disk may give anything else."""
     try:
         return isinstance(text, str) and isinstance(json.loads(text), list)
@@ -193,20 +200,20 @@ def is_list(text: object) -> bool:
         return False
 
 
-def are_spans(text: object) -> bool:
+def is_json_spans(text: object) -> bool:
     """Return whether *text* is the JSON of a list of pairs of numbers."""
-    return is_list(text) and all(
+    return is_json_list(text) and all(
         isinstance(pair, list) and list(map(type, pair)) == [int, int]
         for pair in json.loads(str(text))
     )
 
 
-def is_root(text: object) -> bool:
+def is_json_root(text: object) -> bool:
     """Return whether *text* is the JSON of the `Entry` of a folder that was looked into."""
-    if not isinstance(text, str) or not is_list(text):
+    if not isinstance(text, str) or not is_json_list(text):
         return False
     values = json.loads(text)
     kinds = [type(value) for value in values]
     if kinds not in ([*[int] * 6, str, str, int], [*[int] * 6, str, str, int, str]):
         return False
-    return Entry(*values).is_folder and _KEY.fullmatch(values[6]) is not None
+    return Entry(*values).is_folder and _DIGEST_PATTERN.fullmatch(values[6]) is not None

@@ -2,16 +2,15 @@
 
 - journal         An undo, a redo or a rewind as a whole: what is done of it, and what is still to
                   be done.
-- model_messages  What the model is told, in one line, of what the person took back.
-- recorder        What each call did to the folder, noted before and after it.
-- selector        What `/undo` and `/redo` are asked for: the last turn or call, or one by its
-                  number.
+- model_messages  Messages to the model, of one line, about what the person took back.
+- recorder        Recorder of what each call does to the folder, by snapshots before and after it.
+- selector        Selector of what `/undo` and `/redo` apply to: the last turn or call, or one by
+                  its number.
 - undo            Taking back what calls did, in any order, and bringing it again.
 - undo_cards      Undos and differences as cards.
 - undo_commands   Undo for people: the commands that take back what calls did, and the review at the
                   page.
 - undo_results    Results of going back: what an undo did to the folder, and an operation that is
                   done with it.
-- undo_state      What calls changed beside the files, notes, focus, todos and memory, and how that
-                  is undone.
+- undo_state      Undo of what calls changed beside the files: notes, focus, todos and memory.
 """

@@ -25,7 +25,7 @@ as a record of its own; that such a record was taken back; that calls were broug
 
 @dataclass(frozen=True, slots=True)
 class OperationPart:
-    """What changed between two snapshots is to go, which is what *calls* did.
+    """Changes between two snapshots that are to go, which are those of *calls*.
 
     Without *after* (0) the folder is to be as it was *before*, whatever it is now.
     """

@@ -1,4 +1,4 @@
-"""What each call did to the folder, noted before and after it."""
+"""Recorder of what each call does to the folder, by snapshots before and after it."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from core.hooks import (
 )
 from core.tools import Risk, Tool, ToolError
 from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.clone.clone_history import hand_over
+from modules.checkpoints.clone.clone_history import copy_history
 from modules.checkpoints.restore.operations import Skipped
 from modules.checkpoints.store.index import CallRecord, Snapshot
-from modules.checkpoints.undo.undo import Undoing
-from modules.checkpoints.undo.undo_results import Finished
+from modules.checkpoints.undo.undo import Undoer
+from modules.checkpoints.undo.undo_results import FinishedOperation
 from modules.files.project import Project
-from modules.files.writable import LEFT_BEHIND
+from modules.files.writable import TEMPORARY_FILE
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.clean import visible
-from utils.text.lines import cut_middle, size_in_words
+from utils.text.lines import cut_middle, format_size
 
-_LONGEST_NAME = 200  # characters of a path in a question
+_MAX_PATH_SHOWN = 200  # characters of a path in a question
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """An operation that is done, with what was done beside the files, for people."""
+class UndoOutcome:
+    """An operation that is done, with its *state_changes* (all beside the files), for people."""
 
-    finished: Finished
-    said: list[Phrase]
+    finished: FinishedOperation
+    state_changes: list[Phrase]
 
 
 class CallRecorder(
@@ -59,85 +59,85 @@ class CallRecorder(
     FlagsCalls,
     ProvidesStatus,
 ):
-    """Holds the folder before and after every call that may change it.
+    """Recorder that takes a snapshot before and after every call that may change the folder.
 
     What the calls did is kept by session in the store of *checkpoints*, and so outlives us. When
-    a checkpoint cannot be taken `before` raises `UserError`: the call should not run then.
+    a checkpoint cannot be taken `before_call` raises `UserError`: the call should not run then.
     """
 
     def __init__(self, project: Project, checkpoints: Checkpoints) -> None:
         self._project = project
         self._checkpoints = checkpoints
-        self._ledger = checkpoints.ledger
-        self._undoing = Undoing(checkpoints)
+        self._index = checkpoints.index
+        self._undoer = Undoer(checkpoints)
         self.revision = 0
-        """Rises whenever other changes may be seen, or can be taken back or brought again."""
+        """Number that rises whenever other changes may be seen, undone or redone."""
         self._running: set[str] = set()
-        self._is_settled = False
-        self._is_tidy = False
-        self._not_held: tuple[tuple[str, str], ...] = ()
+        self._is_recovered = False
+        self._has_collected_garbage = False
+        self._not_stored: tuple[tuple[str, str], ...] = ()
         self._warnings: list[Phrase] = []
-        self._trouble: Phrase | None = None  # why the last call could not be held
+        self._snapshot_error: Phrase | None = None  # why the last call could not be held
         self.session = ""
 
-    def enter(self, session: str) -> None:
+    def on_session_changed(self, session: str) -> None:
         self.session = session
-        self._is_settled = False
+        self._is_recovered = False
         self.revision += 1
 
-    def forked(self, session: str, copy: str, turn: int) -> None:
-        self._settle()
-        self._ledger.copy_calls(session, copy, turn)
+    def on_fork(self, session: str, copy: str, turn: int) -> None:
+        self._finish_interrupted()
+        self._index.copy_calls(session, copy, turn)
 
-    def standing(self) -> str:
-        return self._checkpoints.contents()
+    def state_fingerprint(self) -> str:
+        return self._checkpoints.content_digest()
 
     def close(self) -> None:
         self._checkpoints.close()
 
-    def rest(self) -> None:
-        self._checkpoints.work.end()
+    def on_turn_end(self) -> None:
+        self._checkpoints.project_lock.release()
         self.revision += 1  # what the person did meanwhile can be seen now
-        if not self._is_tidy:
-            self._is_tidy = True
+        if not self._has_collected_garbage:
+            self._has_collected_garbage = True
             with suppress(UserError):  # old states go another time; the turn itself went well
-                self._checkpoints.tidy()
+                self._checkpoints.collect_garbage()
 
-    def prepare(self) -> None:
-        if self._is_settled or not self._checkpoints.vault.database.exists():
+    def on_turn_start(self) -> None:
+        if self._is_recovered or not self._checkpoints.objects.database.exists():
             return
         try:
-            with self._checkpoints.work.alone(self.session):
-                self._settle()
+            with self._checkpoints.project_lock.exclusive(self.session):
+                self._finish_interrupted()
         except UserError as problem:  # the turn may well go on: a call that changes files will not
-            self._warnings.append(problem.what)
+            self._warnings.append(problem.message)
 
-    def before(self, call_id: str, turn: int) -> None:
-        self._checkpoints.work.begin(self.session)
-        self._settle()
+    def before_call(self, call_id: str, turn: int) -> None:
+        self._checkpoints.project_lock.acquire(self.session)
+        self._finish_interrupted()
         try:
-            self._warn_of(self._checkpoints.begin_call(self.session, turn, call_id))
+            self._warn_not_stored(self._checkpoints.begin_call(self.session, turn, call_id))
         except UserError as problem:
-            self._trouble = problem.what
+            self._snapshot_error = problem.message
             raise
-        self._trouble = None
+        self._snapshot_error = None
         self._running.add(call_id)
 
-    def after(self, call_id: str, turn: int) -> None:  # noqa: ARG002 - the turn was told before
+    def after_call(self, call_id: str, turn: int) -> None:  # noqa: ARG002 - the turn was told before
         if call_id not in self._running:
             return
         self._running.remove(call_id)
-        self._is_settled = False  # until the end of the call is written down
+        self._is_recovered = False  # until the end of the call is written down
         snapshot = self._checkpoints.take()
-        self._warn_of(snapshot)
-        if call := self._ledger.call(self.session, call_id):
-            self._end(call, snapshot)
-        self._is_settled = True
+        self._warn_not_stored(snapshot)
+        if call := self._index.call(self.session, call_id):
+            self._close_call(call, snapshot)
+        self._is_recovered = True
         self.revision += 1
 
     def changes_of(self, call_id: str) -> Sequence[Change]:
         """Return what the call did to the folder, by whatever means; empty while it runs."""
-        call = self._ledger.call(self.session, call_id)
+        call = self._index.call(self.session, call_id)
         if call is None or call.after is None:
             return ()
         return self._checkpoints.diff(call.before, call.after)
@@ -147,41 +147,41 @@ class CallRecorder(
 
         None for a folder.
         """
-        call = self._ledger.call(self.session, call_id)
+        call = self._index.call(self.session, call_id)
         snapshot = call and (call.after if change.kind == "created" else call.before)
-        entry = self._checkpoints.entry(snapshot, change.path) if snapshot else None
+        entry = self._checkpoints.entry_at(snapshot, change.path) if snapshot else None
         return None if entry is None or entry.is_folder else entry.size
 
-    def take_back(self, call_id: str) -> bool:
-        """Undo the call, for good; return whether all of it could be."""
-        call = self._ledger.call(self.session, call_id)
+    def undo_call(self, call_id: str) -> bool:
+        """Undo the call for good; return whether all of it could be undone."""
+        call = self._index.call(self.session, call_id)
         if call is None or call.after is None:
             return False
-        ended = self._do(lambda: self._undoing.put_back(self.session, call))
+        outcome = self._run_operation(lambda: self._undoer.undo_refused(self.session, call))
         self.revision += 1
-        return not any(result.left or result.conflicts for result in ended.finished.results)
+        return not any(result.skipped or result.conflicts for result in outcome.finished.results)
 
     def warnings(self) -> list[Phrase]:
-        """Return what the person should see and was not told yet."""
-        told, self._warnings = [*self._checkpoints.warnings(), *self._warnings], []
-        return told
+        """Return the warnings for the person since the last call."""
+        pending, self._warnings = [*self._checkpoints.warnings(), *self._warnings], []
+        return pending
 
-    def concern(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+    def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         if tool.risk is Risk.RUN:
-            return self._concern_of_run()
+            return self._run_approval_reason()
         if tool.risk is not Risk.DESTROY:
             return None
         try:
-            path = self._project.meant(str(arguments.get("path", "")))
+            path = self._project.resolve(str(arguments.get("path", "")))
         except ToolError:
             return None  # the tool itself will say what is wrong with the path
-        if not path or self._checkpoints.holds(path):
+        if not path or self._checkpoints.can_restore(path):
             return None
         return phrase("No checkpoint can hold all of {path}: it could not be undone.", path=path)
 
-    def _concern_of_run(self) -> Phrase | None:
+    def _run_approval_reason(self) -> Phrase | None:
         try:
-            path = self._checkpoints.too_deep()
+            path = self._checkpoints.too_deep_folder()
         except UserError:  # the call itself will be refused
             return None
         if path is None:
@@ -189,122 +189,124 @@ class CallRecorder(
         return phrase(
             "{path} is nested deeper than checkpoints hold: what a program deletes there could not "
             "be brought back.",
-            path=cut_middle(visible(path), _LONGEST_NAME),
+            path=cut_middle(visible(path), _MAX_PATH_SHOWN),
         )
 
-    def holds(self, path: str) -> bool:
+    def can_restore(self, path: str) -> bool:
         """Return whether deleting *path* (relative to the project) could be undone."""
-        return self._checkpoints.holds(path)
+        return self._checkpoints.can_restore(path)
 
     def status(self) -> Iterable[tuple[Phrase, Text]]:
         try:
-            size = size_in_words(self._checkpoints.size)
+            size = format_size(self._checkpoints.size)
         except UserError as problem:
-            return [(phrase("Checkpoints"), problem.what)]
-        if why := self._checkpoints.refusal or self._trouble:
-            held = phrase("{size} kept; nothing more can be held: {why}", size=size, why=why)
-        elif self._not_held:
-            held = phrase("{size} kept; not held: {count}", size=size, count=len(self._not_held))
+            return [(phrase("Checkpoints"), problem.message)]
+        if reason := self._checkpoints.read_only_reason or self._snapshot_error:
+            kept = phrase("{size} kept; nothing more can be held: {why}", size=size, why=reason)
+        elif self._not_stored:
+            kept = phrase("{size} kept; not held: {count}", size=size, count=len(self._not_stored))
         else:
-            held = phrase("{size} kept; every change can be undone", size=size)
-        return [(phrase("Checkpoints"), held)]
+            kept = phrase("{size} kept; every change can be undone", size=size)
+        return [(phrase("Checkpoints"), kept)]
 
     def calls(self) -> list[CallRecord]:
         """Return the calls of the session that changed files and are over, oldest first."""
-        return [call for call in self._calls() if call.can_be_seen]
+        return [call for call in self._calls() if call.has_visible_changes]
 
     @property
     def can_redo(self) -> bool:
         """Whether there is an undo or a rewind to take back."""
-        return self._ledger.last_undo(self.session) is not None
+        return self._index.last_undo(self.session) is not None
 
-    def twin(self, turn: int, target: Path) -> Sequence[Skipped]:
-        """Make *target* a copy of the project as it was at the end of *turn*.
+    def clone_project(self, turn: int, target: Path) -> Sequence[Skipped]:
+        """Make *target* a clone of the project as it was at the end of *turn*.
 
         Returns what could not be copied. Raises `UserError`.
         """
-        self._settle()
-        later = [call for call in self._calls() if call.turn > turn and not call.is_undone]
-        snapshot = later[0].before if later else self._checkpoints.take().id
-        return self._checkpoints.twin(snapshot, target)
+        self._finish_interrupted()
+        later_calls = [call for call in self._calls() if call.turn > turn and not call.is_undone]
+        snapshot = later_calls[0].before if later_calls else self._checkpoints.take().id
+        return self._checkpoints.clone(snapshot, target)
 
-    def hand_over(self, store: Path, copy: str, turn: int) -> None:
-        """Let the session *copy* of a twin, whose checkpoints are in *store*, undo what this can.
+    def copy_history_to(self, store: Path, fork: str, turn: int) -> None:
+        """Let the session *fork* of a clone, whose checkpoints are in *store*, undo what this can.
 
         Up to the end of *turn*. Raises `UserError`.
         """
-        hand_over(self._checkpoints.vault, store, self.session, copy, turn)
+        copy_history(self._checkpoints.objects, store, self.session, fork, turn)
 
-    def _state_before(self, turn: int) -> int | None:
+    def _snapshot_before(self, turn: int) -> int | None:
         """Return the snapshot before the first call since *turn*."""
         return next((call.before for call in self._calls() if call.turn >= turn), None)
 
     def _calls(self) -> list[CallRecord]:
-        return self._ledger.calls(self.session)
+        return self._index.calls(self.session)
 
-    def _end(self, call: CallRecord, after: Snapshot) -> None:
+    def _close_call(self, call: CallRecord, after: Snapshot) -> None:
         if call.before == after.id:
-            self._ledger.drop_call(call.id)
+            self._index.drop_call(call.id)
         else:
             changes = self._checkpoints.diff(call.before, after.id)
-            self._ledger.end_call(call.id, after.id, len(changes))
+            self._index.end_call(call.id, after.id, len(changes))
 
-    def _settle(self) -> list[Ended]:
-        """Finish what a kill cut short: an undo half done, calls that never ended.
+    def _finish_interrupted(self) -> list[UndoOutcome]:
+        """Finish what a kill interrupted: an undo half done, calls that never ended.
 
         Returns the undos of this session that were finished.
         """
-        if self._is_settled:
+        if self._is_recovered:
             return []
-        cut_short = {one.number: one for one in self._checkpoints.finish()}
-        ended = []
-        for entry in self._ledger.pending(self.session):
-            done = cut_short.pop(entry.number, None) or self._checkpoints.known(entry)
-            ended.append(Ended(done, self._complete(done)))
-        for _ in [*cut_short, *ended]:
+        interrupted = {one.number: one for one in self._checkpoints.finish_interrupted()}
+        outcomes = []
+        for entry in self._index.pending(self.session):
+            done = interrupted.pop(entry.number, None) or self._checkpoints.result_of(entry)
+            outcomes.append(UndoOutcome(done, self._finish_state(done)))
+        for _ in [*interrupted, *outcomes]:
             self._warnings.append(phrase("An undo that was cut short has been finished."))
-        lost = [c for c in self._calls() if c.after is None and c.call_id not in self._running]
-        if lost:
-            snapshot = self._without_leftovers(lost[0].before)
-            for call in lost:
-                self._end(call, snapshot)
-        self._is_settled = True
-        return ended
+        unended = [c for c in self._calls() if c.after is None and c.call_id not in self._running]
+        if unended:
+            snapshot = self._remove_leftovers(unended[0].before)
+            for call in unended:
+                self._close_call(call, snapshot)
+        self._is_recovered = True
+        return outcomes
 
-    def _do(self, run: Callable[[], Finished]) -> Ended:
-        """Do an operation to the end; what fails of it is done when it is settled again."""
-        self._is_settled = False
+    def _run_operation(self, run: Callable[[], FinishedOperation]) -> UndoOutcome:
+        """Run an operation to the end; what fails of it is finished by the next recovery."""
+        self._is_recovered = False
         finished = run()
-        said = self._complete(finished) if finished.operation.rest else []
-        self._is_settled = True
-        return Ended(finished, said)
+        state_changes = self._finish_state(finished) if finished.operation.rest else []
+        self._is_recovered = True
+        return UndoOutcome(finished, state_changes)
 
-    def _complete(self, finished: Finished) -> list[Phrase]:
-        """Do what is left of an operation that is done with the files; say what that was."""
-        self._ledger.close_journal(finished.number)
+    def _finish_state(self, finished: FinishedOperation) -> list[Phrase]:
+        """Finish the state of an operation that is done with the files; return what was done."""
+        self._index.close_journal(finished.number)
         return []
 
-    def _without_leftovers(self, before: int) -> Snapshot:
-        """Remove temporary files of ours that came since *before*; return how things are then."""
+    def _remove_leftovers(self, before: int) -> Snapshot:
+        """Remove temporary files of ours that came since *before*; return a snapshot after it."""
         snapshot = self._checkpoints.take()
         changes = self._checkpoints.diff(before, snapshot.id)
-        ours = [c.path for c in changes if c.kind == "created" and LEFT_BEHIND.fullmatch(c.path)]
-        for path in ours:
+        leftovers = [
+            c.path for c in changes if c.kind == "created" and TEMPORARY_FILE.fullmatch(c.path)
+        ]
+        for path in leftovers:
             with suppress(ToolError, UserError):
                 self._project.delete_file(path)
-        return self._checkpoints.take() if ours else snapshot
+        return self._checkpoints.take() if leftovers else snapshot
 
-    def _warn_of(self, snapshot: Snapshot) -> None:
-        """Say once what cannot be held, and again when that becomes more."""
-        new = [pair for pair in snapshot.refused if pair not in self._not_held]
-        self._not_held = snapshot.refused
-        if new:
-            others = len(snapshot.refused) - 1
+    def _warn_not_stored(self, snapshot: Snapshot) -> None:
+        """Warn once of what cannot be stored, and again when that becomes more."""
+        newly_not_stored = [pair for pair in snapshot.not_stored if pair not in self._not_stored]
+        self._not_stored = snapshot.not_stored
+        if newly_not_stored:
+            others = len(snapshot.not_stored) - 1
             self._warnings.append(
                 phrase(
                     "Not held by checkpoints (too large, unreadable or no room), so it could not "
                     "be brought back: {path}{more}",
-                    path=visible(new[0][0]),
+                    path=visible(newly_not_stored[0][0]),
                     more=phrase(" and {n} more", n=others) if others else "",
                 )
             )

@@ -1,4 +1,4 @@
-"""What `/undo` and `/redo` are asked for: the last turn or call, or one by its number."""
+"""Selector of what `/undo` and `/redo` apply to: the last turn or call, or one by its number."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Literal
 
 from modules.checkpoints.store.index import CallRecord
 from utils.i18n import Phrase, UserError, phrase
-from utils.text.lines import read_number
+from utils.text.lines import parse_number
 
 
 @dataclass(frozen=True, slots=True)
 class UndoSelector:
     """A turn, or a call by its number in the session; 0 is the last."""
 
-    what: Literal["turn", "call"] = "turn"
+    unit: Literal["turn", "call"] = "turn"
     number: int = 0
 
     @classmethod
-    def read(cls, command: str, rest: str) -> UndoSelector:
+    def parse(cls, command: str, argument: str) -> UndoSelector:
         """Return what the words after *command* mean. Raises `UserError`."""
-        match rest.split():
+        match argument.split():
             case []:
                 return cls()
-            case ["turn" | "call" as what]:
-                return cls(what)
-            case ["turn" | "call" as what, number] if place := read_number(number):
-                return cls(what, place)
+            case ["turn" | "call" as unit]:
+                return cls(unit)
+            case ["turn" | "call" as unit, number] if number_read := parse_number(number):
+                return cls(unit, number_read)
             case _:
                 raise UserError(
                     phrase(
@@ -39,45 +39,45 @@ class UndoSelector:
 
     def to_undo(self, calls: Sequence[CallRecord]) -> list[CallRecord]:
         """Return those of a session's *calls* that are to be taken back. Raises `UserError`."""
-        seen = [call for call in calls if call.can_be_seen]
-        standing = [call for call in seen if not call.is_undone]
-        if not seen:
+        changing = [call for call in calls if call.has_visible_changes]
+        not_undone = [call for call in changing if not call.is_undone]
+        if not changing:
             raise UserError(_NOTHING)
-        if not standing:
+        if not not_undone:
             raise UserError(_ALL_UNDONE)
-        meant = self._of(standing)
-        if not meant:
-            self._refuse(seen, is_undone=True)
-        if self.what == "call":
-            return meant[-1:]
+        selected = self._matching(not_undone)
+        if not selected:
+            self._raise_none_matching(changing, is_undone=True)
+        if self.unit == "call":
+            return selected[-1:]
         # A call that did nothing to be told of goes with its turn.
-        turn = meant[-1].turn
+        turn = selected[-1].turn
         return [c for c in calls if c.turn == turn and c.after is not None and not c.is_undone]
 
-    def has_left(self, calls: Sequence[CallRecord]) -> bool:
+    def has_undoable(self, calls: Sequence[CallRecord]) -> bool:
         """Return whether anything stands of what it means by a number."""
-        standing = [call for call in calls if call.can_be_seen and not call.is_undone]
-        return bool(self.number and self._of(standing))
+        not_undone = [call for call in calls if call.has_visible_changes and not call.is_undone]
+        return bool(self.number and self._matching(not_undone))
 
     def to_redo(self, calls: Sequence[CallRecord]) -> list[CallRecord]:
         """Return those of *calls* that are to be brought again. Raises `UserError`."""
-        seen = [call for call in calls if call.can_be_seen]
-        meant = self._of([call for call in seen if call.is_undone])
-        if not meant:
-            self._refuse(seen, is_undone=False)
-        if self.what == "call":
-            return meant[-1:]
-        turn = meant[-1].turn
+        changing = [call for call in calls if call.has_visible_changes]
+        selected = self._matching([call for call in changing if call.is_undone])
+        if not selected:
+            self._raise_none_matching(changing, is_undone=False)
+        if self.unit == "call":
+            return selected[-1:]
+        turn = selected[-1].turn
         return [c for c in calls if c.turn == turn and c.after is not None and c.is_undone]
 
-    def done(self, calls: Sequence[CallRecord]) -> str:
+    def description(self, calls: Sequence[CallRecord]) -> str:
         """Return what *calls* are, for the model."""
-        one = "one call of " if self.what == "call" else ""
+        one = "one call of " if self.unit == "call" else ""
         return f"what {one}turn {calls[-1].turn} did to files"
 
-    def title(self, calls: Sequence[CallRecord]) -> Phrase:
+    def undo_title(self, calls: Sequence[CallRecord]) -> Phrase:
         last = calls[-1]
-        if self.what == "call":
+        if self.unit == "call":
             return phrase(
                 "Took back call {number} (turn {turn}); /redo brings it again",
                 number=last.number,
@@ -87,9 +87,9 @@ class UndoSelector:
             "Took back the changes of turn {turn}; /redo brings them again", turn=last.turn
         )
 
-    def title_again(self, calls: Sequence[CallRecord]) -> Phrase:
+    def redo_title(self, calls: Sequence[CallRecord]) -> Phrase:
         last = calls[-1]
-        if self.what == "call":
+        if self.unit == "call":
             return phrase(
                 "What call {number} (turn {turn}) did is there again",
                 number=last.number,
@@ -97,33 +97,33 @@ class UndoSelector:
             )
         return phrase("What turn {turn} did is there again", turn=last.turn)
 
-    def _of(self, calls: Sequence[CallRecord]) -> list[CallRecord]:
+    def _matching(self, calls: Sequence[CallRecord]) -> list[CallRecord]:
         if not self.number:
             return list(calls)
-        is_turn = self.what == "turn"
+        is_turn = self.unit == "turn"
         return [c for c in calls if (c.turn if is_turn else c.number) == self.number]
 
-    def _refuse(self, seen: Sequence[CallRecord], *, is_undone: bool) -> None:
+    def _raise_none_matching(self, changing: Sequence[CallRecord], *, is_undone: bool) -> None:
         """Say why there is nothing of that number that is not, or is, undone."""
         if not self.number:
             raise UserError(phrase("Nothing is taken back, so there is nothing to bring again."))
-        match self.what, bool(self._of(seen)), is_undone:
+        match self.unit, bool(self._matching(changing)), is_undone:
             case "turn", False, _:
-                why = phrase("Turn {number} changed no file.", number=self.number)
+                reason = phrase("Turn {number} changed no file.", number=self.number)
             case "call", False, _:
-                why = phrase(
+                reason = phrase(
                     "There is no call {number} that changed a file; /undo list shows them.",
                     number=self.number,
                 )
-            case what, True, True:
-                why = phrase(
+            case unit, True, True:
+                reason = phrase(
                     "It is taken back already; /redo {what} {number} brings it again.",
-                    what=what,
+                    what=unit,
                     number=self.number,
                 )
             case _:
-                why = phrase("It is not taken back, so there is nothing to bring again.")
-        raise UserError(why)
+                reason = phrase("It is not taken back, so there is nothing to bring again.")
+        raise UserError(reason)
 
 
 _NOTHING = phrase("There is nothing to undo in this session; /sessions lists the others.")

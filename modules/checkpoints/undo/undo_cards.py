@@ -9,24 +9,24 @@ from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.restore.operations import Skipped
 from modules.checkpoints.store.index import CallRecord
 from modules.checkpoints.store.object_store import DamagedObject
-from modules.checkpoints.undo.undo_results import Undone
+from modules.checkpoints.undo.undo_results import UndoResult
 from modules.files.editing.text_file import NotText, TextFile
 from utils.i18n import Phrase, Text, phrase
 from utils.text.clean import visible
-from utils.text.line_diff import difference
+from utils.text.line_diff import text_diff
 
-_MOST_ROWS = 200
-_MOST_CALLS = 50
-_NAMED = 3  # paths of one call
-_LARGEST_TEXT = 2_000_000  # bytes
+_MAX_ROWS = 200
+_MAX_CALLS = 50
+_MAX_LISTED = 3  # paths of one call
+_MAX_TEXT_BYTES = 2_000_000  # bytes
 
-_DONE = {
+_REDO_VERBS = {
     "created": phrase("created"),
     "modified": phrase("modified"),
     "deleted": phrase("deleted"),
     "renamed": phrase("renamed"),
 }
-_TAKEN_BACK = {
+_UNDO_VERBS = {
     "created": phrase("brought back"),
     "modified": phrase("put back"),
     "deleted": phrase("removed"),
@@ -48,20 +48,20 @@ def diff_card(checkpoints: Checkpoints, before: int, after: int, change: Change)
         return DiffCard(shown, "", 0, 0, phrase("its content is not held or too large to show"))
     if old == new and change.kind == "modified":
         return DiffCard(shown, "", 0, 0, phrase("only its mode, time or attributes"))
-    found = difference(old, new)
-    return DiffCard(shown, found.diff, found.added, found.removed, _origin(change))
+    found = text_diff(old, new)
+    return DiffCard(shown, found.diff, found.added, found.removed, _rename_note(change))
 
 
-def _origin(change: Change) -> Text:
+def _rename_note(change: Change) -> Text:
     return phrase("renamed from {path}", path=visible(change.path)) if change.new_path else ""
 
 
 def _text(checkpoints: Checkpoints, number: int, path: str, is_there: bool) -> str | None:
     """Return the text of a file or link, "" where there is none, None if it cannot be shown."""
-    entry = checkpoints.entry(number, path)
+    entry = checkpoints.entry_at(number, path)
     if not is_there or entry is None or entry.is_folder:
         return ""
-    data = checkpoints.content(number, path) if entry.size <= _LARGEST_TEXT else None
+    data = checkpoints.content_at(number, path) if entry.size <= _MAX_TEXT_BYTES else None
     return None if data is None else TextFile.decode(data).text
 
 
@@ -73,41 +73,44 @@ def changes_card(
     if len(changes) == 1 and _is_file(checkpoints, before, after, changes[0]):
         return diff_card(checkpoints, before, after, changes[0])
     rows = [
-        (*_row(change, _DONE), _counts(change, diff_card(checkpoints, before, after, change)))
-        for change in changes[:_MOST_ROWS]
+        (
+            *_row(change, _REDO_VERBS),
+            _line_counts_text(change, diff_card(checkpoints, before, after, change)),
+        )
+        for change in changes[:_MAX_ROWS]
     ]
     return TableCard(title, _capped(rows, len(changes)))
 
 
 def undone_card(
-    results: Sequence[Undone], title: Phrase, beside: Sequence[Phrase] = ()
+    results: Sequence[UndoResult], title: Phrase, state_changes: Sequence[Phrase] = ()
 ) -> TableCard:
     """Return what undos did, what they left, and where two versions now stand side by side.
 
-    *beside* says what they did to notes, focus, todos and memory.
+    *state_changes* says what they did to notes, focus, todos and memory.
     """
-    return _done_card(results, title, _TAKEN_BACK, beside)
+    return _done_card(results, title, _UNDO_VERBS, state_changes)
 
 
-def title_beside(what: str, turn: int) -> Phrase:
+def state_undo_title(unit: str, turn: int) -> Phrase:
     """Return the title for a call, or a turn, that changed no file."""
-    if what == "call":
+    if unit == "call":
         return phrase("Took back the last call (turn {turn}); /redo brings it again", turn=turn)
     return phrase("Took back what turn {turn} did; /redo brings it again", turn=turn)
 
 
 def redone_card(
-    results: Sequence[Undone], title: Phrase, beside: Sequence[Phrase] = ()
+    results: Sequence[UndoResult], title: Phrase, state_changes: Sequence[Phrase] = ()
 ) -> TableCard:
     """Return the same of what brought changes again."""
-    return _done_card(results, title, _DONE, beside)
+    return _done_card(results, title, _REDO_VERBS, state_changes)
 
 
 def calls_card(checkpoints: Checkpoints, calls: Sequence[CallRecord]) -> Card:
     """Return the calls that can be taken back or brought again, with their numbers."""
     if not calls:
         return TextCard(phrase("No call of this session has changed a file."))
-    rows = tuple(_call_row(checkpoints, call) for call in calls[-_MOST_CALLS:])
+    rows = tuple(_call_row(checkpoints, call) for call in calls[-_MAX_CALLS:])
     columns = (phrase("call"), phrase("turn"), phrase("what it changed"), "")
     return TableCard(phrase("Calls that changed files"), rows, columns)
 
@@ -115,48 +118,56 @@ def calls_card(checkpoints: Checkpoints, calls: Sequence[CallRecord]) -> Card:
 def _call_row(checkpoints: Checkpoints, call: CallRecord) -> tuple[Text, ...]:
     assert call.after is not None  # noqa: S101 - only calls that are over are shown
     changes = checkpoints.diff(call.before, call.after)
-    named = ", ".join(visible(change.new_path or change.path) or "." for change in changes[:_NAMED])
-    more = f" +{len(changes) - _NAMED}" if len(changes) > _NAMED else ""
+    named = ", ".join(
+        visible(change.new_path or change.path) or "." for change in changes[:_MAX_LISTED]
+    )
+    more = f" +{len(changes) - _MAX_LISTED}" if len(changes) > _MAX_LISTED else ""
     state = phrase("taken back") if call.is_undone else ""
     return str(call.number), str(call.turn), named + more, state
 
 
 def _done_card(
-    results: Sequence[Undone], title: Phrase, words: dict[str, Phrase], others: Sequence[Phrase]
+    results: Sequence[UndoResult],
+    title: Phrase,
+    verbs: dict[str, Phrase],
+    state_changes: Sequence[Phrase],
 ) -> TableCard:
     rows: list[tuple[Text, ...]] = []
     for result in results:
-        beside = {conflict.beside for conflict in result.conflicts}
-        changes = [change for change in result.changes if change.path not in beside]
-        rows += [(*_row(change, words), "") for change in changes]
-    rows = list(_capped(rows[:_MOST_ROWS], len(rows)))
+        conflict_copies = {conflict.beside for conflict in result.conflicts}
+        changes = [change for change in result.changes if change.path not in conflict_copies]
+        rows += [(*_row(change, verbs), "") for change in changes]
+    rows = list(_capped(rows[:_MAX_ROWS], len(rows)))
     for result in results:
         for conflict in result.conflicts:
-            both = phrase(
+            explanation = phrase(
                 "as you have it; the earlier one is {path}", path=visible(conflict.beside)
             )
-            rows.append((phrase("both kept"), visible(conflict.path), both))
-        rows += [(_left(left), visible(left.path), left.why) for left in result.left]
-    rows += [(phrase("put back"), what, "") for what in others]
+            rows.append((phrase("both kept"), visible(conflict.path), explanation))
+        rows += [
+            (_skipped_label(skipped), visible(skipped.path), skipped.why)
+            for skipped in result.skipped
+        ]
+    rows += [(phrase("put back"), what, "") for what in state_changes]
     return TableCard(title, tuple(rows or [(phrase("nothing was left to take back"),)]))
 
 
-def _left(left: Skipped) -> Phrase:
-    return phrase("not brought back") if left.is_gone else phrase("left as it is")
+def _skipped_label(skipped: Skipped) -> Phrase:
+    return phrase("not brought back") if skipped.is_gone else phrase("left as it is")
 
 
-def _row(change: Change, words: dict[str, Phrase]) -> tuple[Text, Text]:
+def _row(change: Change, verbs: dict[str, Phrase]) -> tuple[Text, Text]:
     path = visible(change.path) or "."
     if change.new_path:
         path = f"{path} → {visible(change.new_path)}"
-    return words[change.kind], path
+    return verbs[change.kind], path
 
 
-def _counts(change: Change, card: DiffCard) -> Text:
+def _line_counts_text(change: Change, card: DiffCard) -> Text:
     """Return how many lines came and went, or why none can be told of; its row says the rest."""
     if card.diff:
         return f"+{card.added} −{card.removed}"
-    return "" if card.note == _origin(change) else card.note
+    return "" if card.note == _rename_note(change) else card.note
 
 
 def _capped(rows: Sequence[tuple[Text, ...]], total: int) -> tuple[tuple[Text, ...], ...]:
@@ -166,6 +177,6 @@ def _capped(rows: Sequence[tuple[Text, ...]], total: int) -> tuple[tuple[Text, .
 
 
 def _is_file(checkpoints: Checkpoints, before: int, after: int, change: Change) -> bool:
-    old = checkpoints.entry(before, change.path)
-    new = checkpoints.entry(after, change.new_path or change.path)
+    old = checkpoints.entry_at(before, change.path)
+    new = checkpoints.entry_at(after, change.new_path or change.path)
     return not any(entry is not None and entry.is_folder for entry in (old, new))

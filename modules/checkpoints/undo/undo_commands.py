@@ -14,63 +14,63 @@ from core.hooks import BindsToSession, KeepsState, ProvidesContext
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.store.index import UndoRecord
 from modules.checkpoints.undo.journal import UndoOperation
-from modules.checkpoints.undo.model_messages import told
-from modules.checkpoints.undo.recorder import CallRecorder, Ended
+from modules.checkpoints.undo.model_messages import operation_message
+from modules.checkpoints.undo.recorder import CallRecorder, UndoOutcome
 from modules.checkpoints.undo.selector import UndoSelector
-from modules.checkpoints.undo.undo import was_refused
+from modules.checkpoints.undo.undo import is_worth_retrying
 from modules.checkpoints.undo.undo_cards import (
     calls_card,
     changes_card,
     diff_card,
     redone_card,
-    title_beside,
+    state_undo_title,
     undone_card,
 )
-from modules.checkpoints.undo.undo_results import Finished, Undone, changes_of
+from modules.checkpoints.undo.undo_results import FinishedOperation, UndoResult, changes_of
 from modules.checkpoints.undo.undo_state import StateUndo
 from modules.files.project import Project
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
-from utils.text.lines import read_number
+from utils.text.lines import parse_number
 
 if TYPE_CHECKING:
-    from modules.checkpoints.review.review import Part, Review, ReviewView
+    from modules.checkpoints.review.review import Review, ReviewPart, ReviewView
     from modules.checkpoints.snapshot.diff import Difference
 
 
 class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
     """The undo of a session: by turn and call, back to a turn, and by parts at the page.
 
-    What is taken back is told to the model with its next request.
+    The model learns of each undo with its next request.
     """
 
     def __init__(
-        self, project: Project, checkpoints: Checkpoints, beside: StateUndo | None = None
+        self, project: Project, checkpoints: Checkpoints, state_undo: StateUndo | None = None
     ) -> None:
         super().__init__(project, checkpoints)
-        self._beside = beside or StateUndo({})
-        self._talk: SessionHandle | None = None
-        self._taken_back = ""
+        self._state_undo = state_undo or StateUndo({})
+        self._session_handle: SessionHandle | None = None
+        self._undo_notice = ""
 
     @cached_property
     def review(self) -> Review:
-        """What changed in the files, part by part; loaded when the page first asks."""
+        """Review of the files, part by part; loaded when the page first asks."""
         from modules.checkpoints.review.review import Review
 
         return Review(self._checkpoints)
 
-    def meet(self, talk: SessionHandle) -> None:
-        self._talk = talk
-        self._beside.meet(talk)
+    def bind(self, session_handle: SessionHandle) -> None:
+        self._session_handle = session_handle
+        self._state_undo.bind(session_handle)
 
     def context(self) -> Iterable[Section]:
-        return [Section(_SECTION, self._taken_back)]
+        return [Section(_SECTION, self._undo_notice)]
 
     def state(self) -> dict[str, Any]:
-        return {"taken_back": self._taken_back}
+        return {"taken_back": self._undo_notice}
 
     def restore(self, state: dict[str, Any]) -> None:
-        self._taken_back = state.get("taken_back", "")
+        self._undo_notice = state.get("taken_back", "")
 
     @command(
         "/undo [turn|call] [N]",
@@ -79,34 +79,46 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         changes_files=True,
         belongs_to_session=True,
     )
-    def undo(self, rest: str) -> CommandAnswered:
-        if rest == "list":
-            self._settle()
-            seen = [call for call in self._calls() if call.can_be_seen]
-            return CommandAnswered("/undo", calls_card(self._checkpoints, seen))
-        asked = UndoSelector.read("/undo", rest)
-        with self._checkpoints.work.alone(self.session):
-            ended = [one for one in self._settle() if one.finished.operation.kind == "undo"]
-            if ended and not asked.has_left(self._calls()):  # it is the one that is asked for
-                return self._undone(ended[-1], _UNDO_FINISHED)
-            known = self._calls()
-            self._refuse_unknown(asked)
-            files = [(c.turn, c.call_id) for c in known if c.can_be_seen and not c.is_undone]
-            others, has_files = self._beside.meant(asked.what, asked.number, files)
-            calls = asked.to_undo(known) if has_files else []
-            turn = (calls or others)[-1].turn
-            done = asked.done(calls) if calls else f"what turn {turn} did beside files"
-            beside = [[did.turn, did.call_id] for did in others]
-            kept = {"beside": beside, "done": done}
-            one = self._do(lambda: self._undoing.undo(self.session, calls, kept))
-        title = asked.title(calls) if calls else title_beside(asked.what, turn)
-        return self._undone(one, title)
+    def undo(self, argument: str) -> CommandAnswered:
+        if argument == "list":
+            self._finish_interrupted()
+            changing = [call for call in self._calls() if call.has_visible_changes]
+            return CommandAnswered("/undo", calls_card(self._checkpoints, changing))
+        selector = UndoSelector.parse("/undo", argument)
+        with self._checkpoints.project_lock.exclusive(self.session):
+            outcomes = [
+                undone
+                for undone in self._finish_interrupted()
+                if undone.finished.operation.kind == "undo"
+            ]
+            if outcomes and not selector.has_undoable(
+                self._calls()
+            ):  # it is the one that is asked for
+                return self._undo_answer(outcomes[-1], _UNDO_FINISHED)
+            all_calls = self._calls()
+            self._refuse_unknown(selector)
+            file_calls = [
+                (c.turn, c.call_id) for c in all_calls if c.has_visible_changes and not c.is_undone
+            ]
+            state_changes, has_files = self._state_undo.select(
+                selector.unit, selector.number, file_calls
+            )
+            calls = selector.to_undo(all_calls) if has_files else []
+            turn = (calls or state_changes)[-1].turn
+            description = (
+                selector.description(calls) if calls else f"what turn {turn} did beside files"
+            )
+            beside = [[change.turn, change.call_id] for change in state_changes]
+            remaining = {"beside": beside, "done": description}
+            undone = self._run_operation(lambda: self._undoer.undo(self.session, calls, remaining))
+        title = selector.undo_title(calls) if calls else state_undo_title(selector.unit, turn)
+        return self._undo_answer(undone, title)
 
-    def _undone(self, ended: Ended, title: Phrase) -> CommandAnswered:
-        results = ended.finished.results
-        if any(map(was_refused, results)):
+    def _undo_answer(self, outcome: UndoOutcome, title: Phrase) -> CommandAnswered:
+        results = outcome.finished.results
+        if any(map(is_worth_retrying, results)):
             title = phrase("Not all of it could be taken back; /undo tries the rest again")
-        card = undone_card(results, title, ended.said)
+        card = undone_card(results, title, outcome.state_changes)
         return CommandAnswered("/undo", card, changes=changes_of(results))
 
     @command(
@@ -116,49 +128,61 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         changes_files=True,
         belongs_to_session=True,
     )
-    def redo(self, rest: str) -> CommandAnswered:
-        with self._checkpoints.work.alone(self.session):
-            ended = [one for one in self._settle() if one.finished.operation.kind == "redo"]
-            if rest:
-                return self._bring_again(UndoSelector.read("/redo", rest))
-            if ended:
-                return self._redone(ended[-1], _REDO_FINISHED)
-            last = self._ledger.last_undo(self.session)
-            if last is None:
+    def redo(self, argument: str) -> CommandAnswered:
+        with self._checkpoints.project_lock.exclusive(self.session):
+            outcomes = [
+                one for one in self._finish_interrupted() if one.finished.operation.kind == "redo"
+            ]
+            if argument:
+                return self._redo_calls(UndoSelector.parse("/redo", argument))
+            if outcomes:
+                return self._redo_answer(outcomes[-1], _REDO_FINISHED)
+            last_undo = self._index.last_undo(self.session)
+            if last_undo is None:
                 raise UserError(phrase("There is no undo to take back."))
-            return self._redone(self._redo(last), phrase("Took back the undo"))
+            return self._redo_answer(self._redo_undo(last_undo), phrase("Took back the undo"))
 
-    def _redo(self, undo: UndoRecord, done: str = "") -> Ended:
-        """Take *undo* back; *done* is what it took back, where the person names that."""
-        rest = {"talk": self._has_talk(undo.id), "done": done}
-        return self._do(lambda: self._undoing.redo(self.session, undo, rest))
+    def _redo_undo(self, undo: UndoRecord, description: str = "") -> UndoOutcome:
+        """Redo *undo*; *description* is what it took back, where the person names that."""
+        rest = {"talk": self._rewound_conversation(undo.id), "done": description}
+        return self._run_operation(lambda: self._undoer.redo(self.session, undo, rest))
 
-    def _redone(self, ended: Ended, title: Phrase) -> CommandAnswered:
-        is_talk_back = ended.finished.operation.rest.get("talk", False)
-        effect: Literal["", "session"] = "session" if is_talk_back else ""
-        results = ended.finished.results
-        card = redone_card(results, title, ended.said)
+    def _redo_answer(self, outcome: UndoOutcome, title: Phrase) -> CommandAnswered:
+        is_conversation_back = outcome.finished.operation.rest.get("talk", False)
+        effect: Literal["", "session"] = "session" if is_conversation_back else ""
+        results = outcome.finished.results
+        card = redone_card(results, title, outcome.state_changes)
         return CommandAnswered("/redo", card, effect=effect, changes=changes_of(results))
 
-    def _complete(self, finished: Finished) -> list[Phrase]:
-        """Do the rest of an operation beside the files, and let the model know of it.
+    def _finish_state(self, finished: FinishedOperation) -> list[Phrase]:
+        """Finish the state of an operation beside the files, and tell the model of it.
 
         Done again after a kill, it does only what was not done.
         """
         operation, rest = finished.operation, finished.operation.rest
-        said: list[Phrase] = []
+        state_changes: list[Phrase] = []
         if "beside" in rest:
-            said = self._beside.take_back(self._beside.named(rest["beside"]), operation.undo)
+            state_changes = self._state_undo.undo(
+                self._state_undo.changes_of(rest["beside"]), operation.undo
+            )
         elif operation.kind == "redo":
-            said = self._beside.bring_again(operation.undo)
-            if rest["talk"] and self._talk is not None and self._talk.give_back(operation.undo):
-                said = [*said, phrase("the conversation")]
-        elif operation.kind == "rewind" and rest["what"] != "files" and self._talk is not None:
-            self._talk.rewind(rest["turn"], operation.undo)
-        self._tell(told(operation, finished.results, said))
-        if self._talk is not None:
-            self._talk.save_state()
-        return super()._complete(finished) + said
+            state_changes = self._state_undo.redo(operation.undo)
+            if (
+                rest["talk"]
+                and self._session_handle is not None
+                and self._session_handle.undo_rewind(operation.undo)
+            ):
+                state_changes = [*state_changes, phrase("the conversation")]
+        elif (
+            operation.kind == "rewind"
+            and rest["what"] != "files"
+            and self._session_handle is not None
+        ):
+            self._session_handle.rewind(rest["turn"], operation.undo)
+        self._notify_model(operation_message(operation, finished.results, state_changes))
+        if self._session_handle is not None:
+            self._session_handle.save_state()
+        return super()._finish_state(finished) + state_changes
 
     @command(
         "/diff [TURN] [PATH]",
@@ -166,22 +190,22 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         is_concurrent=True,
         belongs_to_session=True,
     )
-    def diff(self, rest: str) -> Card:
-        first, _, path = rest.partition(" ")
-        turn = read_number(first)
+    def diff(self, argument: str) -> Card:
+        first, _, path = argument.partition(" ")
+        turn = parse_number(first)
         if turn is None:
-            path = rest
-        if not self._checkpoints.work.is_ours:
-            self._settle()
-        self._refuse_turn(turn or 0)
-        since = phrase("since before turn {turn}", turn=turn) if turn else _HERE
+            path = argument
+        if not self._checkpoints.project_lock.is_held:
+            self._finish_interrupted()
+        self._refuse_unknown_turn(turn or 0)
+        since = phrase("since before turn {turn}", turn=turn) if turn else _IN_THIS_SESSION
         nothing = TextCard(phrase("Nothing has changed {since}.", since=since))
-        before = self._state_before(turn or 0)
+        before = self._snapshot_before(turn or 0)
         if before is None:
             return nothing
         after = self._checkpoints.take().id
         if path.strip():
-            return self._file_diff(before, after, self._project.normal(path.strip()))
+            return self._file_diff(before, after, self._project.normalize(path.strip()))
         if not self._checkpoints.diff(before, after):
             return nothing
         return changes_card(
@@ -195,118 +219,133 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         changes_files=True,
         belongs_to_session=True,
     )
-    def rewind(self, rest: str) -> CommandAnswered:
-        is_talk = rest.endswith("talk")  # that may be whoever works on the files
-        with nullcontext() if is_talk else self._checkpoints.work.alone(self.session):
-            cut_short = [one for one in self._settle() if one.finished.operation.kind == "rewind"]
-            if cut_short and _words(rest) in ("", _words_of(cut_short[-1].finished.operation)):
-                return self._rewound(cut_short[-1])
-            turn, what = self._asked_for(rest)
-            return self._rewound(self._go_back(turn, what))
+    def rewind(self, argument: str) -> CommandAnswered:
+        conversation_only = argument.endswith("talk")  # that may be whoever works on the files
+        with (
+            nullcontext()
+            if conversation_only
+            else self._checkpoints.project_lock.exclusive(self.session)
+        ):
+            interrupted = [
+                one for one in self._finish_interrupted() if one.finished.operation.kind == "rewind"
+            ]
+            if interrupted and _normalized(argument) in (
+                "",
+                _rewind_argument(interrupted[-1].finished.operation),
+            ):
+                return self._rewind_answer(interrupted[-1])
+            turn, scope = self._parse_rewind(argument)
+            return self._rewind_answer(self._rewind_to(turn, scope))
 
-    def _go_back(self, turn: int, what: str) -> Ended:
+    def _rewind_to(self, turn: int, scope: str) -> UndoOutcome:
         """Go back to before *turn*: "files", "talk", or "" for both."""
-        before = self._state_before(turn) if what != "talk" else None
-        if before is None and what == "files":
+        before = self._snapshot_before(turn) if scope != "talk" else None
+        if before is None and scope == "files":
             raise UserError(phrase("No call has changed anything since then."))
         calls = [call for call in self._calls() if call.turn >= turn and not call.is_undone]
-        rest = {"turn": turn, "what": what}
-        return self._do(lambda: self._undoing.rewind(self.session, before, calls, rest))
+        rest = {"turn": turn, "what": scope}
+        return self._run_operation(lambda: self._undoer.rewind(self.session, before, calls, rest))
 
-    def _rewound(self, ended: Ended) -> CommandAnswered:
-        results, rest = ended.finished.results, ended.finished.operation.rest
-        turn, what = rest["turn"], rest["what"]
-        title = _rewound_title(turn, what)
-        effect: Literal["", "session"] = "" if what == "files" else "session"
+    def _rewind_answer(self, outcome: UndoOutcome) -> CommandAnswered:
+        results, rest = outcome.finished.results, outcome.finished.operation.rest
+        turn, scope = rest["turn"], rest["what"]
+        title = _rewound_title(turn, scope)
+        effect: Literal["", "session"] = "" if scope == "files" else "session"
         card: Card = TextCard(title)  # where files were not looked at, there is no more to say
         if results:
-            card = undone_card(results, title, self._went_along(turn, results[-1]))
+            card = undone_card(results, title, self._also_reverted(turn, results[-1]))
         return CommandAnswered("/rewind", card, effect=effect, changes=changes_of(results))
 
-    def _went_along(self, turn: int, result: Undone) -> list[Phrase]:
-        """Say what was changed since *turn* by no call of this session, and was taken back too."""
+    def _also_reverted(self, turn: int, result: UndoResult) -> list[Phrase]:
+        """Return phrases on changes since *turn* by others than this session, undone too."""
         calls = [call for call in self._calls() if call.turn >= turn]
-        paths = sorted(set(map(visible, self._undoing.by_nobody(self.session, calls, result))))
+        paths = sorted(
+            set(map(visible, self._undoer.unattributed_paths(self.session, calls, result)))
+        )
         if not paths:
             return []
         return [
             phrase(
                 "also what no call of this session did: {paths}; /redo brings it again",
-                paths=", ".join(paths[:_MOST_NAMED]) + (" …" if len(paths) > _MOST_NAMED else ""),
+                paths=", ".join(paths[:_MAX_LISTED]) + (" …" if len(paths) > _MAX_LISTED else ""),
             )
         ]
 
-    def view(self, turn: int = 0, seen: int | None = None) -> ReviewView | None:
-        """Return what is to be reviewed of all since before *turn*; None when there is nothing.
+    def review_view(self, turn: int = 0, until: int | None = None) -> ReviewView | None:
+        """Return the view for a review since before *turn*; None when there is nothing.
 
-        It ends at the snapshot *seen*; without one, at the folder as it is, or in the midst of a
+        It ends at the snapshot *until*; without one, at the folder as it is, or in the midst of a
         turn, as its last call left it. Raises `UserError`.
         """
-        began, since = self._state_before(0), self._state_before(turn)
-        if began is None or since is None:
+        first_snapshot, since = self._snapshot_before(0), self._snapshot_before(turn)
+        if first_snapshot is None or since is None:
             return None
-        if seen is None:
+        if until is None:
             checkpoints = self._checkpoints
-            seen = (checkpoints.newest() if checkpoints.work.is_ours else checkpoints.take()).id
-        return self.review.view(self.session, began, since, seen)
+            until = (
+                checkpoints.last_snapshot()
+                if checkpoints.project_lock.is_held
+                else checkpoints.take()
+            ).id
+        return self.review.view(self.session, first_snapshot, since, until)
 
-    def own_paths(self, turn: int = 0) -> set[str]:
+    def session_paths(self, turn: int = 0) -> set[str]:
         """Return the paths that this session changed since before *turn*; all else others did."""
-        return self.review.own.paths(self.session, turn)
+        return self.review.session_changes.paths(self.session, turn)
 
-    def take_back_part(self, view: ReviewView, part: Part) -> Card:
+    def revert_part(self, view: ReviewView, part: ReviewPart) -> Card:
         """Take one hunk or file of *view* out of the folder again. Raises `UserError`."""
         is_whole = part.hunk < 0
-        with self._checkpoints.work.alone(self.session):
-            self._settle()
+        with self._checkpoints.project_lock.exclusive(self.session):
+            self._finish_interrupted()
             rest = {"path": part.path, "is_whole": is_whole}
-            ended = self._do(lambda: self.review.take_back(view, part, rest))
+            outcome = self._run_operation(lambda: self.review.revert(view, part, rest))
         name = visible(part.path)
         title = phrase("Took back a part of {path}; /redo brings it again", path=name)
         if is_whole:
             title = phrase("Took back what changed in {path}; /redo brings it again", path=name)
-        return undone_card(ended.finished.results, title)
+        return undone_card(outcome.finished.results, title)
 
     def accept(
         self,
         view: ReviewView,
-        parts: Sequence[Part],
-        is_meant: Callable[[Difference], bool] = lambda _: True,
+        parts: Sequence[ReviewPart],
+        is_selected: Callable[[Difference], bool] = lambda _: True,
     ) -> None:
-        """Show *parts* of *view* no longer, without any all that *is_meant*. Raises `UserError`."""
+        """Accept *parts* of *view*, without any all that *is_selected*. Raises `UserError`."""
         if parts:
             self.review.accept(view, parts)
         else:
-            self.review.accept_all(view, is_meant)
+            self.review.accept_all(view, is_selected)
         self.revision += 1
 
-    def forget_accepted(self) -> None:
-        """Let everything that was accepted in the session show again."""
-        self._ledger.forget_accepted(self.session)
+    def clear_accepted(self) -> None:
+        """Show everything again that was accepted in the session."""
+        self._index.clear_accepted(self.session)
         self.revision += 1
 
-    def _bring_again(self, asked: UndoSelector) -> CommandAnswered:
-        self._refuse_unknown(asked)
-        calls = asked.to_redo(self._calls())
-        undo = self._undoing.undo_of(self.session, calls)
-        if undo is not None and not self._has_talk(undo.id):
-            ended = self._redo(undo, asked.done(calls))
+    def _redo_calls(self, selector: UndoSelector) -> CommandAnswered:
+        self._refuse_unknown(selector)
+        calls = selector.to_redo(self._calls())
+        undo = self._undoer.effective_undo_of(self.session, calls)
+        if undo is not None and not self._rewound_conversation(undo.id):
+            outcome = self._redo_undo(undo, selector.description(calls))
         else:
-            rest = {"done": asked.done(calls)}
-            ended = self._do(lambda: self._undoing.bring_again(self.session, calls, rest))
-        return self._redone(ended, asked.title_again(calls))
+            rest = {"done": selector.description(calls)}
+            outcome = self._run_operation(lambda: self._undoer.reapply(self.session, calls, rest))
+        return self._redo_answer(outcome, selector.redo_title(calls))
 
-    def _has_talk(self, undo: int) -> bool:
+    def _rewound_conversation(self, undo: int) -> bool:
         """Return whether the conversation went back with that undo, and so must come with it."""
-        return self._talk is not None and self._talk.history.was_rewound(undo)
+        return self._session_handle is not None and self._session_handle.history.was_rewound(undo)
 
-    def _refuse_unknown(self, asked: UndoSelector) -> None:
-        """Raise `UserError` when *asked* means a turn that never was."""
-        if asked.what == "turn":
-            self._refuse_turn(asked.number)
+    def _refuse_unknown(self, selector: UndoSelector) -> None:
+        """Raise `UserError` when *selector* means a turn that never was."""
+        if selector.unit == "turn":
+            self._refuse_unknown_turn(selector.number)
 
-    def _refuse_turn(self, turn: int) -> None:
-        last = self._talk.history.turn if self._talk is not None else turn
+    def _refuse_unknown_turn(self, turn: int) -> None:
+        last = self._session_handle.history.turn if self._session_handle is not None else turn
         if turn > last:
             raise UserError(
                 phrase("There is no turn {turn}; the last one is {last}.", turn=turn, last=last)
@@ -314,28 +353,32 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
                 else phrase("There is no turn {turn}: nothing was asked yet.", turn=turn)
             )
 
-    def _tell(self, line: str) -> None:
-        """Let the model know with its next request; what it does not know yet stays."""
-        told = self._talk.history.told.get(_SECTION) if self._talk is not None else None
-        unknown = self._taken_back.split("\n") if self._taken_back not in ("", told) else []
-        unknown = [known for known in unknown if known != line]
-        self._taken_back = "\n".join([*unknown, line][-_MOST_LINES:])
+    def _notify_model(self, line: str) -> None:
+        """Tell the model with its next request; lines that it does not know yet stay."""
+        sent = (
+            self._session_handle.history.context_sent.get(_SECTION)
+            if self._session_handle is not None
+            else None
+        )
+        unsent = self._undo_notice.split("\n") if self._undo_notice not in ("", sent) else []
+        unsent = [line_before for line_before in unsent if line_before != line]
+        self._undo_notice = "\n".join([*unsent, line][-_MAX_LINES:])
         self.revision += 1
 
-    def _asked_for(self, rest: str) -> tuple[int, str]:
+    def _parse_rewind(self, argument: str) -> tuple[int, str]:
         """Return the turn and "files", "talk" or "" for both. Raises `UserError`."""
-        words = rest.split()
-        what = words.pop() if words and words[-1] in ("files", "talk") else ""
-        numbers = list(map(read_number, words))
+        words = argument.split()
+        scope = words.pop() if words and words[-1] in ("files", "talk") else ""
+        numbers = list(map(parse_number, words))
         if len(numbers) > 1 or None in numbers:
             raise UserError(phrase("Say the number of a turn: /rewind 3."))
         turns = {call.turn for call in self._calls()}
-        if self._talk is not None:
-            turns = set(self._talk.history.turns) | (turns if what == "files" else set())
+        if self._session_handle is not None:
+            turns = set(self._session_handle.history.turns) | (turns if scope == "files" else set())
         turn = numbers[0] or 0 if numbers else max(turns, default=0)
-        if self._talk is not None and turn not in turns:
+        if self._session_handle is not None and turn not in turns:
             raise UserError(phrase("There is no turn {turn} to go back to.", turn=turn))
-        return turn, what
+        return turn, scope
 
     def _file_diff(self, before: int, after: int, path: str) -> Card:
         for change in self._checkpoints.diff(before, after):
@@ -344,8 +387,8 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         raise UserError(phrase("{path} has not changed since then.", path=visible(path)))
 
 
-def _rewound_title(turn: int, what: str) -> Phrase:
-    match what:
+def _rewound_title(turn: int, scope: str) -> Phrase:
+    match scope:
         case "files":
             return phrase("The files are as before turn {turn}; /redo takes that back", turn=turn)
         case "talk":
@@ -358,18 +401,18 @@ def _rewound_title(turn: int, what: str) -> Phrase:
             )
 
 
-def _words(rest: str) -> str:
-    return " ".join(rest.split())
+def _normalized(argument: str) -> str:
+    return " ".join(argument.split())
 
 
-def _words_of(operation: UndoOperation) -> str:
+def _rewind_argument(operation: UndoOperation) -> str:
     """Return what the person typed behind `/rewind` for *operation*."""
-    return _words(f"{operation.rest['turn']} {operation.rest['what']}")
+    return _normalized(f"{operation.rest['turn']} {operation.rest['what']}")
 
 
 _UNDO_FINISHED = phrase("The undo that was cut short is done to the end; /redo takes it back")
 _REDO_FINISHED = phrase("The redo that was cut short is done to the end")
-_HERE = phrase("in this session")
+_IN_THIS_SESSION = phrase("in this session")
 _SECTION = "taken back"
-_MOST_LINES = 12
-_MOST_NAMED = 8  # paths in one sentence
+_MAX_LINES = 12
+_MAX_LISTED = 8  # paths in one sentence

@@ -11,18 +11,18 @@ from modules.checkpoints.undo.journal import UndoOperation
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
-    """What an undo did to the folder, and the snapshots around it: undo those to redo."""
+class UndoResult:
+    """Result of an undo: its changes, and the snapshots around them: undo those to redo."""
 
     changes: tuple[Change, ...]
     conflicts: tuple[Conflict, ...]
-    left: tuple[Skipped, ...]
+    skipped: tuple[Skipped, ...]
     before: int
     after: int
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedOperation:
     """An operation that is done with the files; what it did to them is in *results*.
 
     While anything beside them is to be done, *number* is its entry in the journal.
@@ -30,9 +30,9 @@ class Finished:
 
     number: int
     operation: UndoOperation
-    results: list[Undone]
+    results: list[UndoResult]
 
 
-def changes_of(results: Iterable[Undone]) -> tuple[Change, ...]:
+def changes_of(results: Iterable[UndoResult]) -> tuple[Change, ...]:
     """Return what *results*, one after the other, did to the folder."""
     return tuple(change for result in results for change in result.changes)

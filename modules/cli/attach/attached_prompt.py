@@ -13,7 +13,7 @@ from modules.cli.attach.http import Packet, ServerLink
 from modules.cli.input.keyboard import TypedAhead
 from modules.cli.input.line_completion import LineCompleter
 from modules.cli.input.prompt import Prompt
-from modules.cli.input.status_line import standing
+from modules.cli.input.status_line import status_line
 from modules.translator import Translator
 from utils.i18n import Phrase
 from utils.text.codec import from_plain
@@ -22,25 +22,31 @@ from utils.text.codec import from_plain
 class AttachedPrompt(Prompt):
     """The line to type in; `draft` is what stands in it when it comes back.
 
-    *state* returns what the server told last of the session.
+    *state* returns the newest state that the server sent of the session.
     """
 
     def __init__(
-        self, link: ServerLink, words: Translator, ahead: TypedAhead, state: Callable[[], Packet]
+        self,
+        link: ServerLink,
+        translator: Translator,
+        typed_ahead: TypedAhead,
+        state: Callable[[], Packet],
     ) -> None:
         commands = {
-            told["name"]: Command(
-                CommandSpec(told["usage"], from_plain(Phrase, told["help"]).template), str
+            declared["name"]: Command(
+                CommandSpec(declared["usage"], from_plain(Phrase, declared["help"]).template), str
             )
-            for told in link.ask("GET", "/api/commands")["commands"]
+            for declared in link.request("GET", "/api/commands")["commands"]
         }
-        project = link.ask("GET", "/api/status")["project"]
+        project = link.request("GET", "/api/status")["project"]
         super().__init__(
-            words,
-            LineCompleter(commands, lambda: link.ask("GET", "/api/files/list")["files"], words),
-            lambda: _standing(state(), project, words),
+            translator,
+            LineCompleter(
+                commands, lambda: link.request("GET", "/api/files/list")["files"], translator
+            ),
+            lambda: _status_line_of(state(), project, translator),
             InMemoryHistory(),
-            ahead=ahead,
+            typed_ahead=typed_ahead,
         )
         self.draft = ""
         self._was_interrupted = False
@@ -48,19 +54,19 @@ class AttachedPrompt(Prompt):
     def read_until(self, is_wanted_elsewhere: Callable[[], bool]) -> str | None:
         """Return the line; "" when interrupted, None when the person leaves."""
 
-        def look() -> None:
+        def interrupt_if_wanted() -> None:
             if is_wanted_elsewhere():
                 self.interrupt()
 
         self._was_interrupted = self._session.app.erase_when_done = False
-        text = self._read(self.draft, look)
+        text = self._read(self.draft, interrupt_if_wanted)
         if not self._was_interrupted:
             self.draft = ""
         return text
 
     def refresh(self) -> None:
         """Show what holds now; from any thread."""
-        self._stands = self._standing()
+        self._shown_status = self._status_line()
         with suppress(RuntimeError):  # the line is just done
             self._session.app.invalidate()
 
@@ -81,10 +87,10 @@ class AttachedPrompt(Prompt):
             loop.call_soon_threadsafe(leave)
 
 
-def _standing(state: Packet, project: str, words: Translator) -> StyleAndTextTuples:
+def _status_line_of(state: Packet, project: str, translator: Translator) -> StyleAndTextTuples:
     context = state["context"]
-    return standing(
-        words,
+    return status_line(
+        translator,
         model=state["model"],
         is_practice=state["practice"],
         mode=state["mode"],

@@ -15,14 +15,16 @@ def given(link: ServerLink, session: str, line: str) -> list[str]:
     """
     if "/" not in line and "@" not in line:
         return []
-    from modules.pictures.mentions import given_in
+    from modules.pictures.mentions import add_mentioned_pictures
 
     def give(data: bytes, name: str) -> str:
         path = f"/api/sessions/{session}/pictures?name={quote(name, safe='')}"
         digest: str = link.upload(path, data)["digest"]
         return digest
 
-    return list(given_in(line, Path(link.ask("GET", "/api/status")["root"]), give))
+    return list(
+        add_mentioned_pictures(line, Path(link.request("GET", "/api/status")["root"]), give)
+    )
 
 
 def is_command(line: str) -> bool:

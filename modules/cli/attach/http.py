@@ -13,21 +13,21 @@ from urllib.parse import urlencode, urlsplit
 
 from core.events import Event
 from utils.i18n import Phrase, UserError, phrase
-from utils.system.sockets import cut
+from utils.system.sockets import shut_down
 from utils.text.codec import from_plain
 from utils.waiting import Stop
 
 Packet = dict[str, Any]
 _EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
-SILENCE = 30.0
+READ_TIMEOUT = 30.0
 """Seconds without a sign of life after which the server is taken to be gone."""
 
 
-class Lost(Exception):
+class ConnectionLost(Exception):
     """The connection broke; the session goes on without us."""
 
 
-class Deleted(Exception):
+class SessionDeleted(Exception):
     """There is no such session any more."""
 
 
@@ -38,7 +38,7 @@ class ServerLink:
         self._file = file
         self._port = port
 
-    def ask(self, method: str, path: str, **body: Any) -> Packet:
+    def request(self, method: str, path: str, **body: Any) -> Packet:
         """Make one request and return the answer.
 
         Raises `UserError` when it is refused, or when there is no server.
@@ -46,78 +46,80 @@ class ServerLink:
         return self._told(method, path, json.dumps(body).encode() if method != "GET" else None)
 
     def upload(self, path: str, data: bytes) -> Packet:
-        """Send the bytes of a file and return the answer. Raises `UserError` as `ask`."""
+        """Send the bytes of a file and return the answer. Raises `UserError` as `request`."""
         return self._told("POST", path, data, "application/octet-stream")
 
     def _told(
         self, method: str, path: str, sent: bytes | None, kind: str = "application/json"
     ) -> Packet:
         try:
-            with self._answer(method, path, sent, Stop(), kind) as answer:
+            with self._open_response(method, path, sent, Stop(), kind) as answer:
                 told: Packet = json.loads(answer.read() or b"{}")
         except (OSError, HTTPException, ValueError, KeyError):
-            raise _nobody(self._port) from None
+            raise _no_server_error(self._port) from None
         if answer.status >= 400:
-            raise UserError(_reason(told))
+            raise UserError(_refusal_reason(told))
         return told
 
     def events(
         self, session: str, boot: str, after: int, stop: Stop
     ) -> Iterator[tuple[str, Packet]]:
-        """Yield what happens, "attached" first; end never, but by raising `Lost` or `Deleted`.
+        """Yield each event, "attached" first, until `ConnectionLost` or `SessionDeleted` is raised.
 
         *stop* ends the connection at once, whatever it waits for.
         """
-        where = urlencode({"session": session, "boot": boot, "after": after})
+        query = urlencode({"session": session, "boot": boot, "after": after})
         try:
-            with self._answer("GET", f"/events?{where}", None, stop) as answer:
-                if answer.status == 404:
-                    raise Deleted
-                if answer.status == 200:
-                    yield from _read(answer)
+            with self._open_response("GET", f"/events?{query}", None, stop) as response:
+                if response.status == 404:
+                    raise SessionDeleted
+                if response.status == 200:
+                    yield from _read_events(response)
         except (OSError, HTTPException, ValueError, KeyError):
             pass
-        raise Lost
+        raise ConnectionLost
 
     @contextmanager
-    def _answer(
+    def _open_response(
         self,
         method: str,
         path: str,
-        sent: bytes | None,
+        json_body: bytes | None,
         stop: Stop,
         kind: str = "application/json",
     ) -> Iterator[HTTPResponse]:
         """Make one request, and keep its connection until this ends."""
-        about = json.loads(self._file.read_bytes())
-        server = urlsplit(about["url"])
+        server_info = json.loads(self._file.read_bytes())
+        server = urlsplit(server_info["url"])
         headers = {
-            "Authorization": f"Bearer {about['token']}",
+            "Authorization": f"Bearer {server_info['token']}",
             "Content-Type": kind,
             "Connection": "close",
         }
-        with closing(HTTPConnection(server.hostname or "", server.port, timeout=SILENCE)) as line:
-            line.connect()
-            connected = line.sock  # which the line forgets as soon as the answer begins
-            with stop.calling(lambda: cut(connected)):
-                line.request(method, path, sent, headers)
-                with closing(line.getresponse()) as answer:
-                    yield answer
+        with closing(
+            HTTPConnection(server.hostname or "", server.port, timeout=READ_TIMEOUT)
+        ) as connection:
+            connection.connect()
+            socket = connection.sock  # which the line forgets as soon as the answer begins
+            with stop.on_stop(lambda: shut_down(socket)):
+                connection.request(method, path, json_body, headers)
+                with closing(connection.getresponse()) as response:
+                    yield response
 
 
-def _read(answer: HTTPResponse) -> Iterator[tuple[str, Packet]]:
+def _read_events(response: HTTPResponse) -> Iterator[tuple[str, Packet]]:
     """Yield the events of a stream, by name, until it ends."""
     name = ""
-    while line := answer.readline():
+    while line := response.readline():
         key, _, value = line.decode().rstrip("\n").partition(": ")
         name = value if key == "event" else name
         if key == "data" and name == "session":  # the only news of it that this carries
-            raise Deleted
+            raise SessionDeleted
         if key == "data":
             yield name, json.loads(value)
 
 
-def event_of(packet: Packet) -> Event:
+def to_event(packet: Packet) -> Event:
     """Return the event that *packet* tells of."""
     event: Event = from_plain(_EVENTS[packet["type"]], packet)
     return event
@@ -128,14 +130,14 @@ def new_id() -> str:
     return uuid.uuid4().hex
 
 
-def _reason(told: Packet) -> Phrase:
-    if isinstance(told.get("phrase"), dict):
-        reason: Phrase = from_plain(Phrase, told["phrase"])
+def _refusal_reason(reply: Packet) -> Phrase:
+    if isinstance(reply.get("phrase"), dict):
+        reason: Phrase = from_plain(Phrase, reply["phrase"])
         return reason
-    return phrase("The server refused: {why}", why=str(told.get("error", "?")))
+    return phrase("The server refused: {why}", why=str(reply.get("error", "?")))
 
 
-def _nobody(port: int) -> UserError:
+def _no_server_error(port: int) -> UserError:
     return UserError(
         phrase("No Onefold serves on port {port}; start one with --web, or say --port.", port=port)
     )

@@ -1,4 +1,4 @@
-"""What happens in a session of a running server, heard in a thread of its own."""
+"""Listener for the events of a running server's session, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
-from modules.cli.attach.http import Deleted, Lost, Packet, ServerLink
-from modules.cli.attach.packet_reader import newest_turn, open_call, said_since
+from modules.cli.attach.http import ConnectionLost, Packet, ServerLink, SessionDeleted
+from modules.cli.attach.packet_reader import events_since, newest_turn, open_call_events
 from utils.waiting import Stop
 
-AGAIN = 1.0
+RETRY_SECONDS = 1.0
 """Seconds between two tries to reach a server that is gone."""
-PATIENCE = 5.0
+JOIN_SECONDS = 5.0
 """Seconds that the thread is given to end, if it is in the midst of connecting."""
 
 
 class EventListener:
-    """Puts what happens in *session* into `heard`, by name, until it is closed.
+    """Puts what happens in *session* into `packets`, by name, until it is closed.
 
-    From its thread: *tell* gets each of these before; *tell_lost* whether the server is gone,
-    after each try. Between two servers there is a "lost"; "deleted" is the last that is heard of a
-    session that is there no more.
+    From its thread: *on_packet* gets each of these before; *on_connection_change* whether the
+    server is gone, after each try. Between two servers there is a "lost"; "deleted" is the last
+    that is heard of a session that is there no more.
     """
 
     def __init__(
@@ -29,73 +29,73 @@ class EventListener:
         link: ServerLink,
         session: str,
         *,
-        tell: Callable[[str, Packet], object],
-        tell_lost: Callable[[bool], object],
+        on_packet: Callable[[str, Packet], object],
+        on_connection_change: Callable[[bool], object],
     ) -> None:
-        self.heard: SimpleQueue[tuple[str, Packet]] = SimpleQueue()
+        self.packets: SimpleQueue[tuple[str, Packet]] = SimpleQueue()
         self._link = link
         self._session = session
-        self._tell = tell
-        self._tell_lost = tell_lost
+        self._on_packet = on_packet
+        self._on_connection_change = on_connection_change
         self._boot, self._after, self._turn = "", 0, 0
-        self._over = Stop()
+        self._closed = Stop()
         self._thread = threading.Thread(target=self._listen, name="events", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """Hear nothing more, and end the connection."""
-        self._over.set()
-        self._thread.join(PATIENCE)
+        self._closed.set()
+        self._thread.join(JOIN_SECONDS)
 
     def _listen(self) -> None:
-        while not self._over.is_set():
+        while not self._closed.is_set():
             try:
-                self._follow()
-            except Deleted:
+                self._read_events()
+            except SessionDeleted:
                 self._put("deleted", {})
                 return
-            except Lost:
+            except ConnectionLost:
                 pass
-            if self._over.is_set():
+            if self._closed.is_set():
                 return
-            self._tell_lost(True)
-            self.heard.put(("lost", {}))
-            self._over.wait(AGAIN)
+            self._on_connection_change(True)
+            self.packets.put(("lost", {}))
+            self._closed.wait(RETRY_SECONDS)
 
-    def _follow(self) -> None:
-        """Hear what one server tells. Raises `Lost` when the connection breaks."""
-        events = self._link.events(self._session, self._boot, self._after, self._over)
+    def _read_events(self) -> None:
+        """Hear what one server tells. Raises `ConnectionLost` when the connection breaks."""
+        events = self._link.events(self._session, self._boot, self._after, self._closed)
         for name, packet in events:
-            if self._over.is_set():
+            if self._closed.is_set():
                 return
             if name == "attached":
-                self._attach(packet)
+                self._on_attached(packet)
             elif name == "ev":
                 self._after = packet["seq"]
                 self._turn = max(self._turn, newest_turn([packet]))
             self._put(name, packet)
-            self._tell_lost(False)
+            self._on_connection_change(False)
 
-    def _attach(self, arrival: Packet) -> None:
-        """Note where we stand; what was missed since the last connection is heard first.
+    def _on_attached(self, arrival: Packet) -> None:
+        """Note where we stand; what was missed since the last connection comes first.
 
         That it is another server than before is told as "restarted"; what was said to that one
         by now is heard, else the call that is not over.
         """
-        is_other = self._boot not in ("", arrival["boot"])
+        is_new_server = self._boot not in ("", arrival["boot"])
         self._boot, self._after = arrival["boot"], arrival["head"]
-        if is_other:
-            self._tell("restarted", arrival)
-        self._tell("state", arrival["state"])
+        if is_new_server:
+            self._on_packet("restarted", arrival)
+        self._on_packet("state", arrival["state"])
         events: Sequence[Packet] = arrival["events"]
         missed = events if arrival["mode"] == "replay" else ()
-        if is_other:
-            missed = said_since(events, self._turn) or open_call(events)
+        if is_new_server:
+            missed = events_since(events, self._turn) or open_call_events(events)
         self._turn = max(self._turn, newest_turn(events))
         for event in missed:
             self._put("ev", event)
 
     def _put(self, name: str, packet: Packet) -> None:
         if name != "attached":
-            self._tell(name, packet)
-        self.heard.put((name, packet))
+            self._on_packet(name, packet)
+        self.packets.put((name, packet))

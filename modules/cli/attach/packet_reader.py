@@ -1,4 +1,4 @@
-"""What can be read from the packets of a session: its turns, its calls, who sent what."""
+"""Readers of a session's packets: its turns, its calls, who sent what."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from core.events import ToolFinished, ToolStarted, TurnFinished, TurnStarted
 from modules.cli.attach.http import Packet
 
 
-def commands(arrival: Packet) -> set[str]:
+def command_ids(arrival: Packet) -> set[str]:
     """Return the ids of what was sent to the server of *arrival*."""
-    known = {event["cmd"] for event in arrival["events"] if "cmd" in event}
-    return known | {item["id"] for item in arrival["state"]["queue"]}
+    seen = {event["cmd"] for event in arrival["events"] if "cmd" in event}
+    return seen | {item["id"] for item in arrival["state"]["queue"]}
 
 
 def last_turn(events: list[Packet]) -> list[Packet]:
@@ -26,21 +26,21 @@ def newest_turn(events: Sequence[Packet]) -> int:
     return max(turns, default=0)
 
 
-def said_since(events: Sequence[Packet], turn: int) -> Sequence[Packet]:
+def events_since(events: Sequence[Packet], turn: int) -> Sequence[Packet]:
     """Return *events* from the first that is not of an earlier server, nor of a turn up to *turn*.
 
     What a server only read again bears no id of a command.
     """
-    for place, event in enumerate(events):
+    for position, event in enumerate(events):
         if "cmd" in event or newest_turn([event]) > turn:
-            return events[place:]
+            return events[position:]
     return ()
 
 
-def open_call(events: Sequence[Packet]) -> Sequence[Packet]:
+def open_call_events(events: Sequence[Packet]) -> Sequence[Packet]:
     """Return what *events* tell of the call at their end that is not over, if there is one."""
     types = [event["type"] for event in events]
-    starts = [place for place, kind in enumerate(types) if kind == ToolStarted.__name__]
+    starts = [position for position, kind in enumerate(types) if kind == ToolStarted.__name__]
     is_open = starts and {ToolFinished.__name__, TurnFinished.__name__}.isdisjoint(
         types[starts[-1] :]
     )

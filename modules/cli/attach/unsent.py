@@ -20,16 +20,16 @@ class Unsent:
 
     def differs(self, state: Packet) -> bool:
         """Return whether other lines wait, by *state*, than stand in the line."""
-        return [item["id"] for item in _waiting(state)] != self._ids
+        return [item["id"] for item in _waiting_items(state)] != self._ids
 
-    def put_into(self, draft: str, state: Packet) -> str:
+    def insert_into(self, draft: str, state: Packet) -> str:
         """Return *draft* with what waits by *state* in the place of what stood there for it."""
-        rest = draft.replace(self._text, "", 1).strip("\n") if self._text else draft
-        self._ids = [item["id"] for item in _waiting(state)]
-        self._text = "\n".join(item["text"] for item in _waiting(state))
-        given = (picture for item in _waiting(state) for picture in item.get("pictures", ()))
+        own_text = draft.replace(self._text, "", 1).strip("\n") if self._text else draft
+        self._ids = [item["id"] for item in _waiting_items(state)]
+        self._text = "\n".join(item["text"] for item in _waiting_items(state))
+        given = (picture for item in _waiting_items(state) for picture in item.get("pictures", ()))
         self._pictures = [picture["digest"] for picture in given]
-        return "\n".join(filter(None, [self._text, rest]))
+        return "\n".join(filter(None, [self._text, own_text]))
 
     def take(self) -> list[str]:
         """Return the ids of what stands in the line, and hold it no longer: the line is sent."""
@@ -41,7 +41,7 @@ class Unsent:
         self._ids, self._text = ids, text
 
 
-def _waiting(state: Packet) -> list[Packet]:
+def _waiting_items(state: Packet) -> list[Packet]:
     """Return what waits for a word of somebody: nothing while a turn runs."""
     queue: list[Packet] = state["queue"] if state.get("paused") else []
     return queue

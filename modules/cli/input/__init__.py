@@ -1,7 +1,7 @@
-"""What a person types: the prompt, keys and lines during a turn, answers to questions.
+"""Input of the person: the prompt, keys and lines during a turn, answers to questions.
 
-- approval_input     Asking the person at the keyboard for leave.
-- input_history      What the person typed at the prompt in earlier sessions, kept without secrets.
+- approval_input     Approval by the person at the keyboard.
+- input_history      Lines typed at the prompt in earlier sessions, kept without secrets.
 - keyboard           The keyboard while no prompt is open: nothing is echoed, and single keys can be
                      read.
 - line_completion    Completion of the prompt: commands at its beginning, paths of the project
@@ -13,8 +13,8 @@
 - startup_questions  The questions before there is a screen: one line each, in the language of the
                      person.
 - status_line        The line below the prompt: what holds right now.
-- typeahead          What is typed while a turn runs: commands that need not wait are run, the rest
-                     is kept.
+- typeahead          Type-ahead while a turn runs: commands that need not wait are run, the rest is
+                     kept.
 - typed_line         The line that a person types while no prompt is open, edited as the prompt
                      would edit it.
 """

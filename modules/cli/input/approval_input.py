@@ -1,4 +1,4 @@
-"""Asking the person at the keyboard for leave."""
+"""Approval by the person at the keyboard."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core.events import ApprovalAsked, Reply
 from modules.cli.input import keyboard
-from modules.cli.render.heading import cut
+from modules.cli.render.heading import elide_middle
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
-from utils.system.interrupts import lent
+from utils.system.interrupts import wakeup_fd_released
 from utils.text.clean import visible
 from utils.waiting import Stop
 
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyPressEvent
 
-_PASTE = keyboard.PASTE_BEGINS.decode()
-PATTERN = 60
+_PASTE = keyboard.PASTE_START.decode()
+MAX_PATTERN_CELLS = 60
 """Cells of a pattern that is named: it says no more than the call that stands there."""
-EDITED = ("command", "code", "content", "new")
+EDITABLE_ARGUMENTS = ("command", "code", "content", "new")
 """Names of the argument that is edited alone where there is one; else all are, as JSON."""
 
 
-class Asker(Protocol):
+class Approver(Protocol):
     """Somebody who can be asked."""
 
-    def settle(self) -> None:
+    def wait_until_idle(self) -> None:
         """Wait until they do not type: what they typed is no answer to what comes now."""
 
-    def key(self) -> str | None:
+    def read_key(self) -> str | None:
         """Wait for a key and return what it sends; None when there will be none."""
 
     @property
     def has_draft(self) -> bool:
         """Whether they began a line that is no answer: keys that edit are for that."""
 
-    def keep(self, typed: str) -> None:
+    def keep_typed(self, typed: str) -> None:
         """Keep *typed*, and what follows until they pause, for the next prompt."""
 
-    def reason(self) -> str:
+    def ask_reason(self) -> str:
         """Ask why not; "" when no reason is given."""
 
     def edit(self, label: Phrase, text: str) -> str | None:
@@ -60,17 +60,17 @@ class Asker(Protocol):
 
 @dataclass(frozen=True)
 class Question:
-    """A question on the screen: *open* shows what can be answered, *close* takes that away.
+    """A question on the screen: *show* shows what can be answered, *hide* takes that away.
 
-    *wait* shows in its place that it waits for the person to end what they type. *show_all* prints
-    what is asked for in full, if anything of it was cut.
+    *show_waiting* shows in its place that it waits for the person to end what they type. *show_all*
+    prints what is asked for in full, if anything of it was cut.
     """
 
     event: ApprovalAsked
     arguments: Mapping[str, Any]
-    open: Callable[[], None]
-    close: Callable[[], None]
-    wait: Callable[[], None]
+    show: Callable[[], None]
+    hide: Callable[[], None]
+    show_waiting: Callable[[], None]
     show_all: Callable[[], object]
 
 
@@ -84,7 +84,7 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
         case _:
             offered = [phrase("y yes")]
             if event.pattern:
-                pattern = cut(visible(event.pattern), PATTERN)
+                pattern = elide_middle(visible(event.pattern), MAX_PATTERN_CELLS)
                 offered.append(phrase("a always: {pattern}", pattern=pattern))
                 offered.append(phrase("p other pattern"))
             if event.may_revise:
@@ -93,35 +93,35 @@ def choices(event: ApprovalAsked, *, is_cut: bool) -> list[Phrase]:
     return [*offered, phrase("Ctrl-O view all")] if is_cut else offered
 
 
-def wait_for_reply(asker: Asker, question: Question) -> Reply | None:
+def wait_for_reply(approver: Approver, question: Question) -> Reply | None:
     """Wait for one of the keys offered; the question is closed while the keyboard is for text.
 
     Any other letter begins a line that somebody types: nothing of that is an answer.
     """
-    asker.settle()
-    question.open()
-    while (key := asker.key()) is not None:
-        match _plain(key):
+    approver.wait_until_idle()
+    question.show()
+    while (key := approver.read_key()) is not None:
+        match _normalized(key):
             case keyboard.CTRL_O:
                 question.show_all()
-            case plain if plain.endswith(keyboard.CTRL_C):
-                asker.stop()
+            case normalized if normalized.endswith(keyboard.CTRL_C):
+                approver.stop()
                 return None
             case keyboard.CTRL_Z:
-                question.close()
-                asker.suspend()
-                question.open()
-            case plain if plain in _keys(question.event):
-                if reply := _reply(asker, question, plain):
+                question.hide()
+                approver.suspend()
+                question.show()
+            case normalized if normalized in _answer_keys(question.event):
+                if reply := _reply_to_key(approver, question, normalized):
                     return reply
-            case plain if asker.has_draft or _begins_line(plain):
-                question.wait()
-                asker.keep(key)
-                question.open()
+            case normalized if approver.has_draft or _begins_line(normalized):
+                question.show_waiting()
+                approver.keep_typed(key)
+                question.show()
     return None
 
 
-def _keys(event: ApprovalAsked) -> set[str]:
+def _answer_keys(event: ApprovalAsked) -> set[str]:
     """Return what answers the question, spelt out or not."""
     keys = {"y", "yes", "n", "no", keyboard.ESCAPE}
     if event.pattern:
@@ -129,7 +129,7 @@ def _keys(event: ApprovalAsked) -> set[str]:
     return keys | {"e"} if event.may_revise else keys
 
 
-def _reply(asker: Asker, question: Question, key: str) -> Reply | None:
+def _reply_to_key(approver: Approver, question: Question, key: str) -> Reply | None:
     event = question.event
     match key:
         case "y" | "yes":
@@ -137,34 +137,34 @@ def _reply(asker: Asker, question: Question, key: str) -> Reply | None:
         case "a" | "always":
             return Reply(yes=True, always=True, pattern=event.pattern)
         case "n" | "no" | keyboard.ESCAPE:
-            question.close()
-            return Reply(yes=False, reason=asker.reason())
+            question.hide()
+            return Reply(yes=False, reason=approver.ask_reason())
         case "p":
-            question.close()
-            if pattern := asker.edit(phrase("Allow from now on"), event.pattern):
+            question.hide()
+            if pattern := approver.edit(phrase("Allow from now on"), event.pattern):
                 return Reply(yes=True, always=True, pattern=pattern.strip())
-            question.open()
+            question.show()
         case "e":
-            question.close()
-            if arguments := _revised(asker, question.arguments):
+            question.hide()
+            if arguments := _edit_arguments(approver, question.arguments):
                 return Reply(yes=True, arguments=arguments)
-            question.open()
+            question.show()
     return None
 
 
-def _revised(asker: Asker, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+def _edit_arguments(approver: Approver, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return *arguments* as the person changed them, None when they did not."""
-    for name in EDITED:
+    for name in EDITABLE_ARGUMENTS:
         if isinstance(arguments.get(name), str):
             label = phrase("{name}, as it should be", name=name)
-            text = asker.edit(label, arguments[name])
+            text = approver.edit(label, arguments[name])
             return None if text is None else {**arguments, name: text}
-    return _revised_json(asker, json.dumps(dict(arguments), ensure_ascii=False, indent=1))
+    return _edit_as_json(approver, json.dumps(dict(arguments), ensure_ascii=False, indent=1))
 
 
-def _revised_json(asker: Asker, text: str) -> dict[str, Any] | None:
+def _edit_as_json(approver: Approver, text: str) -> dict[str, Any] | None:
     label = phrase("The arguments, as JSON")
-    while (changed := asker.edit(label, text)) is not None:
+    while (changed := approver.edit(label, text)) is not None:
         try:
             value = json.loads(changed)
         except ValueError:
@@ -180,44 +180,44 @@ def _begins_line(key: str) -> bool:
     return key.startswith(_PASTE) or key[:1].isprintable() and key > ""
 
 
-def _plain(key: str) -> str:
+def _normalized(key: str) -> str:
     """Return *key* as it would be without an input method for Chinese and without Shift."""
     if key.startswith(keyboard.ESCAPE):  # Alt-Enter is no Escape
         return key
     return unicodedata.normalize("NFKC", key).strip("\r\n ").lower()
 
 
-class Keyboard:
-    """The person at the terminal *descriptor*; what they type too early goes to *ahead*."""
+class KeyboardApprover:
+    """The person at the terminal *descriptor*; what they type too early goes to *typed_ahead*."""
 
     def __init__(
-        self, descriptor: int, stop: Stop, words: Translator, ahead: keyboard.TypedAhead
+        self, descriptor: int, stop: Stop, translator: Translator, typed_ahead: keyboard.TypedAhead
     ) -> None:
         self._descriptor = descriptor
         self._stop = stop
-        self._words = words
-        self._ahead = ahead
-        self._early = ""
+        self._translator = translator
+        self._typed_ahead = typed_ahead
+        self._early_keys = ""
 
-    def settle(self) -> None:
-        self._ahead.collect(self._descriptor, self._stop)
+    def wait_until_idle(self) -> None:
+        self._typed_ahead.wait_for_pause(self._descriptor, self._stop)
 
-    def key(self) -> str | None:
+    def read_key(self) -> str | None:
         key = keyboard.read_key(self._descriptor, self._stop)
         if key and key.startswith(keyboard.ESCAPE) and not key[1:].startswith(("[", "O", "\r")):
-            key, self._early = key[:1], key[1:]  # what follows at once is no part of that key
+            key, self._early_keys = key[:1], key[1:]  # what follows at once is no part of that key
         return key
 
     @property
     def has_draft(self) -> bool:
-        return bool(self._ahead.draft)
+        return bool(self._typed_ahead.draft)
 
-    def keep(self, typed: str) -> None:
-        self._ahead.add(typed.encode(), came_at_once=True)
-        if not self._ahead.is_erased:
-            self.settle()
+    def keep_typed(self, typed: str) -> None:
+        self._typed_ahead.add(typed.encode(), came_at_once=True)
+        if not self._typed_ahead.is_erased:
+            self.wait_until_idle()
 
-    def reason(self) -> str:
+    def ask_reason(self) -> str:
         return (self._prompt(phrase("Why not? (Enter: no reason)"), "") or "").strip()
 
     def edit(self, label: Phrase, text: str) -> str | None:
@@ -228,19 +228,19 @@ class Keyboard:
         """Return what was typed in the place of *text*; None when the person went back."""
         from prompt_toolkit import PromptSession
 
-        from modules.cli.input.prompt import bindings, output, typed_early
+        from modules.cli.input.prompt import create_terminal_output, line_key_bindings, preloaded
 
         def leave(event: KeyPressEvent) -> None:
             event.app.exit(exception=KeyboardInterrupt)
 
-        keys = bindings(leave, self._ahead.show_all)
+        keys = line_key_bindings(leave, self._typed_ahead.show_all)
         keys.add("escape")(leave)
-        early, self._early = self._early.encode(), ""
+        early_keys, self._early_keys = self._early_keys.encode(), ""
         try:
-            session: PromptSession[str] = PromptSession(output=output())
-            with lent(), typed_early(early):
+            session: PromptSession[str] = PromptSession(output=create_terminal_output())
+            with wakeup_fd_released(), preloaded(early_keys):
                 return session.prompt(
-                    f"  {self._words.say(label)} › ",
+                    f"  {self._translator.render(label)} › ",
                     default=text,
                     multiline=True,
                     key_bindings=keys,

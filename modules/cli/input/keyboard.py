@@ -27,25 +27,25 @@ CTRL_Z = "\x1a"
 ESCAPE = "\x1b"
 POLL_SECONDS = 0.1
 PAUSE_SECONDS = 1.0
-"""Who has pressed no key for so long is not in the middle of a word,"""
+"""Seconds without a key after which nobody is in the middle of a word,"""
 LONG_PAUSE_SECONDS = 3.0
-"""and who has begun a line, for so long, not in the middle of that."""
+"""and, for who has begun a line, not in the middle of that."""
 BURST_SECONDS = 0.005
 """Nobody presses a second key so soon."""
-MOST_AT_ONCE = 4_000_000
+MAX_BURST_BYTES = 4_000_000
 """Bytes of what counts as come at once; more is taken in piece by piece."""
-PASTE_BEGINS, PASTE_ENDS = b"\x1b[200~", b"\x1b[201~"
-_SAY_PASTES, _SAY_NO_PASTES = "\x1b[?2004h", "\x1b[?2004l"
+PASTE_START, PASTE_END = b"\x1b[200~", b"\x1b[201~"
+_BRACKETED_PASTE_ON, _BRACKETED_PASTE_OFF = "\x1b[?2004h", "\x1b[?2004l"
 
 
 @contextmanager
-def quiet(descriptor: int, ahead: TypedAhead) -> Iterator[None]:
+def no_echo(descriptor: int, typed_ahead: TypedAhead) -> Iterator[None]:
     """Keep the terminal *descriptor* from echoing; what is typed waits for the next prompt.
 
     What was typed before, in line mode, where Enter cannot be told from Ctrl-J, is added to
-    *ahead*, each taken for Enter; so is a Ctrl-C for which there is neither a prompt nor a turn.
-    Meanwhile the terminal says what is pasted, as it does at a prompt. For the main thread. Whom
-    Ctrl-Z or the end of the program gives the terminal, has it as it was.
+    *typed_ahead*, each taken for Enter; so is a Ctrl-C for which there is neither a prompt nor a
+    turn. Meanwhile the terminal says what is pasted, as it does at a prompt. For the main thread.
+    Whom Ctrl-Z or the end of the program gives the terminal, has it as it was.
     """
     before = termios.tcgetattr(descriptor)
     modes = termios.tcgetattr(descriptor)
@@ -53,49 +53,49 @@ def quiet(descriptor: int, ahead: TypedAhead) -> Iterator[None]:
     modes[0] &= ~termios.ICRNL
     modes[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)  # the last takes Ctrl-O on BSD
 
-    def give_back() -> None:
-        _write(_SAY_NO_PASTES)
+    def release() -> None:
+        _write(_BRACKETED_PASTE_OFF)
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
-    def take() -> None:
+    def acquire() -> None:
         if os.tcgetpgrp(descriptor) == os.getpgrp():
             termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
-            _write(_SAY_PASTES)
+            _write(_BRACKETED_PASTE_ON)
 
-    with _signals(ahead, give_back, take):
+    with _signals(typed_ahead, release, acquire):
         try:
             termios.tcsetattr(descriptor, termios.TCSADRAIN, modes)
-            _write(_SAY_PASTES)
-            ahead.add(_waiting(descriptor).replace(b"\n", b"\r"))
+            _write(_BRACKETED_PASTE_ON)
+            typed_ahead.add(_read_available(descriptor).replace(b"\n", b"\r"))
             yield
         finally:
-            give_back()
+            release()
 
 
 @contextmanager
 def _signals(
-    ahead: TypedAhead, give_back: Callable[[], None], take: Callable[[], None]
+    typed_ahead: TypedAhead, release: Callable[[], None], acquire: Callable[[], None]
 ) -> Iterator[None]:
     """Have the terminal given back before a signal ends or suspends us, and taken when we go on.
 
-    A Ctrl-C that *ahead* keeps does neither.
+    A Ctrl-C that *typed_ahead* keeps does neither.
     """
 
     def suspend(number: int, _frame: FrameType | None) -> None:
-        with ahead.away():
-            give_back()
+        with typed_ahead.leave_screen():
+            release()
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)  # here the shell goes on, until it lets us
             signal.signal(number, suspend)
-            take()
+            acquire()
 
     def leave(number: int, _frame: FrameType | None) -> None:
-        give_back()
-        signal.signal(number, old[number])
+        release()
+        signal.signal(number, previous[number])
         signal.raise_signal(number)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        if not ahead.interrupt():
+        if not typed_ahead.keep_interrupt():
             leave(number, frame)
 
     handlers: dict[int, Callable[[int, FrameType | None], object]] = {
@@ -104,14 +104,14 @@ def _signals(
         signal.SIGINT: interrupt,
     }
     # Who ignores Ctrl-Z has no shell to come back from.
-    old = {n: was for n in handlers if (was := signal.getsignal(n)) != signal.SIG_IGN}
+    previous = {n: handler for n in handlers if (handler := signal.getsignal(n)) != signal.SIG_IGN}
     try:
-        for number in old:
+        for number in previous:
             signal.signal(number, handlers[number])
         yield
     finally:
-        for number, was in old.items():
-            signal.signal(number, was)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def _write(sequence: str) -> None:
@@ -123,7 +123,7 @@ def _write(sequence: str) -> None:
         os.write(sys.stdout.fileno(), sequence.encode())
 
 
-def _waiting(descriptor: int) -> bytes:
+def _read_available(descriptor: int) -> bytes:
     """Return what can be read from *descriptor* right now."""
     answer = fcntl.ioctl(descriptor, termios.FIONREAD, struct.pack("i", 0))
     (length,) = struct.unpack("i", answer)
@@ -136,7 +136,7 @@ def read_burst(descriptor: int) -> bytes:
     A key that is pressed comes by itself, a paste in pieces of whatever size.
     """
     typed = more = os.read(descriptor, 4096)
-    while more and 1 < len(typed) < MOST_AT_ONCE:
+    while more and 1 < len(typed) < MAX_BURST_BYTES:
         if not select.select([descriptor], [], [], BURST_SECONDS)[0]:
             break
         more = os.read(descriptor, 4096)
@@ -144,35 +144,35 @@ def read_burst(descriptor: int) -> bytes:
     return typed
 
 
-def pasted(text: bytes) -> bytes:
+def as_paste(text: bytes) -> bytes:
     """Return what a terminal sends for *text* that is pasted: put into the line and not sent."""
-    return PASTE_BEGINS + text.replace(b"\x1b", b"") + PASTE_ENDS
+    return PASTE_START + text.replace(b"\x1b", b"") + PASTE_END
 
 
 class TypedAhead:
-    """What the person typed while no prompt was open: the lines they entered, and a draft.
+    """The lines that the person entered while no prompt was open, and a draft.
 
     Somebody who types the next message while a question comes up must not answer that with it.
-    *heard* is called with the lines that were just entered, in the thread that heard the keys.
+    *on_entered* is called with the lines that were just entered, in the thread that heard the keys.
     """
 
     def __init__(self) -> None:
-        self.heard: Callable[[Sequence[str]], object] = lambda _entered: None
-        self.away: Callable[[], AbstractContextManager[None]] = nullcontext
-        """What leaves the end of the screen to the shell while we are suspended."""
+        self.on_entered: Callable[[Sequence[str]], object] = lambda _entered: None
+        self.leave_screen: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Leaves the end of the screen to the shell while we are suspended."""
         self.show_all: Callable[[], object] = lambda: None
-        """What shows a program whole that was cut: that is what Ctrl-O is for, at any time."""
+        """Shows a program whole that was cut: that is what Ctrl-O is for, at any time."""
         self.is_erased = False
         """Whether the last key took back the last letter of the draft."""
         self._lines: list[str] = []
         self._line: TypedLine | None = None
-        self._heard_at = float("-inf")
+        self._last_key_at = float("-inf")
         self._lock = threading.Lock()
         self._was_interrupted: bool | None = None  # None: nobody asks for it yet
 
     @property
     def draft(self) -> str:
-        """What was typed and not entered."""
+        """The text that was typed and not entered."""
         return self._line.draft if self._line else ""
 
     @property
@@ -180,7 +180,7 @@ class TypedAhead:
         """All that is kept, the draft last if there is one."""
         return [*self._lines, *filter(None, [self.draft])]
 
-    def hear(self, descriptor: int, seconds: float, may_read: Callable[[], bool]) -> bytes | None:
+    def read(self, descriptor: int, seconds: float, may_read: Callable[[], bool]) -> bytes | None:
         """Keep what is typed within *seconds* and return it; None when the terminal went away.
 
         Nothing is read once *may_read* says no.
@@ -190,7 +190,7 @@ class TypedAhead:
                 return b""
             typed = read_burst(descriptor)
             entered = self._feed(typed, came_at_once=True)
-        self._tell(entered)
+        self._notify(entered)
         return typed or None
 
     def add(self, typed: bytes, *, came_at_once: bool = False) -> None:
@@ -199,12 +199,12 @@ class TypedAhead:
             return
         with self._lock:
             entered = self._feed(typed, came_at_once=came_at_once)
-        self._tell(entered)
+        self._notify(entered)
 
-    def _tell(self, entered: Sequence[str]) -> None:
+    def _notify(self, entered: Sequence[str]) -> None:
         """Have others do what the keys just heard ask for; not while the lock is held."""
-        self.heard(entered)
-        if self._line and self._line.take_wish():
+        self.on_entered(entered)
+        if self._line and self._line.take_show_all():
             self.show_all()
 
     def _feed(self, typed: bytes, *, came_at_once: bool) -> list[str]:
@@ -213,15 +213,15 @@ class TypedAhead:
         )
 
         self._line = self._line or TypedLine()
-        self._heard_at = time.monotonic()
+        self._last_key_at = time.monotonic()
         had_draft = bool(self.draft)
         entered = self._line.feed(typed, came_at_once=came_at_once)
         self.is_erased = had_draft and not (self.draft or entered)
         self._lines += entered
         return entered
 
-    def interrupt(self) -> bool:
-        """Keep a Ctrl-C for `was_interrupted`; return False when nobody would hear of it.
+    def keep_interrupt(self) -> bool:
+        """Keep a Ctrl-C for `take_interrupt`; return False when nobody would hear of it.
 
         That is before anybody asked, and for a second one.
         """
@@ -229,18 +229,18 @@ class TypedAhead:
         self._was_interrupted = self._was_interrupted or is_new
         return is_new
 
-    def was_interrupted(self) -> bool:
+    def take_interrupt(self) -> bool:
         """Return whether a Ctrl-C is kept, and keep it no longer."""
-        was, self._was_interrupted = bool(self._was_interrupted), False
-        return was
+        is_kept, self._was_interrupted = bool(self._was_interrupted), False
+        return is_kept
 
-    def drop(self, line: str) -> None:
+    def discard(self, line: str) -> None:
         """Keep *line*, which was entered, no longer."""
         with self._lock:
             if line in self._lines:
                 self._lines.remove(line)
 
-    def hold(self, others: Sequence[str] = ()) -> bool:
+    def return_to_draft(self, others: Sequence[str] = ()) -> bool:
         """Let the lines that were entered stand in the prompt unsent; return whether there are.
 
         Above them stand *others*, which wait elsewhere.
@@ -249,11 +249,11 @@ class TypedAhead:
             lines, self._lines = [*others, *self._lines], []
             if not lines:
                 return False
-            text = "\n".join(filter(None, [*lines, self._line.drop() if self._line else ""]))
-            self._feed(pasted(text.encode()), came_at_once=False)
+            text = "\n".join(filter(None, [*lines, self._line.take_draft() if self._line else ""]))
+            self._feed(as_paste(text.encode()), came_at_once=False)
             return True
 
-    def collect(self, descriptor: int, stop: Stop) -> None:
+    def wait_for_pause(self, descriptor: int, stop: Stop) -> None:
         """Keep what was typed; who is still typing is waited for until they pause.
 
         Who takes back all of their draft is not waited for.
@@ -261,19 +261,19 @@ class TypedAhead:
         is_typing = True
         while is_typing and not stop.is_set():
             pause = LONG_PAUSE_SECONDS if self.draft else PAUSE_SECONDS
-            patience = max(self._heard_at + pause - time.monotonic(), 0.0)
-            typed = self.hear(descriptor, patience, lambda: True)
+            seconds_left = max(self._last_key_at + pause - time.monotonic(), 0.0)
+            typed = self.read(descriptor, seconds_left, lambda: True)
             is_typing = bool(typed) and not self.is_erased
 
-    def take(self) -> bytes:
+    def take_for_prompt(self) -> bytes:
         """Return what the next prompt begins with, as keys, and keep it no longer.
 
         That is one line that was entered, which the prompt sends; without any, the draft.
         """
         with self._lock:
             if self._lines:
-                return pasted(self._lines.pop(0).encode()) + b"\r"
-            return pasted(self._line.drop().encode()) if self._line and self.draft else b""
+                return as_paste(self._lines.pop(0).encode()) + b"\r"
+            return as_paste(self._line.take_draft().encode()) if self._line and self.draft else b""
 
 
 def read_key(descriptor: int, stop: Stop) -> str | None:

@@ -22,17 +22,20 @@ _PATH_WORDS = re.compile(r"\b(PATH|FILE)\b")
 
 
 class LineCompleter(Completer):
-    """Completes a line for *commands* and the paths that *files* returns.
+    """Completes a line for *commands* and the paths that *list_paths* returns.
 
-    Asked in a thread, because *files* may have to look through a large folder.
+    Asked in a thread, because *list_paths* may have to look through a large folder.
     """
 
     def __init__(
-        self, commands: Mapping[str, Command], files: Callable[[], Sequence[str]], words: Translator
+        self,
+        commands: Mapping[str, Command],
+        list_paths: Callable[[], Sequence[str]],
+        translator: Translator,
     ) -> None:
         self._commands = commands
-        self._files = _Kept(files)
-        self._words = words
+        self._files = _CachedPaths(list_paths)
+        self._translator = translator
 
     def get_completions(self, document: Document, _event: CompleteEvent) -> Iterator[Completion]:
         text = document.text_before_cursor
@@ -41,11 +44,13 @@ class LineCompleter(Completer):
             yield from self._complete_command(text)
         elif mention := _MENTION.search(text):
             start = mention[1] if mention[2] is None else mention[2]
-            yield from self._complete_path(start, length=len(mention[0].lstrip()) - 1, is_at=True)
+            yield from self._complete_path(
+                start, length=len(mention[0].lstrip()) - 1, is_mention=True
+            )
         elif name in self._commands and _PATH_WORDS.search(self._commands[name].usage):
             last = _LAST_WORD.search(text)
             start = last[0] if last else ""
-            yield from self._complete_path(start, length=len(start), is_at=False)
+            yield from self._complete_path(start, length=len(start), is_mention=False)
 
     def _complete_command(self, start: str) -> Iterator[Completion]:
         for name, command in self._commands.items():
@@ -54,49 +59,49 @@ class LineCompleter(Completer):
                     name,
                     start_position=-len(start),
                     display=command.usage,
-                    display_meta=self._words.say(command.help),
+                    display_meta=self._translator.render(command.help),
                 )
 
-    def _complete_path(self, start: str, *, length: int, is_at: bool) -> Iterator[Completion]:
-        for path in best(self._files(), start, LIMIT):
-            text = f'"{path}"' if is_at and " " in path else path
+    def _complete_path(self, start: str, *, length: int, is_mention: bool) -> Iterator[Completion]:
+        for path in best_matches(self._files(), start, LIMIT):
+            text = f'"{path}"' if is_mention and " " in path else path
             yield Completion(text, start_position=-length, display=path)
 
 
-class _Kept:
+class _CachedPaths:
     """Asks for the files once in a while only; an answer that fails counts as none."""
 
-    def __init__(self, files: Callable[[], Sequence[str]]) -> None:
-        self._ask = files
-        self._kept: list[str] = []
+    def __init__(self, list_paths: Callable[[], Sequence[str]]) -> None:
+        self._list_paths = list_paths
+        self._paths: list[str] = []
         self._asked_at = float("-inf")
 
     def __call__(self) -> list[str]:
         if time.monotonic() - self._asked_at > FRESH_SECONDS:
             try:
                 # A name that cannot be printed cannot be typed either.
-                self._kept = [path for path in self._ask() if path.isprintable()]
+                self._paths = [path for path in self._list_paths() if path.isprintable()]
             except (OSError, UserError, ToolError):
-                self._kept = []
+                self._paths = []
             self._asked_at = time.monotonic()
-        return self._kept
+        return self._paths
 
 
-def best(paths: Iterable[str], wanted: str, limit: int) -> list[str]:
-    """Return the *limit* paths that fit *wanted* best, without regard to case.
+def best_matches(paths: Iterable[str], typed: str, limit: int) -> list[str]:
+    """Return the *limit* paths that fit *typed* best, without regard to case.
 
     Those whose file name begins with it come first, then those that contain it, then those that
     have its characters in its order.
     """
-    needle = wanted.casefold()
-    found = [path for path in paths if needle in path.casefold()]
-    if not found and needle:
+    needle = typed.casefold()
+    matches = [path for path in paths if needle in path.casefold()]
+    if not matches and needle:
         spread = re.compile(".*?".join(map(re.escape, needle)), re.DOTALL)
-        found = [path for path in paths if spread.search(path.casefold())]
+        matches = [path for path in paths if spread.search(path.casefold())]
 
     def rank(path: str) -> tuple[bool, bool, int, str]:
         folded = path.casefold()
         name = folded.rpartition("/")[2]
         return not name.startswith(needle), needle not in name, len(path), path
 
-    return sorted(found, key=rank)[:limit]
+    return sorted(matches, key=rank)[:limit]

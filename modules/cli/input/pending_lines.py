@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from core.conversation.message_queue import Conversation, MessageQueue, QueuedMessage
-from modules.cli.input.keyboard import pasted
+from modules.cli.input.keyboard import as_paste
 from utils.i18n import UserError
 
 
@@ -39,7 +39,7 @@ class PendingLines:
     def restored(self) -> bytes:
         """Return what puts the lines of an earlier start into the prompt, b"" for none."""
         self.seen()
-        return pasted("\n".join(self.texts).encode()) if self.texts else b""
+        return as_paste("\n".join(self.texts).encode()) if self.texts else b""
 
     def seen(self) -> None:
         """Take note that the person has the lines before them again."""

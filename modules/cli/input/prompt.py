@@ -23,12 +23,12 @@ from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
-from modules.cli.input.keyboard import TypedAhead, pasted
+from modules.cli.input.keyboard import TypedAhead, as_paste
 from modules.translator import Translator
 from utils.i18n import phrase
 
 MENU_ROWS = 8
-PASTED = 64
+MIN_PASTE = 64
 """So many characters at once were not typed."""
 STYLE = Style.from_dict(
     {
@@ -46,27 +46,27 @@ STYLE = Style.from_dict(
 
 
 class Prompt:
-    """Reads what the person types; below it stands what *standing* returns.
+    """Reads what the person types; below it stands what *status_line* returns.
 
-    What was typed *ahead* comes first; *history* is what was typed before. *when_shown* is called
-    once, when the person can begin to type.
+    What was typed *typed_ahead* comes first; *history* is what was typed before. *when_shown* is
+    called once, when the person can begin to type.
     """
 
     def __init__(
         self,
-        words: Translator,
+        translator: Translator,
         completer: Completer,
-        standing: Callable[[], StyleAndTextTuples],
+        status_line: Callable[[], StyleAndTextTuples],
         history: History,
         *,
-        ahead: TypedAhead,
+        typed_ahead: TypedAhead,
         when_shown: Callable[[], None] = lambda: None,
     ) -> None:
-        self._words = words
-        self._ahead = ahead
+        self._translator = translator
+        self._typed_ahead = typed_ahead
         self._is_leaving = False
-        self._standing = standing
-        self._stands: StyleAndTextTuples = []
+        self._status_line = status_line
+        self._shown_status: StyleAndTextTuples = []
         self._session: PromptSession[str] = PromptSession(
             [("class:prompt", "› ")],
             multiline=True,
@@ -75,19 +75,19 @@ class Prompt:
             complete_in_thread=True,
             enable_suspend=True,
             history=history,
-            key_bindings=bindings(self._interrupt, lambda: self._ahead.show_all()),
+            key_bindings=line_key_bindings(self._interrupt, lambda: self._typed_ahead.show_all()),
             bottom_toolbar=self._toolbar,
             input_processors=[TabsProcessor(char1=" ", char2=" ")],
             style=STYLE,
-            input=_input(),
-            output=output(),
+            input=create_terminal_input(),
+            output=create_terminal_output(),
         )
         self._when_shown: Callable[[], None] | None = when_shown
-        self._session.app.before_render += self._make_room
-        self._session.app.after_render += self._tell_shown
+        self._session.app.before_render += self._reserve_menu_rows
+        self._session.app.after_render += self._on_first_render
         for window in self._session.layout.find_all_windows():
             window.dont_extend_height = to_filter(True)  # the toolbar stands right below the line
-        self._session.default_buffer.on_text_changed += self._stay
+        self._session.default_buffer.on_text_changed += self._stay_here
 
     def read(self) -> str | None:
         """Return the text typed, or None when the person leaves."""
@@ -95,11 +95,11 @@ class Prompt:
 
     def _read(self, draft: str, when_run: Callable[[], None]) -> str | None:
         self._is_leaving = False
-        self._stands = self._standing()
-        give(self._session.input, self._ahead.take())
+        self._shown_status = self._status_line()
+        preload(self._session.input, self._typed_ahead.take_for_prompt())
 
         def begin() -> None:
-            if self._ahead.was_interrupted():
+            if self._typed_ahead.take_interrupt():
                 self._session.app.key_processor.feed(KeyPress(Keys.ControlC))
             when_run()
 
@@ -113,9 +113,9 @@ class Prompt:
     def _keep_unread(self) -> None:
         """Keep what came behind the key that ended the line as what is typed ahead."""
         keys = get_typeahead(self._session.input)
-        self._ahead.add(b"".join(map(sent, keys)))
+        self._typed_ahead.add(b"".join(map(bytes_of_key, keys)))
         if any(press.key == Keys.ControlC for press in keys):
-            self._ahead.interrupt()
+            self._typed_ahead.keep_interrupt()
 
     def _interrupt(self, event: KeyPressEvent) -> None:
         """Clear the line; leave when there is nothing to clear for the second time."""
@@ -127,27 +127,27 @@ class Prompt:
         else:
             self._is_leaving = True
 
-    def _tell_shown(self, _app: object) -> None:
+    def _on_first_render(self, _app: object) -> None:
         when_shown, self._when_shown = self._when_shown, None
         if when_shown:
             when_shown()
 
-    def _stay(self, _buffer: Buffer) -> None:
+    def _stay_here(self, _buffer: Buffer) -> None:
         self._is_leaving = False
 
-    def _make_room(self, _app: object) -> None:
+    def _reserve_menu_rows(self, _app: object) -> None:
         """Keep rows below the line only while there is a menu to stand in them."""
         is_open = self._session.default_buffer.complete_state is not None
         self._session.reserve_space_for_menu = MENU_ROWS if is_open else 0
 
     def _toolbar(self) -> StyleAndTextTuples:
         if self._is_leaving:
-            again = self._words.say(phrase("Ctrl-C again leaves"))
+            again = self._translator.render(phrase("Ctrl-C again leaves"))
             return [("class:bottom-toolbar.warning", f"  {again}")]
-        return self._stands
+        return self._shown_status
 
 
-def bindings(
+def line_key_bindings(
     interrupt: Callable[[KeyPressEvent], None], show_all: Callable[[], object]
 ) -> KeyBindings:
     """Return the keys that differ from those of every line editor; Ctrl-O is for *show_all*."""
@@ -209,27 +209,27 @@ def _leave_empty_menu(buffer: Buffer) -> None:
         buffer.complete_state = None
 
 
-def give(source: Input, typed: bytes) -> None:
+def preload(source: Input, typed: bytes) -> None:
     """Let the next prompt that reads *source* begin with *typed*, keys and all."""
     keys: list[KeyPress] = []
     parser = Vt100Parser(keys.append)
     parser.feed(typed.decode(errors="surrogateescape"))
     parser.flush()
-    store_typeahead(source, joined(keys))
+    store_typeahead(source, with_pastes(keys))
 
 
-def sent(press: KeyPress) -> bytes:
+def bytes_of_key(press: KeyPress) -> bytes:
     """Return what the terminal has sent for *press*."""
     data = press.data.encode(errors="surrogateescape")
-    return pasted(data) if press.key == Keys.BracketedPaste else data
+    return as_paste(data) if press.key == Keys.BracketedPaste else data
 
 
 @contextmanager
-def typed_early(typed: bytes) -> Iterator[None]:
+def preloaded(typed: bytes) -> Iterator[None]:
     """Let a prompt in between begin with *typed*, and with nothing that is for the next one."""
     source = get_app_session().input
     keys = get_typeahead(source)
-    give(source, typed)
+    preload(source, typed)
     try:
         yield
     finally:
@@ -246,16 +246,16 @@ def complete(buffer: Buffer) -> None:
         buffer.complete_next()
         return
     event = CompleteEvent(completion_requested=True)
-    found = list(buffer.completer.get_completions(buffer.document, event))
-    if len(found) == 1:
-        buffer.apply_completion(found[0])
-    elif common := get_common_complete_suffix(buffer.document, found):
+    completions = list(buffer.completer.get_completions(buffer.document, event))
+    if len(completions) == 1:
+        buffer.apply_completion(completions[0])
+    elif common := get_common_complete_suffix(buffer.document, completions):
         buffer.insert_text(common)
-    elif found:
+    elif completions:
         buffer.start_completion(select_first=True)
 
 
-def _input() -> Input:
+def create_terminal_input() -> Input:
     """Return the keyboard; what comes faster than anybody types is taken in one piece.
 
     prompt_toolkit would put in each character, and draw, by itself: a long line that a terminal
@@ -266,37 +266,37 @@ def _input() -> Input:
 
     def read_keys() -> list[KeyPress]:
         keys = read()
-        while len(keys) >= PASTED and select.select([source.fileno()], [], [], 0.01)[0]:
+        while len(keys) >= MIN_PASTE and select.select([source.fileno()], [], [], 0.01)[0]:
             more = read()
             if not more:  # the terminal went away
                 break
             keys += more
-        return joined(keys)
+        return with_pastes(keys)
 
     source.read_keys = read_keys  # type: ignore[method-assign]
     return source
 
 
-def joined(keys: list[KeyPress]) -> list[KeyPress]:
+def with_pastes(keys: list[KeyPress]) -> list[KeyPress]:
     """Return *keys* with each long run of characters as a paste."""
     result: list[KeyPress] = []
     for is_text, run in groupby(keys, lambda press: not isinstance(press.key, Keys)):
         pressed = list(run)
-        if is_text and len(pressed) >= PASTED:
+        if is_text and len(pressed) >= MIN_PASTE:
             text = "".join(press.data for press in pressed)
             pressed = [KeyPress(Keys.BracketedPaste, text)]
         result += pressed
     return result
 
 
-def output() -> Output:
+def create_terminal_output() -> Output:
     """Return the terminal to draw on.
 
     prompt_toolkit asks the terminal for the place of its cursor, draws no toolbar before it has
     the answer, and complains where there is none. It needs to know only that a row is left. Nor
     does it end that the terminal says what is pasted: between two prompts that counts as well.
     """
-    made = create_output()
-    made.get_rows_below_cursor_position = lambda: 1  # type: ignore[method-assign]
-    made.disable_bracketed_paste = lambda: None  # type: ignore[method-assign]
-    return made
+    terminal = create_output()
+    terminal.get_rows_below_cursor_position = lambda: 1  # type: ignore[method-assign]
+    terminal.disable_bracketed_paste = lambda: None  # type: ignore[method-assign]
+    return terminal

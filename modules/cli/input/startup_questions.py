@@ -9,23 +9,25 @@ import click
 
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
-from utils.system.interrupts import raising
+from utils.system.interrupts import raising_keyboard_interrupt
 
 
-def somebody_is_there() -> bool:
+def is_interactive() -> bool:
     """Return whether a person sits at this terminal who sees what they type."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def ask(words: Translator, what: Phrase, *, default: str = "", is_hidden: bool = False) -> str:
+def ask_text(
+    translator: Translator, question: Phrase, *, default: str = "", is_hidden: bool = False
+) -> str:
     """Return the answer, *default* where it is empty; without a default it is asked again.
 
     Raises `KeyboardInterrupt` at Ctrl-C and where the input ends.
     """
     try:
-        with raising():
+        with raising_keyboard_interrupt():
             answer: str = click.prompt(
-                words.say(what), default=default or None, hide_input=is_hidden
+                translator.render(question), default=default or None, hide_input=is_hidden
             )
     except click.Abort:
         click.echo()
@@ -33,18 +35,20 @@ def ask(words: Translator, what: Phrase, *, default: str = "", is_hidden: bool =
     return answer.strip()
 
 
-def ask_which(words: Translator, what: Phrase, choices: Sequence[str], default: str) -> str:
+def ask_choice(
+    translator: Translator, question: Phrase, choices: Sequence[str], default: str
+) -> str:
     """Return one of *choices*; how it begins is enough, and so is its number."""
-    label = phrase("{what} ({choices})", what=what, choices=", ".join(choices))
+    label = phrase("{what} ({choices})", what=question, choices=", ".join(choices))
     while True:
-        answer = ask(words, label, default=default).lower()
+        answer = ask_text(translator, label, default=default).lower()
         for number, choice in enumerate(choices, start=1):
             if answer == str(number) or (answer and choice.startswith(answer)):
                 return choice
-        click.echo(words.say(phrase("Say one of {choices}.", choices=", ".join(choices))))
+        click.echo(translator.render(phrase("Say one of {choices}.", choices=", ".join(choices))))
 
 
-def ask_whether(words: Translator, what: Phrase) -> bool:
+def ask_yes_no(translator: Translator, question: Phrase) -> bool:
     """Return whether the answer is yes; anything else is no."""
-    label = phrase("{what} (y, n)", what=what)
-    return ask(words, label, default="n").lower() in {"y", "yes", "是"}
+    label = phrase("{what} (y, n)", what=question)
+    return ask_text(translator, label, default="n").lower() in {"y", "yes", "是"}

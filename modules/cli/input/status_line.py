@@ -11,10 +11,10 @@ from utils.i18n import phrase
 from utils.text.clean import visible
 
 
-def standing_of(terminal: MainTerminal, words: Translator) -> StyleAndTextTuples:
+def status_line_of(terminal: MainTerminal, translator: Translator) -> StyleAndTextTuples:
     """Return the line for *terminal*."""
-    return standing(
-        words,
+    return status_line(
+        translator,
         model=terminal.model.model,
         is_practice=terminal.is_practice,
         mode=terminal.mode,
@@ -25,8 +25,8 @@ def standing_of(terminal: MainTerminal, words: Translator) -> StyleAndTextTuples
     )
 
 
-def standing(
-    words: Translator,
+def status_line(
+    translator: Translator,
     *,
     model: str,
     is_practice: bool,
@@ -42,12 +42,12 @@ def standing(
     """
     used, limit = context
     facts = [
-        words.say(phrase("thinks once") if mode == "think" else phrase("fast")),
+        translator.render(phrase("thinks once") if mode == "think" else phrase("fast")),
         visible(project),
         approval,
-        words.say(phrase("context {percent} %", percent=round(100 * used / limit))),
+        translator.render(phrase("context {percent} %", percent=round(100 * used / limit))),
         f"${cost:.4f}",
     ]
     style = "class:bottom-toolbar.warning" if is_practice else ""
-    name = words.say(phrase("practice model, no AI")) if is_practice else visible(model)
+    name = translator.render(phrase("practice model, no AI")) if is_practice else visible(model)
     return [("", "  "), (style, name), ("", "".join(f" · {fact}" for fact in facts))]

@@ -1,4 +1,4 @@
-"""What is typed while a turn runs: commands that need not wait are run, the rest is kept."""
+"""Type-ahead while a turn runs: commands that need not wait are run, the rest is kept."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 from modules.cli.input.keyboard import TypedAhead
 
-SLICE = 0.05
+SLICE_SECONDS = 0.05
 """Seconds for which the keyboard is listened to before somebody else may have it."""
 
 
 class TypeAheadListener:
-    """Listens to the terminal *descriptor*; whatever is not run stays in *ahead*.
+    """Listens to the terminal *descriptor*; whatever is not run stays in *typed_ahead*.
 
     *may_listen* says whether nobody else wants the keyboard: else that one hears for us. Of each
     line that is entered meanwhile and *is_wanted*, *run* is called from a thread of ours, and
@@ -23,7 +23,7 @@ class TypeAheadListener:
     def __init__(
         self,
         descriptor: int,
-        ahead: TypedAhead,
+        typed_ahead: TypedAhead,
         *,
         may_listen: Callable[[], bool],
         is_wanted: Callable[[str], bool],
@@ -32,7 +32,7 @@ class TypeAheadListener:
         keep: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._descriptor = descriptor
-        self._ahead = ahead
+        self._typed_ahead = typed_ahead
         self._may_listen = may_listen
         self._is_wanted = is_wanted
         self._run = run
@@ -42,34 +42,34 @@ class TypeAheadListener:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Listen until this ends."""
-        over = threading.Event()
-        thread = threading.Thread(target=self._listen, args=(over,), name="beside", daemon=True)
-        before, self._ahead.heard = self._ahead.heard, self._heard
+        finished = threading.Event()
+        thread = threading.Thread(target=self._listen, args=(finished,), name="beside", daemon=True)
+        previous, self._typed_ahead.on_entered = self._typed_ahead.on_entered, self._on_entered
         thread.start()
         try:
             yield
         finally:
-            over.set()
+            finished.set()
             thread.join()
-            self._ahead.heard = before
+            self._typed_ahead.on_entered = previous
             self._show(())
 
-    def _listen(self, over: threading.Event) -> None:
-        while not over.is_set():
-            typed = self._ahead.hear(self._descriptor, SLICE, self._may_listen)
+    def _listen(self, finished: threading.Event) -> None:
+        while not finished.is_set():
+            typed = self._typed_ahead.read(self._descriptor, SLICE_SECONDS, self._may_listen)
             if typed is None:  # the terminal went away
                 return
             if not typed and not self._may_listen():
-                over.wait(SLICE)
+                finished.wait(SLICE_SECONDS)
 
-    def _heard(self, entered: Sequence[str]) -> None:
+    def _on_entered(self, entered: Sequence[str]) -> None:
         for line in entered:
-            self._take(line)
-        self._show(self._ahead.entries)
+            self._run_or_keep(line)
+        self._show(self._typed_ahead.entries)
 
-    def _take(self, line: str) -> None:
+    def _run_or_keep(self, line: str) -> None:
         if self._may_listen() and self._is_wanted(line):
-            self._ahead.drop(line)
+            self._typed_ahead.discard(line)
             self._show(())
             self._run(line)
         else:

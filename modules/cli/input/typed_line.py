@@ -12,7 +12,7 @@ from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.keys import Keys
 
-ALONE_SECONDS = 0.5
+ESCAPE_ALONE_SECONDS = 0.5
 """An Escape that nothing follows for so long is a key of its own, and no beginning of another."""
 
 
@@ -37,28 +37,28 @@ class TypedLine:
         Of what *came_at_once* an Enter within is a line break: somebody pasted it in a terminal
         that does not say so.
         """
-        if time.monotonic() - self._fed_at >= ALONE_SECONDS:
+        if time.monotonic() - self._fed_at >= ESCAPE_ALONE_SECONDS:
             self._parser.flush()
         self._fed_at = time.monotonic()
         self._parser.feed(self._decode(typed))
-        presses, self._keys[:] = _gathered(self._keys), ()
+        presses, self._keys[:] = _with_runs_joined(self._keys), ()
         entered: list[str] = []
-        for place, press in enumerate(presses):
-            is_last = place == len(presses) - 1
+        for position, press in enumerate(presses):
+            is_last = position == len(presses) - 1
             if press.key != Keys.ControlM:
-                self._press(press, presses[place - 1].key if place else None)
-            elif place and presses[place - 1].key == Keys.Escape:
+                self._press(press, presses[position - 1].key if position else None)
+            elif position and presses[position - 1].key == Keys.Escape:
                 self._buffer.insert_text("\n")
             elif line := self._enter(is_within=came_at_once and not is_last):
                 entered.append(line)
         return entered
 
-    def take_wish(self) -> bool:
+    def take_show_all(self) -> bool:
         """Return whether Ctrl-O was pressed since this was asked last."""
-        wish, self._wants_all = self._wants_all, False
-        return wish
+        wants_all, self._wants_all = self._wants_all, False
+        return wants_all
 
-    def drop(self) -> str:
+    def take_draft(self) -> str:
         """Forget the draft, and return it."""
         text = self._buffer.text
         self._buffer.reset()
@@ -73,32 +73,32 @@ class TypedLine:
             buffer.delete_before_cursor()
             buffer.insert_text("\n")
         else:
-            return self.drop().strip()
+            return self.take_draft().strip()
         return ""
 
     def _press(self, press: KeyPress, before: Keys | str | None) -> None:
         if press.key == Keys.BracketedPaste:
-            self._buffer.insert_text(_harmless(press.data))
+            self._buffer.insert_text(_printable(press.data))
         elif press.key == Keys.ControlO:
             self._wants_all = True
         elif not isinstance(press.key, Keys):
             is_with_alt = before == Keys.Escape  # that letter is a command, and no text
-            self._buffer.insert_text(_harmless(press.data[is_with_alt:]))
+            self._buffer.insert_text(_printable(press.data[is_with_alt:]))
         elif edit := _EDITS.get(press.key):
             edit(self._buffer)
 
 
-def _gathered(keys: list[KeyPress]) -> list[KeyPress]:
+def _with_runs_joined(keys: list[KeyPress]) -> list[KeyPress]:
     """Return *keys* with each run of letters as one: a long text is not put in letter by letter."""
-    gathered: list[KeyPress] = []
+    result: list[KeyPress] = []
     for is_key, run in groupby(keys, lambda press: isinstance(press.key, Keys)):
         pressed = list(run)
         text = "".join(press.data for press in pressed)
-        gathered += pressed if is_key else [KeyPress(pressed[0].key, text)]
-    return gathered
+        result += pressed if is_key else [KeyPress(pressed[0].key, text)]
+    return result
 
 
-def _harmless(text: str) -> str:
+def _printable(text: str) -> str:
     """Return *text* as it may stand in a line: no control character but tab and line break."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(char for char in text if char.isprintable() or char in "\n\t")

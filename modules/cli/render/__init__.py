@@ -1,4 +1,4 @@
-"""What the terminal shows: events, cards, Markdown and the lines that change.
+"""Output of the terminal: events, cards, Markdown and the lines that change.
 
 - approval_view    A question on the terminal screen: what is asked for to the letter, and the
                    person's answer.
@@ -14,7 +14,7 @@
 - live             The lower end of a terminal: what is said for good, and below it a few lines that
                    change.
 - live_region      The few lines at the end of the screen that change while a turn runs.
-- markdown         Markdown as this house draws it: calm, without boxes, with Chinese wrapped as
+- markdown         Markdown as Onefold draws it: calm, without boxes, with Chinese wrapped as
                    Chinese is.
 - markdown_stream  Markdown cut into blocks while it streams, so that each is drawn once, when it is
                    whole.
@@ -24,8 +24,7 @@
                    it is asked for.
 - screen           The terminal screen: draws every event of a turn, and asks where a person must be
                    asked.
-- scrollback       What is printed for good, in the order in which it came: the model's text, and
+- scrollback       The part printed for good, in the order in which it came: the model's text, and
                    all between.
-- theme            How the terminal screen looks: one console, its colours, and the marks of the
-                   house.
+- theme            Looks of the terminal screen: one console, its colours, and the marks of Onefold.
 """

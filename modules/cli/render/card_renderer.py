@@ -22,50 +22,54 @@ from core.cards import (
     TodoCard,
     TreeCard,
 )
-from core.conversation.messages import AnswerState
+from core.conversation.messages import ResultState
 from modules.cli.render.call_titles import CallTitles
 from modules.cli.render.card_rows import NO_NEWLINE, diff_lines, diff_row, hit_row, size, todo_row
 from modules.cli.render.columns import Columns
-from modules.cli.render.heading import FullRow, Heading
-from modules.cli.render.markdown import Ruled, Wrapped
+from modules.cli.render.heading import Heading, ShownIfCut
+from modules.cli.render.markdown import LeftRule, WrappedText
 from modules.cli.render.plain_cards import (
     change_phrase,
     duration,
-    found,
-    left_out,
+    found_phrase,
+    left_out_phrase,
     run_ending,
-    unsearched,
+    unsearched_phrase,
 )
 from modules.cli.render.program_view import ProgramView
 from modules.cli.render.theme import MARKS
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
 from utils.i18n import Text as Said
-from utils.text.clean import clean, source, visible
+from utils.text.clean import clean, visible, visible_lines
 
-BRIEF = 12
+BRIEF_ROWS = 12
 """Rows of a card in the flow of a task; whoever wants more opens the file."""
-FULL = 400
-REMARK = 50
+FULL_ROWS = 400
+MAX_REMARK_CELLS = 50
 """Cells of a text that may stand on the first line of a card."""
-INSET = 2
+INDENT = 2
 """Cells by which the rest of a card is moved to the right of its first line."""
-SHORT_SECONDS = 0.1
-"""What is over sooner is not worth a figure."""
+MIN_SHOWN_SECONDS = 0.1
+"""Calls that are over sooner are shown without a time."""
 
 
 class CardRenderer:
-    """Draws cards in the language of *words*. What it returns may be printed as it is.
+    """Draws cards in the language of *translator*. What it returns may be printed as it is.
 
-    Where there is no key that shows all of it (*has_key*), a program is hardly ever cut.
+    Where there is no key that shows all of it (*has_show_all_key*), a program is hardly ever cut.
     """
 
     def __init__(
-        self, words: Translator, titles: CallTitles | None = None, *, has_key: bool = True
+        self,
+        translator: Translator,
+        titles: CallTitles | None = None,
+        *,
+        has_show_all_key: bool = True,
     ) -> None:
-        self._words = words
+        self._translator = translator
         self._titles = titles or CallTitles()
-        self._has_key = has_key
+        self._has_show_all_key = has_show_all_key
 
     def head(
         self,
@@ -75,10 +79,10 @@ class CardRenderer:
         mark: tuple[str, str],
         seconds: float | None = None,
         card: Card | None = None,
-        state: AnswerState = "done",
+        state: ResultState = "done",
     ) -> Heading:
         """Return the first line of a call's card: a mark, a verb, what it is done to, the time."""
-        verb = clean(self._words.say(self._titles.verb(name)))
+        verb = clean(self._translator.render(self._titles.verb(name)))
         lead = Text.assemble((f"{mark[0]} ", mark[1]), (verb, "bold"))
         about = visible(self._titles.subject(name, arguments))
         is_all = "\n" not in str(arguments.get("command", "")).strip()
@@ -88,21 +92,21 @@ class CardRenderer:
             line.append(f" −{card.removed}", "red")
         if remark := self._remark(card, state):
             line.append(f" · {remark}", "dim")
-        if seconds is not None and seconds >= SHORT_SECONDS:
+        if seconds is not None and seconds >= MIN_SHOWN_SECONDS:
             line.append(f" · {duration(seconds)}", "dim")
         if isinstance(card, RunCard) and card.tier:
             tier = phrase("sandbox {tier}", tier=visible(card.tier.partition(":")[0]))
-            line.append(f" · {self._words.say(tier)}", "dim")
+            line.append(f" · {self._translator.render(tier)}", "dim")
         return line
 
-    def mark(self, card: Card, state: AnswerState) -> tuple[str, str]:
+    def mark(self, card: Card, state: ResultState) -> tuple[str, str]:
         """Return the sign of how a call ended, and its style; a failed program has failed."""
         if isinstance(card, RunCard) and state == "done" and card.exit_code != 0:
             return MARKS["failed"]
         return MARKS[state]
 
     def result(
-        self, card: Card, state: AnswerState, head: Heading, command: str = ""
+        self, card: Card, state: ResultState, head: Heading, command: str = ""
     ) -> RenderableType | None:
         """Return what stands below *head*, the first line of a finished call, or None.
 
@@ -110,32 +114,32 @@ class CardRenderer:
         """
         body = self._result(card, state)
         if command and not (isinstance(card, RunCard) and "\n" in command):
-            parts = [self.inset(FullRow(head, self.program(command, "bash", BRIEF)))]
+            parts = [self.indented(ShownIfCut(head, self.program(command, "bash", BRIEF_ROWS)))]
             return Group(*parts, *([body] if body else []))
         return body
 
-    def _result(self, card: Card, state: AnswerState) -> RenderableType | None:
+    def _result(self, card: Card, state: ResultState) -> RenderableType | None:
         if isinstance(card, TextCard) and state != "done":
-            return self.inset(self._excuse(card, MARKS[state][1]))
+            return self.indented(self._failure(card, MARKS[state][1]))
         if self._remark(card, state):
             return None
-        body = self.card(card, rows=BRIEF, is_result=True)
-        return None if body is None else self.inset(body)
+        body = self.card(card, rows=BRIEF_ROWS, is_result=True)
+        return None if body is None else self.indented(body)
 
-    def _remark(self, card: Card | None, state: AnswerState) -> str:
+    def _remark(self, card: Card | None, state: ResultState) -> str:
         """Return all that *card* adds to the first line of its call if that is short, else ""."""
         if not isinstance(card, TextCard) or state != "done":
             return ""
-        body = visible(self._words.say(card.body))
-        return body if cell_len(body) <= REMARK else ""
+        body = visible(self._translator.render(card.body))
+        return body if cell_len(body) <= MAX_REMARK_CELLS else ""
 
     def answer(self, card: Card, *, ok: bool) -> RenderableType:
         """Return the card that answers a slash command."""
         if ok:
-            return self.card(card, rows=FULL) or ""
+            return self.card(card, rows=FULL_ROWS) or ""
         if isinstance(card, TextCard):
-            return self._excuse(card, "red")
-        return self.card(card, rows=FULL) or ""
+            return self._failure(card, "red")
+        return self.card(card, rows=FULL_ROWS) or ""
 
     def card(  # noqa: C901 - one case for each card
         self, card: Card, *, rows: int, is_result: bool = False
@@ -145,8 +149,8 @@ class CardRenderer:
             case TextCard():
                 return self._text(card, rows, is_result=is_result)
             case DiffCard():
-                head = [] if is_result else [Wrapped(visible(card.path), "bold")]
-                return self._stack([*head, *self._diff(card, max(rows * 2, BRIEF))])
+                head = [] if is_result else [WrappedText(visible(card.path), "bold")]
+                return self._stack([*head, *self._diff(card, max(rows * 2, BRIEF_ROWS))])
             case RunCard():
                 return self._run(card, rows, is_result=is_result)
             case SearchCard():
@@ -170,13 +174,15 @@ class CardRenderer:
         if isinstance(card, RunCard):
             program = self.program(card.code, card.language, rows)
             return program, program.is_cut(width)
-        text = _letters(card)
+        text = _literal_text(card)
         is_cut = text.count("\n") >= rows
-        shown = source("\n".join(text.split("\n")[:rows]))
+        shown = visible_lines("\n".join(text.split("\n")[:rows]))
         match card:
             case TextCard():
-                title = self._words.say(card.title) if isinstance(card.title, Phrase) else ""
-                head = [Wrapped(clean(title), "yellow")] if title else []
+                title = (
+                    self._translator.render(card.title) if isinstance(card.title, Phrase) else ""
+                )
+                head = [WrappedText(clean(title), "yellow")] if title else []
                 body: RenderableType = Group(*head, Text(shown, overflow="fold"))
             case DiffCard():
                 body = self._stack(self._diff(card, rows)) or ""
@@ -193,14 +199,14 @@ class CardRenderer:
         )
 
     def line(self, text: Said, style: str = "") -> Text:
-        """Return a sentence of the house's own."""
-        return Wrapped(clean(self._words.say(text)), style)
+        """Return a sentence of Onefold's own."""
+        return WrappedText(clean(self._translator.render(text)), style)
 
     def dim(self, text: Said) -> Text:
         return self.line(text, "dim")
 
-    def inset(self, body: RenderableType) -> RenderableType:
-        return Padding(body, (0, 0, 0, INSET))
+    def indented(self, body: RenderableType) -> RenderableType:
+        return Padding(body, (0, 0, 0, INDENT))
 
     # --- one card each ---------------------------------------------------------------------------
 
@@ -208,30 +214,32 @@ class CardRenderer:
         shown = list(parts)
         return Group(*shown) if shown else None
 
-    def _excuse(self, card: TextCard, style: str) -> RenderableType:
-        both = phrase("{title}: {body}", title=card.title, body=card.body)
-        text = both if card.title and card.body else card.title or card.body
-        return Wrapped(clean(self._words.say(text)), style)
+    def _failure(self, card: TextCard, style: str) -> RenderableType:
+        title_and_body = phrase("{title}: {body}", title=card.title, body=card.body)
+        text = title_and_body if card.title and card.body else card.title or card.body
+        return WrappedText(clean(self._translator.render(text)), style)
 
     def _text(self, card: TextCard, rows: int, *, is_result: bool) -> RenderableType | None:
-        title, body = (clean(self._words.say(text)).strip("\n") for text in (card.title, card.body))
+        title, body = (
+            clean(self._translator.render(text)).strip("\n") for text in (card.title, card.body)
+        )
         lines = body.split("\n") if body else []
         parts: list[RenderableType] = []
         if title and not is_result:
-            parts.append(Wrapped(title, "bold"))
-        parts += [Wrapped(line, "dim" if is_result else "") for line in lines[:rows]]
+            parts.append(WrappedText(title, "bold"))
+        parts += [WrappedText(line, "dim" if is_result else "") for line in lines[:rows]]
         if len(lines) > rows:
             parts.append(self.more(len(lines) - rows))
         return self._stack(parts)
 
     def _diff(self, card: DiffCard, limit: int) -> Iterator[RenderableType]:
-        if note := self._words.say(card.note):
+        if note := self._translator.render(card.note):
             yield self.dim(note)
         lines = list(diff_lines(card.diff))
         digits = max((len(str(number)) for _, number, _ in lines), default=1)
         for sign, number, text in lines[:limit]:
             if sign == "\\":
-                yield self.dim(" " * (digits + 3) + self._words.say(NO_NEWLINE))
+                yield self.dim(" " * (digits + 3) + self._translator.render(NO_NEWLINE))
             else:
                 yield diff_row(sign, number, text, digits)
         if len(lines) > limit:
@@ -239,24 +247,24 @@ class CardRenderer:
 
     def _run(self, card: RunCard, rows: int, *, is_result: bool) -> RenderableType | None:
         parts: list[RenderableType] = []
-        if not (is_result and _is_line(card)):
+        if not (is_result and _fits_heading(card)):
             parts.append(self.program(card.code, card.language, rows))
         parts += self._output(card.output, rows)
         if card.exit_code != 0 or not card.output.strip():
-            text = clean(self._words.say(run_ending(card, self._words)))
-            parts.append(Wrapped(text, "dim" if card.exit_code == 0 else "red"))
+            text = clean(self._translator.render(run_ending(card, self._translator)))
+            parts.append(WrappedText(text, "dim" if card.exit_code == 0 else "red"))
         parts += [self.dim(change_phrase(change)) for change in card.changes[:rows]]
         if len(card.changes) > rows:
-            parts.append(self.dim(left_out(len(card.changes) - rows)))
+            parts.append(self.dim(left_out_phrase(len(card.changes) - rows)))
         return Group(*parts)
 
     def program(self, text: str, language: str, rows: int) -> ProgramView:
         """Return a program in about *rows* rows; a key shows what of it they leave out."""
-        most = rows if self._has_key else max(rows, FULL)
-        return ProgramView(source(text.strip("\n")), language, most, self._rows_left_out)
+        max_rows = rows if self._has_show_all_key else max(rows, FULL_ROWS)
+        return ProgramView(visible_lines(text.strip("\n")), language, max_rows, self._rows_left_out)
 
     def _rows_left_out(self, count: int) -> Text:
-        if self._has_key:
+        if self._has_show_all_key:
             return self.dim(phrase("… {n} more rows · Ctrl-O shows all", n=count))
         return self.dim(phrase("… {n} more rows", n=count))
 
@@ -271,21 +279,21 @@ class CardRenderer:
                 phrase("… 1 line above") if hidden == 1 else phrase("… {n} lines above", n=hidden)
             )
             yield self.dim(above)
-        yield Ruled(Text("\n".join(lines[-rows:]), overflow="fold"))
+        yield LeftRule(Text("\n".join(lines[-rows:]), overflow="fold"))
 
     def _hits(self, card: SearchCard, rows: int) -> Iterator[RenderableType]:
         for path, hits in groupby(card.hits[:rows], key=lambda hit: hit.path):
-            yield Wrapped(visible(path), "cyan")
+            yield WrappedText(visible(path), "cyan")
             for hit in hits:
                 if hit.line:
                     yield hit_row(hit.line, hit.text, card.pattern)
         hidden = len(card.hits) - rows
         if hidden > 0:
-            yield self.dim(left_out(hidden + card.total - len(card.hits)))
-        elif rest := self._words.say(found(card)):
-            yield self.dim(rest)
+            yield self.dim(left_out_phrase(hidden + card.total - len(card.hits)))
+        elif remainder := self._translator.render(found_phrase(card)):
+            yield self.dim(remainder)
         if card.too_large or card.is_cut_short:
-            yield self.dim(unsearched(card))
+            yield self.dim(unsearched_phrase(card))
 
     def _tree(self, card: TreeCard, rows: int, *, is_result: bool) -> Iterator[RenderableType]:
         if not is_result:
@@ -302,37 +310,37 @@ class CardRenderer:
             yield row
         hidden = max(len(card.entries) - rows, 0) + card.left_out
         if hidden:
-            yield self.dim(left_out(hidden))
+            yield self.dim(left_out_phrase(hidden))
 
     def _table(self, card: TableCard, *, is_result: bool) -> RenderableType:
         head = tuple(self._cell(cell) for cell in card.columns)
         table = Columns(head, tuple(tuple(map(self._cell, row)) for row in card.rows))
-        title = "" if is_result else clean(self._words.say(card.title))
-        return Group(Wrapped(title, "bold"), table) if title else table
+        title = "" if is_result else clean(self._translator.render(card.title))
+        return Group(WrappedText(title, "bold"), table) if title else table
 
     def _cell(self, cell: Said) -> str:
-        return clean(self._words.say(cell))
+        return clean(self._translator.render(cell))
 
     def _links(self, card: LinksCard, rows: int) -> Iterator[RenderableType]:
         for link in card.links[:rows]:
-            yield Wrapped(visible(link.title), "bold")
+            yield WrappedText(visible(link.title), "bold")
             yield Padding(Text(visible(link.url), "blue", overflow="fold"), (0, 0, 0, 2))
             if link.snippet:
                 snippet = Text(" ".join(clean(link.snippet).split()), "dim")
                 snippet.no_wrap, snippet.overflow = True, "ellipsis"
                 yield Padding(snippet, (0, 0, 0, 2))
         if len(card.links) > rows:
-            yield self.dim(left_out(len(card.links) - rows))
+            yield self.dim(left_out_phrase(len(card.links) - rows))
         if not card.links:
             yield self.dim(phrase("Nothing found."))
 
 
-def _is_line(card: RunCard) -> bool:
+def _fits_heading(card: RunCard) -> bool:
     """Return whether *card* is of a command that the first line of its call shows."""
     return card.language == "bash" and "\n" not in card.code.strip()
 
 
-def _letters(card: Card) -> str:
+def _literal_text(card: Card) -> str:
     """Return what of *card*, which is no program, must be read to the letter before a yes."""
     match card:
         case DiffCard():

@@ -9,13 +9,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from core.cards import Todo
-from modules.cli.render.markdown import Hung, Wrapped
+from modules.cli.render.markdown import HangingIndent, WrappedText
 from utils.i18n import phrase
-from utils.text.clean import source, visible
+from utils.text.clean import visible, visible_lines
 
 NO_NEWLINE = phrase("No newline at end of file")
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-_TODO_LOOKS = {
+_TODO_MARKS = {
     "pending": ("○", "dim"),
     "in_progress": ("●", "bold cyan"),
     "completed": ("✓", "dim strike"),
@@ -53,11 +53,11 @@ def diff_row(sign: str, number: int, text: str, digits: int) -> RenderableType:
         return Text(f"{'⋮':>{digits}}", "dim")
     style = _SIGN_STYLES[sign]
     head = Text.assemble((f"{number:>{digits}} ", "dim"), ("−" if sign == "-" else sign, style))
-    return Hung(head.append(" "), Text(source(text), style, overflow="fold"))
+    return HangingIndent(head.append(" "), Text(visible_lines(text), style, overflow="fold"))
 
 
 def hit_row(line: int, text: str, pattern: str) -> Text:
-    found_text = Text(source(text.strip()).replace("\n", " "))
+    found_text = Text(visible_lines(text.strip()).replace("\n", " "))
     if pattern:
         found_text.highlight_regex(re.compile(re.escape(pattern), re.IGNORECASE), "bold yellow")
     row = Text(no_wrap=True, overflow="ellipsis")
@@ -66,8 +66,8 @@ def hit_row(line: int, text: str, pattern: str) -> Text:
 
 
 def todo_row(todo: Todo) -> Text:
-    sign, style = _TODO_LOOKS[todo.status]
-    row = Wrapped(f"{sign} ", style.removesuffix(" strike"))
+    sign, style = _TODO_MARKS[todo.status]
+    row = WrappedText(f"{sign} ", style.removesuffix(" strike"))
     row.append(visible(todo.title), style)
     return row
 

@@ -10,9 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from modules.cli.render.markdown import Wrapped
+from modules.cli.render.markdown import WrappedText
 
-_ROOM = 24
+_MIN_CELLS = 24
 """Cells that the columns behind the first need to be readable."""
 
 
@@ -27,7 +27,7 @@ class Columns:
         first = max((cell_len(row[0]) for row in (self.head, *self.rows) if row), default=0)
         if not self.rows:
             return
-        if options.max_width - first < _ROOM:
+        if options.max_width - first < _MIN_CELLS:
             yield from self._stacked()
         else:
             yield self._side_by_side()
@@ -40,12 +40,12 @@ class Columns:
         if self.head:
             table.add_row(*(Text(cell, "bold") for cell in self.head))
         for row in self.rows:
-            table.add_row(*map(Wrapped, row))
+            table.add_row(*map(WrappedText, row))
         return table
 
     def _stacked(self) -> RenderResult:
         for first, *others in self.rows:
-            yield Wrapped(first, "bold" if self.head else "dim")
+            yield WrappedText(first, "bold" if self.head else "dim")
             if any(others):
                 indent = len(first) - len(first.lstrip()) + 2
-                yield Padding(Wrapped("  ".join(filter(None, others))), (0, 0, 0, indent))
+                yield Padding(WrappedText("  ".join(filter(None, others))), (0, 0, 0, indent))

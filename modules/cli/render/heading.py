@@ -7,7 +7,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.text import Text
 
-LEAST = 12
+MIN_ABOUT_CELLS = 12
 """Cells of what a call is about that are kept, however narrow the window is."""
 
 
@@ -37,11 +37,11 @@ class Heading:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append_text(self._lead)
-        line.append(cut(self._about, max(self._room(options.max_width), LEAST)))
+        line.append(elide_middle(self._about, max(self._room(options.max_width), MIN_ABOUT_CELLS)))
         yield line.append_text(self._tail)
 
 
-class FullRow:
+class ShownIfCut:
     """Draws *body* only where the line of *heading* does not show all of what is done."""
 
     def __init__(self, heading: Heading, body: RenderableType) -> None:
@@ -53,26 +53,26 @@ class FullRow:
             yield self._body
 
 
-class Pinned:
-    """Draws *head*, and below it as many of the last rows of *rest* as there is room for."""
+class PinnedHead:
+    """Draws *head*, and below it as many of the last rows of *body* as there is room for."""
 
-    def __init__(self, head: RenderableType, rest: RenderableType) -> None:
+    def __init__(self, head: RenderableType, body: RenderableType) -> None:
         self._head = head
-        self._rest = rest
+        self._body = body
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        head = console.render_lines(self._head, options, pad=False)
-        rest = console.render_lines(self._rest, options, pad=False)
-        room = max(options.max_height - len(head), 0)
-        for line in [*head, *rest[max(len(rest) - room, 0) :]]:
+        head_lines = console.render_lines(self._head, options, pad=False)
+        body_lines = console.render_lines(self._body, options, pad=False)
+        room = max(options.max_height - len(head_lines), 0)
+        for line in [*head_lines, *body_lines[max(len(body_lines) - room, 0) :]]:
             yield from line
             yield Segment.line()
 
 
-def cut(text: str, room: int) -> str:
-    """Return *text* in *room* cells: its beginning and its end, where it is longer."""
-    if cell_len(text) <= room:
+def elide_middle(text: str, width: int) -> str:
+    """Return *text* in *width* cells: its beginning and its end, where it is longer."""
+    if cell_len(text) <= width:
         return text
-    start = (room - 1) * 2 // 3
-    end = "".join(reversed(chop_cells(text[::-1], max(room - 1 - start, 1))[0]))
+    start = (width - 1) * 2 // 3
+    end = "".join(reversed(chop_cells(text[::-1], max(width - 1 - start, 1))[0]))
     return f"{set_cell_size(text, start).rstrip()}…{end.lstrip()}"

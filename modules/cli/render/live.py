@@ -50,7 +50,7 @@ class LiveDisplay:
         self._is_blank_above = is_blank
         frame = self._erase(0) + text
         self._rows, self._cells = [], []
-        self._write(frame + self._change())
+        self._write(frame + self._update_sequence())
 
     def mark_blank(self) -> None:
         """Take note that the line above is blank, or that there is none."""
@@ -62,7 +62,7 @@ class LiveDisplay:
 
     def draw(self) -> None:
         """Bring the live lines up to date."""
-        if self.is_live and (frame := self._change()):
+        if self.is_live and (frame := self._update_sequence()):
             self._write(frame)
 
     def clear(self) -> None:
@@ -72,16 +72,16 @@ class LiveDisplay:
             self._rows, self._cells = [], []
             self._write(frame)
 
-    def _change(self) -> str:
+    def _update_sequence(self) -> str:
         """Return what to write to turn the live lines shown into those wanted."""
         lines = self._live_lines()
         rows = self._ansi(lines)
         if rows == self._rows and self._width == self.console.width:
             return ""
-        same = self._count_same(rows)
-        frame = self._erase(same)
+        unchanged = self._count_same(rows)
+        frame = self._erase(unchanged)
         if rows:
-            frame += NO_WRAP + "\n".join(rows[same:]) + WRAP
+            frame += NO_WRAP + "\n".join(rows[unchanged:]) + WRAP
         self._rows, self._width = rows, self.console.width
         self._cells = [Segment.get_line_length(line) for line in lines]
         return frame

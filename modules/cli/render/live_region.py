@@ -13,11 +13,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from modules.cli.render.card_renderer import CardRenderer
-from modules.cli.render.heading import FullRow, Pinned
-from modules.cli.render.markdown import MarkdownText, Ruled, Wrapped
+from modules.cli.render.heading import PinnedHead, ShownIfCut
+from modules.cli.render.markdown import LeftRule, MarkdownText, WrappedText
 from modules.cli.render.markdown_stream import MarkdownStream
 from modules.cli.render.plain_cards import duration
-from modules.cli.render.program_view import given
+from modules.cli.render.program_view import program_of
 from modules.cli.render.theme import SPINNER
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
@@ -55,98 +55,98 @@ class LiveCall:
     name: str
     arguments: Mapping[str, Any]
     is_revised: bool = False
-    began: float = field(default_factory=time.monotonic)
+    started_at: float = field(default_factory=time.monotonic)
     output: OutputTail = field(default_factory=lambda: OutputTail(OUTPUT_ROWS))
 
 
 class LiveRegion:
-    """What goes on right now; `__call__` returns it drawn, or None between the turns."""
+    """State of what goes on right now; `__call__` returns it drawn, or None between the turns."""
 
-    def __init__(self, words: Translator, drawer: CardRenderer) -> None:
-        self._words = words
-        self._drawer = drawer
+    def __init__(self, translator: Translator, renderer: CardRenderer) -> None:
+        self._translator = translator
+        self._renderer = renderer
         self.blocks = MarkdownStream()
         self.call: LiveCall | None = None
         self.question: Said = ""
         self.notice: Said = ""
         self.typed: Sequence[str] = ()
-        self._doing: Phrase | None = None
-        self._since = 0.0
-        self._thought = ""
+        self._activity: Phrase | None = None
+        self._activity_since = 0.0
+        self._thinking_tail = ""
 
-    def begin(self, doing: Phrase) -> None:
+    def begin(self, activity: Phrase) -> None:
         """Say what goes on from now; the clock starts when it is something else than before."""
-        if self._doing is None or doing.template != self._doing.template:
-            self._since = time.monotonic()
-        self._doing = doing
+        if self._activity is None or activity.template != self._activity.template:
+            self._activity_since = time.monotonic()
+        self._activity = activity
 
     def think(self, text: str) -> None:
-        self._thought = (self._thought + text)[-TAIL_CHARACTERS:]
+        self._thinking_tail = (self._thinking_tail + text)[-TAIL_CHARACTERS:]
 
     def end_thinking(self) -> None:
-        self._thought = ""
+        self._thinking_tail = ""
 
     def end(self) -> None:
         """Show nothing any more."""
-        self._doing = self.call = None
-        self._thought = ""
+        self._activity = self.call = None
+        self._thinking_tail = ""
         self.question = ""
-        self.blocks.drop()
+        self.blocks.discard()
 
     def __call__(self) -> RenderableType | None:
         if self.question:
-            question = Wrapped(clean(self._words.say(self.question)), "bold")
-            return Group("", question, *self._typed())
-        doing = self.call or self._doing
-        if doing is None:
+            question = WrappedText(clean(self._translator.render(self.question)), "bold")
+            return Group("", question, *self._typed_rows())
+        activity = self.call or self._activity
+        if activity is None:
             return None
         parts: list[RenderableType] = []
         if tail := self.blocks.tail(TAIL_CHARACTERS).strip("\n"):
             parts += ["", MarkdownText(tail)]
-        if thought := clean(self._thought).strip():
-            rows = [Wrapped(row, "dim italic") for row in thought.split("\n")]
+        if thought := clean(self._thinking_tail).strip():
+            rows = [WrappedText(row, "dim italic") for row in thought.split("\n")]
             parts += ["", *rows[-THOUGHT_ROWS:]]
         parts.append("")
-        if isinstance(doing, LiveCall):
-            head, *rest = self._running(doing)
-            return Pinned(Group(*parts, head), Group(*rest, *self._typed()))
-        return Group(*parts, self._status(doing), *self._typed())
+        if isinstance(activity, LiveCall):
+            head, *rest = self._running_call(activity)
+            return PinnedHead(Group(*parts, head), Group(*rest, *self._typed_rows()))
+        return Group(*parts, self._status(activity), *self._typed_rows())
 
-    def _typed(self) -> list[RenderableType]:
+    def _typed_rows(self) -> list[RenderableType]:
         """Return the end of what was typed: of a long paste the last rows, as in any line."""
         rows: list[RenderableType] = []
         for entry in self.typed:
             for number, line in enumerate(clean(entry[-TAIL_CHARACTERS:]).split("\n")):
-                rows.append(Wrapped(f"{' ' if number else '›'} {line}", "bold"))
+                rows.append(WrappedText(f"{' ' if number else '›'} {line}", "bold"))
         hidden = len(rows) - TYPED_ROWS
-        return [self._drawer.more(hidden), *rows[hidden:]] if hidden > 0 else rows
+        return [self._renderer.more(hidden), *rows[hidden:]] if hidden > 0 else rows
 
-    def _running(self, call: LiveCall) -> list[RenderableType]:
+    def _running_call(self, call: LiveCall) -> list[RenderableType]:
         name, arguments = call.name, call.arguments
-        seconds = int(time.monotonic() - call.began)
-        head = self._drawer.head(name, arguments, mark=(self._turning(), "cyan"), seconds=seconds)
+        seconds = int(time.monotonic() - call.started_at)
+        head = self._renderer.head(name, arguments, mark=(self._spinner(), "cyan"), seconds=seconds)
         head.append(f" · {self._hint()}", "dim")
         parts: list[RenderableType] = [head]
-        if program := given(name, arguments):
-            drawn = self._drawer.program(program.text, program.language, PROGRAM_ROWS)
-            parts.append(FullRow(head, drawn) if program.language == "bash" else drawn)
+        if program := program_of(name, arguments):
+            drawn = self._renderer.program(program.text, program.language, PROGRAM_ROWS)
+            parts.append(ShownIfCut(head, drawn) if program.language == "bash" else drawn)
         if output := str(call.output):
             rows = output.split("\n")[-OUTPUT_ROWS:]
-            parts.append(Ruled(Text("\n".join(rows), "dim", overflow="fold"), OUTPUT_ROWS))
+            parts.append(LeftRule(Text("\n".join(rows), "dim", overflow="fold"), OUTPUT_ROWS))
         return [head, *(Padding(part, (0, 0, 0, 2)) for part in parts[1:])]
 
-    def _status(self, doing: Phrase) -> Text:
+    def _status(self, activity: Phrase) -> Text:
         line = Text(no_wrap=True, overflow="ellipsis")
-        line.append(f"{self._turning()} ", "cyan")
-        line.append(clean(self._words.say(doing)))
-        seconds = int(time.monotonic() - self._since)
+        line.append(f"{self._spinner()} ", "cyan")
+        line.append(clean(self._translator.render(activity)))
+        seconds = int(time.monotonic() - self._activity_since)
         if seconds:
             line.append(f" · {duration(seconds)}", "dim")
         line.append(f" · {self._hint()}", "dim")
         return line
 
     def _hint(self) -> str:
-        return clean(self._words.say(self.notice or phrase("Ctrl-C stops")))
+        return clean(self._translator.render(self.notice or phrase("Ctrl-C stops")))
 
-    def _turning(self) -> str:
+    def _spinner(self) -> str:
         return SPINNER[int(time.monotonic() * 10) % len(SPINNER)]

@@ -1,4 +1,4 @@
-"""Markdown as this house draws it: calm, without boxes, with Chinese wrapped as Chinese is."""
+"""Markdown as Onefold draws it: calm, without boxes, with Chinese wrapped as Chinese is."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rich.text import Text
 from utils.text.clean import clean
 
 CODE_THEME = "ansi_dark"
-"""The terminal's own colours: right on a dark ground and on a light one."""
+"""The terminal's own colours: right on a dark background and on a light one."""
 
 _OPENING = "（「『【《〈“‘［｛"
 _CLOSING = "，。、；：？！）」』】》〉”’］｝…—～"
@@ -60,7 +60,7 @@ def breaks(text: str, width: int) -> list[int]:
     return offsets
 
 
-class Wrapped(Text):
+class WrappedText(Text):
     """A text that breaks its lines with `breaks` and pads none of them."""
 
     def wrap(
@@ -86,7 +86,7 @@ class Wrapped(Text):
 class _Paragraph(markdown.Paragraph):
     def on_enter(self, context: markdown.MarkdownContext) -> None:
         super().on_enter(context)
-        self.text = Wrapped()
+        self.text = WrappedText()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield self.text
@@ -95,18 +95,18 @@ class _Paragraph(markdown.Paragraph):
 class _Heading(markdown.Heading):
     def on_enter(self, context: markdown.MarkdownContext) -> None:
         super().on_enter(context)
-        self.text = Wrapped()
+        self.text = WrappedText()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield self.text
 
 
-class _Code(markdown.CodeBlock):
+class _CodeBlock(markdown.CodeBlock):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Padding(code(str(self.text).rstrip("\n"), self.lexer_name), (0, 0, 0, 2))
 
 
-class _Item(markdown.ListItem):
+class _ListItem(markdown.ListItem):
     def render_bullet(self, console: Console, options: ConsoleOptions) -> RenderResult:
         return self._render(console, options, "• ")
 
@@ -148,9 +148,9 @@ class MarkdownText(markdown.Markdown):
         **markdown.Markdown.elements,
         "paragraph_open": _Paragraph,
         "heading_open": _Heading,
-        "fence": _Code,
-        "code_block": _Code,
-        "list_item_open": _Item,
+        "fence": _CodeBlock,
+        "code_block": _CodeBlock,
+        "list_item_open": _ListItem,
         "hr": _HorizontalRule,
         "td_open": _Cell,
         "th_open": _Cell,
@@ -189,12 +189,12 @@ def _is_blank(line: list[Segment]) -> bool:
 
 
 def code(text: str, language: str) -> Syntax:
-    """Return *text* with colours, on the terminal's own ground."""
+    """Return *text* with colours, on the terminal's own background."""
     return Syntax(text, language, theme=CODE_THEME, background_color="default", word_wrap=True)
 
 
 @dataclass(frozen=True)
-class Hung:
+class HangingIndent:
     """A text behind a head; what does not fit on its line goes on below the text, not the head."""
 
     head: Text
@@ -212,7 +212,7 @@ class Hung:
 
 
 @dataclass(frozen=True)
-class Ruled:
+class LeftRule:
     """Something with a line along its left side: what a program said.
 
     Only the last *rows* rows of it are drawn; 0: all.

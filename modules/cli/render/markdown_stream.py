@@ -51,10 +51,10 @@ class MarkdownStream:
         if newline:
             *lines, last = rest.split("\n")
             for line in ("".join(self._pieces), *lines):
-                yield from self._take(line)
+                yield from self._add_line(line)
             self._pieces, self._pieces_size = [last], len(last)
         if self._pieces_size > MAX_BLOCK:
-            yield from self._take("".join(self._pieces))
+            yield from self._add_line("".join(self._pieces))
             if not self._fence:
                 yield from self._flush(is_joined=True)
             self._pieces, self._pieces_size = [], 0
@@ -62,12 +62,12 @@ class MarkdownStream:
     def finish(self) -> Iterator[Block]:
         """Yield what is left; the next piece begins a new text."""
         if self._pieces_size:
-            yield from self._take("".join(self._pieces))
+            yield from self._add_line("".join(self._pieces))
         yield from self._flush(is_joined=False)
         self._pieces, self._pieces_size = [], 0
         self._reset()
 
-    def drop(self) -> None:
+    def discard(self) -> None:
         """Forget what has no block yet."""
         self._pieces, self._pieces_size = [], 0
         self._reset()
@@ -75,29 +75,29 @@ class MarkdownStream:
 
     def tail(self, limit: int) -> str:
         """Return the end of what has no block yet, about *limit* characters of it."""
-        parts = ["".join(_ending(self._pieces, limit))[-limit:]]
-        left = limit - len(parts[0])
-        lines = list(_ending(self._lines, left)) if left > 0 else []
+        parts = ["".join(_last_parts(self._pieces, limit))[-limit:]]
+        remaining = limit - len(parts[0])
+        lines = list(_last_parts(self._lines, remaining)) if remaining > 0 else []
         if self._fence and len(lines) < len(self._lines):
             lines = [self._fence_line, *lines]
         return "\n".join([*lines, *parts])
 
-    def _take(self, line: str) -> Iterator[Block]:
+    def _add_line(self, line: str) -> Iterator[Block]:
         """Take one whole line."""
         if self._fence:
-            yield from self._take_code(line)
+            yield from self._add_code_line(line)
         elif fence := _FENCE.match(line):
             if not self._indent:
                 yield from self._flush(is_joined=True)
             self._fence, self._fence_line = fence[1], line
-            self._add(line)
+            self._append(line)
         elif not line.strip():
-            yield from self._take_blank()
+            yield from self._add_blank_line()
         else:
-            yield from self._take_text(line)
+            yield from self._add_text_line(line)
 
-    def _take_code(self, line: str) -> Iterator[Block]:
-        self._add(line)
+    def _add_code_line(self, line: str) -> Iterator[Block]:
+        self._append(line)
         is_end = line.strip().startswith(self._fence) and not line.strip().strip(self._fence[0])
         if is_end:
             self._fence = ""
@@ -105,21 +105,21 @@ class MarkdownStream:
                 yield from self._flush(is_joined=True)
         elif self._size > MAX_BLOCK:
             fence, fence_line = self._fence, self._fence_line
-            self._add(fence)
+            self._append(fence)
             yield from self._flush(is_joined=True)
             self._fence, self._fence_line = fence, fence_line
-            self._add(fence_line)
+            self._append(fence_line)
 
-    def _take_blank(self) -> Iterator[Block]:
+    def _add_blank_line(self) -> Iterator[Block]:
         if self._indent:
-            self._add("")
+            self._append("")
             self._is_after_blank = True
         else:
             yield from self._flush(is_joined=False)
         if not self._lines:
             self._is_joined = False
 
-    def _take_text(self, line: str) -> Iterator[Block]:
+    def _add_text_line(self, line: str) -> Iterator[Block]:
         indent = len(line) - len(line.lstrip(" "))
         is_inside = 0 < self._indent <= indent  # of the item that is open
         item = None if is_inside else _ITEM.match(line)
@@ -129,11 +129,11 @@ class MarkdownStream:
             yield from self._flush(is_joined=not self._is_after_blank)
             self._indent = item.end() if item else 0
         self._is_after_blank = False
-        self._add(line)
+        self._append(line)
         if is_heading:
             yield from self._flush(is_joined=True)
 
-    def _add(self, line: str) -> None:
+    def _append(self, line: str) -> None:
         self._lines.append(line)
         self._size += len(line) + 1
 
@@ -146,7 +146,7 @@ class MarkdownStream:
         self._reset()
 
 
-def _ending(parts: list[str], limit: int) -> list[str]:
+def _last_parts(parts: list[str], limit: int) -> list[str]:
     """Return the last of *parts*, together at least *limit* characters if there are so many."""
     first, size = len(parts), 0
     while first and size < limit:

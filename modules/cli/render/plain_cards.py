@@ -23,50 +23,60 @@ from utils.i18n import Phrase, Text, phrase
 from utils.llm.completion import Usage
 from utils.pictures import Picture
 from utils.text.clean import clean, visible
-from utils.text.lines import size_in_words
+from utils.text.lines import format_size
 
 TODO_MARKS = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}
 
 
-def card_text(card: Card, words: Translator) -> str:
+def card_text(card: Card, translator: Translator) -> str:
     """Return all that *card* says, harmless for a terminal, without a newline at the end."""
     match card:
         case TextCard():
-            return _joined(words.say(card.title), words.say(card.body))
+            return _join_lines(translator.render(card.title), translator.render(card.body))
         case DiffCard():
             head = f"{visible(card.path)} (+{card.added} -{card.removed})"
-            return _joined(head, words.say(card.note), card.diff)
+            return _join_lines(head, translator.render(card.note), card.diff)
         case RunCard():
-            lines = [words.say(change_phrase(change)) for change in card.changes]
-            return _joined(card.output, words.say(run_ending(card, words)), *lines)
+            lines = [translator.render(change_phrase(change)) for change in card.changes]
+            return _join_lines(card.output, translator.render(run_ending(card, translator)), *lines)
         case SearchCard():
             hits = [f"{visible(hit.path)}:{hit.line}: {hit.text.strip()}" for hit in card.hits]
-            return _joined(*hits, words.say(found(card)), words.say(unsearched(card)))
+            return _join_lines(
+                *hits,
+                translator.render(found_phrase(card)),
+                translator.render(unsearched_phrase(card)),
+            )
         case TreeCard():
-            rows = ["  " * e.depth + _entry(e) for e in card.entries]
-            return _joined(visible(card.path) or ".", *rows, words.say(left_out(card.left_out)))
+            rows = ["  " * e.depth + _tree_row(e) for e in card.entries]
+            return _join_lines(
+                visible(card.path) or ".", *rows, translator.render(left_out_phrase(card.left_out))
+            )
         case TableCard():
-            return _joined(words.say(card.title), _table(card, words))
+            return _join_lines(translator.render(card.title), _table(card, translator))
         case LinksCard():
-            return _joined(*(f"{link.title}\n  {link.url}" for link in card.links))
+            return _join_lines(*(f"{link.title}\n  {link.url}" for link in card.links))
         case TodoCard():
-            return _joined(*(f"{TODO_MARKS[todo.status]} {todo.title}" for todo in card.todos))
+            return _join_lines(*(f"{TODO_MARKS[todo.status]} {todo.title}" for todo in card.todos))
         case _:
             assert_never(card)
 
 
-def _entry(entry: TreeEntry) -> str:
+def _tree_row(entry: TreeEntry) -> str:
     name = visible(entry.path.rpartition("/")[2])
-    head = f"{name}/" if entry.size is None else f"{name}  {size_in_words(entry.size)}"
+    head = f"{name}/" if entry.size is None else f"{name}  {format_size(entry.size)}"
     return f"{head}  {visible(entry.note)}" if entry.note else head
 
 
-def _joined(*parts: str) -> str:
+def _join_lines(*parts: str) -> str:
     return "\n".join(clean(part).rstrip("\n") for part in parts if part)
 
 
-def _table(card: TableCard, words: Translator) -> str:
-    rows = [[visible(words.say(cell)) for cell in row] for row in (card.columns, *card.rows) if row]
+def _table(card: TableCard, translator: Translator) -> str:
+    rows = [
+        [visible(translator.render(cell)) for cell in row]
+        for row in (card.columns, *card.rows)
+        if row
+    ]
     columns = max(map(len, rows), default=0)
     widths = [max(_cells(row[i]) for row in rows if i < len(row)) for i in range(columns)]
     lines = (
@@ -84,10 +94,10 @@ def _cells(text: str) -> int:
 # --- sentences that both drawings of a card need -------------------------------------------------
 
 
-def run_ending(card: RunCard, words: Translator) -> Phrase:
+def run_ending(card: RunCard, translator: Translator) -> Phrase:
     """Return how the run of *card* ended: its exit code, or what killed it."""
     if card.exit_code is None:
-        return phrase("ended early: {why}", why=words.say(card.why) or "–")
+        return phrase("ended early: {why}", why=translator.render(card.why) or "–")
     return phrase("exit code {code}", code=card.exit_code)
 
 
@@ -106,12 +116,12 @@ def change_phrase(change: Change) -> Phrase:
             assert_never(change.kind)
 
 
-def given(picture: Picture) -> Phrase:
+def picture_phrase(picture: Picture) -> Phrase:
     """Tell of a picture that the person gave with a message."""
     return phrase("picture {what}", what=visible(picture.description))
 
 
-def found(card: SearchCard) -> Phrase:
+def found_phrase(card: SearchCard) -> Phrase:
     if not card.total:
         return phrase("Nothing found.")
     if card.total > len(card.hits):
@@ -119,7 +129,7 @@ def found(card: SearchCard) -> Phrase:
     return Phrase("")
 
 
-def unsearched(card: SearchCard) -> Phrase:
+def unsearched_phrase(card: SearchCard) -> Phrase:
     """Say that files were not searched, if that is so: too large, or the limit came first."""
     if card.is_cut_short:
         return phrase("The search was cut short by its time limit.")
@@ -130,7 +140,7 @@ def unsearched(card: SearchCard) -> Phrase:
     return phrase("Too large to search: {files}", files=files)
 
 
-def left_out(count: int) -> Phrase:
+def left_out_phrase(count: int) -> Phrase:
     return phrase("… and {n} more", n=count) if count else Phrase("")
 
 

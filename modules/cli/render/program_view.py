@@ -16,7 +16,7 @@ from rich.text import Text
 
 from modules.cli.render.markdown import code
 
-KEPT = 50
+MAX_PROGRAMS = 50
 """Programs that can still be shown whole."""
 _LANGUAGES = {"command": "bash", "code": "python"}
 """The arguments that are programs, and what they are written in."""
@@ -50,20 +50,20 @@ class ProgramView:
             return
         end = shown // 2
         size = shown * (width + 1)  # characters that are enough for the rows shown
-        yield self._drawn(_chopped(self.text[:size], width)[: shown - end])
+        yield self._drawn(_wrapped_rows(self.text[:size], width)[: shown - end])
         yield self.left_out(count - shown)
-        yield self._drawn(_chopped(self.text[-size:], width)[-end:])
+        yield self._drawn(_wrapped_rows(self.text[-size:], width)[-end:])
 
     def _drawn(self, rows: list[str]) -> RenderableType:
         return code("\n".join(rows), self.language)
 
 
-def _chopped(text: str, width: int) -> list[str]:
+def _wrapped_rows(text: str, width: int) -> list[str]:
     return [row for line in text.split("\n") for row in (chop_cells(line, width) or [""])]
 
 
 @dataclass(frozen=True)
-class Given:
+class ProgramCall:
     """A call of the tool *name* that was given a program."""
 
     name: str
@@ -72,31 +72,31 @@ class Given:
     language: str
 
 
-def given(name: str, arguments: Mapping[str, Any]) -> Given | None:
+def program_of(name: str, arguments: Mapping[str, Any]) -> ProgramCall | None:
     """Return the call as one that was given a program, None if it is none."""
     for key, language in _LANGUAGES.items():
         if isinstance(text := arguments.get(key), str) and text.strip():
-            return Given(name, arguments, text.strip("\n"), language)
+            return ProgramCall(name, arguments, text.strip("\n"), language)
     return None
 
 
-class Latest:
+class RecentPrograms:
     """The latest programs, the newest first; who asks on gets those before it in turn."""
 
     def __init__(self) -> None:
-        self._all: deque[Given] = deque(maxlen=KEPT)
-        self._asked = 0
+        self._all: deque[ProgramCall] = deque(maxlen=MAX_PROGRAMS)
+        self._shown_count = 0
 
     def add(self, name: str, arguments: Mapping[str, Any]) -> None:
         """Take note of a call that begins."""
-        if program := given(name, arguments):
+        if program := program_of(name, arguments):
             self._all.appendleft(program)
-            self._asked = 0
+            self._shown_count = 0
 
-    def next(self, is_cut: Callable[[Given], bool]) -> Given | None:
+    def next(self, is_cut: Callable[[ProgramCall], bool]) -> ProgramCall | None:
         """Return the next one that *is_cut* says is not shown whole, after the last the first."""
-        cut = [program for program in self._all if is_cut(program)]
-        if not cut:
+        cut_programs = [program for program in self._all if is_cut(program)]
+        if not cut_programs:
             return None
-        self._asked += 1
-        return cut[(self._asked - 1) % len(cut)]
+        self._shown_count += 1
+        return cut_programs[(self._shown_count - 1) % len(cut_programs)]

@@ -1,4 +1,4 @@
-"""How the terminal screen looks: one console, its colours, and the marks of the house."""
+"""Looks of the terminal screen: one console, its colours, and the marks of Onefold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.theme import Theme
 
-from core.conversation.messages import AnswerState
+from core.conversation.messages import ResultState
 
 # Names of the terminal's own sixteen colours: its owner chose them to be readable.
 THEME = Theme(
@@ -30,7 +30,7 @@ THEME = Theme(
     }
 )
 
-MARKS: dict[AnswerState, tuple[str, str]] = {
+MARKS: dict[ResultState, tuple[str, str]] = {
     "done": ("✓", "green"),
     "failed": ("✗", "red"),
     "refused": ("⊘", "yellow"),
@@ -38,7 +38,7 @@ MARKS: dict[AnswerState, tuple[str, str]] = {
 }
 """The sign of each end of a call, and its style."""
 
-NO_WIDTH = 10_000
+UNLIMITED_WIDTH = 10_000
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -48,5 +48,5 @@ def make_console(file: TextIO | None = None, *, width: int | None = None) -> Con
     What is no terminal is given lines as long as they are.
     """
     if width is None and not (file or sys.stdout).isatty():
-        width = NO_WIDTH
+        width = UNLIMITED_WIDTH
     return Console(file=file, width=width, theme=THEME, markup=False, emoji=False, highlight=False)

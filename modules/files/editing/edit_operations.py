@@ -1,4 +1,4 @@
-"""What modify_file does to a text, for each of its operations."""
+"""Operations of modify_file on a text."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from pathlib import PurePosixPath
 from typing import Literal, assert_never
 
 from core.tools import ToolError
-from modules.files.editing.edit_variants import is_fenced, without_numbers
-from modules.files.editing.edits import NotFound, find_edit
+from modules.files.editing.edit_variants import is_fenced, strip_line_numbers
+from modules.files.editing.edits import EditNotFound, find_edit
 from utils.i18n import Phrase, phrase
 from utils.text.lines import lines_of
 
-Operation = Literal["replace", "append", "insert", "replace_lines", "clear"]
-_NEEDS: dict[Operation, tuple[str, ...]] = {
+EditOperation = Literal["replace", "append", "insert", "replace_lines", "clear"]
+_REQUIRED: dict[EditOperation, tuple[str, ...]] = {
     "replace": ("old", "new"),
     "append": ("new",),
     "insert": ("start_line", "new"),
     "replace_lines": ("start_line", "end_line", "new"),
     "clear": (),
 }
-_PROSE = frozenset(
+_PROSE_SUFFIXES = frozenset(
     {"", ".md", ".markdown", ".mdx", ".mdc", ".rst", ".txt", ".adoc", ".qmd", ".rmd", ".ipynb"}
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditRequest:
-    """What a call of modify_file asks for; what it left out is None."""
+    """Arguments of a call of modify_file; None for what it left out."""
 
-    operation: Operation
+    operation: EditOperation
     old: str | None = None
     new: str | None = None
     all: bool = False
@@ -39,45 +39,45 @@ class EditRequest:
 
 @dataclass(frozen=True, slots=True)
 class EditResult:
-    """The new *text*, in what the change was not exact but clear, and how many *places* changed."""
+    """The new *text*, what was *tolerated* in *old*, and how many *replacements* were made."""
 
     text: str
     tolerated: Phrase | None = None
-    places: int = 1
+    replacements: int = 1
 
 
-def operate(text: str, change: EditRequest, name: str) -> EditResult:
-    """Return what *text*, of the file *name*, is after the *change*.
+def apply_edit(text: str, request: EditRequest, name: str) -> EditResult:
+    """Return what *text*, of the file *name*, is after the *request*.
 
     Raises `ToolError` when a parameter is missing or out of place, no text fits *old*, or *new*
     leaves something out.
     """
-    _check_parameters(change)
-    new, note = without_numbers((change.new or "").replace("\r\n", "\n"), text)
-    _check_whole(text, change, new, name)
-    first, last = change.start_line or 0, change.end_line or 0
-    match change.operation:
+    _check_parameters(request)
+    new, note = strip_line_numbers((request.new or "").replace("\r\n", "\n"), text)
+    _refuse_incomplete(text, request, new, name)
+    first, last = request.start_line or 0, request.end_line or 0
+    match request.operation:
         case "replace":
-            return _replaced(text, change, new, note)
+            return _replaced(text, request, new, note)
         case "append":
             return EditResult(_appended(text, new), note)
         case "insert":
             return EditResult(_inserted(text, first, new), note)
         case "replace_lines":
-            return EditResult(_with_lines(text, first, last, new), note)
+            return EditResult(_replaced_lines(text, first, last, new), note)
         case "clear":
             return EditResult("")
         case _:
-            assert_never(change.operation)
+            assert_never(request.operation)
 
 
-def check_whole(new: str, text: str, *, is_shorter: bool) -> None:
+def refuse_placeholders(new: str, text: str, *, is_shorter: bool) -> None:
     """Raise `ToolError` if a line of *new* only stands for what *text* has there."""
     from modules.files.editing.placeholders import (
-        placeholder,  # 6 ms for its patterns: for edits only
+        find_placeholder,  # 6 ms for its patterns: for edits only
     )
 
-    if (line := placeholder(new, text, is_shorter=is_shorter)) is not None:
+    if (line := find_placeholder(new, text, is_shorter=is_shorter)) is not None:
         raise ToolError(
             phrase(
                 "{line} stands in new for text that would be lost; nothing was done. Write out "
@@ -87,48 +87,48 @@ def check_whole(new: str, text: str, *, is_shorter: bool) -> None:
         )
 
 
-def _check_whole(text: str, change: EditRequest, new: str, name: str) -> None:
-    old = change.old or ""
-    replaced = len(lines_of(old))
-    if change.operation == "replace_lines":
-        replaced = (change.end_line or 0) - (change.start_line or 0) + 1
-    check_whole(new, f"{text}\n{old}", is_shorter=len(lines_of(new)) < replaced)
-    is_prose = PurePosixPath(name).suffix.lower() in _PROSE
+def _refuse_incomplete(text: str, request: EditRequest, new: str, name: str) -> None:
+    old = request.old or ""
+    replaced_lines = len(lines_of(old))
+    if request.operation == "replace_lines":
+        replaced_lines = (request.end_line or 0) - (request.start_line or 0) + 1
+    refuse_placeholders(new, f"{text}\n{old}", is_shorter=len(lines_of(new)) < replaced_lines)
+    is_prose = PurePosixPath(name).suffix.lower() in _PROSE_SUFFIXES
     if is_fenced(new) and not is_prose and not is_fenced(old):
         raise ToolError(
             phrase("new is wrapped in a Markdown fence (```); give only what is inside.")
         )
 
 
-def _check_parameters(change: EditRequest) -> None:
-    """Refuse what is missing, and what is given in vain; empty values in vain do no harm."""
-    operation, needs = change.operation, _NEEDS[change.operation]
-    given = {name: getattr(change, name) for name in ("old", "new", "start_line", "end_line")}
-    if missing := [name for name in needs if given[name] is None]:
+def _check_parameters(request: EditRequest) -> None:
+    """Refuse missing and superfluous parameters; superfluous empty values do no harm."""
+    operation, required = request.operation, _REQUIRED[request.operation]
+    given = {name: getattr(request, name) for name in ("old", "new", "start_line", "end_line")}
+    if missing := [name for name in required if given[name] is None]:
         names = ", ".join(missing)
         raise ToolError(
             phrase("{operation} also needs: {names}.", operation=operation, names=names)
         )
-    given["all"] = change.all and operation != "replace"
-    if extra := [name for name, value in given.items() if value and name not in needs]:
+    given["all"] = request.all and operation != "replace"
+    if extra := [name for name, value in given.items() if value and name not in required]:
         names = ", ".join(extra)
         raise ToolError(phrase("{operation} takes no {names}.", operation=operation, names=names))
 
 
-def _replaced(text: str, change: EditRequest, new: str, note: Phrase | None) -> EditResult:
-    old = (change.old or "").replace("\r\n", "\n")
+def _replaced(text: str, request: EditRequest, new: str, note: Phrase | None) -> EditResult:
+    old = (request.old or "").replace("\r\n", "\n")
     if not old and not text:
         return EditResult(new, note)
     if not old:
         raise ToolError(phrase("old is empty; to add text use append or insert."))
     if old == new:
         raise ToolError(phrase("old and new are the same."))
-    if change.all and (count := text.count(old)) > 1:
+    if request.all and (count := text.count(old)) > 1:
         return EditResult(text.replace(old, new), note, count)
     try:
-        edit = find_edit(text, change.old or "", new)
-    except NotFound as error:
-        raise ToolError(error.what) from None
+        edit = find_edit(text, request.old or "", new)
+    except EditNotFound as error:
+        raise ToolError(error.message) from None
     return EditResult(edit.applied(text), edit.tolerated or note)
 
 
@@ -152,15 +152,15 @@ def _inserted(text: str, line: int, new: str) -> str:
     if line > count:
         return _appended(text, new)
     lines = text.split("\n")
-    ended = new if new.endswith("\n") or not new else f"{new}\n"
+    with_newline = new if new.endswith("\n") or not new else f"{new}\n"
     return (
         "".join(f"{before}\n" for before in lines[: line - 1])
-        + ended
+        + with_newline
         + "\n".join(lines[line - 1 :])
     )
 
 
-def _with_lines(text: str, first: int, last: int, new: str) -> str:
+def _replaced_lines(text: str, first: int, last: int, new: str) -> str:
     r"""Return *text* with lines *first* to *last* replaced; "" removes them.
 
     What ends the last of them ends the new ones too, whether *new* ends in "\n" or not.

@@ -5,24 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-WIDTHS = (2, 3, 4, 8)
+TAB_WIDTHS = (2, 3, 4, 8)
 """Spaces that a tab may stand for."""
 Retabbing = Callable[[str, int], str | None]
 
 
-def step(wanted: Sequence[str], block: Sequence[str]) -> tuple[str, str] | None:
+def indent_difference(wanted: Sequence[str], block: Sequence[str]) -> tuple[str, str] | None:
     """Return (what *block* has more, what *wanted* has more) before every line; None if uneven."""
-    steps = set()
+    differences = set()
     for line, found in zip(wanted, block, strict=True):
         if line.lstrip() != found.lstrip():
             return None
         if line:
-            steps.add(_one_step(line, found))
-    only = steps.pop()
-    return only if not steps and any(only) else None
+            differences.add(_line_difference(line, found))
+    difference = differences.pop()
+    return difference if not differences and any(difference) else None
 
 
-def _one_step(line: str, found: str) -> tuple[str, str]:
+def _line_difference(line: str, found: str) -> tuple[str, str]:
     """Return what stands before *found* but not before *line*, and the other way round."""
     if found.endswith(line):
         return found[: len(found) - len(line)], ""
@@ -31,7 +31,7 @@ def _one_step(line: str, found: str) -> tuple[str, str]:
     return found[: len(found) - len(found.lstrip())], line[: len(line) - len(line.lstrip())]
 
 
-def stands_already(new: str, wanted: Sequence[str], block: Sequence[str]) -> bool | None:
+def has_block_indentation(new: str, wanted: Sequence[str], block: Sequence[str]) -> bool | None:
     """Return whether *new* is indented as the *block* of the file is, not as *wanted* is.
 
     Lines that *new* shares with only one of the two tell; without such the depth of its shallowest
@@ -42,22 +42,22 @@ def stands_already(new: str, wanted: Sequence[str], block: Sequence[str]) -> boo
     as_block = lines & (set(block) - set(wanted))
     if as_wanted or as_block:
         return None if as_wanted and as_block else bool(as_block)
-    margin, of_file = _margin(lines), _margin(block)
-    if not lines or margin == _margin(wanted):
+    margin, of_file = _common_indent(lines), _common_indent(block)
+    if not lines or margin == _common_indent(wanted):
         return False
     if margin == of_file:
         return True
     return None if len(margin) > len(of_file) else False
 
 
-def _margin(lines: Sequence[str] | set[str]) -> str:
+def _common_indent(lines: Sequence[str] | set[str]) -> str:
     """Return the white space that all written *lines* begin with."""
     return os.path.commonprefix(
         [line[: len(line) - len(line.lstrip())] for line in lines if line.strip()]
     )
 
 
-def moved(new: str, more: str, less: str) -> str | None:
+def reindented(new: str, more: str, less: str) -> str | None:
     """Return *new* with *less* before its lines replaced by *more*; None if a line lacks *less*."""
     lines = new.split("\n")
     if not all(line.startswith(less) for line in lines if line.strip()):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-_FRAME = re.compile(
+_COMMENT_FRAME = re.compile(
     r"^(?://+|#+|--+|;+|%+|\*+|/\*+|<!--+|\{/\*+|\(\*|\"\"\"|''')?[\s\[({<（【*-]*"
     r"|[\s\])}>）】*-]*(?:\*+/\}?|--+>|\*\)|\"\"\"|''')?$"
 )
 _DOTS = r"(?:\.{3,}|…+)"
-_LEFT = r"(?:rest|remaining|remainder|other|existing|unchanged|previous|original|same)"
-_WHAT = (
+_ADJECTIVES = r"(?:rest|remaining|remainder|other|existing|unchanged|previous|original|same)"
+_NOUNS = (
     r"(?:code|codes|methods?|functions?|class(?:es)?|file|files|content|contents|implementations?|"
     r"body|logic|lines?|imports?|props|properties|fields|tests?|cases|sections?|items|entries|"
     r"rules|styles|text|definitions?|parameters|parts?|stuff)"
@@ -20,11 +20,11 @@ _STAYS = (
     r"(?:unchanged|same|as\s+(?:before|is|above)|omitted|unmodified|here|for\s+brevity)"
 )
 _ENGLISH = re.compile(
-    rf"(?:{_DOTS}\s*.*\b{_LEFT}\b.*\b{_WHAT}\b.*"
-    rf"|{_DOTS}\s*(?:{_WHAT}\s+)?{_STAYS}.*"
-    rf"|{_DOTS}\s*{_LEFT}(?:\s+{_STAYS})?\s*{_DOTS}?"
-    rf"|(?:the\s+)?{_LEFT}\b(?:\s+[\w'`.()]+){{0,5}}\s*{_DOTS}"
-    rf"|(?:the\s+)?{_LEFT}\s+(?:of\s+)?(?:the\s+|your\s+|this\s+)?{_WHAT}"
+    rf"(?:{_DOTS}\s*.*\b{_ADJECTIVES}\b.*\b{_NOUNS}\b.*"
+    rf"|{_DOTS}\s*(?:{_NOUNS}\s+)?{_STAYS}.*"
+    rf"|{_DOTS}\s*{_ADJECTIVES}(?:\s+{_STAYS})?\s*{_DOTS}?"
+    rf"|(?:the\s+)?{_ADJECTIVES}\b(?:\s+[\w'`.()]+){{0,5}}\s*{_DOTS}"
+    rf"|(?:the\s+)?{_ADJECTIVES}\s+(?:of\s+)?(?:the\s+|your\s+|this\s+)?{_NOUNS}"
     rf"(?:\s+{_STAYS}|\s+(?:goes\s+)?here)\.?)",
     re.IGNORECASE,
 )
@@ -36,33 +36,33 @@ _CHINESE = re.compile(
 _HINT = re.compile(
     rf"{_DOTS}|unchanged|omitted|same|before|here|[余他原现有前]|省略", re.IGNORECASE
 )
-_SIGN = re.compile(r"^(?://|#|--|;|%|/\*|<!--|\{/\*|\(\*|[(\[（【<]|\.{3}|…)")
+_COMMENT_START = re.compile(r"^(?://|#|--|;|%|/\*|<!--|\{/\*|\(\*|[(\[（【<]|\.{3}|…)")
 _ONLY_DOTS = re.compile(rf"(?://+|#+|--+|;+|%+)\s*{_DOTS}|(?:/\*|<!--|\{{/\*)\s*{_DOTS}\s*\S+")
 
 
-def placeholder(new: str, text: str, *, is_shorter: bool) -> str | None:
+def find_placeholder(new: str, text: str, *, is_shorter: bool) -> str | None:
     """Return the first line of *new* that stands for what was left out; None if there is none.
 
     A line that *text* holds itself is none. A comment of nothing but dots is one where *new*
     *is_shorter* than what it replaces.
     """
-    if not _may_hold(new):
+    if not _may_contain(new):
         return None
-    held = {line.strip() for line in text.split("\n")}
+    existing = {line.strip() for line in text.split("\n")}
     for line in map(str.strip, new.split("\n")):
-        if line and line not in held and _is_placeholder(line, is_shorter):
+        if line and line not in existing and _is_placeholder(line, is_shorter):
             return line
     return None
 
 
-def _may_hold(new: str) -> bool:
+def _may_contain(new: str) -> bool:
     return bool(_HINT.search(new))
 
 
 def _is_placeholder(line: str, is_shorter: bool) -> bool:
-    if len(line) > 120 or not _SIGN.match(line):
+    if len(line) > 120 or not _COMMENT_START.match(line):
         return False
     if is_shorter and _ONLY_DOTS.fullmatch(line):
         return True
-    inner = _FRAME.sub("", line).strip()
+    inner = _COMMENT_FRAME.sub("", line).strip()
     return bool(_ENGLISH.fullmatch(inner) or _CHINESE.fullmatch(inner))

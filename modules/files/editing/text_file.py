@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from modules.files import encodings, file_kinds
 
-_MARKS = (
+_BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins like UTF-16's, so it stands before
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -16,14 +16,14 @@ _MARKS = (
 )
 # Text may hold escapes, form feeds and the like, but hardly any other control character.
 _CONTROL = re.compile(r"[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]")
-_PAIR = re.compile("\r\n")
+_CRLF = re.compile("\r\n")
 _SAMPLE = 64_000
-_NAMES = {"gbk": "GBK", "shift_jis": "Shift-JIS", "cp932": "Shift-JIS (cp932)"}
-_ENDS = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
+_ENCODING_NAMES = {"gbk": "GBK", "shift_jis": "Shift-JIS", "cp932": "Shift-JIS (cp932)"}
+_NEWLINE_NAMES = {"\n": "LF", "\r\n": "CRLF", "\r": "CR"}
 
 
 class NotText(Exception):
-    """The bytes are no text; *kind* says what they are, in English ("PNG image, 800x600")."""
+    """Bytes that are no text; *kind* says what they are, in English ("PNG image, 800x600")."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(kind)
@@ -31,7 +31,7 @@ class NotText(Exception):
 
 
 class NotEncodable(Exception):
-    """The file's encoding has no *char*."""
+    """Character *char* that the file's encoding does not have."""
 
     def __init__(self, char: str, encoding: str) -> None:
         super().__init__(f"{char!r} has no place in {encoding}")
@@ -39,8 +39,8 @@ class NotEncodable(Exception):
         self.encoding = encoding
 
 
-class NotExact(Exception):
-    """The file has bytes that its encoding would write in another way, so it is left alone."""
+class NotRoundTrip(Exception):
+    """File with bytes that its encoding would write in another way, so it is left alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +61,24 @@ class TextFile:
     @classmethod
     def decode(cls, data: bytes) -> TextFile:
         """Return the text of *data*. Raises `NotText`."""
-        for mark, encoding in _MARKS:
-            if data.startswith(mark):
-                return cls._decoded(data, encoding, mark)
-        if kind := file_kinds.kind(data):
+        for bom_bytes, encoding in _BOMS:
+            if data.startswith(bom_bytes):
+                return cls._decoded(data, encoding, bom_bytes)
+        if kind := file_kinds.detect_kind(data):
             raise NotText(kind)
-        encoding = _encoding(data)
+        encoding = _detect_encoding(data)
         return cls._decoded(data, encoding, b"")
 
     @classmethod
-    def _decoded(cls, data: bytes, encoding: str, mark: bytes) -> TextFile:
+    def _decoded(cls, data: bytes, encoding: str, bom_bytes: bytes) -> TextFile:
         try:
-            raw = data[len(mark) :].decode(encoding)
+            raw = data[len(bom_bytes) :].decode(encoding)
         except UnicodeDecodeError:
             raise NotText("binary data") from None
         if not _looks_like_text(raw):
             raise NotText("binary data")
-        newline = _newline(raw)
-        return cls(_normal(raw, newline), encoding, newline, bool(mark), data)
+        newline = _detect_newline(raw)
+        return cls(_normalize_newlines(raw, newline), encoding, newline, bool(bom_bytes), data)
 
     @classmethod
     def new(cls, text: str) -> TextFile:
@@ -88,53 +88,53 @@ class TextFile:
         return cls(text.replace("\r\n", "\n"), "utf-8", newline)
 
     @property
-    def is_plain(self) -> bool:
+    def is_utf8_lf(self) -> bool:
         return self.encoding == "utf-8" and not self.bom and self.newline == "\n"
 
     @property
-    def name(self) -> str:
+    def format_name(self) -> str:
         """The encoding and line ends, as the model and people know them."""
-        encoding = _NAMES.get(self.encoding, self.encoding.upper().replace("_", "-"))
-        mark = " with BOM" if self.bom else ""
-        return f"{encoding}{mark}, {_ENDS[self.newline]}"
+        encoding = _ENCODING_NAMES.get(self.encoding, self.encoding.upper().replace("_", "-"))
+        bom_suffix = " with BOM" if self.bom else ""
+        return f"{encoding}{bom_suffix}, {_NEWLINE_NAMES[self.newline]}"
 
     def encode(self, text: str | None = None) -> bytes:
         """Return the bytes of the file with *text* in place of its own.
 
         The lines that *text* has in common with the old text keep their bytes; the rest gets the
-        file's line ends. Raises `NotEncodable` or `NotExact`.
+        file's line ends. Raises `NotEncodable` or `NotRoundTrip`.
         """
         if text is None and self.data:
             return self.data
         text = self.text if text is None else text
-        mark = next(m for m, e in _MARKS if e == self.encoding) if self.bom else b""
-        raw = self._raw(mark)
-        head, tail = _in_common(self.text, text)
+        bom_bytes = next(m for m, e in _BOMS if e == self.encoding) if self.bom else b""
+        raw = self._original_text(bom_bytes)
+        head, tail = _common_ends(self.text, text)
         start = _offset(raw, head)
         end = len(raw) - _offset_from_end(raw, tail)
-        middle = _with_ends(text[head : len(text) - tail], raw[start:end], self.newline)
-        return mark + self._encoded(raw[:start] + middle + raw[end:])
+        middle = _with_newlines(text[head : len(text) - tail], raw[start:end], self.newline)
+        return bom_bytes + self._encode_strictly(raw[:start] + middle + raw[end:])
 
-    def _raw(self, mark: bytes) -> str:
+    def _original_text(self, bom_bytes: bytes) -> str:
         """Return the text with the line ends it has in the file."""
-        raw = self.data[len(mark) :].decode(self.encoding) if self.data else ""
+        raw = self.data[len(bom_bytes) :].decode(self.encoding) if self.data else ""
         if not self.data and self.text:
             return self.text.replace("\n", self.newline)
-        if mark + raw.encode(self.encoding) != self.data and self.data:
-            raise NotExact
+        if bom_bytes + raw.encode(self.encoding) != self.data and self.data:
+            raise NotRoundTrip
         return raw
 
-    def _encoded(self, raw: str) -> bytes:
+    def _encode_strictly(self, raw: str) -> bytes:
         try:
             return raw.encode(self.encoding)
         except UnicodeEncodeError as error:
-            raise NotEncodable(raw[error.start], self.name.split(",")[0]) from None
+            raise NotEncodable(raw[error.start], self.format_name.split(",")[0]) from None
 
 
-def _encoding(data: bytes) -> str:
+def _detect_encoding(data: bytes) -> str:
     """Return the codec of unmarked *data*. Raises `NotText`."""
     if b"\0" in data:
-        if encoding := _wide(data):
+        if encoding := _utf16_codec(data):
             return encoding
         raise NotText("binary data")
     try:
@@ -146,7 +146,7 @@ def _encoding(data: bytes) -> str:
     return "utf-8"
 
 
-def _wide(data: bytes) -> str | None:
+def _utf16_codec(data: bytes) -> str | None:
     """Return UTF-16's codec if *data* clearly is that: one byte of most pairs is zero."""
     sample = data[:_SAMPLE]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
@@ -162,18 +162,18 @@ def _looks_like_text(raw: str) -> bool:
     return len(_CONTROL.findall(sample)) * 20 <= len(sample)
 
 
-def _newline(raw: str) -> str:
-    feeds = raw.count("\n")
-    if not feeds:
+def _detect_newline(raw: str) -> str:
+    newlines = raw.count("\n")
+    if not newlines:
         return "\r" if "\r" in raw else "\n"
-    return "\r\n" if raw.count("\r\n") * 2 > feeds else "\n"
+    return "\r\n" if raw.count("\r\n") * 2 > newlines else "\n"
 
 
-def _normal(raw: str, newline: str) -> str:
+def _normalize_newlines(raw: str, newline: str) -> str:
     return raw.replace("\r", "\n") if newline == "\r" else raw.replace("\r\n", "\n")
 
 
-def _with_ends(text: str, raw: str, newline: str) -> str:
+def _with_newlines(text: str, raw: str, newline: str) -> str:
     """Return *text* with *newline* for its line ends; lines that *raw* has too end as there.
 
     Only where *raw* has several kinds of line ends the two are compared.
@@ -192,15 +192,15 @@ def _with_ends(text: str, raw: str, newline: str) -> str:
     return "".join(line + end for line, end in zip(after, [*ends[:-1], ""], strict=True))
 
 
-def _in_common(old: str, new: str) -> tuple[int, int]:
+def _common_ends(old: str, new: str) -> tuple[int, int]:
     """Return how many characters the two begin with, and how many they end with, in common."""
-    head = _prefix(old, new)
+    head = _common_prefix_length(old, new)
     limit = min(len(old), len(new)) - head
-    tail = _prefix(old[len(old) - limit :][::-1], new[len(new) - limit :][::-1])
+    tail = _common_prefix_length(old[len(old) - limit :][::-1], new[len(new) - limit :][::-1])
     return head, tail
 
 
-def _prefix(old: str, new: str) -> int:
+def _common_prefix_length(old: str, new: str) -> int:
     """Return the length of the common beginning, found by halving: comparing slices is fast."""
     low, high = 0, min(len(old), len(new))
     while low < high:
@@ -214,7 +214,7 @@ def _prefix(old: str, new: str) -> int:
 
 def _offset(raw: str, count: int) -> int:
     """Return how long the first *count* characters are in *raw*, where a line end may be two."""
-    for end in _PAIR.finditer(raw):
+    for end in _CRLF.finditer(raw):
         if end.start() >= count:
             break
         count += 1
@@ -223,7 +223,7 @@ def _offset(raw: str, count: int) -> int:
 
 def _offset_from_end(raw: str, count: int) -> int:
     """Return how long the last *count* characters are in *raw*, where a line end may be two."""
-    for end in reversed([*_PAIR.finditer(raw)]):
+    for end in reversed([*_CRLF.finditer(raw)]):
         if len(raw) - end.end() >= count:
             break
         count += 1

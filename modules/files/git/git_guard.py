@@ -10,39 +10,39 @@ from pathlib import Path
 
 from utils.i18n import UserError, phrase
 
-_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_SMALL = 100_000  # bytes; the files read here are one line or a short list
+_READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_MAX_BYTES = 100_000  # bytes; the files read here are one line or a short list
 
 
 @dataclass(frozen=True, slots=True)
 class GitFolders:
-    """*own* is what git calls GIT_DIR; *common* is shared with other work trees, else the same."""
+    """GIT_DIR and GIT_COMMON_DIR, which other work trees share; else both are the same."""
 
-    own: Path
-    common: Path
+    git_dir: Path
+    common_dir: Path
 
 
-def git_folders(tree: Path) -> GitFolders | None:
+def find_git_folders(tree: Path) -> GitFolders | None:
     """Return where the repository of the work tree *tree* lies.
 
     None if it has none, or if its `.git` leads to a place that does not name *tree* in return.
     Raises `UserError` for a `.git` that is a link.
     """
     tree = tree.resolve()
-    found, git = readable_repository(tree), tree / ".git"
-    if not found:
+    paths, git = repository_paths(tree), tree / ".git"
+    if not paths:
         return None
     if git.is_dir():
         return None if os.path.lexists(git / "commondir") else GitFolders(git, git)
-    folder = named_folder(git)
-    if folder is None or len(found) < 2:
+    folder = gitdir_target(git)
+    if folder is None or len(paths) < 2:
         return None
     if _worktree_points_back(folder, git):
         return GitFolders(folder, _common_folder(folder))
     return None if os.path.lexists(folder / "commondir") else GitFolders(folder, folder)
 
 
-def readable_repository(project: Path) -> tuple[Path, ...]:
+def repository_paths(project: Path) -> tuple[Path, ...]:
     """Return the paths of the repository of *project* to show read-only, `.git` itself first.
 
     Empty where there is no `.git`. A `.git` file (worktree, submodule) names a folder elsewhere;
@@ -62,13 +62,13 @@ def readable_repository(project: Path) -> tuple[Path, ...]:
     if not git.is_file():
         return ()
     try:
-        return _elsewhere(git, project)
+        return _linked_repository(git, project)
     except (OSError, RuntimeError):  # what the file names cannot be looked at
         return (git,)
 
 
-def _elsewhere(git: Path, project: Path) -> tuple[Path, ...]:
-    folder = named_folder(git)
+def _linked_repository(git: Path, project: Path) -> tuple[Path, ...]:
+    folder = gitdir_target(git)
     if folder is None:
         return (git,)
     if project in folder.parents:
@@ -79,8 +79,8 @@ def _elsewhere(git: Path, project: Path) -> tuple[Path, ...]:
     return (git, folder) if _submodule_points_back(folder, project) else (git,)
 
 
-def named_folder(git: Path) -> Path | None:
-    """Return the folder that the file *git* names, None if it names none."""
+def gitdir_target(git: Path) -> Path | None:
+    """Return the folder that the .git file *git* names, None if it names none."""
     match = re.fullmatch(r"gitdir: ([^\n\0]+)\n?", _read(git))
     if match is None:
         return None
@@ -107,7 +107,7 @@ def _submodule_points_back(folder: Path, project: Path) -> bool:
 def _read(path: Path) -> str:
     """Return the text of the plain file *path*, "" if it is none: a pipe would keep us waiting."""
     try:
-        with open(os.open(path, _READING), encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
-            return file.read(_SMALL) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
+        with open(os.open(path, _READ_FLAGS), encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
+            return file.read(_MAX_BYTES) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else ""
     except OSError:
         return ""

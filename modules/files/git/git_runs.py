@@ -1,4 +1,4 @@
-"""Runs of git for the model: what fails is told in a sentence that it can act on."""
+"""Runs of git for the model: a failure is a sentence that it can act on."""
 
 from __future__ import annotations
 
@@ -7,79 +7,79 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.tools import ToolError
-from modules.files.git.git_guard import readable_repository
+from modules.files.git.git_guard import repository_paths
 from modules.files.git.isolated_git import IsolatedGit, has_git, isolated_git
 from utils.i18n import UserError, phrase
-from utils.system.child import ChildResult, TooSlow, Until
+from utils.system.child import ChildResult, OnCancel, TimedOut
 from utils.text.clean import clean
 
 
 @dataclass(frozen=True, slots=True)
 class GitRuns:
-    """Runs *git*; *notes* is a folder for files of ours. Every method raises `ToolError`."""
+    """Runs *git*; *scratch* is a folder for files of ours. Every method raises `ToolError`."""
 
     git: IsolatedGit
-    notes: Path
+    scratch: Path
 
     @property
     def tree(self) -> Path:
         return self.git.tree
 
     def with_variables(self, variables: Mapping[str, str]) -> GitRuns:
-        return GitRuns(self.git.with_variables(variables), self.notes)
+        return GitRuns(self.git.with_variables(variables), self.scratch)
 
-    def note(self, name: str, content: bytes) -> Path:
+    def write_file(self, name: str, content: bytes) -> Path:
         """Return the path of a file with *content*."""
-        path = self.notes / name
+        path = self.scratch / name
         path.write_bytes(content)
         return path
 
-    def run(self, *arguments: str, given: bytes = b"") -> bytes:
+    def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Return what git prints."""
-        answer = self._answer(arguments, given)
+        answer = self._run(arguments, stdin)
         if answer.code:
             raise _refusal(answer)
         return answer.output
 
-    def words(
-        self, *arguments: str, given: bytes = b"", may_fail: bool = False, end: bytes = b"\0"
+    def split_output(
+        self, *arguments: str, stdin: bytes = b"", may_fail: bool = False, end: bytes = b"\0"
     ) -> list[bytes]:
         """Return the words that git prints, each with *end* after it."""
-        answer = self._answer(arguments, given)
+        answer = self._run(arguments, stdin)
         if answer.code and not may_fail:
             raise _refusal(answer)
         return answer.output.split(end)[:-1]
 
-    def has(self, *arguments: str) -> bool:
+    def succeeds(self, *arguments: str) -> bool:
         """Return whether git ends well."""
-        return self._answer(arguments, b"").code == 0
+        return self._run(arguments, b"").code == 0
 
-    def _answer(self, arguments: tuple[str, ...], given: bytes) -> ChildResult:
+    def _run(self, arguments: tuple[str, ...], stdin: bytes) -> ChildResult:
         try:
-            return self.git.ask(*arguments, given=given)
-        except TooSlow:
+            return self.git.run(*arguments, stdin=stdin)
+        except TimedOut:
             raise ToolError(phrase("git took too long and was stopped.")) from None
         except OSError as error:
             raise ToolError(phrase("git refused: {said}", said=str(error))) from None
 
 
 def _refusal(answer: ChildResult) -> ToolError:
-    said = (answer.errors or answer.output).decode(errors="replace").strip()
-    return ToolError(phrase("git refused: {said}", said=clean(said)[:1_000] or "?"))
+    message = (answer.errors or answer.output).decode(errors="replace").strip()
+    return ToolError(phrase("git refused: {said}", said=clean(message)[:1_000] or "?"))
 
 
-def git_of(root: Path, until: Until) -> IsolatedGit:
+def git_for(root: Path, until: OnCancel) -> IsolatedGit:
     """Return git for the project *root*. Raises `ToolError` where it cannot be let in."""
     if not has_git():
         raise ToolError(phrase("git is not installed."))
     try:
         git = isolated_git(root, until)
-        found = readable_repository(root)
+        found = repository_paths(root)
     except UserError as problem:
-        raise ToolError(problem.what) from None
+        raise ToolError(problem.message) from None
     except OSError as error:
         raise ToolError(phrase("git refused: {said}", said=str(error))) from None
-    except TooSlow:
+    except TimedOut:
         raise ToolError(phrase("git took too long and was stopped.")) from None
     if not found:
         raise ToolError(phrase("The project is no git repository; git init is the person's part."))

@@ -20,9 +20,9 @@ from functools import partial
 from pathlib import Path
 
 from modules.files.git.common_dir import PrivateCommonDir, common_dir_for
-from modules.files.git.git_guard import GitFolders, git_folders
-from modules.files.git.inner_repositories import pipe_in_a_submodule
-from utils.system.child import ChildResult, Until, ask_program
+from modules.files.git.git_guard import GitFolders, find_git_folders
+from modules.files.git.submodule_pipes import find_submodule_pipe
+from utils.system.child import ChildResult, OnCancel, run_program
 from utils.system.programs import system_program
 
 _SECONDS = 60.0
@@ -48,53 +48,53 @@ _ENVIRONMENT = {
 class IsolatedGit:
     """Git for the work tree *tree*, the repository of which lies in *folders*.
 
-    *variables* are added to its environment; *until* is `Stop.calling`.
+    *variables* are added to its environment; *until* is `Stop.on_stop`.
     """
 
     tree: Path
     folders: GitFolders
     common_dir: PrivateCommonDir
     program: str
-    until: Until | None = None
+    until: OnCancel | None = None
     variables: tuple[tuple[str, str], ...] = ()
 
     def with_variables(self, variables: Mapping[str, str]) -> IsolatedGit:
         return replace(self, variables=(*self.variables, *variables.items()))
 
-    def ask(
+    def run(
         self,
         *arguments: str,
         folder: Path | None = None,
-        given: bytes = b"",
+        stdin: bytes = b"",
         seconds: float = _SECONDS,
     ) -> ChildResult:
-        """Return what git answers in *folder* (without one, in the work tree) to *given*.
+        """Run git in *folder* (without one, in the work tree) with *stdin*; return its answer.
 
-        Raises `TooSlow`, and `OSError` if it does not start, or would wait at a pipe that was put
+        Raises `TimedOut`, and `OSError` if it does not start, or would wait at a pipe that was put
         into a submodule.
         """
         if arguments[0] in _READS_SUBMODULES or {"ls-files", "-m"} <= {*arguments}:
             self._refuse_pipes()
-        place = {
+        environment = {
             "HOME": os.fspath(self.common_dir.path),
-            "GIT_DIR": os.fspath(self.folders.own),
+            "GIT_DIR": os.fspath(self.folders.git_dir),
             "GIT_COMMON_DIR": os.fspath(self.common_dir.path),
             "GIT_WORK_TREE": os.fspath(self.tree),
         }
-        return ask_program(
+        return run_program(
             [self.program, *arguments],
             folder=folder or self.tree,
-            environment=_ENVIRONMENT | place | dict(self.variables),
+            environment=_ENVIRONMENT | environment | dict(self.variables),
             seconds=seconds,
-            given=given,
-            until=self.until,
+            stdin=stdin,
+            on_cancel=self.until,
         )
 
     def _refuse_pipes(self) -> None:
         """Raise `OSError` where git would wait at something that a program has made."""
-        index = self.folders.own / "index"
-        rows = partial(self.ask, "ls-files", "--stage", "-z")
-        if pipe := pipe_in_a_submodule(self.tree, index, rows):
+        index = self.folders.git_dir / "index"
+        list_index = partial(self.run, "ls-files", "--stage", "-z")
+        if pipe := find_submodule_pipe(self.tree, index, list_index):
             raise OSError(errno.EINVAL, "git reads it, but it is no plain file", os.fspath(pipe))
 
 
@@ -103,12 +103,12 @@ def has_git() -> bool:
     return _program() is not None
 
 
-def isolated_git(tree: Path, until: Until | None = None) -> IsolatedGit | None:
+def isolated_git(tree: Path, until: OnCancel | None = None) -> IsolatedGit | None:
     """Return git for the work tree *tree*; None without git or where `.git` leads elsewhere.
 
-    Raises `Problem` for a `.git` that is a link, `OSError` where none of ours can be made.
+    Raises `UserError` for a `.git` that is a link, `OSError` where none of ours can be made.
     """
-    program, folders = _program(), git_folders(tree)
+    program, folders = _program(), find_git_folders(tree)
     if program is None or folders is None:
         return None
     return IsolatedGit(tree.resolve(), folders, common_dir_for(program, folders), program, until)

@@ -1,4 +1,4 @@
-"""Asking git about a folder."""
+"""Queries to git about a folder."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from pathlib import Path
 
 from modules.files.git.isolated_git import IsolatedGit, isolated_git
 from utils.i18n import UserError
-from utils.system.child import TooSlow
+from utils.system.child import TimedOut
 
 
-def as_environment(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return what gives git *settings* by its environment: there a name may hold any character."""
-    numbered = {"GIT_CONFIG_COUNT": str(len(settings))}
-    for number, (name, value) in enumerate(settings.items()):
+def config_environment(config: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment that gives git *config*: there a name may hold any character."""
+    numbered = {"GIT_CONFIG_COUNT": str(len(config))}
+    for number, (name, value) in enumerate(config.items()):
         numbered[f"GIT_CONFIG_KEY_{number}"] = name
         numbered[f"GIT_CONFIG_VALUE_{number}"] = value
     return numbered
 
 
-def work_tree(folder: Path) -> Path | None:
+def find_work_tree(folder: Path) -> Path | None:
     """Return the folder of the repository that *folder* is in; None if it is in none."""
-    for above in (folder, *folder.parents):
-        git = above / ".git"
+    for folder_above in (folder, *folder.parents):
+        git = folder_above / ".git"
         if git.is_file() or os.path.lexists(git / "HEAD"):
-            return above
+            return folder_above
     return None
 
 
-def ask_git(
+def git_output(
     arguments: Sequence[str], *, folder: Path, tree: Path, seconds: float
 ) -> list[str] | None:
     """Return the NUL-ended words that git prints in *folder* of the work tree *tree*.
@@ -41,15 +41,15 @@ def ask_git(
         git = isolated_git(tree)
     except (OSError, UserError):
         return None
-    return words_of(git, arguments, folder, seconds) if git else None
+    return output_fields(git, arguments, folder, seconds) if git else None
 
 
-def words_of(
+def output_fields(
     git: IsolatedGit, arguments: Sequence[str], folder: Path, seconds: float
 ) -> list[str] | None:
     """Return the NUL-ended words that *git* prints in *folder*; None if it is slow or refuses."""
     try:
-        answer = git.ask(*arguments, folder=folder, seconds=seconds)
-    except (OSError, TooSlow):
+        answer = git.run(*arguments, folder=folder, seconds=seconds)
+    except (OSError, TimedOut):
         return None
     return None if answer.code else os.fsdecode(answer.output).split("\0")[:-1]

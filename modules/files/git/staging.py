@@ -1,4 +1,4 @@
-"""A commit in the making: an index of its own, so that what git has is changed at the end only.
+"""Staging of a commit in an index of its own, so that git's own data changes at the end only.
 
 Only plumbing touches the work tree: it never looks into the repositories inside this one.
 """
@@ -16,23 +16,23 @@ from tempfile import TemporaryDirectory
 
 from core.tools import ToolError
 from modules.files.git.commit_selection import ALL, CommitSelection, select, submodules
-from modules.files.git.git_runs import GitRuns, git_of
+from modules.files.git.git_runs import GitRuns, git_for
 from utils.i18n import phrase
-from utils.system.child import Until
+from utils.system.child import OnCancel
 from utils.text.clean import clean, visible
 
-_MOST_FILES = 300
-_MOST_LINES = 1_000
-_LARGEST = 60_000
-"""What of a commit a question shows: files, and the changed lines, in characters, of small ones."""
-_LARGEST_SEARCHED = 5_000_000  # bytes of a file
-_SEARCHED = 50_000_000  # bytes of all files of a commit
+_MAX_FILES = 300
+_MAX_LINES = 1_000
+_MAX_DIFF_LENGTH = 60_000
+"""Most of a commit that a question shows: files, and the changed lines, in characters, of each."""
+_MAX_SCANNED_FILE = 5_000_000  # bytes of a file
+_MAX_SCANNED_TOTAL = 50_000_000  # bytes of all files of a commit
 _DIFF = ("diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames",
          "--submodule=short", "--ignore-submodules=none")  # fmt: skip
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
-_UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
+_MERGE_STATE_FILES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
 
-NamesIn = Callable[[str], Iterable[str]]
+SecretNamesIn = Callable[[str], Iterable[str]]
 """Returns the names of the secrets that a text holds."""
 Secrets = Mapping[bytes, Sequence[str]]
 """The names of the secrets that a commit would be the first to hold, by file."""
@@ -44,125 +44,142 @@ class _Blob:
 
     name: bytes
     mode: bytes
-    new: bytes
+    object_id: bytes
     old_mode: bytes
-    old: bytes
+    old_object_id: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Staging:
     """A commit of *selection*. *published* are the secrets in it, *withheld* those left out with
-    their files, and *unread* the files that are too large to be looked through.
+    their files, and *unscanned* the files that are too large to be looked through.
     """
 
     selection: CommitSelection
     published: Secrets
     withheld: Secrets
-    unread: Sequence[bytes]
-    _real: GitRuns
-    _git: GitRuns
-    _made: GitRuns
+    unscanned: Sequence[bytes]
+    _real_git: GitRuns
+    _private_git: GitRuns
+    _commit_git: GitRuns
     """With the real index; with an index and objects of our own; and with that index alone."""
 
-    def difference(self) -> str:
-        """Return what the commit would bring. Raises `ToolError` if that is nothing."""
-        files = self._git.run(*_DIFF, "--stat=100", f"--stat-count={_MOST_FILES}")
+    def diff(self) -> str:
+        """Return the diff of the commit. Raises `ToolError` if that is empty."""
+        files = self._private_git.run(*_DIFF, "--stat=100", f"--stat-count={_MAX_FILES}")
         if not files:
             raise ToolError(phrase("There is nothing to commit."))
-        rows = self._git.run(*_DIFF, "--numstat", "-z").split(b"\0")
+        rows = self._private_git.run(*_DIFF, "--numstat", "-z").split(b"\0")
         lines = sum(int(n) for row in rows for n in row.split(b"\t")[:2] if n.isdigit())
-        patch = b"" if lines > _MOST_LINES else self._git.run(*_DIFF, "--patch")
+        patch = b"" if lines > _MAX_LINES else self._private_git.run(*_DIFF, "--patch")
         whole = b"\n".join(filter(None, (files, patch))).decode(errors="replace")
-        return whole if len(whole) <= _LARGEST else f"{whole[:_LARGEST]}…"
+        return whole if len(whole) <= _MAX_DIFF_LENGTH else f"{whole[:_MAX_DIFF_LENGTH]}…"
 
     def commit(self, message: str) -> str:
         """Commit, and return the new commit in words."""
-        if not self._git.run(*_DIFF, "--name-only", "-z"):
+        if not self._private_git.run(*_DIFF, "--name-only", "-z"):
             raise ToolError(phrase("There is nothing to commit."))
-        _refuse_links(self._real)
+        _refuse_links(self._real_git)
         kept = [name for name in self.selection.present if name not in self.withheld]
-        _put(self._real, kept, self.selection.gone)
-        (self._real.git.folders.common / "logs").mkdir(exist_ok=True)
-        given = message.encode("utf-8", "replace")
+        _update_index(self._real_git, kept, self.selection.deleted)
+        (self._real_git.git.folders.common_dir / "logs").mkdir(exist_ok=True)
+        stdin = message.encode("utf-8", "replace")
         # With nothing left to find out, git looks into no other repository.
-        self._made.run("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status",
-                       "--allow-empty", "--cleanup=strip", "--file=-", given=given)  # fmt: skip
-        said = self._made.run("show", "--stat", "--no-ext-diff", "--no-textconv", "--no-color",
-                              "--no-show-signature", "--submodule=short",
+        self._commit_git.run("commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-status",
+                       "--allow-empty", "--cleanup=strip", "--file=-", stdin=stdin)  # fmt: skip
+        summary = self._commit_git.run("show", "--stat", "--no-ext-diff", "--no-textconv",
+                              "--no-color", "--no-show-signature", "--submodule=short",
                               "--format=%h %s", "HEAD")  # fmt: skip
-        return clean(said.decode(errors="replace")[:4_000])
+        return clean(summary.decode(errors="replace")[:4_000])
 
 
 @contextmanager
-def staged(root: Path, paths: Sequence[str], names_in: NamesIn, until: Until) -> Iterator[Staging]:
+def staging(
+    root: Path, paths: Sequence[str], secret_names_in: SecretNamesIn, until: OnCancel
+) -> Iterator[Staging]:
     """Yield the commit of *paths* of the project *root*; nothing is changed before it is made.
 
     Raises `ToolError` where there is no way.
     """
-    with TemporaryDirectory(prefix="onefold-") as name:
-        notes = Path(name)
-        real = GitRuns(git_of(root, until), notes)
-        made = real.with_variables({"GIT_INDEX_FILE": f"{name}/index", **_person(real)})
-        git = made.with_variables(_other_objects(real, notes))  # secrets leave no trace
-        selection = select(real, paths)
-        _begin(real, git, whole=ALL in paths)
-        _put(git, selection.present, selection.gone)
-        blobs = _blobs(git)
-        found, unread = _secrets_in(git, blobs, names_in)
-        withheld = {name: why for name, why in found.items() if os.fsdecode(name) not in paths}
-        _withdraw(git, [blob for blob in blobs if blob.name in withheld])
-        published = {name: why for name, why in found.items() if name not in withheld}
-        yield Staging(selection, published, withheld, unread, real, git, made)
+    with TemporaryDirectory(prefix="onefold-") as scratch_path:
+        scratch = Path(scratch_path)
+        real_git = GitRuns(git_for(root, until), scratch)
+        commit_git = real_git.with_variables(
+            {"GIT_INDEX_FILE": f"{scratch_path}/index", **_identity_variables(real_git)}
+        )
+        private_git = commit_git.with_variables(
+            _private_objects(real_git, scratch)
+        )  # secrets leave no trace
+        selection = select(real_git, paths)
+        _prepare_index(real_git, private_git, whole=ALL in paths)
+        _update_index(private_git, selection.present, selection.deleted)
+        blobs = _blobs(private_git)
+        found, unscanned = _secrets_in(private_git, blobs, secret_names_in)
+        withheld = {
+            scratch_path: secret_names
+            for scratch_path, secret_names in found.items()
+            if os.fsdecode(scratch_path) not in paths
+        }
+        _reset_to_head(private_git, [blob for blob in blobs if blob.name in withheld])
+        published = {
+            scratch_path: secret_names
+            for scratch_path, secret_names in found.items()
+            if scratch_path not in withheld
+        }
+        yield Staging(selection, published, withheld, unscanned, real_git, private_git, commit_git)
 
 
-def _person(git: GitRuns) -> dict[str, str]:
-    """Return who the commit is by, from the settings of the person or of the repository."""
-    known = {"NAME": git.git.common_dir.settings.name, "EMAIL": git.git.common_dir.settings.email}
-    if not all(known.values()):
+def _identity_variables(git: GitRuns) -> dict[str, str]:
+    """Return the author and committer, from the config of the person or of the repository."""
+    identity = {"NAME": git.git.common_dir.config.name, "EMAIL": git.git.common_dir.config.email}
+    if not all(identity.values()):
         raise ToolError(
             phrase("git does not know the person: git config --global user.name, .email.")
         )
     roles = ("AUTHOR", "COMMITTER")
-    return {f"GIT_{role}_{key}": value for role in roles for key, value in known.items()}
+    return {f"GIT_{role}_{key}": value for role in roles for key, value in identity.items()}
 
 
-def _other_objects(git: GitRuns, notes: Path) -> dict[str, str]:
-    (notes / "objects").mkdir()
+def _private_objects(git: GitRuns, scratch: Path) -> dict[str, str]:
+    (scratch / "objects").mkdir()
     return {
-        "GIT_OBJECT_DIRECTORY": f"{notes}/objects",
+        "GIT_OBJECT_DIRECTORY": f"{scratch}/objects",
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{git.git.common_dir.path}/objects",
     }
 
 
-def _begin(real: GitRuns, git: GitRuns, *, whole: bool) -> None:
+def _prepare_index(real: GitRuns, git: GitRuns, *, whole: bool) -> None:
     """Give *git* the index of *real*, or if not *whole* what the last commit holds."""
-    under_way = [name for name in _UNDER_WAY if (real.git.folders.own / name).exists()]
+    under_way = [name for name in _MERGE_STATE_FILES if (real.git.folders.git_dir / name).exists()]
     if under_way and not whole:
         raise ToolError(
             phrase("A merge is under way ({name}): commit without paths.", name=under_way[0])
         )
-    index = real.git.folders.own / "index"
+    index = real.git.folders.git_dir / "index"
     if os.path.lexists(index):  # else nothing was ever added
         if index.is_symlink() or not index.is_file():
-            raise _is_link(index)
-        shutil.copy2(index, git.notes / "index")  # its time tells git which files to read
+            raise _link_error(index)
+        shutil.copy2(index, git.scratch / "index")  # its time tells git which files to read
     if not whole:
-        has_commit = git.has("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+        has_commit = git.succeeds("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
         git.run("read-tree", *(("--reset", "HEAD") if has_commit else ("--empty",)))
     if inner := submodules(git):  # git would ask each for its newest commit
-        given = b"".join(name + b"\0" for name in inner)
-        git.run("update-index", "-z", "--skip-worktree", "--stdin", given=given)
+        stdin = b"".join(name + b"\0" for name in inner)
+        git.run("update-index", "-z", "--skip-worktree", "--stdin", stdin=stdin)
 
 
-def _put(git: GitRuns, present: Iterable[bytes], gone: Iterable[bytes]) -> None:
-    """Make the index know the files *present* as they are now, and no longer those *gone*."""
-    for names, how in ((gone, ("--force-remove",)), (present, ("--add", "--remove", "--replace"))):
-        if given := b"".join(name + b"\0" for name in names):
-            git.run("update-index", *how, "-z", "--stdin", given=given)
+def _update_index(git: GitRuns, present: Iterable[bytes], deleted: Iterable[bytes]) -> None:
+    """Make the index know the files *present* as they are now, and no longer those *deleted*."""
+    for names, options in (
+        (deleted, ("--force-remove",)),
+        (present, ("--add", "--remove", "--replace")),
+    ):
+        if stdin := b"".join(name + b"\0" for name in names):
+            git.run("update-index", *options, "-z", "--stdin", stdin=stdin)
 
 
 def _blobs(git: GitRuns) -> list[_Blob]:
-    words = git.words(*_DIFF, "--raw", "--no-abbrev", "-z")
+    words = git.split_output(*_DIFF, "--raw", "--no-abbrev", "-z")
     blobs = []
     for facts, name in zip(words[::2], words[1::2], strict=True):
         old_mode, mode, old, new, _ = facts.removeprefix(b":").split(b" ")
@@ -170,66 +187,70 @@ def _blobs(git: GitRuns) -> list[_Blob]:
     return blobs
 
 
-def _withdraw(git: GitRuns, blobs: Iterable[_Blob]) -> None:
+def _reset_to_head(git: GitRuns, blobs: Iterable[_Blob]) -> None:
     """Put what the last commit has into the index in the place of *blobs*."""
-    given = b"".join(b"%b %b\t%b\0" % (blob.old_mode, blob.old, blob.name) for blob in blobs)
-    if given:
-        git.run("update-index", "-z", "--index-info", given=given)
+    stdin = b"".join(
+        b"%b %b\t%b\0" % (blob.old_mode, blob.old_object_id, blob.name) for blob in blobs
+    )
+    if stdin:
+        git.run("update-index", "-z", "--index-info", stdin=stdin)
 
 
 # --- secrets ---------------------------------------------------------------------------------
 
 
 def _secrets_in(
-    git: GitRuns, blobs: Iterable[_Blob], names_in: NamesIn
+    git: GitRuns, blobs: Iterable[_Blob], secret_names_in: SecretNamesIn
 ) -> tuple[dict[bytes, Sequence[str]], list[bytes]]:
-    """Return the secrets that are in *blobs* and were not before, and what is too large to tell."""
-    wanted = [blob for blob in blobs if blob.mode.startswith((b"100", b"120"))]
-    sizes = _sizes(git, [blob.new for blob in wanted])
-    read, unread, left = list[_Blob](), list[bytes](), _SEARCHED
-    for blob, size in zip(wanted, sizes, strict=True):
-        if size > min(_LARGEST_SEARCHED, left):
-            unread.append(blob.name)
+    """Return the secrets that are new in *blobs*, and the files too large to be scanned."""
+    files = [blob for blob in blobs if blob.mode.startswith((b"100", b"120"))]
+    sizes = _sizes(git, [blob.object_id for blob in files])
+    scanned, unscanned, remaining = list[_Blob](), list[bytes](), _MAX_SCANNED_TOTAL
+    for blob, size in zip(files, sizes, strict=True):
+        if size > min(_MAX_SCANNED_FILE, remaining):
+            unscanned.append(blob.name)
         else:
-            read.append(blob)
-            left -= size
-    contents = _contents(git, [blob.new for blob in read])
-    suspects = {blob: names for blob, data in zip(read, contents, strict=True)
-                if (names := names_of(data, names_in))}  # fmt: skip
-    known = [blob for blob in suspects if blob.old.strip(b"0")]
-    for blob, data in zip(known, _contents(git, [blob.old for blob in known]), strict=True):
-        suspects[blob] -= names_of(data, names_in)
-    return {blob.name: sorted(names) for blob, names in suspects.items() if names}, unread
+            scanned.append(blob)
+            remaining -= size
+    contents = _contents(git, [blob.object_id for blob in scanned])
+    suspects = {blob: names for blob, data in zip(scanned, contents, strict=True)
+                if (names := secret_names_of(data, secret_names_in))}  # fmt: skip
+    changed = [blob for blob in suspects if blob.old_object_id.strip(b"0")]
+    for blob, data in zip(
+        changed, _contents(git, [blob.old_object_id for blob in changed]), strict=True
+    ):
+        suspects[blob] -= secret_names_of(data, secret_names_in)
+    return {blob.name: sorted(names) for blob, names in suspects.items() if names}, unscanned
 
 
 def _sizes(git: GitRuns, objects: Sequence[bytes]) -> list[int]:
-    given = b"".join(one + b"\n" for one in objects)
-    said = git.run("cat-file", "--batch-check=%(objectsize)", given=given) if given else b""
-    return [int(size) if size.isdigit() else _SEARCHED for size in said.splitlines()]
+    stdin = b"".join(one + b"\n" for one in objects)
+    output = git.run("cat-file", "--batch-check=%(objectsize)", stdin=stdin) if stdin else b""
+    return [int(size) if size.isdigit() else _MAX_SCANNED_TOTAL for size in output.splitlines()]
 
 
 def _contents(git: GitRuns, objects: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield what each of *objects* holds, nothing for one that is missing."""
-    given = b"".join(one + b"\n" for one in objects)
-    said = git.run("cat-file", "--batch=%(objectsize)", given=given) if given else b""
+    """Yield the content of each of *objects*, nothing for one that is missing."""
+    stdin = b"".join(one + b"\n" for one in objects)
+    output = git.run("cat-file", "--batch=%(objectsize)", stdin=stdin) if stdin else b""
     start = 0
     for _ in objects:
-        end = said.index(b"\n", start)
-        size = said[start:end]
+        end = output.index(b"\n", start)
+        size = output[start:end]
         start = end + 1
         if not size.isdigit():
             yield b""
             continue
-        yield said[start : start + int(size)]
+        yield output[start : start + int(size)]
         start += int(size) + 1
 
 
-def names_of(data: bytes, names_in: NamesIn) -> set[str]:
+def secret_names_of(data: bytes, secret_names_in: SecretNamesIn) -> set[str]:
     """Return the names of the secrets in *data*; of a private key, that it is one."""
     is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     text = data.decode("utf-16" if is_wide else "utf-8", "replace")
     key = {"PRIVATE KEY"} if _PRIVATE_KEY.search(data) else set[str]()
-    return {*names_in(text), *key}
+    return {*secret_names_in(text), *key}
 
 
 # --- what git writes to ----------------------------------------------------------------------
@@ -238,19 +259,23 @@ def names_of(data: bytes, names_in: NamesIn) -> set[str]:
 def _refuse_links(git: GitRuns) -> None:
     """Refuse what would make git write elsewhere: a link on the way to what a commit changes."""
     folders = git.git.folders
-    head = git.words("symbolic-ref", "--quiet", "HEAD", may_fail=True, end=b"\n")
+    head = git.split_output("symbolic-ref", "--quiet", "HEAD", may_fail=True, end=b"\n")
     branches = [os.fsdecode(name) for name in head]  # none where HEAD is a commit itself
     names = [*branches, *(f"logs/{name}" for name in branches), "logs/HEAD", "objects/pack"]
     names += [f"objects/{number:02x}" for number in range(256)]
-    for place in (folders.own, folders.common):
-        ways = {way for name in names for way in (place / name, *(place / name).parents)}
-        within = [way for way in ways if place in way.parents]
-        linked = [path for path in (*place.iterdir(), *within) if path.is_symlink()]
+    for root in (folders.git_dir, folders.common_dir):
+        paths = {
+            path_on_the_way
+            for name in names
+            for path_on_the_way in (root / name, *(root / name).parents)
+        }
+        within = [path_on_the_way for path_on_the_way in paths if root in path_on_the_way.parents]
+        linked = [path for path in (*root.iterdir(), *within) if path.is_symlink()]
         if linked:
-            raise _is_link(linked[0])
+            raise _link_error(linked[0])
 
 
-def _is_link(path: Path) -> ToolError:
+def _link_error(path: Path) -> ToolError:
     return ToolError(
         phrase("{path} is a link, so git is not run here for the model.", path=visible(str(path)))
     )

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from modules.practice.jobs.numbered_lines import Lines
-from modules.practice.jobs.steps import NotDone, StepAnswer, Steps, ask, do, trouble
-from modules.practice.jobs.templates import ending, printing
+from modules.practice.jobs.numbered_lines import FileExcerpt
+from modules.practice.jobs.steps import (
+    JobFailed,
+    JobSteps,
+    StepAnswer,
+    call_or_fail,
+    call_tool,
+    failure_text,
+)
+from modules.practice.jobs.templates import printing_program, with_newline
 from modules.practice.voice import Voice, code
 
 Parts = Mapping[str, str]
@@ -23,7 +30,7 @@ _GLOBS = {
 }
 
 
-def show(parts: Parts, say: Voice) -> Steps:
+def show(parts: Parts, say: Voice) -> JobSteps:
     path = parts["path"]
     lines = {
         name: int(parts[group])
@@ -32,8 +39,8 @@ def show(parts: Parts, say: Voice) -> Steps:
     }
     if "first" in parts:
         lines.setdefault("end_line", lines["start_line"])
-    answer = yield from do(say, "read_file", path=path, **lines)
-    read = Lines.of(answer.text)
+    answer = yield from call_or_fail(say, "read_file", path=path, **lines)
+    read = FileExcerpt.parse(answer.text)
     if not read.lines:
         return say.quote(answer.text)
     head = say(
@@ -47,65 +54,65 @@ def show(parts: Parts, say: Voice) -> Steps:
     return f"{head}\n\n{say.quote(chr(10).join(read.lines))}"
 
 
-def make(parts: Parts, say: Voice) -> Steps:
-    return (yield from _make(parts["path"], ending(parts.get("text", "")), say))
+def create_file(parts: Parts, say: Voice) -> JobSteps:
+    return (yield from _create(parts["path"], with_newline(parts.get("text", "")), say))
 
 
-def make_printing(parts: Parts, say: Voice) -> Steps:
-    return (yield from _make(parts["path"], printing(parts["path"], parts["text"]), say))
+def create_printing_file(parts: Parts, say: Voice) -> JobSteps:
+    return (yield from _create(parts["path"], printing_program(parts["path"], parts["text"]), say))
 
 
-def _make(path: str, content: str, say: Voice) -> Steps:
-    answer = yield from ask("create_file", path=path, content=content)
+def _create(path: str, content: str, say: Voice) -> JobSteps:
+    answer = yield from call_tool("create_file", path=path, content=content)
     if answer.ok:
-        return _made(path, content, say)
-    text = trouble(say, "create_file", answer)
+        return _created_text(path, content, say)
+    text = failure_text(say, "create_file", answer)
     if "exists" in answer.text:
-        text += "\n\n" + say.own(
+        text += "\n\n" + say.interface_voice(
             "To replace it, say: `overwrite {path} with …`.",
             "要替换它，请说：`覆盖 {path} 内容为 …`。",
             path=path,
         )
-    raise NotDone(text)
+    raise JobFailed(text)
 
 
-def _made(path: str, content: str, say: Voice) -> str:
+def _created_text(path: str, content: str, say: Voice) -> str:
     if not content:
         return say("{path} is made, empty.", "已新建空文件 {path}。", path=code(path))
-    made = say("{path} is made, with:", "已新建 {path}，内容为：", path=code(path))
-    return f"{made}\n\n{say.quote(content)}"
+    head = say("{path} is made, with:", "已新建 {path}，内容为：", path=code(path))
+    return f"{head}\n\n{say.quote(content)}"
 
 
-def overwrite(parts: Parts, say: Voice) -> Steps:
+def overwrite(parts: Parts, say: Voice) -> JobSteps:
     """Read the file first: what was not read is not replaced."""
-    path, content = parts["path"], ending(parts["text"])
-    before = yield from ask("read_file", path=path)
+    path, content = parts["path"], with_newline(parts["text"])
+    before = yield from call_tool("read_file", path=path)
     if not before.ok:
-        return (yield from _make(path, content, say))
-    yield from do(say, "create_file", path=path, content=content, overwrite=True)
-    done = say("{path} now holds:", "{path} 的内容现在是：", path=code(path))
-    return f"{done}\n\n{say.quote(content)}"
+        return (yield from _create(path, content, say))
+    yield from call_or_fail(say, "create_file", path=path, content=content, overwrite=True)
+    head = say("{path} now holds:", "{path} 的内容现在是：", path=code(path))
+    return f"{head}\n\n{say.quote(content)}"
 
 
-def append(parts: Parts, say: Voice) -> Steps:
-    path, text = parts["path"], ending(parts["text"])
-    yield from do(say, "modify_file", path=path, operation="append", new=text)
-    done = say("At the end of {path} now stands:", "{path} 末尾已加上：", path=code(path))
-    return f"{done}\n\n{say.quote(text)}"
+def append(parts: Parts, say: Voice) -> JobSteps:
+    path, text = parts["path"], with_newline(parts["text"])
+    yield from call_or_fail(say, "modify_file", path=path, operation="append", new=text)
+    head = say("At the end of {path} now stands:", "{path} 末尾已加上：", path=code(path))
+    return f"{head}\n\n{say.quote(text)}"
 
 
-def replace(parts: Parts, say: Voice) -> Steps:
+def replace(parts: Parts, say: Voice) -> JobSteps:
     return (yield from _replace(parts["path"], parts["old"], parts["text"], say))
 
 
-def cut_out(parts: Parts, say: Voice) -> Steps:
+def delete_text(parts: Parts, say: Voice) -> JobSteps:
     return (yield from _replace(parts["path"], parts["text"], "", say))
 
 
-def _replace(path: str, old: str, new: str, say: Voice) -> Steps:
+def _replace(path: str, old: str, new: str, say: Voice) -> JobSteps:
     """Read the file, then replace the one place where *old* stands."""
-    yield from do(say, "read_file", path=path)
-    yield from do(say, "modify_file", path=path, operation="replace", old=old, new=new)
+    yield from call_or_fail(say, "read_file", path=path)
+    yield from call_or_fail(say, "modify_file", path=path, operation="replace", old=old, new=new)
     if not new:
         return say(
             "{old} is taken out of {path}.",
@@ -122,9 +129,9 @@ def _replace(path: str, old: str, new: str, say: Voice) -> Steps:
     )
 
 
-def rename(parts: Parts, say: Voice) -> Steps:
+def rename(parts: Parts, say: Voice) -> JobSteps:
     path, new = parts["path"], _target(parts)
-    yield from do(say, "rename_file", path=path, new_path=new)
+    yield from call_or_fail(say, "rename_file", path=path, new_path=new)
     return say("{path} is now {new}.", "{path} 现在是 {new}。", path=code(path), new=code(new))
 
 
@@ -138,62 +145,62 @@ def _target(parts: Parts) -> str:
     return new
 
 
-def delete(parts: Parts, say: Voice) -> Steps:
+def delete(parts: Parts, say: Voice) -> JobSteps:
     """Delete a file, or the empty folder that it turns out to be."""
     path = parts["path"]
     if path.endswith("/"):
         return (yield from delete_folder(parts, say))
-    answer = yield from ask("delete_file", path=path)
+    answer = yield from call_tool("delete_file", path=path)
     if answer.ok:
         return say("{path} is deleted.", "已删除 {path}。", path=code(path))
     if "folder, not a file" in answer.text:
         return (yield from delete_folder(parts, say))
-    raise NotDone(trouble(say, "delete_file", answer))
+    raise JobFailed(failure_text(say, "delete_file", answer))
 
 
-def delete_folder(parts: Parts, say: Voice) -> Steps:
+def delete_folder(parts: Parts, say: Voice) -> JobSteps:
     path = parts["path"].rstrip("/")
     is_whole = bool({"all", "recursive"} & parts.keys())
-    answer = yield from ask("delete_folder", path=path, recursive=is_whole)
+    answer = yield from call_tool("delete_folder", path=path, recursive=is_whole)
     if answer.ok:
         return say("The folder {path} is deleted.", "已删除文件夹 {path}。", path=code(path))
-    text = trouble(say, "delete_folder", answer)
+    text = failure_text(say, "delete_folder", answer)
     if "not empty" in answer.text:
-        text += "\n\n" + say.own(
+        text += "\n\n" + say.interface_voice(
             "To delete all of it, say: `delete the folder {path} and everything in it`.",
             "要连同内容一起删除，请说：`删除文件夹 {path} 及其所有内容`。",
             path=path,
         )
-    raise NotDone(text)
+    raise JobFailed(text)
 
 
-def make_folder(parts: Parts, say: Voice) -> Steps:
+def make_folder(parts: Parts, say: Voice) -> JobSteps:
     path = parts["path"]
-    yield from do(say, "create_folder", path=path)
+    yield from call_or_fail(say, "create_folder", path=path)
     return say("The folder {path} is made.", "已新建文件夹 {path}。", path=code(path))
 
 
-def find_files(parts: Parts, say: Voice) -> Steps:
+def find_files(parts: Parts, say: Voice) -> JobSteps:
     pattern = parts.get("glob") or parts.get("path") or _GLOBS[parts["type"].lower()]
-    answer = yield from do(say, "find_files", pattern=pattern)
-    return _found(answer, say)
+    answer = yield from call_or_fail(say, "find_files", pattern=pattern)
+    return _matches_text(answer, say)
 
 
-def search(parts: Parts, say: Voice) -> Steps:
+def search(parts: Parts, say: Voice) -> JobSteps:
     """Search the text as it is written, then, if it is nowhere, in other cases of letters."""
-    where = {"path": parts["path"]} if "path" in parts else {}
+    scope = {"path": parts["path"]} if "path" in parts else {}
     text = parts["text"]
-    answer = yield from do(say, "search_text", pattern=text, **where)
-    if answer.rest or text.lower() == text.upper():
-        return _found(answer, say)
-    answer = yield from do(say, "search_text", pattern=text, ignore_case=True, **where)
-    other = say(" (upper and lower case taken alike)", "（不分大小写）") if answer.rest else ""
-    return _found(answer, say, other)
+    answer = yield from call_or_fail(say, "search_text", pattern=text, **scope)
+    if answer.body or text.lower() == text.upper():
+        return _matches_text(answer, say)
+    answer = yield from call_or_fail(say, "search_text", pattern=text, ignore_case=True, **scope)
+    note = say(" (upper and lower case taken alike)", "（不分大小写）") if answer.body else ""
+    return _matches_text(answer, say, note)
 
 
-def _found(answer: StepAnswer, say: Voice, how: str = "") -> str:
-    if not answer.rest:
+def _matches_text(answer: StepAnswer, say: Voice, note: str = "") -> str:
+    if not answer.body:
         return say("Nothing was found: {why}", "没有找到。", why=answer.text)
     total = answer.text.split()[0]
-    head = say("Found{how}: {total}", "找到{how}：{total}", how=how, total=total)
-    return f"{head}\n\n{say.quote(answer.rest)}"
+    head = say("Found{how}: {total}", "找到{how}：{total}", how=note, total=total)
+    return f"{head}\n\n{say.quote(answer.body)}"

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from modules.practice.jobs.numbered_lines import Lines
-from modules.practice.jobs.steps import NotDone, StepAnswer, Steps, Work, trouble
+from modules.practice.jobs.numbered_lines import FileExcerpt
+from modules.practice.jobs.steps import JobFailed, JobSteps, StepAnswer, SubSteps, failure_text
 from modules.practice.practice_reply import PracticeCall
 from modules.practice.voice import Voice, code
 
@@ -25,38 +25,40 @@ _MAIN_FILES = (
     "Cargo.toml",
 )
 _FIRST_LINES = 40
-_MOST_KINDS = 6
-_MOST_NAMES = 12
+_MAX_KINDS = 6
+_MAX_NAMES = 12
 
 
-def describe(parts: Mapping[str, str], say: Voice) -> Steps:
+def describe(parts: Mapping[str, str], say: Voice) -> JobSteps:
     """List the folder, look into its README and its main file, and say what is there."""
     path = parts.get("path", ".")
-    listing, found = yield (
+    listing, files_answer = yield (
         PracticeCall("list_files", {"path": path}),
         PracticeCall("find_files", {"pattern": "*", "path": path}),
     )
     if not listing.ok:
-        raise NotDone(trouble(say, "list_files", listing))
-    named = say("{path}", "{path} ", path=code(path))
-    place = say("this folder", "这个文件夹") if path == "." else named
-    files = found.rest.split("\n") if found.ok and found.rest else []
+        raise JobFailed(failure_text(say, "list_files", listing))
+    quoted_path = say("{path}", "{path} ", path=code(path))
+    folder_name = say("this folder", "这个文件夹") if path == "." else quoted_path
+    files = files_answer.body.split("\n") if files_answer.ok and files_answer.body else []
     if not files:
-        return say("There are no files in {place} yet.", "{place}里还没有文件。", place=place)
-    heads = yield from _heads(files)
+        return say("There are no files in {place} yet.", "{place}里还没有文件。", place=folder_name)
+    heads = yield from _read_beginnings(files)
     lines = [
-        _total(place, found, files, say),
-        _names(listing, say),
-        *(_head(name, answer, say) for name, answer in heads.items()),
+        _count_text(folder_name, files_answer, files, say),
+        _top_level_text(listing, say),
+        *(_beginning_text(name, answer, say) for name, answer in heads.items()),
     ]
     return "\n".join(lines)
 
 
-def _heads(files: list[str]) -> Work[dict[str, StepAnswer]]:
+def _read_beginnings(files: list[str]) -> SubSteps[dict[str, StepAnswer]]:
     """Read the beginning of the README and of the main file, where there are any."""
-    near = sorted(files, key=lambda name: (name.count("/"), name))
-    readme = [name for name in near if _base(name).lower().startswith("readme")]
-    main = [name for wanted in _MAIN_FILES for name in near if _base(name) == wanted]
+    sorted_files = sorted(files, key=lambda name: (name.count("/"), name))
+    readme = [name for name in sorted_files if _base_name(name).lower().startswith("readme")]
+    main = [
+        name for main_name in _MAIN_FILES for name in sorted_files if _base_name(name) == main_name
+    ]
     names = readme[:1] + main[:1]
     if not names:
         return {}
@@ -66,18 +68,18 @@ def _heads(files: list[str]) -> Work[dict[str, StepAnswer]]:
     return dict(zip(names, answers, strict=True))
 
 
-def _base(name: str) -> str:
+def _base_name(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def _total(place: str, found: StepAnswer, files: list[str], say: Voice) -> str:
+def _count_text(folder_name: str, files_answer: StepAnswer, files: list[str], say: Voice) -> str:
     """Return how many files there are, by the ends of their names."""
     kinds = Counter(PurePosixPath(name).suffix or say("no suffix", "无后缀") for name in files)
-    counts = [f"{count} × {code(kind)}" for kind, count in kinds.most_common(_MOST_KINDS)]
-    if len(kinds) > _MOST_KINDS:
+    counts = [f"{count} × {code(kind)}" for kind, count in kinds.most_common(_MAX_KINDS)]
+    if len(kinds) > _MAX_KINDS:
         counts.append("…")
-    total = found.text.split()[0]
-    seen = (
+    total = files_answer.text.split()[0]
+    limit_note = (
         ""
         if total == str(len(files))
         else say(" (of the first {n})", "（前 {n} 个）", n=len(files))
@@ -87,29 +89,29 @@ def _total(place: str, found: StepAnswer, files: list[str], say: Voice) -> str:
         there_are + " in {place}: {kinds}{seen}.",
         "{place}里有 {total} 个文件：{kinds}{seen}。",
         total=total,
-        place=place,
+        place=folder_name,
         kinds=say.join(counts),
-        seen=seen,
+        seen=limit_note,
     )
 
 
-def _names(listing: StepAnswer, say: Voice) -> str:
-    """Return what stands at the top of the tree that *listing* is."""
+def _top_level_text(listing: StepAnswer, say: Voice) -> str:
+    """Return the top level of the tree in *listing*."""
     top = [
-        line.split("  ")[0] for line in listing.rest.split("\n") if line[:1] not in ("", " ", "…")
+        line.split("  ")[0] for line in listing.body.split("\n") if line[:1] not in ("", " ", "…")
     ]
-    shown = [code(name) for name in top[:_MOST_NAMES]] + ["…"] * (len(top) > _MOST_NAMES)
-    return say("- At the top: {names}", "- 最上层：{names}", names=say.join(shown))
+    names = [code(name) for name in top[:_MAX_NAMES]] + ["…"] * (len(top) > _MAX_NAMES)
+    return say("- At the top: {names}", "- 最上层：{names}", names=say.join(names))
 
 
-def _head(name: str, answer: StepAnswer, say: Voice) -> str:
-    """Return how the file begins: the first heading or else the first line with text."""
+def _beginning_text(name: str, answer: StepAnswer, say: Voice) -> str:
+    """Return the beginning of the file: the first heading, or else the first line with text."""
     if not answer.ok:
-        said = answer.sentence
+        reason = answer.message
         return say(
-            "- {path} was not read: {why}", "- 没有读到 {path}：{why}", path=code(name), why=said
+            "- {path} was not read: {why}", "- 没有读到 {path}：{why}", path=code(name), why=reason
         )
-    lines = [line.strip() for line in Lines.of(answer.text).lines if line.strip()]
+    lines = [line.strip() for line in FileExcerpt.parse(answer.text).lines if line.strip()]
     if not lines:
         return say("- {path} is empty", "- {path} 是空文件", path=code(name))
     headings = [

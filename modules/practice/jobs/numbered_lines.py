@@ -1,4 +1,4 @@
-"""Reading back what `read_file` answers: a head, then lines with their numbers."""
+"""Parser of the answers of `read_file`: a head, then lines with their numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _RANGE = re.compile(r": lines ([0-9]+)-([0-9]+) of ([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class FileExcerpt:
     """The *lines* of a file from number *first* to *last*, of *count* in all; 0 where unknown."""
 
     lines: tuple[str, ...]
@@ -19,10 +19,10 @@ class Lines:
     count: int = 0
 
     @classmethod
-    def of(cls, text: str) -> Lines:
-        head, _, rest = text.partition("\n")
-        matches = ((_NUMBER.match(line), line) for line in rest.split("\n"))
+    def parse(cls, text: str) -> FileExcerpt:
+        head, _, body = text.partition("\n")
+        matches = ((_NUMBER.match(line), line) for line in body.split("\n"))
         lines = tuple(line[number.end() :] for number, line in matches if number)
-        if found := _RANGE.search(head):
-            return cls(lines, *map(int, found.groups()))
+        if line_range := _RANGE.search(head):
+            return cls(lines, *map(int, line_range.groups()))
         return cls(lines)

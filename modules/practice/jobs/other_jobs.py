@@ -6,126 +6,128 @@ import re
 from collections.abc import Iterator
 
 from modules.practice.jobs.file_jobs import Parts
-from modules.practice.jobs.run_results import Run
-from modules.practice.jobs.steps import NotDone, Steps, do
-from modules.practice.jobs.templates import command_for, counting
-from modules.practice.language.examples import what_it_understands
-from modules.practice.language.sums import as_python
+from modules.practice.jobs.run_results import RunResult
+from modules.practice.jobs.steps import JobFailed, JobSteps, call_or_fail
+from modules.practice.jobs.templates import command_for, counting_program
+from modules.practice.language.arithmetic import to_python
+from modules.practice.language.examples import help_text
 from modules.practice.voice import Voice, code
 
-_BETWEEN = ("\n", ";；", ",，、")
+_SEPARATORS = ("\n", ";；", ",，、")
 _BULLET = re.compile(
     r"(?:[-*•]|[0-9]{1,3}[.)、]|[一二三四五六七八九十]{1,3}、)\s{0,9}|(?:and|then)\s{1,9}",
     re.IGNORECASE,
 )
-_LAST = re.compile(r"\s{1,9}(?:and|then)\s{1,9}|和", re.IGNORECASE)
-_MOST_TODOS = 50
+_LAST_SEPARATOR = re.compile(r"\s{1,9}(?:and|then)\s{1,9}|和", re.IGNORECASE)
+_MAX_TODOS = 50
 
 
-def run_file(parts: Parts, say: Voice) -> Steps:
+def run_file(parts: Parts, say: Voice) -> JobSteps:
     path = parts["path"]
     command = command_for(path, parts.get("text", ""))
     if command is None:
-        raise NotDone(
-            say.own(
+        raise JobFailed(
+            say.interface_voice(
                 "I can run .py, .sh and .js files, not {path}.",
                 "我只会运行 .py、.sh 和 .js 文件，不会运行 {path}。",
                 path=code(path),
             )
         )
-    return (yield from _command(command, say))
+    return (yield from _run_shell_command(command, say))
 
 
-def run_command(parts: Parts, say: Voice) -> Steps:
-    return (yield from _command(parts["text"], say))
+def run_command(parts: Parts, say: Voice) -> JobSteps:
+    return (yield from _run_shell_command(parts["text"], say))
 
 
-def _command(command: str, say: Voice) -> Steps:
-    answer = yield from do(say, "run_command", command=command)
-    return Run.of(answer).told(code(command), say)
+def _run_shell_command(command: str, say: Voice) -> JobSteps:
+    answer = yield from call_or_fail(say, "run_command", command=command)
+    return RunResult.of(answer).report(code(command), say)
 
 
-def run_python(parts: Parts, say: Voice) -> Steps:
-    answer = yield from do(say, "run_python", code=parts["text"])
-    return Run.of(answer).told(say("The Python code", "这段代码"), say)
+def run_python(parts: Parts, say: Voice) -> JobSteps:
+    answer = yield from call_or_fail(say, "run_python", code=parts["text"])
+    return RunResult.of(answer).report(say("The Python code", "这段代码"), say)
 
 
-def compute(parts: Parts, say: Voice) -> Steps:
-    what = parts["text"].strip().rstrip("=?？ ")
-    answer = yield from do(say, "run_python", code=as_python(what))
-    run = Run.of(answer)
+def compute(parts: Parts, say: Voice) -> JobSteps:
+    expression = parts["text"].strip().rstrip("=?？ ")
+    answer = yield from call_or_fail(say, "run_python", code=to_python(expression))
+    run = RunResult.of(answer)
     if not run.ok:
-        return run.told(code(what), say)
-    return f"{code(what)} = {code(run.output)}"
+        return run.report(code(expression), say)
+    return f"{code(expression)} = {code(run.output)}"
 
 
-def count(parts: Parts, say: Voice) -> Steps:
+def count(parts: Parts, say: Voice) -> JobSteps:
     path = parts["path"]
     labels = say("lines words characters", "行数 词数 字符数").split()
-    answer = yield from do(say, "run_python", code=counting(path, labels))
-    run = Run.of(answer)
+    answer = yield from call_or_fail(say, "run_python", code=counting_program(path, labels))
+    run = RunResult.of(answer)
     if not run.ok:
-        return run.told(say("Counting {path}", "统计 {path}", path=code(path)), say)
+        return run.report(say("Counting {path}", "统计 {path}", path=code(path)), say)
     head = say("Counted in {path}:", "{path} 的统计：", path=code(path))
     return f"{head}\n\n{say.quote(run.output)}"
 
 
-def focus(parts: Parts, say: Voice) -> Steps:
+def focus(parts: Parts, say: Voice) -> JobSteps:
     path = parts["path"]
-    yield from do(say, "focus_file", path=path)
+    yield from call_or_fail(say, "focus_file", path=path)
     return say("{path} is in focus now.", "已聚焦 {path}。", path=code(path))
 
 
-def unfocus(parts: Parts, say: Voice) -> Steps:
+def unfocus(parts: Parts, say: Voice) -> JobSteps:
     path = parts["path"]
-    yield from do(say, "unfocus_file", path=path)
+    yield from call_or_fail(say, "unfocus_file", path=path)
     return say("{path} is no longer in focus.", "已不再聚焦 {path}。", path=code(path))
 
 
-def note(parts: Parts, say: Voice) -> Steps:
+def note(parts: Parts, say: Voice) -> JobSteps:
     path = parts["path"]
-    yield from do(say, "annotate_file", path=path, note=parts["text"])
+    yield from call_or_fail(say, "annotate_file", path=path, note=parts["text"])
     return say("The note on {path} is kept.", "已给 {path} 加上备注。", path=code(path))
 
 
-def drop_note(parts: Parts, say: Voice) -> Steps:
+def remove_note(parts: Parts, say: Voice) -> JobSteps:
     path = parts["path"]
-    yield from do(say, "annotate_file", path=path, note="")
+    yield from call_or_fail(say, "annotate_file", path=path, note="")
     return say("The note on {path} is removed.", "已去掉 {path} 的备注。", path=code(path))
 
 
-def remember(parts: Parts, say: Voice) -> Steps:
-    yield from do(say, "remember", text=parts["text"])
+def remember(parts: Parts, say: Voice) -> JobSteps:
+    yield from call_or_fail(say, "remember", text=parts["text"])
     return say("I will remember that. `/memory` shows it.", "记住了。`/memory` 可以查看。")
 
 
-def plan(parts: Parts, say: Voice) -> Steps:
-    titles = list(_titles(parts["text"]))[:_MOST_TODOS]
+def plan(parts: Parts, say: Voice) -> JobSteps:
+    titles = list(_titles(parts["text"]))[:_MAX_TODOS]
     todos = [{"title": title, "status": "pending"} for title in titles]
-    yield from do(say, "update_todos", todos=todos)
+    yield from call_or_fail(say, "update_todos", todos=todos)
     lines = [f"{number}. {title}" for number, title in enumerate(titles, 1)]
     return "\n".join([say("The plan:", "计划："), "", *lines])
 
 
 def _titles(text: str) -> Iterator[str]:
     """Yield the items of a list: lines, or else what stands between semicolons or commas."""
-    signs = next((signs for signs in _BETWEEN if any(sign in text for sign in signs)), "")
-    *parts, last = re.split(f"[{signs}]", text) if signs else [text]
-    for part in (*parts, *(_LAST.split(last, maxsplit=1) if parts else [last])):
+    separators = next(
+        (separators for separators in _SEPARATORS if any(sign in text for sign in separators)), ""
+    )
+    *parts, last = re.split(f"[{separators}]", text) if separators else [text]
+    for part in (*parts, *(_LAST_SEPARATOR.split(last, maxsplit=1) if parts else [last])):
         bullet = _BULLET.match(part.strip())
         if title := part.strip()[bullet.end() if bullet else 0 :].strip():
             yield title
 
 
-def undo(_parts: Parts, say: Voice) -> Steps:
+def undo(_parts: Parts, say: Voice) -> JobSteps:
     yield from ()
-    return say.own(
+    return say.interface_voice(
         "I have no tool to undo. You have: `/undo` takes back the last turn, files and all.",
         "我没有撤销的工具，但你有：`/undo` 会撤回上一轮，连同文件的改动。",
     )
 
 
-def tell(_parts: Parts, say: Voice) -> Steps:
+def introduce(_parts: Parts, say: Voice) -> JobSteps:
     """Say who this is and what it understands."""
     yield from ()
-    return what_it_understands(say.own)
+    return help_text(say.interface_voice)

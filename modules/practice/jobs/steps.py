@@ -1,4 +1,4 @@
-"""What a job of the practice model is made of: calls, their answers, and how it can fail."""
+"""Parts of a job of the practice model: calls, their answers, and its failures."""
 
 from __future__ import annotations
 
@@ -6,60 +6,60 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from core.tools import FAILED
+from core.tools import FAILED_PREFIX
 from modules.practice.practice_reply import PracticeCall
 from modules.practice.voice import Voice, code
 
-STOPPED = ("The person stopped", "Stopped by the person", "Not run:", "No answer:")
+STOPPED_PREFIXES = ("The person stopped", "Stopped by the person", "Not run:", "No answer:")
 _CHANGED = "The person changed this call before it ran"
-_CAME_OF_IT = "\nWhat came of it:\n"
-_MARKS = (FAILED, "Error:")
-"""How a failure begins; the second in sessions of before."""
-_FAILURES = (*_MARKS, "Refused", "The person said no", *STOPPED)
+_RESULT_MARK = "\nWhat came of it:\n"
+_FAILURE_MARKS = (FAILED_PREFIX, "Error:")
+"""Prefixes of a failure; the second in sessions of earlier versions."""
+_FAILURES = (*_FAILURE_MARKS, "Refused", "The person said no", *STOPPED_PREFIXES)
 
 
 @dataclass(frozen=True, slots=True)
 class StepAnswer:
-    """What a tool answered; *is_changed* when the person had changed the call before it ran."""
+    """Answer of a tool; *is_changed* when the person had changed the call before it ran."""
 
     text: str
     is_changed: bool = False
 
     @classmethod
     def of(cls, text: str) -> StepAnswer:
-        """Take apart what came of a call and what the person made of it before."""
+        """Parse the answer of a call, which the person may have changed before it ran."""
         if not text.startswith(_CHANGED):
             return cls(text)
-        return cls(text.partition(_CAME_OF_IT)[2], is_changed=True)
+        return cls(text.partition(_RESULT_MARK)[2], is_changed=True)
 
     @property
     def ok(self) -> bool:
         return not self.text.startswith(_FAILURES)
 
     @property
-    def sentence(self) -> str:
+    def message(self) -> str:
         """The text without the word that marks a failure."""
-        return self.text.removeprefix(FAILED).removeprefix("Error:").strip()
+        return self.text.removeprefix(FAILED_PREFIX).removeprefix("Error:").strip()
 
     @property
-    def rest(self) -> str:
+    def body(self) -> str:
         """The text after its first line."""
         return self.text.partition("\n")[2]
 
 
 Result = TypeVar("Result")
-Work = Generator[tuple[PracticeCall, ...], tuple[StepAnswer, ...], Result]
+SubSteps = Generator[tuple[PracticeCall, ...], tuple[StepAnswer, ...], Result]
 """A part of a job: it yields the calls of each step and is sent their answers."""
 
-Steps = Work[str]
+JobSteps = SubSteps[str]
 """A whole job; it returns what to say."""
 
 
-class NotDone(Exception):
-    """A job came to nothing; the text says why."""
+class JobFailed(Exception):
+    """A job failed; the text says why."""
 
 
-class NotOffered(Exception):
+class ToolUnavailable(Exception):
     """The tool *name* that a job needs is not on offer."""
 
     def __init__(self, name: str) -> None:
@@ -67,21 +67,21 @@ class NotOffered(Exception):
         self.name = name
 
 
-def ask(name: str, **arguments: Any) -> Work[StepAnswer]:
+def call_tool(name: str, **arguments: Any) -> SubSteps[StepAnswer]:
     """Make one call and return its answer, whatever it says."""
     (answer,) = yield (PracticeCall(name, arguments),)
     return answer
 
 
-def do(say: Voice, name: str, **arguments: Any) -> Work[StepAnswer]:
-    """Make one call and return its answer. Raises `NotDone` if it failed."""
-    answer = yield from ask(name, **arguments)
+def call_or_fail(say: Voice, name: str, **arguments: Any) -> SubSteps[StepAnswer]:
+    """Make one call and return its answer. Raises `JobFailed` if it failed."""
+    answer = yield from call_tool(name, **arguments)
     if not answer.ok:
-        raise NotDone(trouble(say, name, answer))
+        raise JobFailed(failure_text(say, name, answer))
     return answer
 
 
-def trouble(say: Voice, name: str, answer: StepAnswer) -> str:
+def failure_text(say: Voice, name: str, answer: StepAnswer) -> str:
     """Return what to say of the call of *name* that failed: that it did, and the tool's words."""
-    said = say.own("{tool} did not work:", "{tool} 没有成功：", tool=code(name))
-    return f"{said}\n\n{say.quote(answer.sentence)}"
+    head = say.interface_voice("{tool} did not work:", "{tool} 没有成功：", tool=code(name))
+    return f"{head}\n\n{say.quote(answer.message)}"

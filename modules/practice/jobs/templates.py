@@ -1,4 +1,4 @@
-"""Small programs that print a text, in the languages whose files are named so."""
+"""Templates of small programs that print a text, by the suffix of the file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 _INTERPRETERS = {"py": "python3", "sh": "bash", "js": "node"}
 
 
-def printing(path: str, text: str) -> str:
+def printing_program(path: str, text: str) -> str:
     """Return the content for *path* that prints *text*; where nothing prints, the text itself."""
     match suffix_of(path):
         case "py":
@@ -24,7 +24,7 @@ def printing(path: str, text: str) -> str:
                 f"<!doctype html>\n<title>{html.escape(text)}</title>\n<p>{html.escape(text)}</p>\n"
             )
         case _:
-            return ending(text)
+            return with_newline(text)
 
 
 def command_for(path: str, arguments: str = "") -> str | None:
@@ -36,7 +36,7 @@ def command_for(path: str, arguments: str = "") -> str | None:
     return f"{program} {shlex.quote(name)} {arguments}".rstrip()
 
 
-def counting(path: str, labels: Sequence[str]) -> str:
+def counting_program(path: str, labels: Sequence[str]) -> str:
     """Return Python that prints the lines, words and characters of *path* behind *labels*."""
     lines, words, characters = labels
     return (
@@ -48,7 +48,7 @@ def counting(path: str, labels: Sequence[str]) -> str:
     )
 
 
-def ending(text: str) -> str:
+def with_newline(text: str) -> str:
     """Return *text* with an end to its last line."""
     return text if text.endswith("\n") or not text else f"{text}\n"
 

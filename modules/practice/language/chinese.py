@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modules.practice.language.grammar import SHELL, Rule
+from modules.practice.language.grammar import SHELL_PROGRAMS, Rule
 
 POLITE = (
     r"(?:(?:请问|请你|请|麻烦你?|帮我|帮忙|能不能|可不可以|可以|你?能|给我|替我|现在|我想要?你?|我要你?"
@@ -145,7 +145,7 @@ RULES: tuple[Rule, ...] = (
     Rule("run file", r"运行|执行"),
     Rule("run file", r"(?:运行|执行)~(?P<path>[^\s\0]{1,200}\.(?:py|sh|js)) <text>"),
     Rule("run command", r"(?:运行|执行)~(?=\0)<text>"),
-    Rule("run command", rf"(?:运行|执行)~(?P<text>(?:{SHELL})(?: .+)?)"),
+    Rule("run command", rf"(?:运行|执行)~(?P<text>(?:{SHELL_PROGRAMS})(?: .+)?)"),
     Rule("compute", rf"(?:计算|算一下|算算|算|求){_ABIT}~[:：]?~<text>"),
     Rule("compute", rf"{_EXPRESSION}~(?:等于多少|等于几|是多少|=~[?？]?|得多少)"),
     Rule(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modules.practice.language.grammar import SHELL, Rule
+from modules.practice.language.grammar import SHELL_PROGRAMS, Rule
 
 POLITE = (
     r"(?:(?:please|pls|kindly|(?:can|could|would|will) you|i(?: want you|'d like you| would like"
@@ -145,7 +145,7 @@ RULES: tuple[Rule, ...] = (
         r"(?: with(?: the)?(?: (?:arguments?|args))?:?)? <text>",
     ),
     Rule("run command", r"(?:run|execute) (?=\0)<text>"),
-    Rule("run command", rf"(?:run|execute) (?P<text>(?:{SHELL})(?: .+)?)"),
+    Rule("run command", rf"(?:run|execute) (?P<text>(?:{SHELL_PROGRAMS})(?: .+)?)"),
     Rule(
         "compute",
         r"(?:(?:calculate|compute|evaluate|what(?:'s| is)|how much is|eval)(?: the"

@@ -1,10 +1,10 @@
-"""What the practice model understands, by examples that a test tries out one by one."""
+"""Examples of requests that the practice model understands; a test tries each one."""
 
 from __future__ import annotations
 
 from modules.practice.voice import Voice, code
 
-UNDERSTANDS: tuple[tuple[str, str], ...] = (
+EXAMPLES: tuple[tuple[str, str], ...] = (
     ("describe this folder", "描述这个文件夹"),
     ("show README.md", "看看 README.md"),
     ("show lines 2-4 of README.md", "显示 README.md 第 2 到 4 行"),
@@ -35,8 +35,8 @@ UNDERSTANDS: tuple[tuple[str, str], ...] = (
 """Each in English and in Chinese."""
 
 
-def what_it_understands(say: Voice) -> str:
-    """Return who this is and the list of what may be said to it."""
+def help_text(say: Voice) -> str:
+    """Return an introduction and the list of example requests."""
     column = 0 if say.language == "en" else 1
     head = say(
         "I am the practice model: a small program, no AI. I understand only requests like these, "
@@ -47,4 +47,4 @@ def what_it_understands(say: Voice) -> str:
         "Join several with “then”. Put texts and names with spaces in quotes.",
         "几件事可以用“然后”连起来。文字和带空格的文件名请加引号。",
     )
-    return "\n".join([head, "", *(f"- {code(row[column])}" for row in UNDERSTANDS), "", tail])
+    return "\n".join([head, "", *(f"- {code(row[column])}" for row in EXAMPLES), "", tail])

@@ -1,4 +1,4 @@
-"""Sets what stands in quotes aside, so that its words are not taken for words of a request."""
+"""Extracts quoted texts, so that their words are not taken for words of a request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _QUOTES = {"“": "”", "‘": "’", "「": "」", "『": "』"}
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """A request whose quotes were replaced by marks: *originals* as written, *texts* without."""
+    """A request with marks in place of quotes: *originals* have their quotes, *texts* do not."""
 
     text: str
     originals: tuple[str, ...]
@@ -22,21 +22,21 @@ class Quoted:
 
     def restore(self, part: str) -> str:
         """Return *part* of the text with its quotes as they were written."""
-        return _mark().sub(lambda mark: self.originals[int(mark[1])], part)
+        return _mark_pattern().sub(lambda mark: self.originals[int(mark[1])], part)
 
     def is_one(self, part: str) -> bool:
         """Return whether *part* is one quote and nothing else."""
-        return _mark().fullmatch(part.strip()) is not None
+        return _mark_pattern().fullmatch(part.strip()) is not None
 
     def value(self, part: str) -> str:
         """Return what *part* means: the text in the quotes if it is one quote, else all of it."""
         part = part.strip()
-        if whole := _mark().fullmatch(part):
-            return self.texts[int(whole[1])]
+        if mark_match := _mark_pattern().fullmatch(part):
+            return self.texts[int(mark_match[1])]
         return self.restore(part)
 
 
-def set_aside(text: str) -> Quoted:
+def extract_quotes(text: str) -> Quoted:
     """Return *text* with every quote, fenced block and block after "…:" set aside.
 
     A quote is `…`, "…", '…' (not within a word), “…”, ‘…’, 「…」 or 『…』.
@@ -45,15 +45,15 @@ def set_aside(text: str) -> Quoted:
     originals: list[str] = []
     texts: list[str] = []
 
-    def put(found: re.Match[str]) -> str:
-        kind = str(found.lastgroup)
-        whole = found[0]
-        head = whole[: found.start(kind) - found.start()] if kind == "block" else ""
-        originals.append(whole[len(head) :])
-        texts.append(_unquoted(kind, found[kind]))
+    def replace_quote(match: re.Match[str]) -> str:
+        kind = str(match.lastgroup)
+        quote = match[0]
+        head = quote[: match.start(kind) - match.start()] if kind == "block" else ""
+        originals.append(quote[len(head) :])
+        texts.append(_unquoted(kind, match[kind]))
         return f"{head}{MARK}{len(texts) - 1}{MARK}"
 
-    return Quoted(_quotes().sub(put, text), tuple(originals), tuple(texts))
+    return Quoted(_quote_pattern().sub(replace_quote, text), tuple(originals), tuple(texts))
 
 
 def _unquoted(kind: str, text: str) -> str:
@@ -61,12 +61,12 @@ def _unquoted(kind: str, text: str) -> str:
 
 
 @cache
-def _mark() -> re.Pattern[str]:
+def _mark_pattern() -> re.Pattern[str]:
     return re.compile(f"{MARK}([0-9]+){MARK}")
 
 
 @cache
-def _quotes() -> re.Pattern[str]:
+def _quote_pattern() -> re.Pattern[str]:
     # Every repetition is possessive or ends at its first delimiter: the time is linear.
     fancy = "|".join(
         f"{left}(?P<fancy{n}>[^{left}{right}]*+){right}"

@@ -1,12 +1,12 @@
-"""Whether what a rule found can be meant: a rule sees the words, this looks at what they name."""
+"""Plausibility of a parsed request: a rule sees the words, this checks what they name."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
 
-from modules.practice.language.grammar import SHELL, Kind
-from modules.practice.language.sums import as_python
+from modules.practice.language.arithmetic import to_python
+from modules.practice.language.grammar import SHELL_PROGRAMS, RequestKind
 
 _FILES_WITHOUT_SUFFIX = ("README", "LICENSE", "Makefile", "Dockerfile", "TODO", "NOTES")
 _MOST_WORDS = 4
@@ -18,8 +18,8 @@ _DESCRIBING = re.compile(
 )
 
 
-def makes_sense(kind: Kind, parts: Mapping[str, str], quoted: Collection[str]) -> bool:
-    """Return whether a request can mean *parts*; *quoted* names those that stood in quotes."""
+def makes_sense(kind: RequestKind, parts: Mapping[str, str], quoted: Collection[str]) -> bool:
+    """Return whether *parts* are plausible for *kind*; *quoted* names those that were in quotes."""
     match kind:
         case "make" | "append":
             return _names_file(parts, quoted)
@@ -30,7 +30,7 @@ def makes_sense(kind: Kind, parts: Mapping[str, str], quoted: Collection[str]) -
         case "find files":
             return not {"*", "?"}.isdisjoint(parts.get("glob", "*"))
         case "compute":
-            return as_python(parts["text"]) is not None
+            return to_python(parts["text"]) is not None
         case _:
             return True
 
@@ -52,4 +52,4 @@ def _is_plain(text: str) -> bool:
 def _is_script(path: str) -> bool:
     """Return whether *path* is a file to run rather than a command line."""
     stem, _, suffix = path.rpartition(".")
-    return bool(stem) and suffix.isalnum() and not re.match(rf"(?:{SHELL})\s", path)
+    return bool(stem) and suffix.isalnum() and not re.match(rf"(?:{SHELL_PROGRAMS})\s", path)

@@ -1,12 +1,13 @@
 """The backends of confinement, and finding the best that this machine has.
 
-- advice        What to install or switch for a better tier, from what a failure said.
+- advice        Advice on what to install or switch for a better tier, from a failure of bubblewrap.
 - bubblewrap    Confinement by bubblewrap: the arguments, in an order that matters (later mounts
                 cover earlier).
-- launcher      Starts a program without a namespace of its own, and ends all that it has started.
+- launcher      Launcher of a program without namespaces, which in the end kills all that it has
+                started.
 - seatbelt      Confinement by macOS: a profile for sandbox-exec. Written from documentation, never
                 run there.
-- seccomp       The system call filter: what no confined program has any business with.
+- seccomp       Seccomp filter: system calls that no confined program has any business with.
 - selftest      Finding the best tier by running each: a program tries to get out and must not
                 succeed.
 - system_calls  System calls by number, and what the filter does with each.

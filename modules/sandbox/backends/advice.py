@@ -1,4 +1,4 @@
-"""What to install or switch for a better tier, from what a failure said."""
+"""Advice on what to install or switch for a better tier, from a failure of bubblewrap."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from utils.i18n import Phrase, phrase
 
-_INSTALLERS = {
+_INSTALL_COMMANDS = {
     "debian": "sudo apt install bubblewrap",
     "ubuntu": "sudo apt install bubblewrap",
     "fedora": "sudo dnf install bubblewrap",
@@ -29,7 +29,7 @@ _ALLOW_IN_APPARMOR = (
 def advice_for(failure: str) -> Phrase:
     """Return the advice for *failure*, what bubblewrap said; "" means that it is not there.
 
-    What is to be typed, if that can be said, is the value `command` of the phrase.
+    The command to type, if there is one, is the value `command` of the phrase.
     """
     if not failure:
         return _install()
@@ -54,8 +54,8 @@ def advice_for(failure: str) -> Phrase:
 def _install() -> Phrase:
     if platform.system() != "Linux":
         return phrase("Programs are best confined on Linux; use a Linux machine or container.")
-    commands = [_INSTALLERS[name] for name in _distributions() if name in _INSTALLERS]
-    everywhere = " | ".join(dict.fromkeys(_INSTALLERS.values()))
+    commands = [_INSTALL_COMMANDS[name] for name in _distributions() if name in _INSTALL_COMMANDS]
+    everywhere = " | ".join(dict.fromkeys(_INSTALL_COMMANDS.values()))
     return phrase("Install bubblewrap: {command}", command=commands[0] if commands else everywhere)
 
 

@@ -17,167 +17,177 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from modules.files.git.repository import as_environment
+from modules.files.git.repository import config_environment
 from modules.sandbox.filesystem.etc import user_name
 from modules.sandbox.filesystem.mounts import MountPlan
-from modules.sandbox.network.proxy import INSIDE, PORT
+from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
 from modules.sandbox.types import MEBIBYTE
 
-PLACES = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/bwrap"))
-"""Where bubblewrap is looked for; never by PATH, where a project may have put its own."""
-CLEAN = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+BWRAP_PATHS = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/bwrap"))
+"""Paths where bubblewrap may be; PATH is not used, where a project may have put its own."""
+CLEAN_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 
-_LINKS = ("bin", "sbin", "lib", "lib64", "lib32", "libx32")
-_TELLING = ("kcore", "keys", "timer_list", "kallsyms", "kmsg", "sched_debug", "latency_stats")
+_MERGED_USR = ("bin", "sbin", "lib", "lib64", "lib32", "libx32")
+_SENSITIVE_PROC_FILES = (
+    "kcore",
+    "keys",
+    "timer_list",
+    "kallsyms",
+    "kmsg",
+    "sched_debug",
+    "latency_stats",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Descriptors:
     """Open descriptors that bubblewrap reads from or writes to."""
 
-    filter: int
+    seccomp: int
     status: int
-    gate: int
-    life: int | None = None
+    block: int
+    sync: int | None = None
 
     def all(self) -> tuple[int, ...]:
-        known = (self.filter, self.status, self.gate)
-        return known if self.life is None else (*known, self.life)
+        descriptors = (self.seccomp, self.status, self.block)
+        return descriptors if self.sync is None else (*descriptors, self.sync)
 
 
 @dataclass(frozen=True, slots=True)
 class Bubblewrap:
-    """One way to call bubblewrap that works on this machine."""
+    """Variant of calling bubblewrap that works on this machine."""
 
     program: Path
     has_proc: bool = True
-    locks_namespaces: bool = True
+    disables_userns: bool = True
 
-    def arguments(self, view: MountPlan, descriptors: Descriptors) -> list[str]:
+    def arguments(self, plan: MountPlan, descriptors: Descriptors) -> list[str]:
         """Return the arguments up to the program to run."""
         return [
             str(self.program),
             *self._namespaces(),
-            *_environment(view),
-            *_system(view),
-            *self._kernel(view),
-            *_scratch(view),
-            *_shown(view),
-            *_project(view),
-            *("--seccomp", str(descriptors.filter)),
+            *_environment_options(plan),
+            *_system_mounts(plan),
+            *self._dev_and_proc(plan),
+            *_temporary_mounts(plan),
+            *_exposed(plan),
+            *_project_mounts(plan),
+            *("--seccomp", str(descriptors.seccomp)),
             *("--json-status-fd", str(descriptors.status)),
-            *("--block-fd", str(descriptors.gate)),
-            *(() if descriptors.life is None else ("--sync-fd", str(descriptors.life))),
-            *("--chdir", str(view.project), "--"),
+            *("--block-fd", str(descriptors.block)),
+            *(() if descriptors.sync is None else ("--sync-fd", str(descriptors.sync))),
+            *("--chdir", str(plan.project), "--"),
         ]
 
     def _namespaces(self) -> Iterator[str]:
         yield from ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts")
         yield from ("--unshare-cgroup-try", "--unshare-net")
-        if self.locks_namespaces:
+        if self.disables_userns:
             yield "--disable-userns"
         yield from ("--die-with-parent", "--new-session", "--hostname", "sandbox")
         yield from ("--cap-drop", "ALL")
 
-    def _kernel(self, view: MountPlan) -> Iterator[str]:
+    def _dev_and_proc(self, plan: MountPlan) -> Iterator[str]:
         yield from ("--dev", "/dev")
         if self.has_proc:
             yield from ("--proc", "/proc")
-            yield from _proc_covers()
-            yield from _covered(Path("/proc/1"))
+            yield from _hide_proc_files()
+            yield from _hide(Path("/proc/1"))
             yield from ("--remount-ro", "/proc")
-        for node in view.nodes:
+        for node in plan.devices:
             yield from ("--dev-bind", str(node), f"/dev/{node.name}")
         yield from _tmpfs("/dev/shm", 64, "1777")  # noqa: S108
         yield from ("--remount-ro", "/dev")
 
 
-def environment_of(view: MountPlan) -> dict[str, str]:
+def environment_of(plan: MountPlan) -> dict[str, str]:
     """Return all that a program finds in its environment."""
     path = ["/usr/local/bin", "/usr/bin", "/bin"]
-    found = view.interpreter
-    if found and found.environment:
-        path.insert(0, str(found.environment / "bin"))
-    elif found and found.prefix:
-        path.append(str(found.prefix / "bin"))
+    interpreter = plan.interpreter
+    if interpreter and interpreter.environment:
+        path.insert(0, str(interpreter.environment / "bin"))
+    elif interpreter and interpreter.prefix:
+        path.append(str(interpreter.prefix / "bin"))
     variables = {
-        **{"HOME": str(view.home), "USER": user_name(), "LOGNAME": user_name()},
+        **{"HOME": str(plan.home), "USER": user_name(), "LOGNAME": user_name()},
         **{"SHELL": "/bin/bash", "PATH": ":".join(path), "TMPDIR": "/tmp"},  # noqa: S108
         **{"LANG": "C.UTF-8", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"},
         **{"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"},
         **{"PIP_DISABLE_PIP_VERSION_CHECK": "1", "GIT_TERMINAL_PROMPT": "0"},
         # Files of other owners are nothing to fear in here, where git can reach nothing else.
-        **as_environment({"safe.directory": "*", "core.quotePath": "false"}),
+        **config_environment({"safe.directory": "*", "core.quotePath": "false"}),
     }
-    if found and found.environment:
-        variables["VIRTUAL_ENV"] = str(found.environment)
-    if view.network:
+    if interpreter and interpreter.environment:
+        variables["VIRTUAL_ENV"] = str(interpreter.environment)
+    if plan.network:
         proxy = f"http://127.0.0.1:{PORT}"
         names = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
         variables |= dict.fromkeys(names, proxy)
         variables |= {"no_proxy": "localhost,127.0.0.1", "NO_PROXY": "localhost,127.0.0.1"}
-    return variables | dict(view.variables)
+    return variables | dict(plan.variables)
 
 
-def _environment(view: MountPlan) -> Iterator[str]:
+def _environment_options(plan: MountPlan) -> Iterator[str]:
     yield "--clearenv"
-    for name, value in environment_of(view).items():
+    for name, value in environment_of(plan).items():
         yield from ("--setenv", name, value)
 
 
-def _system(view: MountPlan) -> Iterator[str]:
+def _system_mounts(plan: MountPlan) -> Iterator[str]:
     yield from ("--ro-bind", "/usr", "/usr")
-    for name in _LINKS:
+    for name in _MERGED_USR:
         path = Path("/", name)
         if path.is_symlink():
             yield from ("--symlink", os.fspath(path.readlink()), str(path))
         elif path.is_dir():
             yield from ("--ro-bind", str(path), str(path))
-    yield from ("--ro-bind", str(view.etc), "/etc")
+    yield from ("--ro-bind", str(plan.etc), "/etc")
 
 
-def _proc_covers() -> Iterator[str]:
-    """Cover what tells too much, as far as this user could reach it at all."""
-    for name in _TELLING:
+def _hide_proc_files() -> Iterator[str]:
+    """Hide the files of /proc that tell too much, as far as this user could read them at all."""
+    for name in _SENSITIVE_PROC_FILES:
         if os.access(f"/proc/{name}", os.R_OK):
             yield from ("--ro-bind", "/dev/null", f"/proc/{name}")
 
 
-def _scratch(view: MountPlan) -> Iterator[str]:
+def _temporary_mounts(plan: MountPlan) -> Iterator[str]:
     yield from _tmpfs("/tmp", 256, "1777")  # noqa: S108
     yield from ("--dir", "/var", "--symlink", "../tmp", "/var/tmp", "--dir", "/run")  # noqa: S108
-    if view.network:
-        yield from ("--ro-bind", str(view.network), INSIDE)
-    yield from _tmpfs(str(view.home), 128, "0700")
-    found = view.interpreter
-    if found and found.prefix:
-        yield from ("--ro-bind", str(found.prefix), str(found.prefix))
-        for alias in found.aliases:
-            yield from ("--symlink", found.prefix.name, str(alias))
+    if plan.network:
+        yield from ("--ro-bind", str(plan.network), SOCKET_IN_SANDBOX)
+    yield from _tmpfs(str(plan.home), 128, "0700")
+    interpreter = plan.interpreter
+    if interpreter and interpreter.prefix:
+        yield from ("--ro-bind", str(interpreter.prefix), str(interpreter.prefix))
+        for alias in interpreter.aliases:
+            yield from ("--symlink", interpreter.prefix.name, str(alias))
 
 
-def _shown(view: MountPlan) -> Iterator[str]:
-    for path, place in view.shown:
-        yield from ("--ro-bind", str(path), str(place))
+def _exposed(plan: MountPlan) -> Iterator[str]:
+    for path, target in plan.exposed:
+        yield from ("--ro-bind", str(path), str(target))
 
 
-def _project(view: MountPlan) -> Iterator[str]:
+def _project_mounts(plan: MountPlan) -> Iterator[str]:
     # What is mounted cannot be moved away.
-    on_the_way = view.leading_to((*view.covered, *view.repository, *view.own, *view.names))
-    for path in sorted({view.project, *on_the_way, *view.beside}):
-        how = "--ro-bind" if path in view.fixed else "--bind"
-        yield from (f"{how}-try" if path in view.beside else how, str(path), str(path))
-    for path in (*view.own, *view.repository):
+    parents = plan.leading_to(
+        (*plan.hidden, *plan.repository, *plan.own_code, *plan.protected_links)
+    )
+    for path in sorted({plan.project, *parents, *plan.siblings}):
+        option = "--ro-bind" if path in plan.read_only_folders else "--bind"
+        yield from (f"{option}-try" if path in plan.siblings else option, str(path), str(path))
+    for path in (*plan.own_code, *plan.repository):
         yield from ("--ro-bind", str(path), str(path))
-    for path, shown in view.masked:
-        yield from ("--ro-bind", str(shown), str(path))
-    for path in view.covered:
-        yield from _covered(path)
+    for path, source in plan.replaced:
+        yield from ("--ro-bind", str(source), str(path))
+    for path in plan.hidden:
+        yield from _hide(path)
     yield from ("--remount-ro", "/")
 
 
-def _covered(path: Path) -> Iterator[str]:
-    """Put an empty folder that nobody can write to over *path*."""
+def _hide(path: Path) -> Iterator[str]:
+    """Hide *path* behind an empty folder that nobody can write to."""
     yield from ("--perms", "0555", "--size", "4096", "--tmpfs", str(path))
     yield from ("--remount-ro", str(path))
 

@@ -1,6 +1,6 @@
-"""Starts a program without a namespace of its own, and ends all that it has started.
+"""Launcher of a program without namespaces, which in the end kills all that it has started.
 
-Run as a script (`python3 -I -S launcher.py SETTINGS COMMAND…`), it knows nothing of the house. It
+Run as a script (`python3 -I -S launcher.py SETTINGS COMMAND…`), it imports nothing of ours. It
 is the reaper of everything below it. It kills it all when the program has ended, on SIGTERM, and
 when the other end of the gate is closed, which means that whoever started it is gone.
 
@@ -27,65 +27,65 @@ from typing import Any
 _IS_LINUX = sys.platform == "linux"
 _libc = ctypes.CDLL(None, use_errno=True)
 
-_SET_DEATH_SIGNAL, _SET_SECCOMP, _DROP_FROM_BOUNDS = 1, 22, 24
-_SET_REAPER, _NO_NEW_PRIVILEGES = 36, 38
-_CREATE_RULES, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
-_VERSION, _BENEATH = 1, 1
+_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_DROP = 1, 22, 24
+_PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 36, 38
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
+_VERSION, _PATH_BENEATH = 1, 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER = 1, 2, 4, 8
 _REFER, _TRUNCATE, _DEVICE_CONTROL = 1 << 13, 1 << 14, 1 << 15
-_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _DEVICE_CONTROL
-_SCOPED = 3  # abstract sockets and signals stay inside
+_FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _DEVICE_CONTROL
+_SCOPES = 3  # abstract sockets and signals stay inside
 
 
 def landlock_version() -> int:
     """Return the version of Landlock's interface; 0 where there is none."""
-    version: int = _libc.syscall(_CREATE_RULES, None, ctypes.c_size_t(0), _VERSION)
+    version: int = _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
     return max(0, version)
 
 
 def main() -> None:
     settings = json.loads(sys.argv[1])
     if _IS_LINUX:
-        _prctl(_SET_REAPER, 1)
-    ours, theirs = os.pipe()
-    signal.set_wakeup_fd(_nonblocking(theirs))
+        _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    wakeup_read, wakeup_write = os.pipe()
+    signal.set_wakeup_fd(_nonblocking(wakeup_write))
     for number in (signal.SIGTERM, signal.SIGCHLD):  # from now on `_wait` hears of them
         signal.signal(number, lambda *_: None)
     child = os.fork()
     if child == 0:
-        _become(settings, sys.argv[2:])
-    _say(settings, {"child-pid": child})
-    code = _wait(child, settings["gate"], ours)
-    _end_all(child)
+        _exec_program(settings, sys.argv[2:])
+    _report(settings, {"child-pid": child})
+    code = _wait(child, settings["gate"], wakeup_read)
+    _kill_descendants(child)
     if code is not None:
-        _say(settings, {"exit-code": code})
+        _report(settings, {"exit-code": code})
     os._exit(code if code is not None else 1)
 
 
-def _become(settings: dict[str, Any], command: list[str]) -> None:
+def _exec_program(settings: dict[str, Any], command: list[str]) -> None:
     """Turn this process into the program; never returns."""
     try:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         if _IS_LINUX:
-            _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+            _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         os.setsid()
         if not os.read(settings["gate"], 1):
             os._exit(1)
         os.chdir(settings["folder"])
         if _IS_LINUX:
-            _prctl(_NO_NEW_PRIVILEGES, 1)
+            _prctl(_PR_SET_NO_NEW_PRIVS, 1)
         else:
-            _limit(settings["limits"])
+            _set_rlimits(settings["limits"])
         if settings["confine"]:
             _drop_capabilities()
-            _restrict(settings)
+            _restrict_by_landlock(settings)
         program = os.read(settings["filter"], 1 << 16)
         for name in ("gate", "status", "filter"):
             os.close(settings[name])
         if settings["confine"]:
-            _filter(program)
+            _install_filter(program)
         os.execvpe(command[0], command, settings["environment"])  # noqa: S606 - meant so
     except BaseException as error:  # noqa: BLE001 - nothing may go on from here
         os.write(2, f"launcher: {error}\n".encode())
@@ -105,13 +105,13 @@ def _wait(child: int, gate: int, signals: int) -> int | None:
         numbers = os.read(signals, 4096)
         if signal.SIGTERM in numbers:
             return None
-        for process, status in _ended():
+        for process, status in _reaped():
             if process == child:
                 code = os.waitstatus_to_exitcode(status)
                 return code if code >= 0 else 128 - code
 
 
-def _ended() -> Iterator[tuple[int, int]]:
+def _reaped() -> Iterator[tuple[int, int]]:
     while True:
         try:
             process, status = os.waitpid(-1, os.WNOHANG)
@@ -122,21 +122,21 @@ def _ended() -> Iterator[tuple[int, int]]:
         yield process, status
 
 
-def _limit(limits: dict[str, int]) -> None:
-    """Set what whoever started us cannot set from outside, as on Linux it can."""
+def _set_rlimits(limits: dict[str, int]) -> None:
+    """Set the limits that, unlike on Linux, cannot be set from outside."""
     for name, value in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}")
         _, hard = resource.getrlimit(kind)
-        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (most, most))
+        limit = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (limit, limit))
 
 
-def _end_all(child: int) -> None:
+def _kill_descendants(child: int) -> None:
     """Kill everything below us until nothing is left; orphans come to us, wherever they hide.
 
     By groups, because a group is killed at once: single processes of a bomb fork faster.
     """
-    ours = os.getpgrp()
+    own_group = os.getpgrp()
     while True:
         if not _IS_LINUX:
             with suppress(OSError):  # its orphans are not ours, but of its group
@@ -144,8 +144,8 @@ def _end_all(child: int) -> None:
         for process in _descendants(os.getpid()):
             with suppress(OSError):
                 group = os.getpgid(process)
-                os.kill(process if group == ours else -group, signal.SIGKILL)
-        for _ in _ended():
+                os.kill(process if group == own_group else -group, signal.SIGKILL)
+        for _ in _reaped():
             pass
         try:
             os.waitpid(-1, os.WNOHANG)
@@ -156,7 +156,7 @@ def _end_all(child: int) -> None:
 
 def _descendants(process: int) -> Iterator[int]:
     if not _IS_LINUX:
-        yield from _below(process, _children_by_ps())
+        yield from _descendants_in(process, _children_by_ps())
         return
     try:
         for thread in Path(f"/proc/{process}/task").iterdir():
@@ -178,20 +178,20 @@ def _children_by_ps() -> dict[int, list[int]]:
     return children
 
 
-def _below(process: int, children: dict[int, list[int]]) -> Iterator[int]:
+def _descendants_in(process: int, children: dict[int, list[int]]) -> Iterator[int]:
     for child in children.get(process, ()):
         yield child
-        yield from _below(child, children)
+        yield from _descendants_in(child, children)
 
 
 def _drop_capabilities() -> None:
     """Be an ordinary process, and stay one across exec, root or not."""
     for capability in range(64):
-        _libc.prctl(_DROP_FROM_BOUNDS, capability, 0, 0, 0)  # fails beyond the last, and for users
-    _checked(_libc.capset(struct.pack("=Ii", 0x20080522, 0), struct.pack("=6I", *(0,) * 6)))
+        _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # fails beyond the last, and for users
+    _check_syscall(_libc.capset(struct.pack("=Ii", 0x20080522, 0), struct.pack("=6I", *(0,) * 6)))
 
 
-def _restrict(settings: dict[str, Any]) -> None:
+def _restrict_by_landlock(settings: dict[str, Any]) -> None:
     """Allow to read and to write only what *settings* say, "own" only to read, "hidden" neither."""
     version = landlock_version()
     files = (1 << 13) - 1
@@ -199,66 +199,68 @@ def _restrict(settings: dict[str, Any]) -> None:
     files |= _TRUNCATE if version >= 3 else 0
     files |= _DEVICE_CONTROL if version >= 5 else 0
     network = 3 if version >= 4 else 0
-    attributes = struct.pack("=QQQ", files, network, _SCOPED if version >= 6 else 0)
+    attributes = struct.pack("=QQQ", files, network, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    rules = _checked(_libc.syscall(_CREATE_RULES, attributes, ctypes.c_size_t(size), 0))
+    ruleset_fd = _check_syscall(
+        _libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0)
+    )
     reading = _EXECUTE | _READ_FILE | _READ_FOLDER
     for path in settings["read"]:
-        _allow(rules, path, reading)
-    kept = dict.fromkeys(settings["own"], reading) | dict.fromkeys(settings["hidden"], 0)
+        _allow(ruleset_fd, path, reading)
+    exceptions = dict.fromkeys(settings["own"], reading) | dict.fromkeys(settings["hidden"], 0)
     for path in settings["write"]:
-        _allow_around(rules, path, files, kept)
-    _checked(_libc.syscall(_RESTRICT_SELF, rules, 0))
-    os.close(rules)
+        _allow_except(ruleset_fd, path, files, exceptions)
+    _check_syscall(_libc.syscall(_RESTRICT_SELF, ruleset_fd, 0))
+    os.close(ruleset_fd)
 
 
-def _allow_around(rules: int, path: str, access: int, kept: dict[str, int]) -> None:
-    """Allow *access* at and below *path*, of what is *kept* only as much as that says.
+def _allow_except(ruleset_fd: int, path: str, access: int, exceptions: dict[str, int]) -> None:
+    """Allow *access* at and below *path*, of what is *exceptions* only as much as that says.
 
     A rule holds for all that is below, and none takes anything away: so in a folder with something
     kept in it each other thing gets a rule of its own, and the folder itself can only be listed.
     """
-    access &= kept.get(path, access)
-    if not any(other.startswith(f"{path}/") for other in kept):
+    access &= exceptions.get(path, access)
+    if not any(kept_path.startswith(f"{path}/") for kept_path in exceptions):
         if access:
-            _allow(rules, path, access)
+            _allow(ruleset_fd, path, access)
         return
     if access & _READ_FOLDER:
-        _allow(rules, path, _READ_FOLDER)
+        _allow(ruleset_fd, path, _READ_FOLDER)
     with suppress(OSError), os.scandir(path) as entries:  # closed to us, so to the program
         for entry in entries:
             if not entry.is_symlink():  # a rule would be for what it leads to
-                _allow_around(rules, entry.path, access, kept)
+                _allow_except(ruleset_fd, entry.path, access, exceptions)
 
 
-def _allow(rules: int, path: str, access: int) -> None:
+def _allow(ruleset_fd: int, path: str, access: int) -> None:
     if not Path(path).is_dir():
-        access &= _OF_FILES
+        access &= _FILE_RIGHTS
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:  # what is not there needs no rule
         return
     rule = struct.pack("=Qi", access, descriptor)
-    _checked(_libc.syscall(_ADD_RULE, rules, _BENEATH, rule, 0))
+    _check_syscall(_libc.syscall(_ADD_RULE, ruleset_fd, _PATH_BENEATH, rule, 0))
     os.close(descriptor)
 
 
-def _filter(program: bytes) -> None:
+def _install_filter(program: bytes) -> None:
     buffer = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
-    _prctl(_SET_SECCOMP, 2, header)
+    _prctl(_PR_SET_SECCOMP, 2, header)
 
 
 def _prctl(option: int, *values: int | bytes) -> None:
     arguments = [ctypes.c_ulong(v) if isinstance(v, int) else v for v in (*values, 0, 0, 0)]
-    _checked(_libc.prctl(option, *arguments[:4]))
+    _check_syscall(_libc.prctl(option, *arguments[:4]))
 
 
-def _checked(answer: int) -> int:
-    if answer < 0:
+def _check_syscall(result: int) -> int:
+    if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
-    return answer
+    return result
 
 
 def _nonblocking(descriptor: int) -> int:
@@ -266,8 +268,8 @@ def _nonblocking(descriptor: int) -> int:
     return descriptor
 
 
-def _say(settings: dict[str, Any], what: dict[str, int]) -> None:
-    os.write(settings["status"], (json.dumps(what) + "\n").encode())
+def _report(settings: dict[str, Any], message: dict[str, int]) -> None:
+    os.write(settings["status"], (json.dumps(message) + "\n").encode())
 
 
 if __name__ == "__main__":

@@ -50,8 +50,8 @@ def arguments(view: MountPlan, scratch: Path) -> list[str]:
     prefix = view.interpreter.prefix if view.interpreter else None
     read = named("READ", [prefix] if prefix else [])
     write = named("WRITE", [view.project, scratch])
-    keep = named("KEEP", [*(view.repository or [view.project / ".git"]), *view.own])
-    hide = named("HIDE", [*view.covered, *(path for path, _ in view.masked)])
+    keep = named("KEEP", [*(view.repository or [view.project / ".git"]), *view.own_code])
+    hide = named("HIDE", [*view.hidden, *(path for path, _ in view.replaced)])
     profile = "".join(f"{line}\n" for line in _rules(read, write, keep, hide))
     given = [part for name, path in parameters.items() for part in ("-D", f"{name}={path}")]
     return [os.fspath(PROGRAM), "-p", _BASE + profile, *given]

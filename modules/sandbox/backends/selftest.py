@@ -17,22 +17,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from modules.sandbox.backends.bubblewrap import PLACES, Bubblewrap
+from modules.sandbox.backends.bubblewrap import BWRAP_PATHS, Bubblewrap
 from modules.sandbox.backends.launcher import landlock_version
 from modules.sandbox.backends.seatbelt import PROGRAM
 from modules.sandbox.backends.seccomp import NoFilter
-from modules.sandbox.backends.tiers import Launched, Namespaces, Tier
+from modules.sandbox.backends.tiers import BubblewrapTier, LauncherTier, Tier
 from modules.sandbox.filesystem.folder_removal import remove_scratch
 from modules.sandbox.filesystem.mounts import MountPlanner
 from modules.sandbox.run.execution import Execution, NotStarted
 from modules.sandbox.types import Limits, Program
 from utils.i18n import UserError
 
-_FORM = 4  # raise it when what a tier promises changes
+_FORMAT_VERSION = 4  # raise it when what a tier promises changes
 _LIMITS = Limits(seconds=60)  # what is given up here is given up until the next boot
-_LAUNCHED: dict[str, Literal["C", "M", "D"]] = {"C": "C", "M": "M", "D": "D"}
+_LAUNCHER_TIERS: dict[str, Literal["C", "M", "D"]] = {"C": "C", "M": "M", "D": "D"}
 
-_ATTEMPTS = """
+_ESCAPE_ATTEMPTS = """
 import ctypes, os, socket, struct
 broken = []
 if os.uname().sysname == "Linux":
@@ -63,12 +63,12 @@ print("confined" if not broken else "broken: " + ", ".join(broken))
 class SelfTestResult:
     """The best *tier* that works; *failure* is what the first better one said ("": not there).
 
-    *is_passing* says that nothing could be tried now, so that it is to be tried again.
+    *is_temporary* says that nothing could be tried now, so that it is to be tried again.
     """
 
     tier: Tier
     failure: str | None = None
-    is_passing: bool = False
+    is_temporary: bool = False
 
 
 class SelfTest:
@@ -79,14 +79,14 @@ class SelfTest:
         self._file = cache_folder / "tier.json"
 
     def find(self) -> SelfTestResult:
-        key = _machine()
+        key = _machine_key()
         if remembered := self._remembered(key):
             return remembered
         try:
             found = self._search()
         except OSError as error:  # a full disk, for one, says nothing of the machine
             failure = f"{self._cache}: {error.strerror}"
-            return SelfTestResult(Launched("D", self._cache), failure, is_passing=True)
+            return SelfTestResult(LauncherTier("D", self._cache), failure, is_temporary=True)
         self._remember(key, found)
         return found
 
@@ -96,24 +96,24 @@ class SelfTest:
     def _search(self) -> SelfTestResult:
         failure = None
         for tier in self._candidates():
-            said = self._attempt(tier)
-            if said is None:
+            failure_found = self._attempt(tier)
+            if failure_found is None:
                 return SelfTestResult(tier, failure)
-            failure = failure or said
-        return SelfTestResult(Launched("D", self._cache), failure or "")
+            failure = failure or failure_found
+        return SelfTestResult(LauncherTier("D", self._cache), failure or "")
 
     def _candidates(self) -> Iterator[Tier]:
-        for program in PLACES:
+        for program in BWRAP_PATHS:
             if program.is_file():
                 for has_proc in (True, False):
                     for locks_namespaces in (True, False):
-                        yield Namespaces(Bubblewrap(program, has_proc, locks_namespaces))
+                        yield BubblewrapTier(Bubblewrap(program, has_proc, locks_namespaces))
                 break
         if sys.platform == "darwin":
             if PROGRAM.is_file():
-                yield Launched("M", self._cache)
+                yield LauncherTier("M", self._cache)
         elif landlock_version() > 0:
-            yield Launched("C", self._cache)
+            yield LauncherTier("C", self._cache)
 
     def _attempt(self, tier: Tier) -> str | None:
         """Return None if *tier* holds, else what went wrong. Raises `OSError`."""
@@ -124,74 +124,78 @@ class SelfTest:
         try:
             canary.write_text(word, encoding="ascii")
             with socket.create_server(("127.0.0.1", 0)) as listener:
-                code = _ATTEMPTS.format(
+                code = _ESCAPE_ATTEMPTS.format(
                     canary=str(canary),
                     outside=f"/usr/{project.name}",
                     port=listener.getsockname()[1],
                     word=word,
                 )
-                said = self._run(tier, project, code)
-            if said == "confined" and (project / "written").read_text("ascii") == word:
+                output = self._run(tier, project, code)
+            if output == "confined" and (project / "written").read_text("ascii") == word:
                 return None
-            return said
+            return output
         finally:
             canary.unlink(missing_ok=True)
             remove_scratch(project)
 
     def _run(self, tier: Tier, project: Path, code: str) -> str:
-        viewer = MountPlanner(project, (self._cache,), self._cache)
+        planner = MountPlanner(project, (self._cache,), self._cache)
         try:
-            view = viewer.view(with_mounts=tier.has_mounts)
-            with viewer.ghosts.held(view.ghosts) as life:
-                order = tier.order(view, Program("python", code))
-                call = Execution(replace(order, life=life), _LIMITS)
-                call.start()
-                return call.result().output.strip()
+            plan = planner.plan(with_mounts=tier.has_mounts)
+            with planner.mount_points.reserved(plan.mount_points) as sync_fd:
+                spec = tier.launch_spec(plan, Program("python", code))
+                execution = Execution(replace(spec, sync_fd=sync_fd), _LIMITS)
+                execution.start()
+                return execution.result().output.strip()
         except (NotStarted, NoFilter, UserError) as failure:
             return str(failure) or "it does not start"
         finally:
-            viewer.ghosts.forget()
+            planner.mount_points.remove_record()
 
     def _remembered(self, key: list[str]) -> SelfTestResult | None:
         try:
-            kept = json.loads(self._file.read_text(encoding="utf-8"))
-            if kept["key"] != key:
+            stored = json.loads(self._file.read_text(encoding="utf-8"))
+            if stored["key"] != key:
                 return None
-            return SelfTestResult(self._tier(kept["tier"]), kept["failure"])
+            return SelfTestResult(self._tier_from_json(stored["tier"]), stored["failure"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def _tier(self, kept: dict[str, str | bool]) -> Tier:
-        if "program" not in kept:
-            return Launched(_LAUNCHED[str(kept["tier"])], self._cache)
-        program = Path(str(kept["program"]))
-        return Namespaces(Bubblewrap(program, bool(kept["proc"]), bool(kept["locks"])))
+    def _tier_from_json(self, stored: dict[str, str | bool]) -> Tier:
+        if "program" not in stored:
+            return LauncherTier(_LAUNCHER_TIERS[str(stored["tier"])], self._cache)
+        program = Path(str(stored["program"]))
+        return BubblewrapTier(Bubblewrap(program, bool(stored["proc"]), bool(stored["locks"])))
 
     def _remember(self, key: list[str], found: SelfTestResult) -> None:
-        kept = {"key": key, "tier": _kept(found.tier), "failure": found.failure}
+        stored = {"key": key, "tier": _as_json(found.tier), "failure": found.failure}
         new = self._file.with_suffix(f".{os.getpid()}")
         with suppress(OSError):  # then the next start tests again
             self._cache.mkdir(parents=True, exist_ok=True)
-            new.write_text(json.dumps(kept), encoding="utf-8")
+            new.write_text(json.dumps(stored), encoding="utf-8")
             new.rename(self._file)
 
 
-def _kept(tier: Tier) -> dict[str, str | bool]:
-    if isinstance(tier, Namespaces):
-        way = tier.bubblewrap
-        return {"program": str(way.program), "proc": way.has_proc, "locks": way.locks_namespaces}
+def _as_json(tier: Tier) -> dict[str, str | bool]:
+    if isinstance(tier, BubblewrapTier):
+        bubblewrap = tier.bubblewrap
+        return {
+            "program": str(bubblewrap.program),
+            "proc": bubblewrap.has_proc,
+            "locks": bubblewrap.disables_userns,
+        }
     return {"tier": tier.name}
 
 
-def _machine() -> list[str]:
+def _machine_key() -> list[str]:
     """Return what, when it changes, makes a new test necessary."""
-    known = [str(_FORM), os.uname().release, str(os.getuid())]
-    for path in PLACES:
+    facts = [str(_FORMAT_VERSION), os.uname().release, str(os.getuid())]
+    for path in BWRAP_PATHS:
         if path.is_file():
-            found = path.stat()
-            known.append(f"{path} {found.st_ino} {found.st_mtime_ns}")
+            status = path.stat()
+            facts.append(f"{path} {status.st_ino} {status.st_mtime_ns}")
     try:
-        known.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
+        facts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
     except OSError:
-        known.append("")
-    return known
+        facts.append("")
+    return facts

@@ -82,7 +82,7 @@ DENIED: dict[str, Numbers] = {
 }
 """Refused with EPERM."""
 
-UNKNOWN: dict[str, Numbers] = {
+NOT_IMPLEMENTED: dict[str, Numbers] = {
     # what they ask for stands behind a pointer, where a filter cannot look
     "clone3": (435, 435),
     "openat2": (437, 437),
@@ -98,7 +98,7 @@ UNKNOWN: dict[str, Numbers] = {
 }
 """Answered with ENOSYS, so that the C library falls back to an older call."""
 
-OF_THE_USER: dict[str, Numbers] = {
+USER_WIDE_IPC: dict[str, Numbers] = {
     "shmat": (30, 196),
     "shmctl": (31, 195),
     "semop": (65, 193),
@@ -112,7 +112,7 @@ OF_THE_USER: dict[str, Numbers] = {
 }
 """Refused where a program shares memory and queues by number with the user's other programs."""
 
-CHECKED: dict[str, Numbers] = {
+BY_ARGUMENT: dict[str, Numbers] = {
     "clone": (56, 220),
     "ioctl": (16, 29),
     "socket": (41, 198),
@@ -136,9 +136,9 @@ CHECKED: dict[str, Numbers] = {
     "sched_setattr": (314, 274),
     "ioprio_set": (251, 30),
 }
-"""Their arguments decide."""
+"""Allowed or refused by their arguments."""
 
-MODES = {
+MODE_ARGUMENT = {
     "chmod": 1,
     "fchmod": 1,
     "fchmodat": 2,
@@ -149,12 +149,12 @@ MODES = {
     "mknod": 1,
     "mknodat": 2,
 }
-"""Which argument is a file mode: a setuid file made inside would be live outside."""
+"""Index of the argument that is a file mode: a setuid file made inside would be live outside."""
 
-FLAG_BITS = {"open": (1, 2), "openat": (2, 3)}
-"""Which arguments are the flags and the mode, the latter only if the flags make a file."""
+FLAGS_AND_MODE_ARGUMENTS = {"open": (1, 2), "openat": (2, 3)}
+"""Indexes of the arguments flags and mode, the latter only if the flags create a file."""
 
-PROCESS = {
+PROCESS_ARGUMENT = {
     "prlimit64": 0,
     "setpriority": 1,
     "sched_setaffinity": 0,
@@ -163,7 +163,7 @@ PROCESS = {
     "sched_setattr": 0,
     "ioprio_set": 1,
 }
-"""Which argument is a process, 0 being the caller itself."""
+"""Index of the argument that is a process, 0 being the caller itself."""
 
-WHOLE_USER = {"setpriority": 2, "ioprio_set": 3}
-"""Which first argument means all processes of a user, 0 being the caller's (PRIO_USER)."""
+WHOLE_USER_VALUE = {"setpriority": 2, "ioprio_set": 3}
+"""Value of the first argument for all processes of a user (PRIO_USER), 0 being the caller's."""

@@ -15,13 +15,13 @@ from typing import Literal, Protocol
 from modules.sandbox.backends.bubblewrap import Bubblewrap, Descriptors, environment_of
 from modules.sandbox.backends.seatbelt import arguments as seatbelt
 from modules.sandbox.backends.seccomp import filter_program
-from modules.sandbox.filesystem.etc import shown_of
+from modules.sandbox.filesystem.etc import exposed_paths
 from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.limits.rlimits import inner_limits
-from modules.sandbox.network.proxy import INSIDE, PORT
-from modules.sandbox.run.process import Order
+from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
+from modules.sandbox.run.process import LaunchSpec
 from modules.sandbox.run.python_runner import runner
-from modules.sandbox.types import LONGEST, Limits, Program, TierName
+from modules.sandbox.types import MAX_SECONDS, Limits, Program, TierName
 from utils.i18n import Phrase, UserError, phrase
 from utils.text.clean import visible
 
@@ -32,23 +32,25 @@ _BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&- </dev/null; eval "unset -v 
 
 
 class Tier(Protocol):
-    """One way to confine programs."""
+    """Backend that confines programs in one way."""
 
     @property
     def name(self) -> TierName: ...
 
     @property
     def has_mounts(self) -> bool:
-        """Whether it can put something else in the place of what is in the project."""
+        """Whether it can mount something else in the place of what is in the project."""
         ...
 
-    def order(self, view: MountPlan, program: Program, *, waits: bool = False) -> Order:
-        """Return what to start for *program*; if it *waits*, its code is given to it later."""
+    def launch_spec(
+        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+    ) -> LaunchSpec:
+        """Return how to launch *program*; if it *waits*, its code is sent to it later."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Namespaces:
+class BubblewrapTier:
     """Tiers A and B: bubblewrap, with a /proc of its own or with none."""
 
     bubblewrap: Bubblewrap
@@ -61,25 +63,27 @@ class Namespaces:
     def has_mounts(self) -> bool:
         return True
 
-    def order(self, view: MountPlan, program: Program, *, waits: bool = False) -> Order:
-        return Order(
-            confined=lambda descriptors: self.bubblewrap.arguments(view, descriptors),
-            command=lambda text, line: [
-                *_relayed(view),
-                *command_for(program, view, text, line),
+    def launch_spec(
+        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+    ) -> LaunchSpec:
+        return LaunchSpec(
+            wrapper=lambda descriptors: self.bubblewrap.arguments(plan, descriptors),
+            command=lambda code_fd, control_fd: [
+                *_relay_command(plan),
+                *command_for(program, plan, code_fd, control_fd),
             ],
-            text=program.code,
-            filter=filter_program("namespaces"),
-            folders=(view.project,),
-            temporary=(Path("/tmp"), Path("/dev/shm"), view.home),  # noqa: S108
-            notes=_notes(view, view.fixed),
-            waits=waits,
-            has_own_users=True,
+            code=program.code,
+            seccomp=filter_program("namespaces"),
+            folders=(plan.project,),
+            tmpfs_folders=(Path("/tmp"), Path("/dev/shm"), plan.home),  # noqa: S108
+            notes=_notes(plan, plan.read_only_folders),
+            is_prewarmed=is_prewarmed,
+            has_user_namespace=True,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Launched:
+class LauncherTier:
     """Tiers C (Landlock and the filter), M (Seatbelt of macOS) and D (limits only).
 
     In *folder* each call gets a folder of its own for home and temporary files.
@@ -92,106 +96,112 @@ class Launched:
     def has_mounts(self) -> bool:
         return False
 
-    def order(self, view: MountPlan, program: Program, *, waits: bool = False) -> Order:
+    def launch_spec(
+        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+    ) -> LaunchSpec:
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self.folder))
-        return Order(
-            confined=lambda descriptors: self._arguments(view, scratch, descriptors),
-            command=lambda text, line: [
-                *(seatbelt(view, scratch) if self.name == "M" else ()),
-                *command_for(program, view, text, line),
+        return LaunchSpec(
+            wrapper=lambda descriptors: self._arguments(plan, scratch, descriptors),
+            command=lambda code_fd, control_fd: [
+                *(seatbelt(plan, scratch) if self.name == "M" else ()),
+                *command_for(program, plan, code_fd, control_fd),
             ],
-            text=program.code,
-            filter=filter_program("none") if self.name == "C" else b"",
-            folders=(view.project, scratch),
-            notes=_notes(view, _closed(view) if self.name == "C" else ()),
+            code=program.code,
+            seccomp=filter_program("none") if self.name == "C" else b"",
+            folders=(plan.project, scratch),
+            notes=_notes(plan, _unwritable_folders(plan) if self.name == "C" else ()),
             end_signal=signal.SIGTERM,
-            waits=waits,
+            is_prewarmed=is_prewarmed,
         )
 
-    def _arguments(self, view: MountPlan, scratch: Path, descriptors: Descriptors) -> list[str]:
+    def _arguments(self, plan: MountPlan, scratch: Path, descriptors: Descriptors) -> list[str]:
         settings = {
             "status": descriptors.status,
-            "gate": descriptors.gate,
-            "filter": descriptors.filter,
+            "gate": descriptors.block,
+            "filter": descriptors.seccomp,
             "confine": self.name == "C",
-            "limits": inner_limits(Limits(seconds=LONGEST)),
-            "folder": str(view.project),
+            "limits": inner_limits(Limits(seconds=MAX_SECONDS)),
+            "folder": str(plan.project),
             "parent": os.getpid(),
             "environment": {
-                **environment_of(view),
+                **environment_of(plan),
                 **{"HOME": str(scratch), "TMPDIR": str(scratch)},
                 "GIT_CONFIG_NOSYSTEM": "1",  # git gives up where it is there and may not be read
             },
-            "read": _readable(view),
-            "write": [str(view.project), str(scratch), "/dev/null"],
-            "own": [str(path) for path in (*view.own, *view.names)],
-            "hidden": [str(path) for path in view.covered],
+            "read": _readable_paths(plan),
+            "write": [str(plan.project), str(scratch), "/dev/null"],
+            "own": [str(path) for path in (*plan.own_code, *plan.protected_links)],
+            "hidden": [str(path) for path in plan.hidden],
         }
         return [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(settings)]
 
 
 def command_for(
-    program: Program, view: MountPlan, text: int, line: int | None = None
+    program: Program, plan: MountPlan, code_fd: int, control_fd: int | None = None
 ) -> Sequence[str]:
-    """Return the command that runs *program*, whose code is read from the descriptor *text*.
+    """Return the command that runs *program*, whose code is read from the descriptor *code_fd*.
 
-    With a *line* it is Python that waits there (see `python_runner`).
+    With a *control_fd* it is Python that waits there (see `python_runner`).
     """
     if program.language == "bash":
-        return ["/bin/bash", "-c", _BASH.format(text), "bash"]
-    if view.interpreter is None:
+        return ["/bin/bash", "-c", _BASH.format(code_fd), "bash"]
+    if plan.interpreter is None:
         raise UserError(phrase("There is no Python 3 on this machine that programs may use."))
-    if line is None:
-        return [str(view.interpreter.python), "-c", runner(text)]
-    found = view.interpreter
-    bare = [str(found.python.resolve()), "-S"] if found.environment else [str(found.python)]
-    return [*bare, "-c", runner(text, line, found)]
+    if control_fd is None:
+        return [str(plan.interpreter.python), "-c", runner(code_fd)]
+    interpreter = plan.interpreter
+    command = (
+        [str(interpreter.python.resolve()), "-S"]
+        if interpreter.environment
+        else [str(interpreter.python)]
+    )
+    return [*command, "-c", runner(code_fd, control_fd, interpreter)]
 
 
-def _relayed(view: MountPlan) -> list[str]:
-    """Return what goes before a command that shall reach the network."""
-    if not view.network:
+def _relay_command(plan: MountPlan) -> list[str]:
+    """Return the relay to put before a command that shall reach the network."""
+    if not plan.network:
         return []
-    if view.interpreter is None:
+    if plan.interpreter is None:
         raise UserError(phrase("There is no Python 3 on this machine that programs may use."))
-    python = str(view.interpreter.python.resolve())
-    return [python, "-I", "-S", "-c", _RELAY.read_text("utf-8"), INSIDE, str(PORT)]
+    python = str(plan.interpreter.python.resolve())
+    return [python, "-I", "-S", "-c", _RELAY.read_text("utf-8"), SOCKET_IN_SANDBOX, str(PORT)]
 
 
-def _readable(view: MountPlan) -> list[str]:
+def _readable_paths(plan: MountPlan) -> list[str]:
     system = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"]
     devices = [f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom")]
-    found = view.interpreter
-    prefix = [str(found.prefix)] if found and found.prefix else []
+    interpreter = plan.interpreter
+    prefix = [str(interpreter.prefix)] if interpreter and interpreter.prefix else []
     names = [
-        *shown_of(Path("/etc")),
+        *exposed_paths(Path("/etc")),
         *(Path("/etc", name) for name in ("passwd", "group", "hosts")),
     ]
     return [*system, *devices, *prefix, *(os.path.realpath(path) for path in names)]
 
 
-def _closed(view: MountPlan) -> tuple[Path, ...]:
+def _unwritable_folders(plan: MountPlan) -> tuple[Path, ...]:
     """Return the folders in which Landlock, which only ever allows, can allow nothing new."""
-    kept = (*view.own, *view.names, *view.covered)
-    above = (view.project, *view.leading_to(kept)) if kept else ()
-    is_own = {*view.own}.intersection
-    return tuple(path for path in above if path.exists() and not is_own({path, *path.parents}))
+    protected = (*plan.own_code, *plan.protected_links, *plan.hidden)
+    candidates = (plan.project, *plan.leading_to(protected)) if protected else ()
+    is_own = {*plan.own_code}.intersection
+    return tuple(path for path in candidates if path.exists() and not is_own({path, *path.parents}))
 
 
-def _notes(view: MountPlan, fixed: Sequence[Path]) -> tuple[Phrase, ...]:
-    """Return what to say of a run in which nothing can change directly in the folders *fixed*."""
-    note = view.interpreter.note if view.interpreter else None
-    if not fixed:
+def _notes(plan: MountPlan, read_only: Sequence[Path]) -> tuple[Phrase, ...]:
+    """Return the notes of a run in which nothing can change directly in the folders *read_only*."""
+    note = plan.interpreter.note if plan.interpreter else None
+    if not read_only:
         return (note,) if note else ()
-    closed = phrase(
+    read_only_note = phrase(
         "Nothing can be made, renamed or removed directly in {folders} by a program: Onefold is "
         "loaded from there. In the other folders inside it can.",
-        folders=", ".join(visible(str(path)) for path in fixed),
+        folders=", ".join(visible(str(path)) for path in read_only),
     )
-    return (note, closed) if note else (closed,)
+    return (note, read_only_note) if note else (read_only_note,)
 
 
-def name_of(tier: TierName, *, has_group: bool = False) -> Phrase:
+def tier_name(tier: TierName, *, has_group: bool = False) -> Phrase:
     """Return the name for people; with a control group, A is called A+."""
     match tier:
         case "A" if has_group:
@@ -208,10 +218,10 @@ def name_of(tier: TierName, *, has_group: bool = False) -> Phrase:
             return phrase("D: limits only")
 
 
-_WATCHED_ALL = phrase(
+_LATE_MEMORY_AND_DISK = phrase(
     "memory and disk use beyond the limits for up to a second, until it is noticed"
 )
-_WATCHED_DISK = phrase("disk use beyond the limit for up to a second, until it is noticed")
+_LATE_DISK = phrase("disk use beyond the limit for up to a second, until it is noticed")
 _WITH_NAMESPACES = (
     phrase("the number of files it makes"),
     phrase("files that your other programs run later: hooks, editor tasks, nested repositories"),
@@ -240,13 +250,13 @@ _WITH_NOTHING = (
 
 
 def unprotected(tier: TierName, *, has_group: bool = False) -> tuple[Phrase, ...]:
-    """Return what programs of *tier* may still reach."""
-    watched = _WATCHED_DISK if has_group else _WATCHED_ALL
+    """Return everything that programs of *tier* may still reach."""
+    noticed_late = _LATE_DISK if has_group else _LATE_MEMORY_AND_DISK
     match tier:
         case "A" | "B":
-            return (watched, *_WITH_NAMESPACES)
+            return (noticed_late, *_WITH_NAMESPACES)
         case "C":
-            return (*_WITH_LANDLOCK, watched)
+            return (*_WITH_LANDLOCK, noticed_late)
         case "M":
             return _WITH_SEATBELT
         case "D":

@@ -1,4 +1,4 @@
-"""Which Python installation outside the project its programs may see, remembered for each project.
+"""Approval of the Python installation outside the project that its programs may see.
 
 The one that is there before the first run is the person's own doing. From then on the environment
 that names it lies where programs write, so another one is a matter for the person, and so is a
@@ -16,32 +16,32 @@ from pathlib import Path
 from modules.sandbox.filesystem.interpreter import Interpreter
 from utils.system.atomic_write import write_atomically
 
-_MOST = 100_000  # bytes
+_MAX_BYTES = 100_000  # bytes
 
 
-class Approved:
-    """What was approved for *project*, kept in *cache_folder*."""
+class ApprovedPython:
+    """Approved Python of *project*, remembered in *cache_folder*."""
 
     def __init__(self, project: Path, cache_folder: Path) -> None:
         name = hashlib.sha256(os.fsencode(project)).hexdigest()[:16]
         self._file = cache_folder / f"python-{name}.json"
 
-    def is_another(self, interpreter: Interpreter | None) -> bool:
+    def needs_approval(self, interpreter: Interpreter | None) -> bool:
         """Return whether *interpreter* would show another installation than was approved."""
         identity = _identity(interpreter)
-        kept = self._kept()
-        return identity is not None and kept is not None and kept != identity
+        approved = self._approved()
+        return identity is not None and approved is not None and approved != identity
 
-    def keep(self, interpreter: Interpreter | None) -> None:
+    def approve(self, interpreter: Interpreter | None) -> None:
         """Take *interpreter* for approved from now on; without one, that there was none."""
-        identity, kept = _identity(interpreter), self._kept()
-        if identity is None and kept is None:
+        identity, approved = _identity(interpreter), self._approved()
+        if identity is None and approved is None:
             identity = []
-        if identity is not None and identity != kept:
+        if identity is not None and identity != approved:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._file, json.dumps(identity).encode())
 
-    def _kept(self) -> object:
+    def _approved(self) -> object:
         try:
             return json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -53,20 +53,20 @@ def _identity(interpreter: Interpreter | None) -> list[str | int] | None:
     if interpreter is None or interpreter.prefix is None or interpreter.environment is None:
         return None
     try:
-        found = interpreter.prefix.stat()
+        status = interpreter.prefix.stat()
     except OSError:
         return None
-    settings = _beginning(interpreter.environment / "pyvenv.cfg")
+    settings = _read_head(interpreter.environment / "pyvenv.cfg")
     return [
         os.fspath(interpreter.environment),
         os.path.realpath(interpreter.python),
-        found.st_dev,
-        found.st_ino,
+        status.st_dev,
+        status.st_ino,
         hashlib.sha256(settings).hexdigest(),
     ]
 
 
-def _beginning(path: Path) -> bytes:
+def _read_head(path: Path) -> bytes:
     """Return what *path* begins with, b"" if it is no file; a program may have made it anything."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -75,4 +75,4 @@ def _beginning(path: Path) -> bytes:
         return b""
     with os.fdopen(descriptor, "rb") as file:
         is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        return file.read(_MOST) if is_file else b""
+        return file.read(_MAX_BYTES) if is_file else b""

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from utils.system.process_identity import is_running, started_at
+from utils.system.process_identity import is_running, start_ticks
 
 _NAMES = ("null", "zero", "full", "random", "urandom", "tty")
 _MODE = stat.S_IFCHR | 0o666
@@ -30,42 +30,44 @@ class DeviceNodes:
     """
 
     def __init__(self, cache_folder: Path) -> None:
-        self._places = [Path(tempfile.gettempdir()), cache_folder]  # to be tried
+        self._candidates = [Path(tempfile.gettempdir()), cache_folder]  # to be tried
         self._folder: Path | None = None
 
-    def ready(self) -> tuple[Path, ...]:
+    def nodes(self) -> tuple[Path, ...]:
         """Return the nodes, as they should be: those of devices that this user owns.
 
         None where no file system lets devices be, or where we may not make them.
         """
-        devices = [path for path in (Path("/dev", name) for name in _NAMES) if _owns(path)]
+        devices = [
+            path for path in (Path("/dev", name) for name in _NAMES) if _is_owned_device(path)
+        ]
         if devices and self._folder:
-            with suppress(OSError):  # somebody has tidied it away
-                return _nodes(self._folder, devices)
-        while devices and self._places:
+            with suppress(OSError):  # somebody has removed it
+                return _create_nodes(self._folder, devices)
+        while devices and self._candidates:
             try:
-                self._folder = self._made_in(self._places[0])
-                return _nodes(self._folder, devices)
+                self._folder = self._create_folder(self._candidates[0])
+                return _create_nodes(self._folder, devices)
             except OSError:
-                del self._places[0]
+                del self._candidates[0]
         return ()
 
-    def _made_in(self, place: Path) -> Path:
-        _tidy(place)
+    def _create_folder(self, parent: Path) -> Path:
+        _remove_stale(parent)
         process = os.getpid()
-        prefix = f"onefold-nodes-{process}-{started_at(process)}-"
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+        prefix = f"onefold-nodes-{process}-{start_ticks(process)}-"
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         return folder
 
 
-def _nodes(folder: Path, devices: Sequence[Path]) -> tuple[Path, ...]:
+def _create_nodes(folder: Path, devices: Sequence[Path]) -> tuple[Path, ...]:
     """Return nodes for *devices* in *folder*. Raises `OSError` when they cannot be used there."""
     nodes = []
     for device in devices:
         node = folder / device.name
         number = device.stat().st_rdev
-        if not _is_right(node, number):
+        if not _is_node_of(node, number):
             node.unlink(missing_ok=True)
             os.mknod(node, _MODE, number)
             node.chmod(0o666)  # whatever the umask is
@@ -74,25 +76,25 @@ def _nodes(folder: Path, devices: Sequence[Path]) -> tuple[Path, ...]:
     return tuple(nodes)
 
 
-def _owns(path: Path) -> bool:
+def _is_owned_device(path: Path) -> bool:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return False
-    return stat.S_ISCHR(found.st_mode) and found.st_uid == os.getuid()
+    return stat.S_ISCHR(status.st_mode) and status.st_uid == os.getuid()
 
 
-def _is_right(node: Path, device: int) -> bool:
+def _is_node_of(node: Path, device: int) -> bool:
     try:
-        found = node.lstat()
+        status = node.lstat()
     except OSError:
         return False
-    return (found.st_mode, found.st_rdev) == (_MODE, device)
+    return (status.st_mode, status.st_rdev) == (_MODE, device)
 
 
-def _tidy(place: Path) -> None:
+def _remove_stale(parent: Path) -> None:
     """Remove the folders of those of us that were killed."""
-    for folder in place.glob("onefold-nodes-*"):
+    for folder in parent.glob("onefold-nodes-*"):
         match = _FOLDER.fullmatch(folder.name)
         if match and not is_running(int(match[1]), match[2]):
             with suppress(OSError):

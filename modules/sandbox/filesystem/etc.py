@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-_SHOWN = (
+_EXPOSED = (
     # programs and their libraries
     *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "python3", "perl", "texmf"),
     *("java", "java-*-openjdk", "ImageMagick-*", "fonts", "mime.types", "magic", "magic.mime"),
@@ -30,8 +30,8 @@ _SHOWN = (
     *("ssl/openssl.cnf", "ssl/certs", "ca-certificates.conf", "pki/tls/certs", "crypto-policies"),
     *("pki/tls/openssl.cnf", "pki/tls/cert.pem", "pki/ca-trust/extracted"),
 )
-_FORM = 1  # raise it when what is prepared changes
-_LARGEST = 4 << 20  # bytes; a larger file is left out
+_FORMAT_VERSION = 1  # raise it when what is prepared changes
+_MAX_BYTES = 4 << 20  # bytes; a larger file is left out
 
 
 class PreparedEtc:
@@ -50,26 +50,26 @@ class PreparedEtc:
         return folder
 
     def _key(self) -> str:
-        seen = [str(_FORM), str(os.getuid()), str(self._home)]
-        for path in map(os.fspath, shown_of(self._source)):
+        facts = [str(_FORMAT_VERSION), str(os.getuid()), str(self._home)]
+        for path in map(os.fspath, exposed_paths(self._source)):
             with suppress(OSError):
-                seen.append(f"{path} {os.stat(path).st_mtime_ns}")  # noqa: PTH116 - before each call
-        return hashlib.sha256("\n".join(seen).encode(errors="surrogateescape")).hexdigest()[:16]
+                facts.append(f"{path} {os.stat(path).st_mtime_ns}")  # noqa: PTH116 - before each call
+        return hashlib.sha256("\n".join(facts).encode(errors="surrogateescape")).hexdigest()[:16]
 
     def _make(self, folder: Path) -> None:
         self._cache.mkdir(parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix="etc-new-", dir=self._cache))
         building.chmod(0o755)
-        for path in shown_of(self._source):
+        for path in exposed_paths(self._source):
             _copy(path, building / path.relative_to(self._source))
-        self._invent(building)
+        self._write_neutral(building)
         try:
             building.rename(folder)
         except OSError:  # another process was faster
             shutil.rmtree(building, ignore_errors=True)
 
-    def _invent(self, folder: Path) -> None:
-        """Write what must be there but is nobody's business as it is."""
+    def _write_neutral(self, folder: Path) -> None:
+        """Write neutral versions of files that must exist but would tell too much."""
         user, group = os.getuid(), os.getgid()
         name = "root" if user == 0 else "user"
         others = "" if user == 0 else "root:x:0:0:root:/:/bin/sh\n"
@@ -85,11 +85,11 @@ class PreparedEtc:
         (folder / "mtab").symlink_to("../proc/self/mounts")
 
 
-def shown_of(etc: Path) -> Iterator[Path]:
+def exposed_paths(etc: Path) -> Iterator[Path]:
     """Yield the paths in *etc* that programs may read; not all of them exist."""
-    there = os.listdir(etc)  # noqa: PTH208 - before each call
-    for name in _SHOWN:
-        names = sorted(fnmatch.filter(there, name)) if "*" in name else [name]
+    present = os.listdir(etc)  # noqa: PTH208 - before each call
+    for name in _EXPOSED:
+        names = sorted(fnmatch.filter(present, name)) if "*" in name else [name]
         yield from (etc / one for one in names)
 
 
@@ -109,15 +109,15 @@ def account_home() -> Path:
 def _copy(source: Path, target: Path) -> None:
     """Copy what everybody may read; the rest, and what cannot be read, is left out."""
     try:
-        found = source.stat()
+        status = source.stat()
     except OSError:
         return
-    if stat.S_ISDIR(found.st_mode) and found.st_mode & 0o005 == 0o005:
+    if stat.S_ISDIR(status.st_mode) and status.st_mode & 0o005 == 0o005:
         target.mkdir(parents=True, exist_ok=True)
         with suppress(OSError):
             for child in source.iterdir():
                 _copy_child(child, target / child.name)
-    elif stat.S_ISREG(found.st_mode) and found.st_mode & 0o004 and found.st_size <= _LARGEST:
+    elif stat.S_ISREG(status.st_mode) and status.st_mode & 0o004 and status.st_size <= _MAX_BYTES:
         target.parent.mkdir(parents=True, exist_ok=True)
         with suppress(OSError):
             shutil.copyfile(source, target)

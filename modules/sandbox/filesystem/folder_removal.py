@@ -17,19 +17,19 @@ def remove_scratch(path: Path) -> None:
     """
     numbers = itertools.count()
     with suppress(OSError):
-        top = _opened(os.fspath(path), None)
+        top = _open_unlocked(os.fspath(path), None)
         try:
-            is_more = True
-            while is_more:
-                is_more = False
+            has_more = True
+            while has_more:
+                has_more = False
                 for entry in _entries(top):
-                    is_more |= _emptied(top, entry, numbers)
+                    has_more |= _remove_entry(top, entry, numbers)
         finally:
             os.close(top)
         path.rmdir()
 
 
-def _emptied(top: int, entry: os.DirEntry[str], numbers: itertools.count[int]) -> bool:
+def _remove_entry(top: int, entry: os.DirEntry[str], numbers: itertools.count[int]) -> bool:
     """Remove *entry* of the folder *top*; return whether that has put others into *top*."""
     if not entry.is_dir(follow_symlinks=False):
         with suppress(OSError):
@@ -37,7 +37,7 @@ def _emptied(top: int, entry: os.DirEntry[str], numbers: itertools.count[int]) -
         return False
     moved = 0
     with suppress(OSError):
-        folder = _opened(entry.name, top)
+        folder = _open_unlocked(entry.name, top)
         try:
             for inner in _entries(folder):
                 if inner.is_dir(follow_symlinks=False):
@@ -53,7 +53,7 @@ def _emptied(top: int, entry: os.DirEntry[str], numbers: itertools.count[int]) -
     return moved > 0
 
 
-def _opened(name: str, above: int | None) -> int:
+def _open_unlocked(name: str, above: int | None) -> int:
     try:
         folder = os.open(name, _FOLDER, dir_fd=above)
     except PermissionError:

@@ -1,4 +1,4 @@
-"""Looking into folders as programs may have left them: locked, or deeper than any path can name."""
+"""Listing folders as programs may have left them: locked, or deeper than any path can name."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import os
 from pathlib import Path
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_STEP = 3_000  # bytes of a path, a good deal fewer than the kernel takes at once
-_LONGEST = 50_000  # characters; to go on would take ever longer, and its names ever more room
+_MAX_STEP = 3_000  # bytes of a path, a good deal fewer than the kernel takes at once
+_MAX_PATH_LENGTH = (
+    50_000  # characters; to go on would take ever longer, and its names ever more room
+)
 
 
 def real_path(path: Path) -> Path:
@@ -16,7 +18,7 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def entries_of(folder: str) -> list[os.DirEntry[str]] | None:
+def list_entries(folder: str) -> list[os.DirEntry[str]] | None:
     """Return what is in *folder*, None if it cannot be looked into, or is far too deep.
 
     Nothing if it is gone.
@@ -30,14 +32,14 @@ def entries_of(folder: str) -> list[os.DirEntry[str]] | None:
     except FileNotFoundError:
         return []
     except OSError as error:
-        is_deep = error.errno == errno.ENAMETOOLONG and len(folder) < _LONGEST
-        return _deep(folder) if is_deep else None
+        is_deep = error.errno == errno.ENAMETOOLONG and len(folder) < _MAX_PATH_LENGTH
+        return _list_deep(folder) if is_deep else None
 
 
-def _deep(folder: str) -> list[os.DirEntry[str]] | None:
-    """Do the same by steps."""
+def _list_deep(folder: str) -> list[os.DirEntry[str]] | None:
+    """List a folder by steps."""
     try:
-        descriptor = _opened(os.fsencode(folder))
+        descriptor = _open_stepwise(os.fsencode(folder))
         try:
             with os.scandir(descriptor) as found:
                 entries = list(found)
@@ -50,11 +52,11 @@ def _deep(folder: str) -> list[os.DirEntry[str]] | None:
     return entries
 
 
-def _opened(path: bytes) -> int:
+def _open_stepwise(path: bytes) -> int:
     above: int | None = None
     try:
         while True:
-            cut = path.rfind(b"/", 0, _STEP) if len(path) > _STEP else len(path)
+            cut = path.rfind(b"/", 0, _MAX_STEP) if len(path) > _MAX_STEP else len(path)
             step, path = path[: max(cut, 1)], path[max(cut, 1) :].lstrip(b"/")
             folder = os.open(step, _FOLDER, dir_fd=above)
             if above is not None:

@@ -1,4 +1,4 @@
-"""What git obeys in one repository, as it was before a run, and how to have it so again.
+"""Baseline of the files that git obeys in a repository, taken before a run, to restore after it.
 
 That is what makes git run a command, or look or write elsewhere: settings, hooks, attributes,
 remotes, alternates, links, and what may be run while a rebase and its like are under way.
@@ -18,7 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from modules.sandbox.filesystem.folder_removal import remove_scratch
-from modules.sandbox.filesystem.git_lines import NEW, STATE, without_new
+from modules.sandbox.filesystem.git_lines import (
+    NEW_REPOSITORY_LINES,
+    STATE_FILE_LINES,
+    without_harmful_lines,
+)
 
 _FILES = (
     *("config", "config.worktree", "commondir", "gitdir"),
@@ -27,8 +31,8 @@ _FILES = (
 _FOLDERS = ("hooks", "info", "remotes", "branches")
 _LINKS_BELOW = ("refs", "logs", "rr-cache", "rebase-merge", "rebase-apply", "sequencer")
 _LINKS_IN = ("", "objects", "objects/info")
-_MOST_LOOKED_AT = 50_000  # files and folders, for links
-_LARGEST = 1_000_000  # bytes; a larger file is not kept
+_MAX_LINK_CANDIDATES = 50_000  # files and folders, for links
+_MAX_BYTES = 1_000_000  # bytes; a larger file is not kept
 _HEAD = re.compile(r"refs/[^.][^\0]*")
 
 Content = tuple[int, bytes]
@@ -40,72 +44,72 @@ Identity = tuple[int, int]
 
 @dataclass(eq=False, slots=True)
 class Baseline:
-    """What git obeys in *folder*, which it takes for a repository.
+    """Baseline of the files that git obeys in *folder*, which it takes for a repository.
 
-    *mark* is which folder it was, or of a file what it held; None if there was nothing. *real* is
+    *fingerprint* tells which folder it was, or what a file held; None if nothing. *real_path* is
     its path without links. *modes* are those of its folders, *kept* the files that are put back as
     they were, *state* those whose lines are looked at, *links* where links led.
     """
 
     folder: Path
-    mark: Identity | Content | None
-    real: str
+    fingerprint: Identity | Content | None
+    real_path: str
     modes: dict[str, int]
-    kept: dict[str, Content]
-    state: dict[str, bytes]
+    files: dict[str, Content]
+    state_files: dict[str, bytes]
     links: dict[str, bytes]
     is_new: bool = False
     """Whether a run has made it, as ordinary work may: then nothing was there before."""
 
     @classmethod
-    def of(cls, folder: Path) -> Baseline:
-        """Look at *folder*."""
+    def take(cls, folder: Path) -> Baseline:
+        """Take the baseline of *folder*."""
         places = ((name, folder / name) for name in ("", *_FOLDERS))
-        found = ((name, _content(folder / name)) for name in _names(folder))
-        state = ((name, _content(folder / name)) for name in STATE)
+        found = ((name, _content_of(folder / name)) for name in _baseline_names(folder))
+        state = ((name, _content_of(folder / name)) for name in STATE_FILE_LINES)
         return cls(
             folder,
-            _mark(folder),
+            _fingerprint(folder),
             os.path.realpath(folder),
             {name: _mode(path) for name, path in places if is_folder(path)},
             {name: content for name, content in found if content is not None},
             {name: content[1] for name, content in state if content and content[0] >= 0},
-            dict(_links(folder)),
+            dict(_redirecting_links(folder)),
         )
 
     @classmethod
-    def of_new(cls, folder: Path) -> Baseline:
+    def take_new(cls, folder: Path) -> Baseline:
         """Return that of a *folder* that a run has made."""
         real = os.path.realpath(folder)
-        return cls(folder, _mark(folder), real, {}, {}, {}, {}, is_new=True)
+        return cls(folder, _fingerprint(folder), real, {}, {}, {}, {}, is_new=True)
 
     @property
     def identity(self) -> Identity | None:
         """Device and inode of what was a folder; None if it was not."""
-        mark = self.mark
-        return mark if mark and not isinstance(mark[1], bytes) else None
+        fingerprint = self.fingerprint
+        return fingerprint if fingerprint and not isinstance(fingerprint[1], bytes) else None
 
     @property
     def content(self) -> Content | None:
-        """What was a file; None if it was not."""
-        mark = self.mark
-        return mark if mark and isinstance(mark[1], bytes) else None
+        """Content of what was a file; None if it was not."""
+        fingerprint = self.fingerprint
+        return fingerprint if fingerprint and isinstance(fingerprint[1], bytes) else None
 
     def is_same(self) -> bool:
         """Return whether the folder is the one it was, no link leading to it."""
-        is_here = os.path.realpath(self.folder) == self.real
-        return is_here and _mark(self.folder) == self.mark
+        is_here = os.path.realpath(self.folder) == self.real_path
+        return is_here and _fingerprint(self.folder) == self.fingerprint
 
     def is_parent_there(self) -> bool:
         """Return whether what it was in is there, no link leading to it."""
         parent = self.folder.parent
-        return parent.is_dir() and os.path.realpath(parent) == os.path.dirname(self.real)  # noqa: PTH120
+        return parent.is_dir() and os.path.realpath(parent) == os.path.dirname(self.real_path)  # noqa: PTH120
 
     def move_to(self, folder: Path) -> None:
-        """Be told that it is at *folder* now."""
-        self.folder, self.real = folder, os.path.realpath(folder)
+        """Follow a move of it to *folder*."""
+        self.folder, self.real_path = folder, os.path.realpath(folder)
 
-    def write(self) -> None:
+    def write_file(self) -> None:
         """Write the file that it was."""
         if self.content and self.content[0] >= 0:
             _write(self.folder, self.content)
@@ -125,48 +129,52 @@ class Baseline:
         for path in map(self.folder.joinpath, _FOLDERS):
             if os.path.lexists(path) and not is_folder(path):
                 path.unlink()
-        names = dict.fromkeys((*self.kept, *_names(self.folder)))
-        partly = STATE | NEW if self.is_new else STATE
-        wrong = [name for name in names if not self._is_as_kept(name) and name not in partly]
-        for name in wrong:
-            self._put_back(name)
-        return [*changed, *wrong], [name for name in partly if self._reduce(name, partly[name])]
+        names = dict.fromkeys((*self.files, *_baseline_names(self.folder)))
+        partly = STATE_FILE_LINES | NEW_REPOSITORY_LINES if self.is_new else STATE_FILE_LINES
+        changed_files = [
+            name for name in names if not self._is_unchanged(name) and name not in partly
+        ]
+        for name in changed_files:
+            self._restore_file(name)
+        return [*changed, *changed_files], [
+            name for name in partly if self._remove_harmful_lines(name, partly[name])
+        ]
 
-    def _is_as_kept(self, name: str) -> bool:
+    def _is_unchanged(self, name: str) -> bool:
         if self.is_new and name.startswith("hooks/") and name.endswith(".sample"):
             return True
-        return name in self.kept and self.kept[name] == _content(self.folder / name)
+        return name in self.files and self.files[name] == _content_of(self.folder / name)
 
-    def _put_back(self, name: str) -> None:
+    def _restore_file(self, name: str) -> None:
         path = self.folder / name
-        kept = self.kept.get(name)
-        if kept is not None and kept[0] < 0:
+        original = self.files.get(name)
+        if original is not None and original[0] < 0:
             return  # it was no plain file: there is no telling how to make it again
         if is_folder(path):
             remove_scratch(path)
-        if kept is None:
+        if original is None:
             path.unlink(missing_ok=True)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, kept)
+        _write(path, original)
 
-    def _reduce(self, name: str, harmless: re.Pattern[bytes]) -> bool:
+    def _remove_harmful_lines(self, name: str, harmless: re.Pattern[bytes]) -> bool:
         """Leave out what a run put into the file *name* and is not *harmless*; return whether."""
-        path, before = self.folder / name, self.state.get(name, b"")
-        content = _content(path)
+        path, before = self.folder / name, self.state_files.get(name, b"")
+        content = _content_of(path)
         if content is None:
             return False
         if content[0] < 0:  # none that git writes, or a huge one
-            self._put_back(name)
+            self._restore_file(name)
             return True
-        if (rest := without_new(content[1], before, harmless)) == content[1]:
+        if (reduced := without_harmful_lines(content[1], before, harmless)) == content[1]:
             return False
-        _write(path, (content[0], rest))
+        _write(path, (content[0], reduced))
         return True
 
     def _restore_links(self) -> Iterator[str]:
         """Take away the links that came, and have those that changed lead where they led."""
-        for name, target in list(_links(self.folder)):
+        for name, target in list(_redirecting_links(self.folder)):
             is_head = name == "HEAD" and _HEAD.fullmatch(os.fsdecode(target))
             if self.links.get(name) == target or (is_head and b".." not in target):
                 continue
@@ -174,7 +182,7 @@ class Baseline:
             path.unlink()
             if name in self.links:
                 path.symlink_to(os.fsdecode(self.links[name]))
-            if name.partition("/")[0] not in _FOLDERS and name not in self.kept:
+            if name.partition("/")[0] not in _FOLDERS and name not in self.files:
                 yield name
 
     def as_json(self) -> dict[str, Any]:
@@ -182,31 +190,31 @@ class Baseline:
         return {
             "folder": os.fspath(self.folder),
             "mark": _as_json(self.content) or self.identity,
-            "real": self.real,
+            "real": self.real_path,
             "modes": self.modes,
-            "kept": {name: _as_json(content) for name, content in self.kept.items()},
-            "state": {name: _encoded(content) for name, content in self.state.items()},
+            "kept": {name: _as_json(content) for name, content in self.files.items()},
+            "state": {name: _encoded(content) for name, content in self.state_files.items()},
             "links": {name: _encoded(target) for name, target in self.links.items()},
         }
 
     @classmethod
-    def from_json(cls, told: dict[str, Any], devices: dict[int, int]) -> Baseline:
-        """Return what `as_json` told; *devices* are those that have another number by now.
+    def from_json(cls, data: dict[str, Any], devices: dict[int, int]) -> Baseline:
+        """Return what `as_json` returned; *devices* are those that have another number by now.
 
         Raises `ValueError`, `KeyError` or `TypeError` for anything else.
         """
         return cls(
-            Path(told["folder"]),
-            _mark_from_json(told["mark"], devices),
-            str(told["real"]),
-            {name: int(mode) for name, mode in told["modes"].items()},
-            {name: _content_from_json(content) for name, content in told["kept"].items()},
-            {name: _decoded(content) for name, content in told["state"].items()},
-            {name: _decoded(target) for name, target in told["links"].items()},
+            Path(data["folder"]),
+            _mark_from_json(data["mark"], devices),
+            str(data["real"]),
+            {name: int(mode) for name, mode in data["modes"].items()},
+            {name: _content_from_json(content) for name, content in data["kept"].items()},
+            {name: _decoded(content) for name, content in data["state"].items()},
+            {name: _decoded(target) for name, target in data["links"].items()},
         )
 
 
-def _names(folder: Path) -> Iterator[str]:
+def _baseline_names(folder: Path) -> Iterator[str]:
     """Yield what there is in *folder* of the files that are kept as a whole."""
     paths = [folder / name for name in _FILES]
     folders = (folder / name for name in _FOLDERS)
@@ -215,9 +223,9 @@ def _names(folder: Path) -> Iterator[str]:
             yield path.relative_to(folder).as_posix()
 
 
-def _links(folder: Path) -> Iterator[tuple[str, bytes]]:
+def _redirecting_links(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the links in *folder* by which git would read or write elsewhere; where they lead."""
-    for entry in itertools.islice(_looked_at(folder), _MOST_LOOKED_AT):
+    for entry in itertools.islice(_link_candidates(folder), _MAX_LINK_CANDIDATES):
         if entry.is_symlink():
             try:
                 target = os.fsencode(Path(entry.path).readlink())
@@ -226,15 +234,15 @@ def _links(folder: Path) -> Iterator[tuple[str, bytes]]:
             yield os.path.relpath(entry.path, folder), target
 
 
-def _looked_at(folder: Path) -> Iterator[os.DirEntry[str]]:
+def _link_candidates(folder: Path) -> Iterator[os.DirEntry[str]]:
     for name in _LINKS_IN:
         yield from _entries(folder / name)
-    waiting = [folder / name for name in _LINKS_BELOW]
-    while waiting:
-        for entry in _entries(waiting.pop()):
+    pending = [folder / name for name in _LINKS_BELOW]
+    while pending:
+        for entry in _entries(pending.pop()):
             yield entry
             if entry.is_dir(follow_symlinks=False):
-                waiting.append(Path(entry.path))
+                pending.append(Path(entry.path))
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -275,24 +283,24 @@ def _mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
 
 
-def _mark(git: Path) -> Identity | Content | None:
+def _fingerprint(git: Path) -> Identity | Content | None:
     """Return what tells *git* from another: of a folder which it is, of a file what is in it."""
     try:
-        found = git.lstat()
+        status = git.lstat()
     except OSError:
         return None
-    return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else _content(git)
+    return (status.st_dev, status.st_ino) if stat.S_ISDIR(status.st_mode) else _content_of(git)
 
 
-def _content(path: Path) -> Content | None:
-    """Return what *path* is; None if nothing. Of what is no plain file, only a mark."""
+def _content_of(path: Path) -> Content | None:
+    """Return the content of *path*; None if nothing. Of what is no plain file, only its kind."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
     try:
-        if stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST:
-            return stat.S_IMODE(found.st_mode), path.read_bytes()
+        if stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_BYTES:
+            return stat.S_IMODE(status.st_mode), path.read_bytes()
         return -1, os.fsencode(path.readlink()) if path.is_symlink() else b""
     except PermissionError:
         return -1, b""
@@ -302,15 +310,15 @@ def _as_json(content: Content | None) -> list[int | str] | None:
     return [content[0], _encoded(content[1])] if content else None
 
 
-def _content_from_json(told: list[Any]) -> Content:
-    mode, content = told
+def _content_from_json(data: list[Any]) -> Content:
+    mode, content = data
     return int(mode), _decoded(content)
 
 
-def _mark_from_json(told: list[Any] | None, devices: dict[int, int]) -> Identity | Content | None:
-    if told is None or isinstance(told[1], str):
-        return None if told is None else _content_from_json(told)
-    device, inode = map(int, told)
+def _mark_from_json(data: list[Any] | None, devices: dict[int, int]) -> Identity | Content | None:
+    if data is None or isinstance(data[1], str):
+        return None if data is None else _content_from_json(data)
+    device, inode = map(int, data)
     return devices.get(device, device), inode
 
 

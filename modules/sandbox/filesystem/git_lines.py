@@ -1,4 +1,4 @@
-"""Lines that can make git run something, in files that ordinary work with git writes too.
+"""Harmless lines of files in which git would also run what a line says.
 
 A rebase, a cherry-pick or a bisect that is under way keeps what is still to be done in files, and
 `exec`, or a strategy that is a program, may stand there. A clone or a work tree that a run adds
@@ -17,7 +17,7 @@ _TODO = re.compile(
 )
 _STRATEGIES = rb"(ort|recursive|resolve|octopus|ours|subtree)"
 _STRATEGY = re.compile(_STRATEGIES)
-_PLAIN = re.compile(rb"[\w\s=%:.,'+-]*")
+_PLAIN_OPTIONS = re.compile(rb"[\w\s=%:.,'+-]*")
 _AUTHOR = re.compile(rb"GIT_AUTHOR_(NAME|EMAIL|DATE)='([^']|'\\[!']')*'")
 _APPLY = re.compile(
     rb"( ?'(-[Cp]\d+|--(whitespace=[\w-]+|ignore-(space-change|whitespace)|reject"
@@ -29,12 +29,12 @@ _OPTIONS = re.compile(
 _QUOTED = re.compile(rb"( ?'[^']*')*")
 _BISECTED = re.compile(rb"#.*|git bisect( ?'[^']*'| [\w./^~@-]+)*")
 
-STATE = {
+STATE_FILE_LINES = {
     **{f"rebase-merge/{name}": _TODO for name in ("git-rebase-todo", "git-rebase-todo.backup")},
     "sequencer/todo": _TODO,
     "sequencer/opts": _OPTIONS,
     **{f"{folder}/strategy": _STRATEGY for folder in ("rebase-merge", "rebase-apply")},
-    **{f"{folder}/strategy_opts": _PLAIN for folder in ("rebase-merge", "rebase-apply")},
+    **{f"{folder}/strategy_opts": _PLAIN_OPTIONS for folder in ("rebase-merge", "rebase-apply")},
     **{f"{folder}/author-script": _AUTHOR for folder in ("rebase-merge", "rebase-apply")},
     "rebase-apply/apply-opt": _APPLY,
     "BISECT_NAMES": _QUOTED,
@@ -51,11 +51,16 @@ _SETTING = re.compile(
 _ABOVE = re.compile(rb"\.\./\.\.")
 _ANY = re.compile(rb".*")
 
-NEW = {"config": _SETTING, "commondir": _ABOVE, "gitdir": _ANY, "info/exclude": _ANY}
+NEW_REPOSITORY_LINES = {
+    "config": _SETTING,
+    "commondir": _ABOVE,
+    "gitdir": _ANY,
+    "info/exclude": _ANY,
+}
 """The same of a work tree or a clone in the folder of git that was not there before."""
 
 
-def without_new(content: bytes, before: bytes, harmless: re.Pattern[bytes]) -> bytes:
+def without_harmful_lines(content: bytes, before: bytes, harmless: re.Pattern[bytes]) -> bytes:
     """Return *content* without the lines that stood not *before* and are not *harmless*."""
     known: Collection[bytes] = frozenset(before.split(b"\n"))
     lines = content.split(b"\n")

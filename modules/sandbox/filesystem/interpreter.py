@@ -1,4 +1,4 @@
-"""Which Python runs the model's code, and what of it has to be made visible.
+"""Python that runs the model's code, and the parts of it that have to be exposed.
 
 A virtual environment in the project is written by programs in the sandbox: what it says about its
 base installation is only a claim. Nothing is shown to a program because of it but a folder that
@@ -16,9 +16,9 @@ from pathlib import Path
 from modules.sandbox.filesystem.folders import real_path
 from utils.i18n import Phrase, phrase
 
-_NAME = re.compile(r"python3?(\.\d+t?)?")
+_PYTHON_NAME = re.compile(r"python3?(\.\d+t?)?")
 _ENVIRONMENTS = (".venv", "venv")
-_SYSTEM = ("/usr/local/bin/python3", "/usr/bin/python3", "/bin/python3")
+_SYSTEM_PYTHONS = ("/usr/local/bin/python3", "/usr/bin/python3", "/bin/python3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def find_interpreter(project: Path, home: Path, hidden: tuple[Path, ...]) -> Int
         for python in (environment / "bin/python3", environment / "bin/python"):
             if os.path.lexists(python):
                 found = _of_environment(environment, python, project, home, hidden)
-                return found or _refused(system, name)
+                return found or _system_with_note(system, name)
     return system
 
 
@@ -65,7 +65,7 @@ def _of_environment(
     return Interpreter(python, prefix, _aliases(prefix), environment)
 
 
-def _refused(system: Interpreter | None, name: str) -> Interpreter | None:
+def _system_with_note(system: Interpreter | None, name: str) -> Interpreter | None:
     if system is None:
         return None
     note = phrase(
@@ -77,21 +77,23 @@ def _refused(system: Interpreter | None, name: str) -> Interpreter | None:
 
 
 def _system_interpreter(project: Path, home: Path, hidden: tuple[Path, ...]) -> Interpreter | None:
-    for name in _SYSTEM:
+    for name in _SYSTEM_PYTHONS:
         real = Path(name).resolve()
         if real.is_file() and _is_within(real, Path("/usr")):
             return Interpreter(Path(name))
-    ours = Path(sys.base_exec_prefix) / "bin" / "python3"
-    prefix = _installation(ours.resolve(), project, home, hidden)
-    return Interpreter(ours, prefix, _aliases(prefix)) if prefix else None
+    own_python = Path(sys.base_exec_prefix) / "bin" / "python3"
+    prefix = _installation(own_python.resolve(), project, home, hidden)
+    return Interpreter(own_python, prefix, _aliases(prefix)) if prefix else None
 
 
 def _installation(real: Path, project: Path, home: Path, hidden: tuple[Path, ...]) -> Path | None:
     """Return the folder of the Python installation that *real* belongs to, if it may be shown."""
     prefix = real.parent.parent
-    if not _NAME.fullmatch(real.name) or real.parent.name != "bin" or not real.is_file():
+    if not _PYTHON_NAME.fullmatch(real.name) or real.parent.name != "bin" or not real.is_file():
         return None
-    if any(_is_within(kept, prefix) for kept in (home.resolve(), project, *hidden)):
+    if any(
+        _is_within(never_exposed, prefix) for never_exposed in (home.resolve(), project, *hidden)
+    ):
         return None
     landmarks = [path for path in prefix.glob("lib/python3.*/os.py") if not path.is_symlink()]
     return prefix if any(path.is_file() for path in landmarks) else None

@@ -3,7 +3,7 @@
 To keep a name free (`.git` in a folder without a repository), something has to be mounted on it,
 and bubblewrap makes an empty folder for that, in the person's project. It is taken away when the
 last sandbox of the project has ended: earlier, the protection of a living one would go with it.
-If Onefold is killed, a `Cleaner` does it.
+If Onefold is killed, a `MountCleaner` does it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from modules.sandbox.run.mount_cleanup import Cleaner
-from utils.system.file_lock import free
+from modules.sandbox.run.mount_cleanup import MountCleaner
+from utils.system.file_lock import unlock_and_close
 
 
 class MountPoints:
@@ -27,23 +27,23 @@ class MountPoints:
         self._project = project
         name = hashlib.sha256(os.fsencode(project)).hexdigest()[:16]
         self._file = cache_folder / f"mounts-{name}"
-        self._cleaner: Cleaner | None = None
+        self._cleaner: MountCleaner | None = None
 
     def missing(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return those of *names* that are not there, or only as an empty folder of ours."""
-        ours = self._recorded() if self._file.exists() else set()
+        recorded = self._recorded() if self._file.exists() else set()
         return tuple(
             name
             for name in names
             if not os.path.lexists(self._project / name)
-            or (name in ours and is_empty_folder(self._project / name))
+            or (name in recorded and is_empty_folder(self._project / name))
         )
 
     @contextmanager
-    def held(self, names: Sequence[str]) -> Iterator[int | None]:
-        """Keep the mount points *names* for as long as the block lasts.
+    def reserved(self, names: Sequence[str]) -> Iterator[int | None]:
+        """Reserve the mount points *names* while the block lasts.
 
-        Yield the descriptor that each sandbox has to hold until it has ended, if any.
+        Yield the descriptor that each sandbox keeps open until it has ended, if any.
         """
         if not names:
             yield None
@@ -51,11 +51,11 @@ class MountPoints:
         with self._locked(fcntl.LOCK_SH) as record:
             if new := set(names) - self._recorded():
                 os.write(record, "".join(f"{name}\n" for name in sorted(new)).encode())
-            yield self._life()
+            yield self._sync_fd()
 
     @contextmanager
-    def alone(self, names: Sequence[str]) -> Iterator[int]:
-        """Have *names*, of which none exists, to ourselves while the block lasts; as `held`.
+    def reserved_exclusively(self, names: Sequence[str]) -> Iterator[int]:
+        """Reserve *names*, of which none exists, for us alone while the block lasts; as `reserved`.
 
         Raises `BlockingIOError` when somebody uses them, `FileExistsError` when one exists.
         """
@@ -64,29 +64,29 @@ class MountPoints:
                 if os.path.lexists(self._project / name):
                     raise FileExistsError(name)
             os.write(record, "".join(f"{name}\n" for name in names).encode())
-            yield self._life()
+            yield self._sync_fd()
 
-    def forget(self) -> None:
+    def remove_record(self) -> None:
         """Remove our record; only for a project that nobody else knows of."""
         self._file.unlink(missing_ok=True)
 
     @contextmanager
-    def _locked(self, how: int) -> Iterator[int]:
+    def _locked(self, operation: int) -> Iterator[int]:
         """Have the record open and locked; at the end, remove what nobody needs any more."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         record = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_APPEND, 0o600)
         try:
-            fcntl.flock(record, how)
+            fcntl.flock(record, operation)
             yield record
         finally:
             self._remove_if_last(record)
-            free(record)
+            unlock_and_close(record)
 
-    def _life(self) -> int:
+    def _sync_fd(self) -> int:
         if self._cleaner is None:
-            self._cleaner = Cleaner(self._project, self._file)
+            self._cleaner = MountCleaner(self._project, self._file)
             weakref.finalize(self, self._cleaner.close)
-        return self._cleaner.life
+        return self._cleaner.sync_fd
 
     def _remove_if_last(self, descriptor: int) -> None:
         try:

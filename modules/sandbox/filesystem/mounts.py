@@ -1,4 +1,4 @@
-"""What a program sees of the machine: decided anew for each call, before anything is mounted."""
+"""Mount plan: what a program sees of the machine, decided for each call before any mount."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from modules.files.git.git_guard import readable_repository
-from modules.files.own_code import OwnCode, part_from_links
+from modules.files.git.git_guard import repository_paths
+from modules.files.own_code import OwnCode, break_hard_links
 from modules.sandbox.filesystem.devices import DeviceNodes
 from modules.sandbox.filesystem.etc import PreparedEtc, account_home
 from modules.sandbox.filesystem.folders import real_path
@@ -16,23 +16,34 @@ from modules.sandbox.filesystem.interpreter import Interpreter, find_interpreter
 from modules.sandbox.filesystem.mount_points import MountPoints
 from modules.sandbox.filesystem.replaced_files import ReplacedFiles
 from modules.sandbox.filesystem.unix_sockets import sockets_in
-from modules.sandbox.types import CERTIFICATES, Network
+from modules.sandbox.types import CERTIFICATES_PATH, Network
 from utils.i18n import UserError, phrase
 from utils.text.clean import visible
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - folders in it are people's, as in /tmp
-_TAKEN = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys")
+_SYSTEM_FOLDERS = (
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib64",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/sys",
+)
 """A project cannot lie in these: they are not the machine's own in a sandbox."""
-_NEEDED = ("/usr", "/tmp", "/var/tmp", *_TAKEN)  # noqa: S108 - named, not written to
-_NOTHING = Path("/dev/null")
-_MOST_BESIDE = 1_000  # each is a mount, and bubblewrap takes 9,000 arguments
-_NO_HOME = Path("/home/user")
+_NEEDED_FOLDERS = ("/usr", "/tmp", "/var/tmp", *_SYSTEM_FOLDERS)  # noqa: S108 - named, not written to
+_DEV_NULL = Path("/dev/null")
+_MAX_SIBLINGS = 1_000  # each is a mount, and bubblewrap takes 9,000 arguments
+_PLACEHOLDER_HOME = Path("/home/user")
 
 
 @dataclass(frozen=True, slots=True)
 class MountPlan:
-    """*repository* is shown read-only; *covered* are paths with an empty folder over them, those
-    of them that do not exist being *ghosts* (names in the project).
+    """*repository* is shown read-only; *hidden* are paths with an empty folder over them, those
+    of them that do not exist being *mount_points* (names in the project).
     """
 
     project: Path
@@ -40,31 +51,31 @@ class MountPlan:
     etc: Path
     interpreter: Interpreter | None
     repository: tuple[Path, ...]
-    covered: tuple[Path, ...]
-    ghosts: tuple[str, ...]
-    masked: tuple[tuple[Path, Path], ...] = ()
+    hidden: tuple[Path, ...]
+    mount_points: tuple[str, ...]
+    replaced: tuple[tuple[Path, Path], ...] = ()
     """Files of the project, and what is shown read-only in the place of each."""
     network: Path | None = None
     """The socket of the proxy, where there is a way to the network."""
     variables: tuple[tuple[str, str], ...] = ()
-    """What is added to the environment."""
-    shown: tuple[tuple[Path, Path], ...] = ()
-    """What else is shown read-only, and where."""
-    nodes: tuple[Path, ...] = ()
+    """Variables added to the environment."""
+    exposed: tuple[tuple[Path, Path], ...] = ()
+    """Other paths exposed read-only, and where."""
+    devices: tuple[Path, ...] = ()
     """Device nodes to show in /dev in the place of the machine's."""
-    own: tuple[Path, ...] = ()
-    """What Onefold itself is loaded from, to be read only."""
-    names: tuple[Path, ...] = ()
+    own_code: tuple[Path, ...] = ()
+    """Paths that Onefold itself is loaded from, read-only."""
+    protected_links: tuple[Path, ...] = ()
     """Links on the way there, and where no name can be kept free what is missing of it: what keeps
     these is that nothing can change in the folders they are in.
     """
-    beside: tuple[Path, ...] = ()
-    """What else is in these folders, to be written to."""
+    siblings: tuple[Path, ...] = ()
+    """Other entries of these folders, writable."""
 
     @property
-    def fixed(self) -> tuple[Path, ...]:
-        """The folders in which nothing can be made, moved or removed, for the sake of `names`."""
-        return tuple(sorted({path.parent for path in self.names}))
+    def read_only_folders(self) -> tuple[Path, ...]:
+        """Folders in which nothing can be made, moved or removed, to protect `protected_links`."""
+        return tuple(sorted({path.parent for path in self.protected_links}))
 
     def leading_to(self, paths: Sequence[Path]) -> tuple[Path, ...]:
         """Return the folders between the project and *paths*, from above downwards."""
@@ -75,33 +86,33 @@ class MountPlan:
 
 
 class MountPlanner:
-    """Makes the views of one project. Raises `UserError` for a folder that cannot be confined."""
+    """Planner of a project's mounts. Raises `UserError` for a folder that cannot be confined."""
 
     def __init__(
         self,
         project: Path,
         hidden: Sequence[Path],
         cache_folder: Path,
-        covers: Callable[[], Mapping[Path, str]] = dict,
-        own: OwnCode | None = None,
+        replacements: Callable[[], Mapping[Path, str]] = dict,
+        own_code: OwnCode | None = None,
     ) -> None:
-        """*covers* says what is to be read in place of some files of the project."""
-        self._own = own or OwnCode()
-        self._covers = covers
-        self._masks = ReplacedFiles(cache_folder)
+        """*replacements* are the texts to be read in place of some files of the project."""
+        self._own_code = own_code or OwnCode()
+        self._replacements = replacements
+        self._replaced_files = ReplacedFiles(cache_folder)
         self._project = project.resolve()
         self._hidden = tuple(path.resolve() for path in hidden)
         self._home = _visible_home()
         self._etc = PreparedEtc(cache_folder, self._home)
-        self._nodes = DeviceNodes(cache_folder)
-        self.ghosts = MountPoints(self._project, cache_folder)
-        self._kept: tuple[Path, ...] = ()
-        self._is_fit = False
+        self._devices = DeviceNodes(cache_folder)
+        self.mount_points = MountPoints(self._project, cache_folder)
+        self._protected: tuple[Path, ...] = ()
+        self._is_checked = False
 
-    def view(self, *, with_mounts: bool = True) -> MountPlan:
-        """Return what a program sees now; without mounts, no name is kept free in the project."""
+    def plan(self, *, with_mounts: bool = True) -> MountPlan:
+        """Return the plan for now; without mounts, no name is kept free in the project."""
         try:
-            return self._view(with_mounts)
+            return self._plan(with_mounts)
         except PermissionError as error:
             raise UserError(
                 phrase(
@@ -111,99 +122,117 @@ class MountPlanner:
                 )
             ) from error
 
-    def _view(self, with_mounts: bool) -> MountPlan:
+    def _plan(self, with_mounts: bool) -> MountPlan:
         project = self._project
         self._check()
         interpreter = self.interpreter()
-        ghosts = self._ghosts_needed() if with_mounts else ()
-        shown = [Path("/usr"), project]
+        mount_points = self._needed_mount_points() if with_mounts else ()
+        exposed = [Path("/usr"), project]
         if interpreter and interpreter.prefix:
-            shown.append(interpreter.prefix)
-        covered = [path for path in self._hidden if path.is_dir() and _is_below_any(path, shown)]
-        covered = [path for path in covered if not _is_below_any(path, covered)]
-        own = [project / path for path in self._own.paths]
-        names = [project / path for path in self._own.links]
+            exposed.append(interpreter.prefix)
+        hidden = [path for path in self._hidden if path.is_dir() and _is_below_any(path, exposed)]
+        hidden = [path for path in hidden if not _is_below_any(path, hidden)]
+        own_paths = [project / path for path in self._own_code.paths]
+        protected_links = [project / path for path in self._own_code.links]
         if not with_mounts:
-            names += [path for path in own if not path.exists()]
+            protected_links += [path for path in own_paths if not path.exists()]
         return MountPlan(
             project,
             self._home,
             self._etc.folder(),
             interpreter,
-            (*(() if ".git" in ghosts else readable_repository(project)), *self._guarded()),
-            tuple(dict.fromkeys((*covered, *(project / name for name in ghosts)))),
-            ghosts,
-            (*self._masked(), *((path, _NOTHING) for path in sockets_in(project))),
-            nodes=self._nodes.ready(),
-            own=tuple(path for path in own if path.exists()),
-            names=tuple(names),
-            beside=_beside(names) if with_mounts else (),
+            (
+                *(() if ".git" in mount_points else repository_paths(project)),
+                *self._existing_protected(),
+            ),
+            tuple(dict.fromkeys((*hidden, *(project / name for name in mount_points)))),
+            mount_points,
+            (*self._replaced(), *((path, _DEV_NULL) for path in sockets_in(project))),
+            devices=self._devices.nodes(),
+            own_code=tuple(path for path in own_paths if path.exists()),
+            protected_links=tuple(protected_links),
+            siblings=_siblings(protected_links) if with_mounts else (),
         )
 
-    def guard(self, folders: Iterable[str]) -> None:
+    def protect(self, folders: Iterable[str]) -> None:
         """Show *folders* of the project read-only from now on, as long as they are there."""
-        self._kept = tuple(self._project / folder for folder in folders)
+        self._protected = tuple(self._project / folder for folder in folders)
 
-    def _guarded(self) -> Iterator[Path]:
-        """Yield what to keep. Raises `PermissionError` where it cannot be told: it may be there."""
-        return (path for path in self._kept if path.is_dir() and real_path(path) == path)
+    def _existing_protected(self) -> Iterator[Path]:
+        """Yield the protected paths that exist. Raises `PermissionError` where none can tell."""
+        return (path for path in self._protected if path.is_dir() and real_path(path) == path)
 
-    def with_network(self, view: MountPlan, network: Network, socket: Path) -> MountPlan:
-        """Return *view* with the way to *network* through *socket*."""
-        folders = [path for path in network.folders if self._may_show(path)]
-        shown = [(path, path) for path in folders]
+    def with_network(self, plan: MountPlan, network: Network, socket: Path) -> MountPlan:
+        """Return *plan* with the way to *network* through *socket*."""
+        folders = [path for path in network.folders if self._may_expose(path)]
+        exposed = [(path, path) for path in folders]
         if network.certificates:
-            shown.append((network.certificates, CERTIFICATES))
+            exposed.append((network.certificates, CERTIFICATES_PATH))
         variables = tuple(network.variables.items())
-        return replace(view, network=socket, variables=variables, shown=tuple(shown))
+        return replace(plan, network=socket, variables=variables, exposed=tuple(exposed))
 
-    def _may_show(self, path: Path) -> bool:
+    def _may_expose(self, path: Path) -> bool:
         """Return whether *path* is neither seen already nor holds what must not be seen."""
         real = path.resolve()
-        if real != path or any(_is_within(real, Path(seen)) for seen in ("/usr", self._project)):
+        if real != path or any(
+            _is_within(real, Path(already_exposed)) for already_exposed in ("/usr", self._project)
+        ):
             return False
-        if len(real.parts) < 3 or any(_is_within(real, Path(taken)) for taken in _TAKEN):
+        if len(real.parts) < 3 or any(
+            _is_within(real, Path(system_folder)) for system_folder in _SYSTEM_FOLDERS
+        ):
             return False
-        kept = (self._home.resolve(), account_home().resolve(), self._project, *self._hidden)
-        return not any(_is_within(one, real) for one in kept)
+        never_exposed = (
+            self._home.resolve(),
+            account_home().resolve(),
+            self._project,
+            *self._hidden,
+        )
+        return not any(_is_within(one, real) for one in never_exposed)
 
     def interpreter(self) -> Interpreter | None:
         return find_interpreter(self._project, self._home, self._hidden)
 
-    def _masked(self) -> Iterator[tuple[Path, Path]]:
-        for path, text in self._covers().items():
-            yield self._project / path.relative_to(self._project), self._masks.showing(text)
+    def _replaced(self) -> Iterator[tuple[Path, Path]]:
+        for path, text in self._replacements().items():
+            yield (
+                self._project / path.relative_to(self._project),
+                self._replaced_files.file_with(text),
+            )
 
-    def _ghosts_needed(self) -> tuple[str, ...]:
+    def _needed_mount_points(self) -> tuple[str, ...]:
         """Return the names in the project that are to stay free, `.git` and what is hidden."""
         if not os.access(self._project, os.W_OK):
             return ()  # nobody can make them, and nothing can be mounted
-        ours = [path.name for path in self._hidden if path.parent == self._project]
-        fixed = {os.path.dirname(link) for link in self._own.links}  # noqa: PTH120 - none is made
-        names = (".git", *ours, *self._own_missing())
-        return self.ghosts.missing([name for name in names if os.path.dirname(name) not in fixed])  # noqa: PTH120
+        hidden_names = [path.name for path in self._hidden if path.parent == self._project]
+        # `dirname` here: no `Path` is made of so many
+        read_only = {os.path.dirname(link) for link in self._own_code.links}  # noqa: PTH120
+        names = (".git", *hidden_names, *self._missing_own_code())
+        return self.mount_points.missing(
+            [name for name in names if os.path.dirname(name) not in read_only]  # noqa: PTH120
+        )
 
-    def _own_missing(self) -> Iterator[str]:
+    def _missing_own_code(self) -> Iterator[str]:
         """Yield the names to keep free so that nobody makes what we would load."""
-        for path in self._own.paths:
+        for path in self._own_code.paths:
             ends = [end for end, letter in enumerate(f"{path}/") if letter == "/"]
-            yield from self.ghosts.missing([path[:end] for end in ends])[:1]
+            yield from self.mount_points.missing([path[:end] for end in ends])[:1]
 
     def _check(self) -> None:
         project = self._project
         if not project.is_dir():
             raise UserError(phrase("The project folder {path} is missing.", path=str(project)))
-        if not self._is_fit:
+        if not self._is_checked:
             self._check_place()
-            self._part_own()
-            self._is_fit = True
+            self._break_hard_links()
+            self._is_checked = True
 
-    def _part_own(self) -> None:
-        """Have nothing of ours be reached by another name in the project."""
-        for path in map(self._project.joinpath, self._own.paths):
+    def _break_hard_links(self) -> None:
+        """Give our own code no other name (hard link) in the project."""
+        for path in map(self._project.joinpath, self._own_code.paths):
             if path not in self._hidden:
                 try:
-                    part_from_links(path)
+                    break_hard_links(path)
                 except OSError as error:
                     raise UserError(
                         phrase(
@@ -226,7 +255,7 @@ class MountPlanner:
                     path=str(project),
                 )
             )
-        if _is_of_the_system(project):
+        if _is_system_folder(project):
             raise UserError(
                 phrase(
                     "Programs cannot run here: {path} is part of the system. Open another folder.",
@@ -237,31 +266,31 @@ class MountPlanner:
             raise UserError(phrase("Programs cannot run in Onefold's own data folder."))
 
 
-def _beside(names: Iterable[Path]) -> tuple[Path, ...]:
+def _siblings(names: Iterable[Path]) -> tuple[Path, ...]:
     """Return the files and folders beside *names*. Raises `UserError` if they are too many."""
-    beside = [
+    siblings = [
         Path(entry.path)
         for folder in sorted({path.parent for path in names})
         for entry in sorted(os.scandir(folder), key=lambda entry: entry.name)
         if entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)
     ]
-    if len(beside) > _MOST_BESIDE:
+    if len(siblings) > _MAX_SIBLINGS:
         raise UserError(
             phrase(
                 "Programs cannot run here: Onefold is loaded through a link in a folder of {n} "
                 "files. Start it by its own path.",
-                n=len(beside),
+                n=len(siblings),
             )
         )
-    return tuple(beside)
+    return tuple(siblings)
 
 
-def _is_of_the_system(folder: Path) -> bool:
+def _is_system_folder(folder: Path) -> bool:
     """Return whether *folder* holds what programs need, or lies where the sandbox has its own."""
     if _SHARED_MEMORY in folder.parents:
         return False
-    holds = any(_is_within(path, folder) for path in map(Path, _NEEDED))
-    return holds or any(_is_within(folder, Path(path)) for path in _TAKEN)
+    holds = any(_is_within(path, folder) for path in map(Path, _NEEDED_FOLDERS))
+    return holds or any(_is_within(folder, Path(path)) for path in _SYSTEM_FOLDERS)
 
 
 def _home() -> Path:
@@ -274,10 +303,10 @@ def _home() -> Path:
 def _visible_home() -> Path:
     """Return the path of the home folder if it can be that of an empty one in the sandbox."""
     home = Path(os.path.normpath(_home()))
-    unfit = ("/usr", "/var", *_TAKEN)
+    unsuitable = ("/usr", "/var", *_SYSTEM_FOLDERS)
     if not home.is_absolute() or home in (Path("/"), Path("/home"), Path("/tmp")):  # noqa: S108
-        return _NO_HOME
-    return _NO_HOME if any(_is_within(home, Path(path)) for path in unfit) else home
+        return _PLACEHOLDER_HOME
+    return _PLACEHOLDER_HOME if any(_is_within(home, Path(path)) for path in unsuitable) else home
 
 
 def _is_within(path: Path, folder: Path) -> bool:

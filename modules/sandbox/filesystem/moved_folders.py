@@ -1,4 +1,4 @@
-"""Finding a folder that a program has moved, and putting it where it was."""
+"""Finding a folder that a program has moved, and moving it back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_MOST_FOLDERS = 50_000
+_MAX_FOLDERS = 50_000
 
 Identity = tuple[int, int]
 """(device, inode)"""
@@ -19,20 +19,20 @@ class FolderSearch:
 
     def __init__(self, top: Path) -> None:
         self._top = top
-        self._places: dict[Identity, Path] = {}
+        self._paths: dict[Identity, Path] = {}
 
-    def place_of(self, folder: Identity) -> Path | None:
+    def find(self, folder: Identity) -> Path | None:
         """Return where *folder* is now, None if it is not found."""
-        place = self._places.get(folder)
-        if place is None or _identity(place) != folder:
-            self._places = {}
-            for path in itertools.islice(_folders(self._top), _MOST_FOLDERS):
+        path_known = self._paths.get(folder)
+        if path_known is None or _identity(path_known) != folder:
+            self._paths = {}
+            for path in itertools.islice(_folders(self._top), _MAX_FOLDERS):
                 if (identity := _identity(path)) is not None:
-                    self._places[identity] = path
-        return self._places.get(folder)
+                    self._paths[identity] = path
+        return self._paths.get(folder)
 
 
-def put_in_place(found: Path, place: Path) -> None:
+def move_back(found: Path, place: Path) -> None:
     """Move *found* to *place*, and what is there to where it was found. Raises `OSError`."""
     if not os.path.lexists(place):
         found.rename(place)
@@ -65,14 +65,14 @@ def _folders(top: Path) -> Iterator[Path]:
 
 def _inner(folder: Path) -> list[Path]:
     try:
-        with _unlocked(folder), os.scandir(folder) as entries:
+        with _made_readable(folder), os.scandir(folder) as entries:
             return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
     except OSError:  # gone, or its path is too long to be named
         return []
 
 
 @contextmanager
-def _unlocked(folder: Path) -> Iterator[None]:
+def _made_readable(folder: Path) -> Iterator[None]:
     mode = folder.lstat().st_mode & 0o7777
     if mode & 0o500 == 0o500:
         yield
@@ -86,7 +86,7 @@ def _unlocked(folder: Path) -> Iterator[None]:
 
 def _identity(path: Path) -> Identity | None:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from utils.system.atomic_write import write_atomically
 
-_KEPT = 24 * 3600  # seconds without use; no call lasts nearly that long
+_MAX_AGE = 24 * 3600  # seconds without use; no call lasts nearly that long
 
 
 class ReplacedFiles:
@@ -19,19 +19,19 @@ class ReplacedFiles:
     def __init__(self, cache_folder: Path) -> None:
         self._folder = cache_folder
 
-    def showing(self, text: str) -> Path:
+    def file_with(self, text: str) -> Path:
         """Return a file with *text* in it. Those that nobody has used for long are removed."""
         data = text.encode("utf-8", "surrogateescape")
-        place = self._folder / f"masked-{hashlib.sha256(data).hexdigest()[:16]}"
+        path = self._folder / f"masked-{hashlib.sha256(data).hexdigest()[:16]}"
         try:
-            os.utime(place)
+            os.utime(path)
         except FileNotFoundError:
-            write_atomically(place, data)
-            self._tidy()
-        return place
+            write_atomically(path, data)
+            self._remove_unused()
+        return path
 
-    def _tidy(self) -> None:
-        for place in self._folder.glob("masked-*"):
+    def _remove_unused(self) -> None:
+        for path in self._folder.glob("masked-*"):
             with suppress(OSError):
-                if place.stat().st_mtime < time.time() - _KEPT:
-                    place.unlink()
+                if path.stat().st_mtime < time.time() - _MAX_AGE:
+                    path.unlink()

@@ -1,4 +1,4 @@
-"""Sockets that other programs of the person keep in the project: a door past all walls.
+"""Unix sockets that the person's other programs keep in the project: a way out of a sandbox.
 
 A network namespace does not hold for a socket that has a path; only not seeing the path does.
 """
@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from modules.sandbox.filesystem.folders import entries_of
+from modules.sandbox.filesystem.folders import list_entries
 
-_LIST = Path("/proc/net/unix")
-_MOST = 64
-_MOST_FOLDERS = 20_000  # that are searched
+_PROC_NET_UNIX = Path("/proc/net/unix")
+_MAX_SOCKETS = 64
+_MAX_FOLDERS = 20_000  # that are searched
 
 
 def sockets_in(folder: Path) -> tuple[Path, ...]:
@@ -26,43 +26,43 @@ def sockets_in(folder: Path) -> tuple[Path, ...]:
     folder, or that was in *folder* and is not there any more, is looked for by its name.
     """
     found: dict[Path, None] = {}
-    lost: set[str] = set()
-    for path in _paths():
-        real = _real(path, folder)
+    unresolved: set[str] = set()
+    for path in _bound_paths():
+        real = _real_socket(path, folder)
         if real and folder in real.parents:
             found[real] = None
         if not path.startswith("/") or (real is None and folder in Path(path).parents):
-            lost.add(path.rpartition("/")[2])
-    if lost:
-        found |= dict.fromkeys(_called(lost, folder))
-    return tuple(found)[:_MOST]
+            unresolved.add(path.rpartition("/")[2])
+    if unresolved:
+        found |= dict.fromkeys(_find_by_name(unresolved, folder))
+    return tuple(found)[:_MAX_SOCKETS]
 
 
-def _called(names: Collection[str], folder: Path) -> Iterator[Path]:
+def _find_by_name(names: Collection[str], folder: Path) -> Iterator[Path]:
     """Yield the sockets below *folder* that have one of *names*."""
-    waiting = deque([os.fspath(folder)])
-    for _ in range(_MOST_FOLDERS):
-        if not waiting:
+    pending = deque([os.fspath(folder)])
+    for _ in range(_MAX_FOLDERS):
+        if not pending:
             return
-        above = waiting.popleft()
-        for entry in entries_of(above) or ():
+        folder_path = pending.popleft()
+        for entry in list_entries(folder_path) or ():
             if entry.is_dir(follow_symlinks=False):
-                waiting.append(f"{above}/{entry.name}")
-            elif entry.name in names and _is_socket(path := Path(above, entry.name)):
+                pending.append(f"{folder_path}/{entry.name}")
+            elif entry.name in names and _is_socket(path := Path(folder_path, entry.name)):
                 yield path
 
 
-def _paths() -> Iterator[str]:
+def _bound_paths() -> Iterator[str]:
     """Yield the path of each socket that has one in a file system; it is the last of 8 fields."""
     with suppress(OSError):
-        text = _LIST.read_text(encoding="utf-8", errors="surrogateescape")
+        text = _PROC_NET_UNIX.read_text(encoding="utf-8", errors="surrogateescape")
         for line in text.splitlines()[1:]:
             fields = line.split(None, 7)
             if len(fields) == 8 and not fields[7].startswith("@"):
                 yield fields[7]
 
 
-def _real(path: str, folder: Path) -> Path | None:
+def _real_socket(path: str, folder: Path) -> Path | None:
     """Return where the socket *path* is now, None if it is not there."""
     whole = folder / path
     try:

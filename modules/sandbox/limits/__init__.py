@@ -1,11 +1,10 @@
 """Limits of memory, processes, time and disk, kept by the kernel or by a watchdog.
 
 - cgroup        A control group of our own for one call: the kernel limits what is in it as a whole.
-- cgroup_probe  Finding out whether the kernel lets us have control groups: by making one and
-                filling it.
-- procfs        What the kernel tells of processes in /proc; one that ends while we look counts as
-                nothing.
+- cgroup_probe  Probing whether the kernel lets us have control groups: by making one and filling
+                it.
+- procfs        Facts on processes from /proc; one that ends while we look counts as nothing.
 - rlimits       Limits that the kernel keeps for each process; `watchdog` keeps those of all
                 together.
-- watchdog      What a tree of processes uses together: memory, processes, disk.
+- watchdog      Watchdog over what a tree of processes uses together: memory, processes, disk.
 """

@@ -1,4 +1,4 @@
-"""Finding out whether the kernel lets us have control groups: by making one and filling it.
+"""Probing whether the kernel lets us have control groups: by making one and filling it.
 
 Root in a container often can, a user where a part of the tree is handed over to him. Files alone
 say nothing: a program is run that takes more memory than its group has, and must be killed.
@@ -18,60 +18,60 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from modules.sandbox.limits.cgroup import Cgroup, CgroupPlace
+from modules.sandbox.limits.cgroup import Cgroup, CgroupParent
 from modules.sandbox.types import MEBIBYTE, Limits
-from utils.system.process_identity import is_running, started_at
+from utils.system.process_identity import is_running, start_ticks
 
 _NAME = re.compile(r"onefold-(\d+)-(\d+)-\d+")
-_TRIAL = Limits(memory=24 * MEBIBYTE, processes=16)
-_GREEDY = "read -r _; head -c 96m /dev/zero | tail -c 90m > /dev/null"
+_TRIAL_LIMITS = Limits(memory=24 * MEBIBYTE, processes=16)
+_MEMORY_HOG = "read -r _; head -c 96m /dev/zero | tail -c 90m > /dev/null"
 _SECONDS = 10.0
-_LAST_TRIES = 20
+_REMOVE_ATTEMPTS = 20
 _NUMBERS = itertools.count()
 
 
-class CgroupProbe:
-    """Makes groups in *place*, each for one call; what is left of them goes with this."""
+class CgroupFactory:
+    """Factory of groups in *place*, each for one call; remaining ones are removed with it."""
 
-    def __init__(self, place: CgroupPlace) -> None:
-        self.place = place
+    def __init__(self, parent: CgroupParent) -> None:
+        self.parent = parent
         self._ready: list[Cgroup] = []
-        self._left: list[Cgroup] = []
-        weakref.finalize(self, _remove, self._ready, self._left)
+        self._unremoved: list[Cgroup] = []
+        weakref.finalize(self, _remove, self._ready, self._unremoved)
 
-    def hurry(self) -> None:
-        """Make the next use of `made` and `Cgroup.take` fast, without waiting for it.
+    def warm_up(self) -> None:
+        """Make the next use of `create` and `Cgroup.add_process` fast, without waiting for it.
 
         The kernel waits many milliseconds before the first move of a process, and not again for a
         while: so we move ourselves to where we are, while the sandbox is being set up. It makes no
         group in the meantime, hence that comes first.
         """
-        with suppress(OSError):  # then `made` will say so
+        with suppress(OSError):  # then `create` will say so
             if not self._ready:
                 self._ready.append(self._new())
             threading.Thread(
-                target=_stay, args=(self.place,), name="sandbox-group", daemon=True
+                target=_move_to_own_group, args=(self.parent,), name="sandbox-group", daemon=True
             ).start()
 
     @contextmanager
-    def made(self, limits: Limits) -> Iterator[Cgroup]:
-        """Have a group as long as the block lasts. Raises `OSError` if it cannot be made."""
+    def create(self, limits: Limits) -> Iterator[Cgroup]:
+        """Make a group that lasts as long as the block. Raises `OSError` if it cannot be made."""
         group = self._ready.pop() if self._ready else self._new()
         try:
             group.limit(limits)
             yield group
         finally:
             if not group.remove():
-                self._left.append(group)
+                self._unremoved.append(group)
 
     def _new(self) -> Cgroup:
-        self._left[:] = [group for group in self._left if not group.remove()]
-        name = f"onefold-{os.getpid()}-{started_at(os.getpid()) or 0}-{next(_NUMBERS)}"
-        return Cgroup(self.place, name)
+        self._unremoved[:] = [group for group in self._unremoved if not group.remove()]
+        name = f"onefold-{os.getpid()}-{start_ticks(os.getpid()) or 0}-{next(_NUMBERS)}"
+        return Cgroup(self.parent, name)
 
-    def tidy(self) -> None:
+    def remove_stale(self) -> None:
         """Remove the groups of those who were killed."""
-        for folder in self.place.folders():
+        for folder in self.parent.folders():
             for path in folder.glob("onefold-*"):
                 match = _NAME.fullmatch(path.name)
                 if match and not is_running(int(match[1]), match[2]):
@@ -79,36 +79,38 @@ class CgroupProbe:
                         path.rmdir()
 
 
-def find_groups(cache_folder: Path) -> CgroupProbe | None:
+def find_cgroups(cache_folder: Path) -> CgroupFactory | None:
     """Return where groups can be had, None if nowhere; *cache_folder* remembers what was tried."""
     file = cache_folder / "groups.json"
-    for place in _places():
-        groups = CgroupProbe(place)
+    for parent in _places():
+        factory = CgroupFactory(parent)
         with suppress(OSError):
-            groups.tidy()
-            key = [_boot(), os.getuid(), *map(os.fspath, place.folders())]
-            with groups.made(_TRIAL):  # also where it is remembered: it may have been taken away
+            factory.remove_stale()
+            key = [_boot_id(), os.getuid(), *map(os.fspath, parent.folders())]
+            with factory.create(
+                _TRIAL_LIMITS
+            ):  # also where it is remembered: it may have been taken away
                 remembered = _read(file) == key
-            if remembered or _holds(groups):
+            if remembered or _enforces_limits(factory):
                 _write(file, key)
-                return groups
+                return factory
     return None
 
 
 def _remove(*lists: Sequence[Cgroup]) -> None:
     """Remove what is left; the kernel may take a moment to see that a group's last process died."""
     for group in itertools.chain(*lists):
-        for _ in range(_LAST_TRIES):
+        for _ in range(_REMOVE_ATTEMPTS):
             if group.remove():
                 break
             time.sleep(0.005)
 
 
-def _holds(groups: CgroupProbe) -> bool:
+def _enforces_limits(factory: CgroupFactory) -> bool:
     """Return whether a program in a group of ours is held to its limits."""
-    with groups.made(_TRIAL) as group:
-        greedy = subprocess.Popen(  # noqa: S603 - the command is ours
-            ["/bin/sh", "-c", _GREEDY],
+    with factory.create(_TRIAL_LIMITS) as group:
+        hog = subprocess.Popen(  # noqa: S603 - the command is ours
+            ["/bin/sh", "-c", _MEMORY_HOG],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -116,35 +118,36 @@ def _holds(groups: CgroupProbe) -> bool:
             cwd="/",
             start_new_session=True,
         )
-        with greedy:
+        with hog:
             try:
-                group.take(greedy.pid)
-                greedy.communicate(b"\n", _SECONDS)
+                group.add_process(hog.pid)
+                hog.communicate(b"\n", _SECONDS)
             except (OSError, subprocess.TimeoutExpired):
-                greedy.kill()
+                hog.kill()
                 return False
-        return group.memory_kills() > 0
+        return group.oom_kills() > 0
 
 
-def _places() -> Iterator[CgroupPlace]:
-    """Yield where groups might be made: in our own group, else in those around it."""
+def _places() -> Iterator[CgroupParent]:
+    """Yield the places where groups might be made: in our own group, else in those around it."""
     own = _own_groups()
     mounts = _mounts()
     if "" in own and "" in mounts:
-        for path in _around(mounts[""], own[""]):
+        for path in _writable_ancestors(mounts[""], own[""]):
             with suppress(OSError):  # enabled already, or not for us to enable
                 (path / "cgroup.subtree_control").write_text("+memory +pids", encoding="ascii")
-            yield CgroupPlace(path, path)
+            yield CgroupParent(path, path)
     if own.keys() & mounts.keys() >= {"memory", "pids"}:
-        memory = next(_around(mounts["memory"], own["memory"]), None)
-        processes = next(_around(mounts["pids"], own["pids"]), None)
+        memory = next(_writable_ancestors(mounts["memory"], own["memory"]), None)
+        processes = next(_writable_ancestors(mounts["pids"], own["pids"]), None)
         if memory and processes and memory != processes:
-            yield CgroupPlace(memory, processes)
+            yield CgroupParent(memory, processes)
 
 
-def _around(mount: Path, own: str) -> Iterator[Path]:
-    """Yield the folder of the group *own* and those above it, as far as we may write there."""
-    path = mount / own.lstrip("/")
+def _writable_ancestors(mount: Path, own_group: str) -> Iterator[Path]:
+    """Yield the folder of the group *own_group* and those above it, as far as we may write
+    there."""
+    path = mount / own_group.lstrip("/")
     for folder in (path, *path.parents):
         if folder != mount and mount not in folder.parents:
             return
@@ -152,12 +155,12 @@ def _around(mount: Path, own: str) -> Iterator[Path]:
             yield folder
 
 
-def _stay(place: CgroupPlace) -> None:
-    """Move this process to the group it is in, in the tree of *place*."""
-    controller = "" if place.is_second_version else "memory"
-    mounts, own = _mounts(), _own_groups()
-    if controller in mounts and controller in own:
-        folder = mounts[controller] / own[controller].lstrip("/")
+def _move_to_own_group(parent: CgroupParent) -> None:
+    """Move this process to the group it is in, in the tree of *parent*."""
+    controller = "" if parent.is_v2 else "memory"
+    mounts, own_groups = _mounts(), _own_groups()
+    if controller in mounts and controller in own_groups:
+        folder = mounts[controller] / own_groups[controller].lstrip("/")
         with suppress(OSError):  # then the move of the program will take its time
             (folder / "cgroup.procs").write_text(str(os.getpid()), encoding="ascii")
 
@@ -187,7 +190,7 @@ def _mounts() -> dict[str, Path]:
     return found
 
 
-def _boot() -> str:
+def _boot_id() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:

@@ -1,6 +1,6 @@
-"""Fetching for a program what it cannot fetch itself: with a password, or over plain http.
+"""Fetching for a program from servers that it cannot reach itself: by password, or plain http.
 
-The program asks for http://INSIDE/path, INSIDE being the name that an origin has in the sandbox. We
+The program asks for http://ALIAS/path, ALIAS being the name that an origin has in the sandbox. We
 ask the origin, with what lets us in, and hand the answer on. Nothing is ever sent but GET and HEAD,
 and a password only for what lies beside the index that it is for.
 """
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
 
 _SECONDS = 30.0
-_LARGEST_PAGE = 32_000_000  # bytes of an index page
-_ASKED = re.compile(rb"(GET|HEAD) http://([A-Za-z0-9.:\[\]-]+)(/[!-~]*) HTTP/1\.[01]\r\n")
+_MAX_PAGE_BYTES = 32_000_000  # bytes of an index page
+_REQUEST_LINE = re.compile(rb"(GET|HEAD) http://([A-Za-z0-9.:\[\]-]+)(/[!-~]*) HTTP/1\.[01]\r\n")
 _HEADER = re.compile(rb"([A-Za-z-]+):[ \t]*([ -~]*)")
-_SENT = frozenset({"accept", "user-agent", "range", "if-none-match", "if-modified-since"})
-_PASSED_BACK = frozenset(
+_FORWARDED_HEADERS = frozenset(
+    {"accept", "user-agent", "range", "if-none-match", "if-modified-since"}
+)
+_RETURNED_HEADERS = frozenset(
     {
         *("content-type", "content-range", "accept-ranges", "etag", "last-modified", "location"),
         *("cache-control", "x-pypi-last-serial"),
@@ -32,36 +34,36 @@ _PASSED_BACK = frozenset(
 
 
 class FetchRefused(Exception):
-    """The text says why, for whoever asked."""
+    """Refusal of a request; the text says why, for the program."""
 
 
 def fetch(head: bytes, origins: Collection[Origin]) -> Iterator[bytes]:
     """Yield the answer to the request *head*. Raises `FetchRefused` before anything else."""
     from http.client import HTTPException
 
-    match = _ASKED.match(head)
+    match = _REQUEST_LINE.match(head)
     if match is None or not head.endswith(b"\r\n\r\n"):
         raise FetchRefused("only CONNECT to a name is served here (https)")
-    method, inside, path = (part.decode() for part in match.groups())
-    origin = _origin(inside.lower(), origins)
+    method, alias, path = (part.decode() for part in match.groups())
+    origin = _origin(alias.lower(), origins)
     connection = _connection(origin)
     try:
         try:
             connection.request(method, path, headers=_headers(head, origin, path))
-            answer = connection.getresponse()
+            upstream = connection.getresponse()
         except (OSError, HTTPException, ValueError) as error:
             raise FetchRefused(f"{origin.host} does not answer ({type(error).__name__})") from None
-        yield from _answer(answer, origin, method)
+        yield from _response(upstream, origin, method)
     finally:
         connection.close()
 
 
-def _origin(inside: str, origins: Collection[Origin]) -> Origin:
-    known = inside if ":" in inside else f"{inside}:80"
+def _origin(alias: str, origins: Collection[Origin]) -> Origin:
+    known = alias if ":" in alias else f"{alias}:80"
     for origin in origins:
-        if origin.is_fetched and origin.inside == known:
+        if origin.is_fetched and origin.alias == known:
             return origin
-    raise FetchRefused(f"{inside} is not among the hosts that the person allowed")
+    raise FetchRefused(f"{alias} is not among the hosts that the person allowed")
 
 
 def _connection(origin: Origin) -> HTTPConnection:
@@ -81,14 +83,14 @@ def _headers(head: bytes, origin: Origin, path: str) -> Mapping[str, str]:
     headers = {"Accept-Encoding": "identity", "Connection": "close"}
     for line in head.split(b"\r\n")[1:]:
         match = _HEADER.fullmatch(line)
-        if match and match[1].decode().lower() in _SENT:
+        if match and match[1].decode().lower() in _FORWARDED_HEADERS:
             headers[match[1].decode()] = match[2].decode()
-    if origin.authorization and _lies_beside(path, origin.path):
+    if origin.authorization and _is_within_index(path, origin.path):
         headers["Authorization"] = origin.authorization
     return headers
 
 
-def _lies_beside(path: str, folder: str) -> bool:
+def _is_within_index(path: str, folder: str) -> bool:
     """Return whether *path* is in *folder*, however a server may read it."""
     plain = unquote(unquote(path.partition("?")[0]))
     if any(sign in plain for sign in ("\\", ";", "//")) or ".." in plain.split("/"):
@@ -96,32 +98,32 @@ def _lies_beside(path: str, folder: str) -> bool:
     return plain.startswith(f"{folder}/")
 
 
-def _answer(answer: HTTPResponse, origin: Origin, method: str) -> Iterator[bytes]:
+def _response(upstream: HTTPResponse, origin: Origin, method: str) -> Iterator[bytes]:
     page = b""
-    is_page = method == "GET" and re.search(r"html|json", answer.getheader("Content-Type", ""))
+    is_page = method == "GET" and re.search(r"html|json", upstream.getheader("Content-Type", ""))
     if is_page:
-        whole = answer.read(_LARGEST_PAGE + 1)
-        if answer.length or len(whole) > _LARGEST_PAGE:
+        whole = upstream.read(_MAX_PAGE_BYTES + 1)
+        if upstream.length or len(whole) > _MAX_PAGE_BYTES:
             raise OSError(errno.EPIPE, "the page broke off, or is too large")
-        page = _inside(whole, origin)
-    lines = [f"HTTP/1.1 {answer.status} {answer.reason}", "Connection: close"]
-    for name, value in answer.getheaders():
-        if name.lower() in _PASSED_BACK:
-            lines.append(f"{name}: {_inside(value.encode(), origin).decode()}")
-    length = str(len(page)) if is_page else answer.getheader("Content-Length")
+        page = _rewrite_addresses(whole, origin)
+    lines = [f"HTTP/1.1 {upstream.status} {upstream.reason}", "Connection: close"]
+    for name, value in upstream.getheaders():
+        if name.lower() in _RETURNED_HEADERS:
+            lines.append(f"{name}: {_rewrite_addresses(value.encode(), origin).decode()}")
+    length = str(len(page)) if is_page else upstream.getheader("Content-Length")
     if length is not None:
         lines.append(f"Content-Length: {length}")
     yield ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
     yield page
-    while data := answer.read(1 << 16):
+    while data := upstream.read(1 << 16):
         yield data
 
 
-def _inside(data: bytes, origin: Origin) -> bytes:
+def _rewrite_addresses(data: bytes, origin: Origin) -> bytes:
     """Return *data* with the origin's addresses as the program has to write them."""
     port = f":{origin.port}"
     is_usual = origin.port == {"http": 80, "https": 443}[origin.scheme]
-    for place in (f"{origin.host}{port}", *((origin.host,) if is_usual else ())):
-        address = re.escape(f"{origin.scheme}://{place}/".encode())
-        data = re.sub(address, f"http://{origin.inside}/".encode(), data)
+    for authority in (f"{origin.host}{port}", *((origin.host,) if is_usual else ())):
+        address = re.escape(f"{origin.scheme}://{authority}/".encode())
+        data = re.sub(address, f"http://{origin.alias}/".encode(), data)
     return data

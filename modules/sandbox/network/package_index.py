@@ -1,4 +1,4 @@
-"""Where pip of the person gets packages from: asked of pip itself, and made usable in the sandbox.
+"""Package indexes of the person's pip: asked of pip itself, and made usable in the sandbox.
 
 An index that the person's own pip uses is trusted to be what it is: reached by plain http, on
 another port or in the local network (where the system's resolver may name a mirror), exactly there.
@@ -18,19 +18,19 @@ from netrc import NetrcParseError, netrc
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from modules.sandbox.types import CERTIFICATES, Network, Origin
-from utils.system.child import TooSlow, ask_program
+from modules.sandbox.types import CERTIFICATES_PATH, Network, Origin
+from utils.system.child import TimedOut, run_program
 
 _SECONDS = 20.0
-_OWN_INDEX = (
+_DEFAULT_INDEX_CODE = (
     "from pip._internal.models.index import PyPI as i; print(i.netloc, i.file_storage_domain)"
 )
 _PYTHONS = (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3")
 _INDEXES = ("index-url", "extra-index-url", "find-links")
 _WEAKEST_FIRST = ("global", "install", ":env:")
-_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
-_HERE_INSIDE = "this-machine"
-"""What a program calls our machine: by its own names it means itself."""
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_LOOPBACK_ALIAS = "this-machine"
+"""Name of our machine for a program, which means itself by the usual ones."""
 
 
 def pip_settings(variables: Mapping[str, str]) -> Mapping[str, str]:
@@ -38,32 +38,32 @@ def pip_settings(variables: Mapping[str, str]) -> Mapping[str, str]:
 
     *variables* are those of the person's environment that mean something to pip.
     """
-    return _parsed(_asked("-m", "pip", "config", "list", variables=variables))
+    return _parse_list(_ask_pip("-m", "pip", "config", "list", variables=variables))
 
 
 def default_hosts() -> tuple[str, ...]:
     """Return the hosts that pip goes to when nothing is configured, by its own word."""
-    return tuple(_asked("-c", _OWN_INDEX, variables={}).split())
+    return tuple(_ask_pip("-c", _DEFAULT_INDEX_CODE, variables={}).split())
 
 
-def _asked(*arguments: str, variables: Mapping[str, str]) -> str:
+def _ask_pip(*arguments: str, variables: Mapping[str, str]) -> str:
     """Return what the first Python that has pip answers, "" when none has."""
     for python in _PYTHONS:
         try:
-            answer = ask_program(
+            answer = run_program(
                 [python, "-I", *arguments],
                 folder=Path("/"),
                 environment={"PATH": "/usr/bin:/bin", "HOME": str(Path.home()), **variables},
                 seconds=_SECONDS,
             )
-        except (OSError, TooSlow):
+        except (OSError, TimedOut):
             continue
         if answer.code == 0:
             return answer.output.decode(errors="replace")
     return ""
 
 
-def _parsed(text: str) -> dict[str, str]:
+def _parse_list(text: str) -> dict[str, str]:
     """Return the settings of a list of lines section.name='value'; the strongest section counts."""
     found: dict[str, tuple[int, str]] = {}
     for line in text.splitlines():
@@ -77,42 +77,42 @@ def _parsed(text: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One of the places of the settings; *place* is it as pip in the sandbox shall name it."""
+    """One index of pip's config; *location* is its name for the pip in the sandbox."""
 
-    place: str
+    location: str
     host: str = ""
     origin: Origin | None = None
     folder: Path | None = None
 
 
-def network_of(settings: Mapping[str, str], more_hosts: tuple[str, ...] = ()) -> Network:
-    """Return the way to all places of *settings*; to pip's own index when these name none."""
+def network_of(settings: Mapping[str, str], extra_hosts: tuple[str, ...] = ()) -> Network:
+    """Return the network with all indexes of *settings*; with pip's own when these name none."""
     sources = {
         option: list(_sources(settings.get(option, ""), settings.get("cert", "")))
         for option in _INDEXES
     }
-    every = [source for found in sources.values() for source in found]
-    hosts = [source.host for source in every if source.host]
-    origins = [source.origin for source in every if source.origin]
+    all_sources = [source for found in sources.values() for source in found]
+    hosts = [source.host for source in all_sources if source.host]
+    origins = [source.origin for source in all_sources if source.origin]
     if "index-url" not in settings:
-        own = default_hosts()
-        hosts += own
-        origins += [Origin("https", host) for host in own]
+        default = default_hosts()
+        hosts += default
+        origins += [Origin("https", host) for host in default]
     variables = {
-        f"PIP_{option.upper().replace('-', '_')}": " ".join(source.place for source in found)
+        f"PIP_{option.upper().replace('-', '_')}": " ".join(source.location for source in found)
         for option, found in sources.items()
         if found
     }
-    plain = [origin.inside for origin in origins if origin.is_fetched]
-    if plain:
-        variables["PIP_TRUSTED_HOST"] = " ".join(dict.fromkeys(plain))
-    folders = [source.folder for source in every if source.folder]
+    aliases = [origin.alias for origin in origins if origin.is_fetched]
+    if aliases:
+        variables["PIP_TRUSTED_HOST"] = " ".join(dict.fromkeys(aliases))
+    folders = [source.folder for source in all_sources if source.folder]
     certificates = _certificates(settings.get("cert", ""))
     if certificates:
-        variables["PIP_CERT"] = os.fspath(CERTIFICATES)
+        variables["PIP_CERT"] = os.fspath(CERTIFICATES_PATH)
     variables["PIP_NO_INPUT"] = "1"
     return Network(
-        tuple(dict.fromkeys((*hosts, *more_hosts))),
+        tuple(dict.fromkeys((*hosts, *extra_hosts))),
         variables,
         tuple(dict.fromkeys(origins)),
         tuple(dict.fromkeys(folders)),
@@ -120,38 +120,38 @@ def network_of(settings: Mapping[str, str], more_hosts: tuple[str, ...] = ()) ->
     )
 
 
-def _sources(places: str, cert: str) -> Iterator[_Source]:
-    for place in places.split():
+def _sources(locations: str, cert: str) -> Iterator[_Source]:
+    for location in locations.split():
         with suppress(ValueError):  # no address at all, a wrong port
-            parts = urlsplit(place)
+            parts = urlsplit(location)
             if parts.scheme in ("http", "https") and parts.hostname:
-                yield _remote(parts, cert)
+                yield _remote_source(parts, cert)
             elif parts.scheme in ("", "file"):
                 path = Path(unquote(parts.path)).expanduser()
                 if path.is_absolute() and path.exists():
-                    yield _Source(place, folder=Path(_without_simple(os.fspath(path))))
+                    yield _Source(location, folder=Path(_without_simple(os.fspath(path))))
 
 
-def _remote(parts: SplitResult, cert: str) -> _Source:
+def _remote_source(parts: SplitResult, cert: str) -> _Source:
     host = str(parts.hostname)
     port = parts.port or {"http": 80, "https": 443}[parts.scheme]
     authorization = _authorization(parts)
-    is_fetched = parts.scheme == "http" or bool(authorization) or host in _HERE
+    is_fetched = parts.scheme == "http" or bool(authorization) or host in _LOOPBACK_NAMES
     if not is_fetched:
         origin = Origin("https", host, port) if port != 443 else Origin("https", host)
         plain = parts._replace(netloc=parts.netloc.rpartition("@")[2])
         return _Source(plain.geturl(), "" if port != 443 else host, origin)
-    inside = f"{_HERE_INSIDE if host in _HERE else host}:{port}"
+    alias = f"{_LOOPBACK_ALIAS if host in _LOOPBACK_NAMES else host}:{port}"
     origin = Origin(
         "https" if parts.scheme == "https" else "http",
         host,
         port,
-        inside=inside,
+        alias=alias,
         path=_without_simple(parts.path),
         authorization=authorization,
         certificates=cert,
     )
-    return _Source(parts._replace(scheme="http", netloc=inside).geturl(), origin=origin)
+    return _Source(parts._replace(scheme="http", netloc=alias).geturl(), origin=origin)
 
 
 def _authorization(parts: SplitResult) -> str:

@@ -1,4 +1,4 @@
-"""The one way from the sandbox to the network: CONNECT to the hosts that are allowed, no other.
+"""Proxy from the sandbox to the network: CONNECT to the hosts that are allowed, no other.
 
 The proxy listens on a Unix socket that is shown in the sandbox. It looks a name up itself, refuses
 what leads to this machine, to the local network or to a cloud's metadata service, and connects to
@@ -20,14 +20,14 @@ from pathlib import Path
 
 from modules.sandbox.network.fetch import FetchRefused, fetch
 from modules.sandbox.types import Origin
-from utils.system.sockets import cut
+from utils.system.sockets import shut_down
 
-INSIDE = "/run/network.sock"
+SOCKET_IN_SANDBOX = "/run/network.sock"
 PORT = 3128
 _HTTPS = 443
-_HEAD = 8_192  # bytes of a request
+_MAX_HEAD_BYTES = 8_192  # bytes of a request
 _SECONDS = 20.0
-_MOST_LINES = 64
+_MAX_CONNECTIONS = 64
 _CONNECT = re.compile(
     rb"CONNECT (?=[^:]{1,253}:)((?:[A-Za-z0-9-]{1,63}\.)*[A-Za-z0-9-]{1,63}\.?):(\d{1,5})"
     rb" HTTP/1\.[01]\r\n"
@@ -35,8 +35,8 @@ _CONNECT = re.compile(
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _UNICAST = ipaddress.IPv6Network("2000::/3")  # all that has been given out; the rest is special
-_BOOKS = ipaddress.IPv6Network("3fff::/20")  # RFC 9637
-_OF_CLOUDS = ("168.63.129.16",)  # looks public, but is the service of Azure for its machines
+_DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")  # RFC 9637
+_CLOUD_SERVICES = ("168.63.129.16",)  # looks public, but is the service of Azure for its machines
 
 Address = tuple[str, int]
 Resolve = Callable[[str, int], Sequence[str]]
@@ -54,7 +54,7 @@ def connect(address: Address) -> socket.socket:
 
 
 class Proxy:
-    """Serves *hosts* and what is below those that begin with a dot, while a `with` block lasts.
+    """Proxy to *hosts*, and to subdomains of those that begin with a dot, during a `with` block.
 
     `path` is the socket. Only https; every connection ends with the block. *origins* are served
     wherever they are, exactly as they say.
@@ -69,13 +69,13 @@ class Proxy:
         connect: Connect = connect,
     ) -> None:
         self._origins = origins
-        self._exact = {(one.host, one.port) for one in origins if not one.is_fetched}
+        self._exact_origins = {(one.host, one.port) for one in origins if not one.is_fetched}
         self._hosts = frozenset(host.lower() for host in hosts)
         self._resolve = resolve
         self._connect = connect
-        self._lines: set[socket.socket] = set()
+        self._connections: set[socket.socket] = set()
         self._lock = threading.Lock()
-        self._room = threading.BoundedSemaphore(_MOST_LINES)
+        self._slots = threading.BoundedSemaphore(_MAX_CONNECTIONS)
 
     def __enter__(self) -> Proxy:
         self._folder = tempfile.mkdtemp(prefix="onefold-")
@@ -89,9 +89,9 @@ class Proxy:
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._is_over = True
-            lines = [self._listener, *self._lines]
-        for line in lines:
-            cut(line)
+            connections = [self._listener, *self._connections]
+        for connection in connections:
+            shut_down(connection)
         self._listener.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -103,7 +103,7 @@ class Proxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
-            if not self._room.acquire(blocking=False):
+            if not self._slots.acquire(blocking=False):
                 client.close()
                 continue
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
@@ -113,42 +113,42 @@ class Proxy:
 
         with client:
             try:
-                if self._keep(client):
+                if self._register(client):
                     client.settimeout(_SECONDS)
-                    self._answer(client)
+                    self._handle(client)
             except (OSError, HTTPException):  # either side went away
                 return
             finally:
                 with self._lock:
-                    self._lines.discard(client)
-                self._room.release()
+                    self._connections.discard(client)
+                self._slots.release()
 
-    def _answer(self, client: socket.socket) -> None:
+    def _handle(self, client: socket.socket) -> None:
         try:
-            head = _head(client)
+            head = _read_head(client)
             if not head.startswith(b"CONNECT "):
                 for data in fetch(head, self._origins):
                     client.sendall(data)
                 return
-            server = self._line_to(*_asked(head))
+            server = self._connect_to(*_parse_connect(head))
         except FetchRefused as refusal:
             client.sendall(f"HTTP/1.1 403 {refusal}\r\nConnection: close\r\n\r\n".encode())
             return
         with server:
-            if self._keep(server):
+            if self._register(server):
                 client.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
-                _pump(client, server)
+                _relay_both_ways(client, server)
             with self._lock:
-                self._lines.discard(server)
+                self._connections.discard(server)
 
-    def _keep(self, line: socket.socket) -> bool:
-        """Remember *line* so that it ends with us; return whether that is still to come."""
+    def _register(self, connection: socket.socket) -> bool:
+        """Register *connection* so that it ends with us; return whether that is still to come."""
         with self._lock:
-            self._lines.add(line)
+            self._connections.add(connection)
             return not self._is_over
 
-    def _line_to(self, host: str, port: int) -> socket.socket:
-        is_exact = (host, port) in self._exact
+    def _connect_to(self, host: str, port: int) -> socket.socket:
+        is_exact = (host, port) in self._exact_origins
         if not is_exact and (port != _HTTPS or not self._is_allowed(host)):
             raise FetchRefused(f"{host}:{port} is not among the hosts that the person allowed")
         try:
@@ -165,8 +165,8 @@ class Proxy:
 
     def _is_allowed(self, host: str) -> bool:
         parts = host.split(".")
-        above = {"." + ".".join(parts[n:]) for n in range(1, len(parts))}
-        return bool(self._hosts & {host, *above})
+        parent_domains = {"." + ".".join(parts[n:]) for n in range(1, len(parts))}
+        return bool(self._hosts & {host, *parent_domains})
 
 
 def is_public(address: str) -> bool:
@@ -176,33 +176,33 @@ def is_public(address: str) -> bool:
     except ValueError:
         return False
     if isinstance(found, ipaddress.IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour or (found.teredo and found.teredo[1])
-        if inner:
-            return is_public(str(inner))
+        embedded = found.ipv4_mapped or found.sixtofour or (found.teredo and found.teredo[1])
+        if embedded:
+            return is_public(str(embedded))
         if found in _NAT64:  # an IPv4 address in disguise
             return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
-        return found in _UNICAST and found.is_global and found not in _BOOKS
-    return found.is_global and not found.is_multicast and address not in _OF_CLOUDS
+        return found in _UNICAST and found.is_global and found not in _DOCUMENTATION
+    return found.is_global and not found.is_multicast and address not in _CLOUD_SERVICES
 
 
-def _head(client: socket.socket) -> bytes:
+def _read_head(client: socket.socket) -> bytes:
     head = b""
     while b"\r\n\r\n" not in head:
-        data = client.recv(_HEAD)
+        data = client.recv(_MAX_HEAD_BYTES)
         head += data
-        if not data or len(head) > _HEAD:
+        if not data or len(head) > _MAX_HEAD_BYTES:
             raise FetchRefused("that is no request")
     return head
 
 
-def _asked(head: bytes) -> tuple[str, int]:
+def _parse_connect(head: bytes) -> tuple[str, int]:
     match = _CONNECT.match(head)
     if match is None or not head.endswith(b"\r\n\r\n"):
         raise FetchRefused("only CONNECT to a name is served here (https)")
     return match[1].decode().lower().rstrip("."), int(match[2])
 
 
-def _pump(one: socket.socket, other: socket.socket) -> None:
+def _relay_both_ways(one: socket.socket, other: socket.socket) -> None:
     """Pass bytes both ways until both sides have ended."""
     one.settimeout(None)
     other.settimeout(None)

@@ -1,7 +1,7 @@
-"""The other end of `proxy`, in the sandbox: a port on its loopback, joined to the socket.
+"""Relay inside the sandbox to `proxy`: a port on its loopback, joined to the socket.
 
 Run as a script (`python3 -I -S relay.py SOCKET PORT COMMAND…`): it listens, leaves the relaying to
-a child, and becomes the command. It knows nothing of the house.
+a child, and becomes the command. It imports nothing of ours.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ def _relay(client: socket.socket, path: str) -> None:
     with client, socket.socket(socket.AF_UNIX) as proxy:
         try:
             proxy.connect(path)
-            back = threading.Thread(target=_pass, args=(proxy, client), daemon=True)
+            back = threading.Thread(target=_copy_bytes, args=(proxy, client), daemon=True)
             back.start()
-            _pass(client, proxy)
+            _copy_bytes(client, proxy)
             back.join()
         except OSError:
             return
 
 
-def _pass(source: socket.socket, target: socket.socket) -> None:
+def _copy_bytes(source: socket.socket, target: socket.socket) -> None:
     try:
         while data := source.recv(1 << 16):
             target.sendall(data)

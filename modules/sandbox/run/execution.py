@@ -18,18 +18,18 @@ from modules.sandbox.limits.cgroup import Cgroup
 from modules.sandbox.limits.rlimits import set_limits
 from modules.sandbox.limits.watchdog import Watchdog
 from modules.sandbox.run.output import ProgramOutput
-from modules.sandbox.run.process import Order, Process, read
-from modules.sandbox.types import Limits, Result, Why
+from modules.sandbox.run.process import LaunchSpec, Process, read_available
+from modules.sandbox.types import ExitReason, Limits, Result
 from utils.i18n import Phrase, phrase
 
-_FIRST_LOOK = 0.03  # seconds until the watchdog looks
-_LOOK_EVERY = 0.1
+_FIRST_CHECK = 0.03  # seconds until the watchdog looks
+_CHECK_INTERVAL = 0.1
 _NEVER = float("inf")
-_DYING = 30.0  # seconds that killed processes may take to be gone
+_KILL_TIMEOUT = 30.0  # seconds that killed processes may take to be gone
 
 
 class NotStarted(Exception):
-    """The sandbox could not be set up; the text is what it said."""
+    """Failure to set up the sandbox; the text is what it said."""
 
 
 class Unkillable(Exception):
@@ -37,25 +37,25 @@ class Unkillable(Exception):
 
 
 class Execution:
-    """A program in progress. `outputs` ends when nothing of it is alive any more.
+    """Execution of a program. `outputs` ends when nothing of it is alive any more.
 
-    One whose order *waits* gets its text, its limits and its time by `begin`. Until then it may
+    One whose order *waits* gets its text, its limits and its time by `send_code`. Until then it may
     use what *limits* say, and as long as it likes.
     """
 
-    def __init__(self, order: Order, limits: Limits) -> None:
-        self._order = order
+    def __init__(self, spec: LaunchSpec, limits: Limits) -> None:
+        self._spec = spec
         self._limits = limits
         self._queue: SimpleQueue[str | None] = SimpleQueue()
         self._output = ProgramOutput(limits.output)
         self._lock = threading.Lock()
         self._process: Process | None = None  # while it may be killed
-        self._why: Why = "exited"
+        self._exit_reason: ExitReason = "exited"
         self._watchdog: Watchdog | None = None
-        self._group: Cgroup | None = None
-        self._was_held_back = False
-        self._next_look = _NEVER
-        self._began: float | None = None  # on the monotonic clock, when its time began
+        self._cgroup: Cgroup | None = None
+        self._hit_process_limit = False
+        self._next_check = _NEVER
+        self._started_at: float | None = None  # on the monotonic clock, when its time began
         self._ready = threading.Event()
         self._ending: Result | BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="sandbox-call", daemon=True)
@@ -64,24 +64,24 @@ class Execution:
         self._thread.start()
 
     def is_ready(self, seconds: float) -> bool:
-        """Wait until the program waits for its text; return whether it does."""
+        """Wait until the program waits for its code; return whether it does."""
         return self._ready.wait(seconds) and self._thread.is_alive()
 
-    def begin(self, text: str, limits: Limits) -> bool:
-        """Let a program that is ready have its *text*; return whether it could be given."""
+    def send_code(self, code: str, limits: Limits) -> bool:
+        """Send a program that is ready its *code*; return whether it could be sent."""
         with self._lock:
-            if self._process is None or self._why != "exited":
+            if self._process is None or self._exit_reason != "exited":
                 return False
             self._limits = limits
-            self._began = time.monotonic()
-            self._process.give(text)
+            self._started_at = time.monotonic()
+            self._process.send_code(code)
             return True
 
     def stop(self) -> None:
         """Kill all of it now; may be called from any thread, at any time, again and again."""
         self._kill("stopped")
 
-    def end(self) -> None:
+    def stop_and_wait(self) -> None:
         """Kill it and wait until it is gone."""
         self.stop()
         if self._thread.ident and self._thread is not threading.current_thread():
@@ -102,36 +102,36 @@ class Execution:
 
     def _run(self) -> None:
         try:
-            self._ending = self._watched()
+            self._ending = self._run_watched()
         except BaseException as error:  # noqa: BLE001 - carried over to the waiting thread
             self._ending = error
         finally:
             self._ready.set()
             self._queue.put(None)
 
-    def _watched(self) -> Result:
-        if not self._order.waits:
-            self._began = time.monotonic()
+    def _run_watched(self) -> Result:
+        if not self._spec.is_prewarmed:
+            self._started_at = time.monotonic()
         with ExitStack() as stack:
-            for folder in self._order.folders[1:]:
+            for folder in self._spec.folders[1:]:
                 stack.callback(remove_scratch, folder)
             stack.callback(self._output.close)
-            self._make_group(stack)
-            process = Process(self._order, stack)
+            self._make_cgroup(stack)
+            process = Process(self._spec, stack)
             try:
-                self._hold(process)
+                self._set_process(process)
                 self._supervise(process)
             finally:
-                self._let_go()
-                process.read_news()
+                self._clear_process()
+                process.read_status()
                 process.kill()
-                is_gone = process.wait(_DYING)
+                is_gone = process.wait(_KILL_TIMEOUT)
             if not is_gone:
                 raise Unkillable
-            self._ask_group()
+            self._check_cgroup()
             self._drain(process)
-            seconds = time.monotonic() - self._began if self._began else 0.0
-            return self._result(process.said("exit-code"), seconds)
+            seconds = time.monotonic() - self._started_at if self._started_at else 0.0
+            return self._result(process.status_value("exit-code"), seconds)
 
     def _supervise(self, process: Process) -> None:
         """Pass output on and keep the limits until the outermost process has ended.
@@ -139,130 +139,132 @@ class Execution:
         Killed, it should be gone at once; asked again later, in case it was not.
         """
         with selectors.DefaultSelector() as selector:
-            line = process.line.fileno() if process.line else None
-            for descriptor in (process.output, process.status, process.end, line):
+            control = process.control.fileno() if process.control else None
+            for descriptor in (process.output_fd, process.status_fd, process.exit_fd, control):
                 if descriptor is not None:
                     selector.register(descriptor, selectors.EVENT_READ)
-            extra = 0.0
+            grace = 0.0
             while True:
-                deadline = self._began + self._limits.seconds + extra if self._began else _NEVER
-                wait = max(0.0, min(deadline, self._next_look) - time.monotonic())
+                deadline = (
+                    self._started_at + self._limits.seconds + grace if self._started_at else _NEVER
+                )
+                wait = max(0.0, min(deadline, self._next_check) - time.monotonic())
                 ready = {key.fd for key, _ in selector.select(None if wait == _NEVER else wait)}
-                if process.output in ready and not self._take(process):
-                    selector.unregister(process.output)
-                if process.end in ready:
+                if process.output_fd in ready and not self._read_output(process):
+                    selector.unregister(process.output_fd)
+                if process.exit_fd in ready:
                     return
-                if process.status in ready and not self._listen(process):
-                    selector.unregister(process.status)
-                if line in ready and not self._heed(process):
-                    selector.unregister(line)
+                if process.status_fd in ready and not self._on_status(process):
+                    selector.unregister(process.status_fd)
+                if control in ready and not self._on_ready(process):
+                    selector.unregister(control)
                 if time.monotonic() >= deadline:
                     self._kill("timed out")
-                    extra += _DYING
-                self._look()
+                    grace += _KILL_TIMEOUT
+                self._check_limits()
 
-    def _listen(self, process: Process) -> bool:
-        """Let the program in when its walls stand; return whether more may be said."""
-        inside, may_go_on = process.read_news()
-        if inside is not None:
-            set_limits(inside, self._limits, has_own_users=self._order.has_own_users)
-            self._enter_group(inside)
-            if not self._order.waits:
+    def _on_status(self, process: Process) -> bool:
+        """Start the program when its sandbox is set up; return whether more status may come."""
+        inner_pid, may_continue = process.read_status()
+        if inner_pid is not None:
+            set_limits(inner_pid, self._limits, has_user_namespace=self._spec.has_user_namespace)
+            self._enter_cgroup(inner_pid)
+            if not self._spec.is_prewarmed:
                 self._watch(process)
-            process.open_gate(self._order.text)
-        return may_go_on
+            process.unblock(self._spec.code)
+        return may_continue
 
-    def _heed(self, process: Process) -> bool:
-        """Take in that a program is ready, or has begun; return whether more may be said."""
-        if not process.line or not process.line.recv(1):
+    def _on_ready(self, process: Process) -> bool:
+        """Note that a program is ready, or has begun; return whether more may come."""
+        if not process.control or not process.control.recv(1):
             return False
-        if self._began:
+        if self._started_at:
             self._watch(process)
         self._ready.set()
         return True
 
     def _watch(self, process: Process) -> None:
-        order = self._order
+        spec = self._spec
         self._watchdog = Watchdog(
-            process.id, order.folders, self._limits, self._group, temporary=order.temporary
+            process.pid, spec.folders, self._limits, self._cgroup, tmpfs_folders=spec.tmpfs_folders
         )
-        self._next_look = time.monotonic() + _FIRST_LOOK
+        self._next_check = time.monotonic() + _FIRST_CHECK
 
-    def _look(self) -> None:
-        if self._watchdog and time.monotonic() >= self._next_look:
-            if complaint := self._watchdog.complaint():
-                self._kill(complaint)
-            self._next_look = time.monotonic() + _LOOK_EVERY
+    def _check_limits(self) -> None:
+        if self._watchdog and time.monotonic() >= self._next_check:
+            if exceeded := self._watchdog.exceeded_limit():
+                self._kill(exceeded)
+            self._next_check = time.monotonic() + _CHECK_INTERVAL
 
-    def _take(self, process: Process) -> bool:
-        """Take what output there is; return whether more may come."""
-        data = read(process.output)
+    def _read_output(self, process: Process) -> bool:
+        """Read the output that there is; return whether more may come."""
+        data = read_available(process.output_fd)
         if data is not None:
             self._queue.put(self._output.add(data, final=not data))
-        if self._output.total > self._limits.output_at_all:
+        if self._output.total > self._limits.total_output:
             self._kill("output")
         return data != b""
 
     def _drain(self, process: Process) -> None:
-        """Take what was written before the end; with everybody dead, that is finite."""
-        while data := read(process.output):
+        """Read the output written before the end; with everybody dead, that is finite."""
+        while data := read_available(process.output_fd):
             self._queue.put(self._output.add(data))
         self._queue.put(self._output.add(b"", final=True))
 
     def _result(self, exit_code: int | None, seconds: float) -> Result:
-        head, tail, left_out = self._output.ends()
-        why = self._why
-        if why == "exited" and exit_code is None:
+        head, tail, left_out = self._output.head_and_tail()
+        exit_reason = self._exit_reason
+        if exit_reason == "exited" and exit_code is None:
             if not self._output.total or head.startswith("bwrap: "):
                 raise NotStarted(head.strip())
-            why = "killed"
-        code = exit_code if why == "exited" else None
-        notes, middle = self._order.notes, self._output.middle()
-        if self._was_held_back and why != "processes":
-            notes = (*notes, _held_back(self._limits))
-        return Result(code, why, head, tail, left_out, seconds, notes, middle)
+            exit_reason = "killed"
+        code = exit_code if exit_reason == "exited" else None
+        notes, middle = self._spec.notes, self._output.middle()
+        if self._hit_process_limit and exit_reason != "processes":
+            notes = (*notes, _process_limit_note(self._limits))
+        return Result(code, exit_reason, head, tail, left_out, seconds, notes, middle)
 
-    def _make_group(self, stack: ExitStack) -> None:
-        if self._order.groups:
+    def _make_cgroup(self, stack: ExitStack) -> None:
+        if self._spec.cgroups:
             try:
-                self._group = stack.enter_context(self._order.groups.made(self._limits))
+                self._cgroup = stack.enter_context(self._spec.cgroups.create(self._limits))
             except OSError as error:
                 raise NotStarted(str(error)) from error
 
-    def _enter_group(self, process: int) -> None:
-        if self._group:
+    def _enter_cgroup(self, process: int) -> None:
+        if self._cgroup:
             try:
-                self._group.take(process)
+                self._cgroup.add_process(process)
             except ProcessLookupError:  # it failed early
                 return
             except OSError as error:
                 raise NotStarted(str(error)) from error
 
-    def _ask_group(self) -> None:
-        """Take in what the kernel did to the program's processes."""
-        if self._group:
-            self._was_held_back = self._group.refusals() > 0
-            if self._group.memory_kills():
+    def _check_cgroup(self) -> None:
+        """Note the limits that the kernel enforced on the program's processes."""
+        if self._cgroup:
+            self._hit_process_limit = self._cgroup.pids_limit_hits() > 0
+            if self._cgroup.oom_kills():
                 self._kill("memory")
 
-    def _hold(self, process: Process) -> None:
+    def _set_process(self, process: Process) -> None:
         with self._lock:
             self._process = process
-            if self._why != "exited":
+            if self._exit_reason != "exited":
                 process.kill()
 
-    def _let_go(self) -> None:
+    def _clear_process(self) -> None:
         with self._lock:
             self._process = None
 
-    def _kill(self, why: Why) -> None:
-        """End the call because of *why*; the first reason is the one that is told."""
+    def _kill(self, exit_reason: ExitReason) -> None:
+        """End the call because of *exit_reason*; the first reason is the one that is told."""
         with self._lock:
-            if self._why == "exited":
-                self._why = why
+            if self._exit_reason == "exited":
+                self._exit_reason = exit_reason
             if self._process:
                 self._process.kill()
 
 
-def _held_back(limits: Limits) -> Phrase:
+def _process_limit_note(limits: Limits) -> Phrase:
     return phrase("It wanted more than {n} processes at once and got no more.", n=limits.processes)

@@ -1,4 +1,4 @@
-"""What a run did to the files of the project: seen by looking before and after.
+"""File changes of a run, found by scanning the project before and after.
 
 Git's and the ignore rules' opinion does not count here: whatever a program touched is told. Only
 what is inside a `.git` is left out, but for the files there that make git run something.
@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.cards import Change
-from modules.sandbox.filesystem.folders import entries_of
+from modules.sandbox.filesystem.folders import list_entries
 
-MOST_ENTRIES = 50_000
+MAX_ENTRIES = 50_000
 """In a larger folder, effects are not followed: looking would take longer than most runs."""
-MOST_CHARACTERS = 20_000_000
+MAX_PATH_CHARACTERS = 20_000_000
 """Of all paths together: folders in folders make these longer and longer."""
 
 _RUNS_LATER = re.compile(
@@ -36,7 +36,7 @@ _RUNS_LATER = re.compile(
 )
 _GIT_RUNS = ("config", "config.worktree", "commondir", "hooks", "info", "HEAD")
 
-Mark = tuple[int, int, int, int, int]
+FileStamp = tuple[int, int, int, int, int]
 """(kind and permissions, inode, size in bytes, time of change, time of any change)"""
 
 
@@ -44,9 +44,9 @@ Mark = tuple[int, int, int, int, int]
 class FolderState:
     """The entries of a folder by relative path, and the names of its folders."""
 
-    files: dict[str, Mark]
+    files: dict[str, FileStamp]
     folders: frozenset[str]
-    locked: frozenset[str] = frozenset()
+    unreadable: frozenset[str] = frozenset()
     """Those of the folders that could not be looked into."""
 
 
@@ -60,7 +60,7 @@ class FileChanges:
     run_later: tuple[str, ...] = ()
     are_known: bool = True
 
-    def for_people(self) -> tuple[Change, ...]:
+    def run_later_first(self) -> tuple[Change, ...]:
         """Return the changes, first what runs later: a screen shows only the first of many."""
         later = frozenset(self.run_later)
 
@@ -71,40 +71,41 @@ class FileChanges:
         return tuple(sorted(self.changes, key=is_usual)) if later else self.changes
 
 
-def look(root: Path, unchanging: Collection[str] = ()) -> FolderState | None:
-    """Return what is in *root* now, None if that is more than `MOST_ENTRIES`, or too deep.
+def scan_files(root: Path, unchanging: Collection[str] = ()) -> FolderState | None:
+    """Return what is in *root* now, None if that is more than `MAX_ENTRIES`, or too deep.
 
     The folders *unchanging*, paths in it, are not looked into.
     """
     characters = 0
-    files: dict[str, Mark] = {}
+    files: dict[str, FileStamp] = {}
     folders: set[str] = set()
-    locked: set[str] = set()
-    for path, entry in _entries(os.fspath(root), locked, unchanging):
+    unreadable: set[str] = set()
+    for path, entry in _entries(os.fspath(root), unreadable, unchanging):
         if entry.is_dir(follow_symlinks=False):
             if path != ".git" or not _is_empty_folder(entry.path):  # our own mount point
                 folders.add(path)
-        elif found := _stat(entry):
+        elif status := _stat_or_none(entry):
             files[path] = (
-                *(found.st_mode, found.st_ino, found.st_size),
-                *(found.st_mtime_ns, found.st_ctime_ns),
+                *(status.st_mode, status.st_ino, status.st_size),
+                *(status.st_mtime_ns, status.st_ctime_ns),
             )
         characters += len(path)
-        if len(files) + len(folders) > MOST_ENTRIES or characters > MOST_CHARACTERS:
+        if len(files) + len(folders) > MAX_ENTRIES or characters > MAX_PATH_CHARACTERS:
             return None
-    return FolderState(files, frozenset(folders), frozenset(locked))
+    return FolderState(files, frozenset(folders), frozenset(unreadable))
 
 
 def _entries(
-    root: str, locked: set[str], unchanging: Collection[str]
+    root: str, unreadable: set[str], unchanging: Collection[str]
 ) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield what is below *root* with its path from there; add what is closed to us to *locked*."""
-    waiting = [""]
-    while waiting:
-        folder = waiting.pop()
-        entries = entries_of(f"{root}/{folder}" if folder else root)
+    """Yield what is below *root* with its path from there; add what is closed to us to
+    *unreadable*."""
+    pending = [""]
+    while pending:
+        folder = pending.pop()
+        entries = list_entries(f"{root}/{folder}" if folder else root)
         if entries is None:
-            locked.add(folder)
+            unreadable.add(folder)
             continue
         if folder.endswith("/.git"):
             entries = [entry for entry in entries if entry.name in _GIT_RUNS]
@@ -114,7 +115,7 @@ def _entries(
             if path in unchanging or path == ".git":
                 continue
             if entry.is_dir(follow_symlinks=False):
-                waiting.append(path)
+                pending.append(path)
 
 
 def _is_empty_folder(path: str) -> bool:
@@ -128,60 +129,62 @@ def _is_empty_folder(path: str) -> bool:
         return False
 
 
-def _stat(entry: os.DirEntry[str]) -> os.stat_result | None:
+def _stat_or_none(entry: os.DirEntry[str]) -> os.stat_result | None:
     try:
         return entry.stat(follow_symlinks=False)
     except OSError:
         return None
 
 
-def effects(before: FolderState | None, after: FolderState | None) -> FileChanges:
-    """Return what happened between two looks."""
+def compare_scans(before: FolderState | None, after: FolderState | None) -> FileChanges:
+    """Return the changes between two scans."""
     if before is None or after is None:
         return FileChanges(are_known=False)
-    gone = _seen(before.files.keys() - after.files.keys(), after.locked)
-    new = _seen(after.files.keys() - before.files.keys(), before.locked)
-    renamed = _renamed(before, after, gone, new)
+    removed = _outside_unreadable(before.files.keys() - after.files.keys(), after.unreadable)
+    added = _outside_unreadable(after.files.keys() - before.files.keys(), before.unreadable)
+    renamed = _renamed(before, after, removed, added)
     changes = [Change("renamed", old, path) for old, path in renamed.items()]
-    changes += [Change("deleted", path) for path in gone - renamed.keys()]
-    changes += [Change("created", path) for path in new - set(renamed.values())]
-    kept = before.files.keys() & after.files.keys()
-    changes += [Change("modified", p) for p in kept if before.files[p] != after.files[p]]
-    made = _seen(after.folders - before.folders, before.locked)
-    lost = _seen(before.folders - after.folders, after.locked)
-    changes += [Change("created", p) for p in _empty(made, new)]
-    changes += [Change("deleted", p) for p in _empty(lost, gone)]
-    changes += [Change("modified", p) for p in (after.locked - before.locked) & before.folders]
+    changes += [Change("deleted", path) for path in removed - renamed.keys()]
+    changes += [Change("created", path) for path in added - set(renamed.values())]
+    in_both = before.files.keys() & after.files.keys()
+    changes += [Change("modified", p) for p in in_both if before.files[p] != after.files[p]]
+    folders_added = _outside_unreadable(after.folders - before.folders, before.unreadable)
+    folders_removed = _outside_unreadable(before.folders - after.folders, after.unreadable)
+    changes += [Change("created", p) for p in _empty_folders(folders_added, added)]
+    changes += [Change("deleted", p) for p in _empty_folders(folders_removed, removed)]
+    changes += [
+        Change("modified", p) for p in (after.unreadable - before.unreadable) & before.folders
+    ]
     changes.sort(key=lambda change: change.path)
     return FileChanges(tuple(changes), _run_later(changes, after))
 
 
-def _seen(paths: set[str] | frozenset[str], locked: frozenset[str]) -> set[str]:
+def _outside_unreadable(paths: set[str] | frozenset[str], unreadable: frozenset[str]) -> set[str]:
     """Return those of *paths* that are not below a folder that was locked: of these, who knows."""
-    return {path for path in paths if not locked or locked.isdisjoint(_parents(path))}
+    return {path for path in paths if not unreadable or unreadable.isdisjoint(_parents(path))}
 
 
 def _renamed(
-    before: FolderState, after: FolderState, gone: set[str], new: set[str]
+    before: FolderState, after: FolderState, removed: set[str], added: set[str]
 ) -> dict[str, str]:
     """Return the new path of each file that has only moved: the same inode, the same content."""
-    moved = {_identity(before.files[path]): path for path in sorted(gone)}
+    moved = {_identity(before.files[path]): path for path in sorted(removed)}
     pairs = {}
-    for path in sorted(new):
+    for path in sorted(added):
         if old := moved.pop(_identity(after.files[path]), None):
             pairs[old] = path
     return pairs
 
 
-def _identity(mark: Mark) -> tuple[int, ...]:
-    mode, inode, size, modified, _ = mark
+def _identity(stamp: FileStamp) -> tuple[int, ...]:
+    mode, inode, size, modified, _ = stamp
     return stat.S_IFMT(mode), inode, size, modified
 
 
-def _empty(folders: set[str], files: set[str]) -> list[str]:
+def _empty_folders(folders: set[str], files: set[str]) -> list[str]:
     """Return the *folders* that none of *files* or of the others makes known already."""
-    told = {parent for path in (*files, *folders) for parent in _parents(path)}
-    return [folder for folder in folders if folder not in told]
+    implied = {parent for path in (*files, *folders) for parent in _parents(path)}
+    return [folder for folder in folders if folder not in implied]
 
 
 def _parents(path: str) -> Iterator[str]:
@@ -192,12 +195,12 @@ def _parents(path: str) -> Iterator[str]:
 
 def _run_later(changes: Sequence[Change], after: FolderState) -> tuple[str, ...]:
     paths = {change.new_path or change.path for change in changes if change.kind != "deleted"}
-    hits = {_shortened(path) for path in paths if _RUNS_LATER.search(path)}
-    hits |= {path for path in _heads(paths) if _is_bare_repository(path, after)}
+    hits = {_repository_or_path(path) for path in paths if _RUNS_LATER.search(path)}
+    hits |= {path for path in _possible_heads(paths) if _is_bare_repository(path, after)}
     return tuple(sorted(hits))
 
 
-def _shortened(path: str) -> str:
+def _repository_or_path(path: str) -> str:
     """Name a repository once, not each file in it."""
     head, found, rest = path.rpartition("/.git/")
     if not found or rest.startswith(("hooks/", "config")):
@@ -205,7 +208,7 @@ def _shortened(path: str) -> str:
     return f"{head}/.git"
 
 
-def _heads(paths: set[str]) -> set[str]:
+def _possible_heads(paths: set[str]) -> set[str]:
     """Return where the HEAD would be of repositories that have one of *paths* at their top."""
     tops = {path.rpartition("/")[0] for path in paths}
     return {f"{top}/HEAD".lstrip("/") for top in tops}

@@ -1,4 +1,4 @@
-"""What takes our mount points out of the project when we were killed and cannot do it ourselves.
+"""Cleanup of our mount points in the project when we were killed and cannot do it ourselves.
 
 It is a shell that outlives us, in a session of its own and nobody's child, and sleeps until every
 copy of a descriptor is closed: ours, and that in the first process of each sandbox. By then no
@@ -28,14 +28,14 @@ exec 3<&0
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 
 
-class Cleaner:
+class MountCleaner:
     """Empties the list of names in the file *record*, and removes these folders from *project*.
 
-    It acts when `life` is closed everywhere; `close` closes ours.
+    It acts when `sync_fd` is closed everywhere; `close` closes ours.
     """
 
     def __init__(self, project: Path, record: Path) -> None:
-        heard, self.life = os.pipe()
+        read_end, self.sync_fd = os.pipe()
         try:
             # OSError: there is no shell; then the next run removes what was left.
             with suppress(OSError):
@@ -43,14 +43,14 @@ class Cleaner:
                     ["/bin/sh", "-c", _SCRIPT, "sh", os.fspath(record), os.fspath(project)],
                     env=_ENVIRONMENT,
                     cwd="/",
-                    stdin=heard,
+                    stdin=read_end,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     start_new_session=True,
                     check=False,
                 )
         finally:
-            os.close(heard)
+            os.close(read_end)
 
     def close(self) -> None:
-        os.close(self.life)
+        os.close(self.sync_fd)

@@ -1,4 +1,4 @@
-"""What is left of sandboxes when what had started them was killed.
+"""Cleanup of processes of sandboxes whose Onefold was killed.
 
 A launcher then ends all that it has started, which takes a moment. bubblewrap's inner process dies
 with the outer one only from the moment that it was told its user numbers. An outer one that is
@@ -43,30 +43,30 @@ def wait_for_launchers(project: Path, seconds: float) -> bool:
 
 def _launchers(project: str) -> Iterator[int]:
     """Yield the launchers for *project* that what started them has left alone."""
-    for place in Path("/proc").glob("[0-9]*"):
+    for proc_path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, KeyError, ValueError):  # it is gone by now, or something else
-            words = place.joinpath("cmdline").read_bytes().split(b"\0")
+            words = proc_path.joinpath("cmdline").read_bytes().split(b"\0")
             if _LAUNCHER in words:
                 settings = json.loads(words[words.index(_LAUNCHER) + 1])
-                is_left = int(_status(place)["PPid"][0]) != settings["parent"]
-                if settings["folder"] == project and is_left:
-                    yield int(place.name)
+                is_orphan = int(_status(proc_path)["PPid"][0]) != settings["parent"]
+                if settings["folder"] == project and is_orphan:
+                    yield int(proc_path.name)
 
 
 def _orphans(folder: bytes) -> Iterator[int]:
-    for place in Path("/proc").glob("[0-9]*"):
+    for proc_path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, KeyError):  # it is gone by now, or somebody else's
-            if _is_bubblewrap(place) and folder in place.joinpath("cmdline").read_bytes():
-                about = _status(place)
-                is_inner = len(about["NSpid"]) > 1
-                if is_inner and not _is_bubblewrap(Path("/proc", about["PPid"][0])):
-                    yield int(place.name)
+            if _is_bubblewrap(proc_path) and folder in proc_path.joinpath("cmdline").read_bytes():
+                status = _status(proc_path)
+                is_inner = len(status["NSpid"]) > 1
+                if is_inner and not _is_bubblewrap(Path("/proc", status["PPid"][0])):
+                    yield int(proc_path.name)
 
 
-def _is_bubblewrap(place: Path) -> bool:
-    return place.joinpath("comm").read_bytes() == b"bwrap\n"
+def _is_bubblewrap(proc_path: Path) -> bool:
+    return proc_path.joinpath("comm").read_bytes() == b"bwrap\n"
 
 
-def _status(place: Path) -> dict[str, list[str]]:
-    lines = place.joinpath("status").read_text(errors="replace").splitlines()
+def _status(proc_path: Path) -> dict[str, list[str]]:
+    lines = proc_path.joinpath("status").read_text(errors="replace").splitlines()
     return {name: value.split() for name, _, value in (line.partition(":") for line in lines)}

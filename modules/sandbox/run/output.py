@@ -6,7 +6,7 @@ import codecs
 import tempfile
 from typing import IO
 
-LIVE = 2_000_000
+MAX_LIVE = 2_000_000
 """Characters that are passed on while a program runs; nobody reads along further than that."""
 
 
@@ -18,40 +18,40 @@ class ProgramOutput:
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._head: list[str] = []
         self._tail: list[str] = []
-        self._head_room = self._half
-        self._live_room = LIVE
+        self._head_left = self._half
+        self._live_left = MAX_LIVE
         self._tail_length = 0
         self._left_out = 0
         self._middle: IO[bytes] | None = None
         self.total = 0  # bytes
 
     def add(self, data: bytes, *, final: bool = False) -> str:
-        """Take *data*; return its text, none any more after the first `LIVE` characters."""
+        """Take *data*; return its text, none any more after the first `MAX_LIVE` characters."""
         self.total += len(data)
         text = self._decode(data, final)
-        first, rest = text[: self._head_room], text[self._head_room :]
-        self._head_room -= len(first)
+        first, rest = text[: self._head_left], text[self._head_left :]
+        self._head_left -= len(first)
         self._head.append(first)
         if rest:
             self._tail.append(rest)
             self._tail_length += len(rest)
             if self._tail_length > 2 * self._half:
                 self._trim()
-        live = text[: self._live_room]
-        self._live_room -= len(live)
+        live = text[: self._live_left]
+        self._live_left -= len(live)
         return live
 
     def _trim(self) -> None:
         text = "".join(self._tail)
-        kept = text[-self._half :]
-        left_out = text[: len(text) - len(kept)]
+        newest = text[-self._half :]
+        left_out = text[: len(text) - len(newest)]
         self._left_out += len(left_out)
         if self._middle is None:
             self._middle = tempfile.TemporaryFile()  # noqa: SIM115 - see close
         self._middle.write(left_out.encode("utf-8", "surrogatepass"))
-        self._tail, self._tail_length = [kept], len(kept)
+        self._tail, self._tail_length = [newest], len(newest)
 
-    def ends(self) -> tuple[str, str, int]:
+    def head_and_tail(self) -> tuple[str, str, int]:
         """Return the head, the tail and the number of characters left out between them."""
         if self._tail_length > self._half:
             self._trim()

@@ -1,4 +1,4 @@
-"""A Python that is ready and waits for its one piece of code, so that the common call is fast.
+"""Prewarmed Python that is ready and waits for the code of one call, so that this is fast.
 
 It is confined exactly as a call of its own would be, runs one call and ends with it. What differs
 is only when it was started. While it waits nothing of the project's runs in it (see
@@ -21,46 +21,46 @@ from modules.sandbox.filesystem.mount_points import MountPoints, is_empty_folder
 from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.run.execution import Execution
 from modules.sandbox.run.orphan_cleanup import end_orphans
-from modules.sandbox.run.process import Order
-from modules.sandbox.types import LONGEST, Limits
+from modules.sandbox.run.process import LaunchSpec
+from modules.sandbox.types import MAX_SECONDS, Limits
 from utils.i18n import UserError
 
-_IDLE = 0.1  # seconds without a call after which a spare is started
-_STARTING = 20.0  # seconds that it may take
+_START_DELAY = 0.1  # seconds without a call after which a Python is started
+_START_TIMEOUT = 20.0  # seconds that it may take
 
-Mark = tuple[int, int] | None
+Identity = tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
 class PoolKey:
-    """What a spare was made for; a call takes it only if its own is equal."""
+    """Key of a prewarmed Python; a call takes it only if its own key is equal."""
 
     tier: str
-    view: MountPlan
+    plan: MountPlan
     limits: Limits
-    marks: tuple[Mark, ...]
+    identities: tuple[Identity, ...]
 
     @classmethod
-    def of(cls, tier: str, view: MountPlan, limits: Limits) -> PoolKey:
-        found = view.interpreter
-        paths = [view.project, view.etc, *view.repository, *view.covered, *view.own]
-        if found:
-            paths += [found.python, found.python.resolve()]
-        ghosts = {view.project / name for name in view.ghosts}
-        marks = tuple(_mark(path) for path in paths if path not in ghosts)
-        return cls(tier, view, replace(limits, seconds=LONGEST), marks)
+    def of(cls, tier: str, plan: MountPlan, limits: Limits) -> PoolKey:
+        interpreter = plan.interpreter
+        paths = [plan.project, plan.etc, *plan.repository, *plan.hidden, *plan.own_code]
+        if interpreter:
+            paths += [interpreter.python, interpreter.python.resolve()]
+        mount_points = {plan.project / name for name in plan.mount_points}
+        identities = tuple(_identity_of(path) for path in paths if path not in mount_points)
+        return cls(tier, plan, replace(limits, seconds=MAX_SECONDS), identities)
 
 
-Wanted = tuple[PoolKey, Callable[[], Order]]
-"""What a spare is to fit, and how to start it."""
+Prepared = tuple[PoolKey, Callable[[], LaunchSpec]]
+"""Key that a prewarmed Python is to have, and a function that returns how to launch it."""
 
-Alone = Callable[[], AbstractContextManager[None]]
-"""Keeps everybody else from looking at the project, and from undoing anything in it."""
+LockProject = Callable[[], AbstractContextManager[None]]
+"""Locks everybody else out from scanning the project, and from undoing anything in it."""
 
 
 @dataclass(slots=True)
 class ParkedMounts:
-    """Takes a spare's mount points out of the project while it waits, and back for its call.
+    """Mount points of a prewarmed Python, kept out of the project while it waits for its call.
 
     A mount stays on its folder when that is renamed from where it is no mount point: from here.
     """
@@ -72,24 +72,24 @@ class ParkedMounts:
     def park(self, names: Sequence[str]) -> None:
         """Raises `OSError` if it cannot be done, or if one has become somebody's own by now."""
         for name in filter(lambda name: os.path.lexists(self.project / name), names):
-            place = self.folder / f"parked-{os.getpid()}-{next(_NUMBERS)}"
-            _rename(self.project / name, place)
-            if not is_empty_folder(place):  # made by the person while the spare was starting
-                _rename(place, self.project / name)
+            parked_path = self.folder / f"parked-{os.getpid()}-{next(_NUMBERS)}"
+            _rename(self.project / name, parked_path)
+            if not is_empty_folder(parked_path):  # made by the person while the Python was starting
+                _rename(parked_path, self.project / name)
                 raise FileExistsError(name)
-            self.parked[name] = place
+            self.parked[name] = parked_path
 
-    def bring_back(self) -> None:
+    def restore(self) -> None:
         """Raises `OSError` if that cannot be done, or something else is there by now."""
-        for name, place in list(self.parked.items()):
-            _rename(place, self.project / name)
+        for name, parked_path in list(self.parked.items()):
+            _rename(parked_path, self.project / name)
             del self.parked[name]
 
     def clear(self) -> None:
-        """Remove what is parked; only when no process of the spare is alive."""
-        for place in self.parked.values():
+        """Remove what is parked; only when no process of the prewarmed Python is alive."""
+        for parked_path in self.parked.values():
             with suppress(OSError):
-                place.rmdir()
+                parked_path.rmdir()
         self.parked.clear()
 
 
@@ -97,23 +97,27 @@ class WarmInterpreter:
     """At most one waiting Python, started in the background once the first call is over."""
 
     def __init__(
-        self, ghosts: MountPoints, project: Path, folder: Path, alone: Alone = nullcontext
+        self,
+        mount_points: MountPoints,
+        project: Path,
+        folder: Path,
+        lock_project: LockProject = nullcontext,
     ) -> None:
-        """It is started *alone*: its mount points and their times are not to be seen, or undone."""
-        self._ghosts = ghosts
-        self._alone = alone
+        """It starts with the project locked, so that nobody sees or undoes its mount points."""
+        self._mount_points = mount_points
+        self._lock_project = lock_project
         self._project = project
         self._folder = folder
-        self._fit: PoolKey | None = None
-        self._call: Execution | None = None
-        self._parking = ParkedMounts(project, folder)
+        self._key: PoolKey | None = None
+        self._execution: Execution | None = None
+        self._parked_mounts = ParkedMounts(project, folder)
         self._thread: threading.Thread | None = None
         self._busy = threading.Event()
         self._is_over = False
 
     @property
-    def is_there(self) -> bool:
-        return self._call is not None
+    def is_waiting(self) -> bool:
+        return self._execution is not None
 
     def pause(self) -> None:
         """Start nothing from now on; a start under way is waited for."""
@@ -122,27 +126,30 @@ class WarmInterpreter:
             self._thread.join()
             self._thread = None
 
-    def take(self, fit: PoolKey, code: str, limits: Limits) -> Execution | None:
-        """Let the spare run *code* if it fits, else get rid of it; after `pause`."""
-        call, self._call = self._call, None
-        if call is None:
+    def take(self, key: PoolKey, code: str, limits: Limits) -> Execution | None:
+        """Let the prewarmed Python run *code* if its key is *key*, else end it; after `pause`."""
+        execution, self._execution = self._execution, None
+        if execution is None:
             return None
-        parking, self._parking = self._parking, ParkedMounts(self._project, self._folder)
-        if fit == self._fit:
+        parked_mounts, self._parked_mounts = (
+            self._parked_mounts,
+            ParkedMounts(self._project, self._folder),
+        )
+        if key == self._key:
             with suppress(OSError):
-                parking.bring_back()
-                if call.begin(code, limits):
-                    return call
-        _end(call, parking)
+                parked_mounts.restore()
+                if execution.send_code(code, limits):
+                    return execution
+        _end_and_clear(execution, parked_mounts)
         return None
 
-    def prepare(self, wanted: Callable[[], Wanted]) -> None:
-        """Start a spare when there has been no call for a moment, as *wanted* by then."""
-        if self._thread or self._call:
+    def prepare(self, prepare_key: Callable[[], Prepared]) -> None:
+        """Start a Python when there was no call for a moment, as *prepare_key* says by then."""
+        if self._thread or self._execution:
             return
         self._busy.clear()
         self._thread = threading.Thread(
-            target=self._start, args=(wanted,), name="sandbox-spare", daemon=True
+            target=self._start, args=(prepare_key,), name="sandbox-spare", daemon=True
         )
         self._thread.start()
 
@@ -151,7 +158,7 @@ class WarmInterpreter:
         self._is_over = True
         self.discard()
 
-    def abandon(self) -> None:
+    def close_in_background(self) -> None:
         """End for good, without waiting for it.
 
         For the garbage collector, which runs in any thread at any moment: also in those that
@@ -162,45 +169,47 @@ class WarmInterpreter:
 
     def discard(self) -> None:
         self.pause()
-        call, self._call = self._call, None
-        if call:
-            _end(call, self._parking)
+        execution, self._execution = self._execution, None
+        if execution:
+            _end_and_clear(execution, self._parked_mounts)
 
-    def _start(self, wanted: Callable[[], Wanted]) -> None:
-        if self._busy.wait(_IDLE):
+    def _start(self, prepare_key: Callable[[], Prepared]) -> None:
+        if self._busy.wait(_START_DELAY):
             return
         try:
-            fit, order = wanted()
+            key, make_spec = prepare_key()
         except UserError:  # the next call will say it
             return
-        if not _may_wait(fit.view):
+        if not _can_prewarm(key.plan):
             return
-        _tidy(self._folder)
-        parking = ParkedMounts(self._project, self._folder)
+        _remove_stale(self._folder)
+        parked_mounts = ParkedMounts(self._project, self._folder)
         # OSError: the names are in use, or our data lie on another disk than the project.
         # Problem: somebody looks at the project for very long.
         with suppress(OSError, UserError), ExitStack() as stack:
-            stack.enter_context(self._alone())
+            stack.enter_context(self._lock_project())
             if self._busy.is_set():  # meanwhile there is a call
                 return
-            stack.enter_context(_times_kept(self._project))
-            life = None
-            if fit.view.ghosts:
-                life = stack.enter_context(self._ghosts.alone(fit.view.ghosts))
-            call = Execution(replace(order(), life=life), fit.limits)
-            unwanted = stack.enter_context(ExitStack())
-            unwanted.callback(_end, call, parking)
-            call.start()
-            if call.is_ready(_STARTING):
-                parking.park(fit.view.ghosts)
+            stack.enter_context(_preserving_times(self._project))
+            sync_fd = None
+            if key.plan.mount_points:
+                sync_fd = stack.enter_context(
+                    self._mount_points.reserved_exclusively(key.plan.mount_points)
+                )
+            execution = Execution(replace(make_spec(), sync_fd=sync_fd), key.limits)
+            cleanup = stack.enter_context(ExitStack())
+            cleanup.callback(_end_and_clear, execution, parked_mounts)
+            execution.start()
+            if execution.is_ready(_START_TIMEOUT):
+                parked_mounts.park(key.plan.mount_points)
                 if not self._is_over:
-                    unwanted.pop_all()
-                    self._fit, self._call, self._parking = fit, call, parking
+                    cleanup.pop_all()
+                    self._key, self._execution, self._parked_mounts = key, execution, parked_mounts
 
 
 @contextmanager
-def _times_kept(folder: Path) -> Iterator[None]:
-    """Give *folder* back the time that mount points change, unless it changed beside that.
+def _preserving_times(folder: Path) -> Iterator[None]:
+    """Restore the times of *folder* that mount points change, unless it changed beside that.
 
     What an undo has just brought back is not to differ a moment later.
     """
@@ -212,40 +221,40 @@ def _times_kept(folder: Path) -> Iterator[None]:
             os.utime(folder, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def _end(call: Execution, parking: ParkedMounts) -> None:
-    call.end()
-    parking.clear()
+def _end_and_clear(execution: Execution, parked_mounts: ParkedMounts) -> None:
+    execution.stop_and_wait()
+    parked_mounts.clear()
 
 
-def _may_wait(view: MountPlan) -> bool:
+def _can_prewarm(plan: MountPlan) -> bool:
     """Return whether no file of the project has a part in starting its Python."""
-    found = view.interpreter
-    if found is None:
+    interpreter = plan.interpreter
+    if interpreter is None:
         return False
-    return view.project not in found.python.resolve().parents
+    return plan.project not in interpreter.python.resolve().parents
 
 
-def _tidy(folder: Path) -> None:
+def _remove_stale(folder: Path) -> None:
     """Remove what an Onefold that was killed has left: hanging processes, parked mount points."""
     end_orphans(folder)
-    for place in folder.glob("parked-*"):
-        process = place.name.split("-")[1]
+    for parked_path in folder.glob("parked-*"):
+        process = parked_path.name.split("-")[1]
         if not Path("/proc", process).exists():
             with suppress(OSError):
-                place.rmdir()
+                parked_path.rmdir()
 
 
 def _rename(old: Path, new: Path) -> None:
-    rename_to_new(_HERE, os.fspath(old), _HERE, os.fspath(new))
+    rename_to_new(_AT_FDCWD, os.fspath(old), _AT_FDCWD, os.fspath(new))
 
 
-def _mark(path: Path) -> Mark:
+def _identity_of(path: Path) -> Identity:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
-_HERE = -100  # AT_FDCWD; the paths are whole
+_AT_FDCWD = -100  # AT_FDCWD; the paths are whole
 _NUMBERS = itertools.count()

@@ -1,11 +1,11 @@
-"""How the model's Python is run: as a script that ends like a notebook cell.
+"""Running the model's Python as a script that ends like a notebook cell.
 
 `RUNNER` is the program text given to `python3 -c`. It takes the code from an open descriptor, so
 that there is no file, runs it as `__main__`, shows the value of a last expression, and shows
 tracebacks that begin with the code's own lines. It imports nothing before the code runs. Its input
 is the sandbox's own /dev/null: by ours, the machine's could be given other permissions.
 
-One that waits is started without the project's environment (of which the start-up files are the
+A prewarmed one is started without the project's environment (of which the start-up files are the
 project's: nothing of a program's may run between two calls) and enters it when it is let go.
 """
 
@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from modules.sandbox.filesystem.interpreter import Interpreter
 
-NAME = "[code]"
+SOURCE_NAME = "[code]"
 """The name of the code in tracebacks."""
 
-_TEXT = """\
+_RUNNER = """\
 def _run_python(descriptor, name, line, python, environment):
     import posix
     import sys
@@ -75,14 +75,20 @@ _run_python({descriptor}, {name!r}, {line}, {python!r}, {environment!r})
 """
 
 
-def runner(descriptor: int, line: int | None = None, interpreter: Interpreter | None = None) -> str:
+def runner(
+    descriptor: int, control_fd: int | None = None, interpreter: Interpreter | None = None
+) -> str:
     """Return the text for `python3 -c` that runs the code readable from *descriptor*.
 
-    With a *line* it writes a byte there, waits for its end, writes another, and then enters the
-    environment of *interpreter*.
+    With a *control_fd* it writes a byte there, waits for its end, writes another, and then enters
+    the environment of *interpreter*.
     """
     environment = str(interpreter.environment or "") if interpreter else ""
     python = str(interpreter.python) if interpreter else ""
-    return _TEXT.format(
-        descriptor=descriptor, name=NAME, line=line, python=python, environment=environment
+    return _RUNNER.format(
+        descriptor=descriptor,
+        name=SOURCE_NAME,
+        line=control_fd,
+        python=python,
+        environment=environment,
     )

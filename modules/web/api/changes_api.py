@@ -1,4 +1,4 @@
-"""What can be asked about the changes of a session: to look at, to accept and to take back."""
+"""Routes about the changes of a session: to look at, to accept and to take back."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Annotated, Any, Literal
 
 from core.cards import Card
 from core.feature import name_of
-from core.redaction import mapped
+from core.redaction import map_strings
 from core.tools import ToolError
 from modules.checkpoints.review.accepted import mode_of
-from modules.checkpoints.review.review import Part, Review, Reviewed, ReviewView
+from modules.checkpoints.review.review import Review, ReviewedFile, ReviewPart, ReviewView
 from modules.checkpoints.snapshot.diff import Difference
 from modules.checkpoints.snapshot.entries import Entry
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.files.project import Project
-from modules.web.files.content import LONGEST
+from modules.web.files.content import MAX_PATH_LENGTH
 from modules.web.files.stat_cache import Stamp, StatCache, stamp_of
-from modules.web.files.watcher import MOST
-from modules.web.http.errors import ApiError, explained
-from modules.web.http.idempotency import Command
-from modules.web.http.params import Within
+from modules.web.files.watcher import MAX_WATCHED
+from modules.web.http.errors import ApiError, as_api_errors
+from modules.web.http.idempotency import CommandId
+from modules.web.http.params import Bounds
 from modules.web.http.routes import route
 from modules.web.sessions.session_registry import SessionRegistry
 from modules.web.sessions.session_runner import SessionRunner
@@ -29,38 +29,38 @@ from utils.i18n import phrase
 from utils.text.clean import visible
 from utils.text.codec import to_plain
 
-MOST_FILES = 2_000
+MAX_FILES = 2_000
 """Files that one answer names."""
-MOST_SHOWN = 60
+MAX_FILES_WITH_HUNKS = 60
 """Files whose hunks are in the answer about all of them; those of others are asked for."""
-LARGEST = 400_000
+MAX_HUNK_CHARS = 400_000
 """Characters of hunks after which the others are left to be asked for."""
-Plain = dict[str, Any]
+Json = dict[str, Any]
 
 _ID = Annotated[str, "The id of the session."]
 _TURN = Annotated[
-    int, "Only what changed since before this turn; 0: since the session began.", Within(0)
+    int, "Only what changed since before this turn; 0: since the session began.", Bounds(0)
 ]
 _SEEN = Annotated[int, "The `seen` of the answer that is acted upon."]
-_PATH = Annotated[str, "A changed file.", Within(1, LONGEST)]
+_PATH = Annotated[str, "A changed file.", Bounds(1, MAX_PATH_LENGTH)]
 _HUNK = Annotated[
-    int, "The place of a hunk among those of the file; -1: all of the file.", Within(-1)
+    int, "The place of a hunk among those of the file; -1: all of the file.", Bounds(-1)
 ]
 _OLD = Annotated[str, "With a hunk: the `old` of its file."]
 _REVISION = {"revision": "Another number whenever what changed may be another."}
-_ACTED = {**_REVISION, "card": "What was done."}
+_ACTION_ANSWER = {**_REVISION, "card": "What was done."}
 
 
 class ChangesApi:
-    """Answers about what the sessions of *workspace* changed in *project*.
+    """Answers about the changes that the sessions of *registry* made in *project*.
 
-    *stamps* takes note of the states in which the changed files were told of.
+    *stat_cache* records the states in which the changed files were sent.
     """
 
-    def __init__(self, project: Project, workspace: SessionRegistry, stamps: StatCache) -> None:
+    def __init__(self, project: Project, registry: SessionRegistry, stat_cache: StatCache) -> None:
         self._project = project
-        self._workspace = workspace
-        self._stamps = stamps
+        self._registry = registry
+        self._stat_cache = stat_cache
 
     @route(
         "GET",
@@ -77,39 +77,42 @@ class ChangesApi:
             "can_redo": "Whether the last undo can be taken back.",
         },
     )
-    def changes(self, id: _ID, turn: _TURN = 0) -> Plain:  # noqa: A002 - its name in the address
-        seat = self._workspace.open(id)
-        undo = _undo_of(seat)
+    def changes(self, id: _ID, turn: _TURN = 0) -> Json:  # noqa: A002 - its name in the address
+        runner = self._registry.open(id)
+        undo = _undo_commands(runner)
         revision = undo.revision
         turns = sorted({call.turn for call in undo.calls()})
-        with explained():
-            view = undo.view(turn)
-            own = undo.own_paths(turn)
+        with as_api_errors():
+            view = undo.review_view(turn)
+            own_paths = undo.session_paths(turn)
             changes = undo.review.changes(view) if view else []
-            found = sorted(changes, key=lambda one: not _is_own(one, own))
-            shown = _shown(undo.review, found[:MOST_FILES], own)
+            differences = sorted(changes, key=lambda difference: not _is_own(difference, own_paths))
+            files = _files_json(undo.review, differences[:MAX_FILES], own_paths)
             has_accepted, can_redo = undo.review.has_accepted(id), undo.can_redo
-        told = {"revision": revision, "turn": turn, "turns": turns}
-        told |= {"has_accepted": has_accepted, "can_redo": can_redo}
-        left_out = max(0, len(found) - MOST_FILES)
+        answer = {"revision": revision, "turn": turn, "turns": turns}
+        answer |= {"has_accepted": has_accepted, "can_redo": can_redo}
+        left_out = max(0, len(differences) - MAX_FILES)
         seen = view.now.id if view else 0
-        for one in found[:MOST]:
-            if not _is_folder(one):
-                self._stamps.tell(visible(_path(one)), _stamp(one.new))
-        shown = mapped(shown, seat.terminal.blind)
-        return {**told, "seen": seen, "files": shown, "left_out": left_out}
+        for difference in differences[:MAX_WATCHED]:
+            if not _is_folder(difference):
+                self._stat_cache.record(visible(_path(difference)), _stamp(difference.new))
+        files = map_strings(files, runner.terminal.redact)
+        return {**answer, "seen": seen, "files": files, "left_out": left_out}
 
     @route("GET", "/api/sessions/{id}/changes/file", "The hunks of one changed file.")
-    def file(self, id: _ID, path: _PATH, seen: _SEEN, turn: _TURN = 0) -> Plain:  # noqa: A002
-        seat = self._workspace.open(id)
-        undo = _undo_of(seat)
-        with explained():
-            path = self._project.normal(path)
-            view = _the(undo.view(turn, seen))
-            own = undo.own_paths(turn)
-            for found in undo.review.changes(view):
-                if path == _path(found):
-                    return mapped(_plain(undo.review.reviewed(found), own), seat.terminal.blind)
+    def file(self, id: _ID, path: _PATH, seen: _SEEN, turn: _TURN = 0) -> Json:  # noqa: A002
+        runner = self._registry.open(id)
+        undo = _undo_commands(runner)
+        with as_api_errors():
+            path = self._project.normalize(path)
+            view = _require_view(undo.review_view(turn, seen))
+            own_paths = undo.session_paths(turn)
+            for difference in undo.review.changes(view):
+                if path == _path(difference):
+                    return map_strings(
+                        _reviewed_json(undo.review.review_file(difference), own_paths),
+                        runner.terminal.redact,
+                    )
         raise ApiError(
             "not_found", phrase("{path} has not changed since then.", path=visible(path))
         )
@@ -124,15 +127,15 @@ class ChangesApi:
         self,
         id: _ID,  # noqa: A002
         since: Annotated[int, "The first turn that is wanted."] = 0,
-    ) -> Plain:
-        undo = _undo_of(self._workspace.open(id))
+    ) -> Json:
+        undo = _undo_commands(self._registry.open(id))
         revision = undo.revision
         calls = [
             {
                 "call_id": call.call_id,
                 "number": call.number,
                 "turn": call.turn,
-                "files": call.visible,
+                "files": call.visible_changes,
                 "undone": bool(call.is_undone),
             }
             for call in undo.calls()
@@ -140,7 +143,12 @@ class ChangesApi:
         ]
         return {"revision": revision, "calls": calls}
 
-    @route("POST", "/api/sessions/{id}/changes/take-back", "Undo a hunk or a file.", answer=_ACTED)
+    @route(
+        "POST",
+        "/api/sessions/{id}/changes/take-back",
+        "Undo a hunk or a file.",
+        answer=_ACTION_ANSWER,
+    )
     def take_back(
         self,
         id: _ID,  # noqa: A002
@@ -149,13 +157,13 @@ class ChangesApi:
         hunk: _HUNK = -1,
         old: _OLD = "",
         turn: _TURN = 0,
-        cmd: Command = "",
-    ) -> Plain:
+        cmd: CommandId = "",
+    ) -> Json:
         def work(undo: UndoCommands) -> Card:
-            view = _the(undo.view(turn, seen))
-            return undo.take_back_part(view, self._part(path, hunk, old))
+            view = _require_view(undo.review_view(turn, seen))
+            return undo.revert_part(view, self._part(path, hunk, old))
 
-        return self._done(id, cmd, name_of(UndoCommands.undo), work)
+        return self._run_exclusively(id, cmd, name_of(UndoCommands.undo), work)
 
     @route(
         "POST",
@@ -172,15 +180,17 @@ class ChangesApi:
         old: _OLD = "",
         turn: _TURN = 0,
         others: Annotated[bool, "Of all: those that this session did not change."] = False,
-    ) -> Plain:
-        seat = self._workspace.open(id)
-        undo = _undo_of(seat)
-        with explained():
+    ) -> Json:
+        runner = self._registry.open(id)
+        undo = _undo_commands(runner)
+        with as_api_errors():
             parts = [self._part(path, hunk, old)] if path else []
-            own = undo.own_paths(turn)
-            view = _the(undo.view(turn, seen))
-            undo.accept(view, parts, lambda found: _is_own(found, own) is not others)
-        seat.telling.state()
+            own_paths = undo.session_paths(turn)
+            view = _require_view(undo.review_view(turn, seen))
+            undo.accept(
+                view, parts, lambda difference: _is_own(difference, own_paths) is not others
+            )
+        runner.notifier.send_state()
         return {"revision": undo.revision}
 
     @route(
@@ -189,88 +199,96 @@ class ChangesApi:
         "Show what was accepted again.",
         answer=_REVISION,
     )
-    def show_again(self, id: _ID) -> Plain:  # noqa: A002
-        seat = self._workspace.open(id)
-        undo = _undo_of(seat)
-        with explained():
-            undo.forget_accepted()
-        seat.telling.state()
+    def clear_accepted(self, id: _ID) -> Json:  # noqa: A002
+        runner = self._registry.open(id)
+        undo = _undo_commands(runner)
+        with as_api_errors():
+            undo.clear_accepted()
+        runner.notifier.send_state()
         return {"revision": undo.revision}
 
     @route(
-        "POST", "/api/sessions/{id}/changes/undo", "Undo or redo a turn or a call.", answer=_ACTED
+        "POST",
+        "/api/sessions/{id}/changes/undo",
+        "Undo or redo a turn or a call.",
+        answer=_ACTION_ANSWER,
     )
     def undo(
         self,
         id: _ID,  # noqa: A002
         what: Literal["turn", "call"] = "turn",
         number: Annotated[
-            int, "Of the turn, or of the call (see `calls`); 0: the last.", Within(0)
+            int, "Of the turn, or of the call (see `calls`); 0: the last.", Bounds(0)
         ] = 0,
         again: Annotated[bool, "Redo it instead; with 0, take the last undo back."] = False,
-        cmd: Command = "",
-    ) -> Plain:
+        cmd: CommandId = "",
+    ) -> Json:
         def work(undo: UndoCommands) -> Any:
             asked = f"{what} {number}" if number else "" if again else what
             return undo.redo(asked) if again else undo.undo(asked)
 
-        return self._done(id, cmd, name_of(UndoCommands.redo if again else UndoCommands.undo), work)
+        return self._run_exclusively(
+            id, cmd, name_of(UndoCommands.redo if again else UndoCommands.undo), work
+        )
 
-    def _done(
+    def _run_exclusively(
         self, session: str, cmd: str, name: str, work: Callable[[UndoCommands], Any]
-    ) -> Plain:
+    ) -> Json:
         """Do *work*, as the command *name* would, while no turn runs; all screens hear of it."""
-        seat = self._workspace.open(session)
-        undo = _undo_of(seat)
+        runner = self._registry.open(session)
+        undo = _undo_commands(runner)
         command = cmd or uuid.uuid4().hex
 
-        def done() -> Plain:
-            answer = seat.alone(lambda: seat.terminal.perform(name, lambda: work(undo)), command)
+        def done() -> Json:
+            answer = runner.run_exclusively(
+                lambda: runner.terminal.perform(name, lambda: work(undo)), command
+            )
             return {"revision": undo.revision, "card": to_plain(answer.card)}
 
-        return seat.once.do(command, done)
+        return runner.idempotency.run_once(command, done)
 
-    def _part(self, path: str, hunk: int, old: str) -> Part:
+    def _part(self, path: str, hunk: int, old: str) -> ReviewPart:
         try:
-            return Part(self._project.normal(path), hunk, old)
+            return ReviewPart(self._project.normalize(path), hunk, old)
         except ToolError as error:
-            raise ApiError("failed", error.what) from None
+            raise ApiError("failed", error.message) from None
 
 
-def _undo_of(seat: SessionRunner) -> UndoCommands:
-    for family in seat.terminal.families:
-        if isinstance(family, UndoCommands):
-            return family
-    raise ApiError("unsupported", phrase("There are no checkpoints here."))
+def _undo_commands(runner: SessionRunner) -> UndoCommands:
+    if (undo := runner.terminal.features.find(UndoCommands)) is None:
+        raise ApiError("unsupported", phrase("There are no checkpoints here."))
+    return undo
 
 
-def _the(view: ReviewView | None) -> ReviewView:
+def _require_view(view: ReviewView | None) -> ReviewView:
     if view is None:
         raise ApiError("changed", phrase("Nothing has changed here any more. Look again."))
     return view
 
 
-def _shown(review: Review, found: Sequence[Difference], own: Set[str]) -> list[Plain]:
+def _files_json(
+    review: Review, differences: Sequence[Difference], own_paths: Set[str]
+) -> list[Json]:
     """Return the files with their hunks, or `"hunks": null` and `"is_left": true` for some.
 
-    *own* are the paths that the session changed.
+    *own_paths* are the paths that the session changed.
     """
-    shown: list[Plain] = []
+    shown: list[Json] = []
     size = 0
-    for one in found:
-        if len(shown) >= MOST_SHOWN or size > LARGEST:
-            shown.append({**_head(one, own), "is_left": True})
+    for difference in differences:
+        if len(shown) >= MAX_FILES_WITH_HUNKS or size > MAX_HUNK_CHARS:
+            shown.append({**_difference_json(difference, own_paths), "is_left": True})
             continue
-        plain = _plain(review.reviewed(one), own)
-        size += sum(len(hunk["diff"]) for hunk in plain["hunks"] or ())
-        shown.append(plain)
+        file = _reviewed_json(review.review_file(difference), own_paths)
+        size += sum(len(hunk["diff"]) for hunk in file["hunks"] or ())
+        shown.append(file)
     return shown
 
 
-def _plain(reviewed: Reviewed, own: Set[str]) -> Plain:
+def _reviewed_json(reviewed: ReviewedFile, own_paths: Set[str]) -> Json:
     hunks = reviewed.hunks
     return {
-        **_head(reviewed.found, own),
+        **_difference_json(reviewed.difference, own_paths),
         "note": to_plain(reviewed.note),
         "is_divisible": reviewed.is_divisible,
         "hunks": hunks
@@ -279,32 +297,36 @@ def _plain(reviewed: Reviewed, own: Set[str]) -> Plain:
     }
 
 
-def _head(found: Difference, own: Set[str]) -> Plain:
-    change = found.change
-    was = visible(change.path) if change.new_path else ""
-    told: Plain = {"path": visible(_path(found)), "was": was, "kind": change.kind}
-    modes = [mode_of(entry) if entry else "" for entry in (found.old, found.new)]
-    told |= {"is_folder": _is_folder(found), "is_own": _is_own(found, own), "modes": modes}
-    return {**told, "old": _content(found.old), "new": _content(found.new)}
+def _difference_json(difference: Difference, own_paths: Set[str]) -> Json:
+    change = difference.change
+    old_path = visible(change.path) if change.new_path else ""
+    json: Json = {"path": visible(_path(difference)), "was": old_path, "kind": change.kind}
+    modes = [mode_of(entry) if entry else "" for entry in (difference.old, difference.new)]
+    json |= {
+        "is_folder": _is_folder(difference),
+        "is_own": _is_own(difference, own_paths),
+        "modes": modes,
+    }
+    return {**json, "old": _content_id(difference.old), "new": _content_id(difference.new)}
 
 
-def _is_own(found: Difference, own: Set[str]) -> bool:
-    return not own.isdisjoint((found.change.path, found.change.new_path))
+def _is_own(difference: Difference, own_paths: Set[str]) -> bool:
+    return not own_paths.isdisjoint((difference.change.path, difference.change.new_path))
 
 
-def _path(found: Difference) -> str:
-    return found.change.new_path or found.change.path
+def _path(difference: Difference) -> str:
+    return difference.change.new_path or difference.change.path
 
 
-def _is_folder(found: Difference) -> bool:
-    return any(entry is not None and entry.is_folder for entry in (found.old, found.new))
+def _is_folder(difference: Difference) -> bool:
+    return any(entry is not None and entry.is_folder for entry in (difference.old, difference.new))
 
 
 def _stamp(entry: Entry | None) -> Stamp:
-    """Return the state of the file that was taken down as *entry*, as `stamp_of` has it."""
+    """Return the state of the file that *entry* recorded, in the form of `stamp_of`."""
     return (entry.inode, entry.mtime_ns, entry.size) if entry else stamp_of(None)
 
 
-def _content(entry: Entry | None) -> str:
-    """Return what tells one content from another; nothing for folders and what is not held."""
+def _content_id(entry: Entry | None) -> str:
+    """Return an id of the content; "" for folders and for contents that are not stored."""
     return entry.content if entry is not None and not entry.is_folder else ""

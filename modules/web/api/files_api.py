@@ -1,4 +1,4 @@
-"""What can be asked about files over HTTP."""
+"""Routes about the files of the project."""
 
 from __future__ import annotations
 
@@ -8,24 +8,28 @@ from urllib.parse import quote
 from core.feature import name_of
 from modules.focus import Focus
 from modules.web.files import file_names
-from modules.web.files.content import LARGEST_FILE, LONGEST, FileContents
-from modules.web.files.tree_listing import WINDOW, TreeListing
+from modules.web.files.content import MAX_FILE_BYTES, MAX_PATH_LENGTH, FileContents
+from modules.web.files.tree_listing import DEFAULT_COUNT, TreeListing
 from modules.web.http.errors import ApiError
-from modules.web.http.params import Exact, Within
-from modules.web.http.routes import Sent, route
+from modules.web.http.params import Bounds, Verbatim
+from modules.web.http.routes import BinaryResponse, route
 from modules.web.sessions.page_redaction import PageRedactor
 from modules.web.sessions.session_registry import SessionRegistry
 from utils.i18n import Text, phrase
 from utils.text.clean import visible
 from utils.text.codec import from_plain
 
-_FRAMED = "frame-ancestors 'self'"
-_STILL = f"sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; {_FRAMED}"
-_SHOWN = f"default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; {_FRAMED}"
-_PATH = Annotated[str, "Of a file or folder, seen from the project.", Within(1, LONGEST)]
-_TEXT = Annotated[str, "All that the file is to hold.", Exact()]
+_FRAME_ANCESTORS = "frame-ancestors 'self'"
+_ACTIVE_CSP = (
+    f"sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; {_FRAME_ANCESTORS}"
+)
+_PASSIVE_CSP = (
+    f"default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; {_FRAME_ANCESTORS}"
+)
+_PATH = Annotated[str, "Of a file or folder, seen from the project.", Bounds(1, MAX_PATH_LENGTH)]
+_TEXT = Annotated[str, "All that the file is to hold.", Verbatim()]
 _BASE = Annotated[str | None, "The hash it was read with; null for a new file."]
-_PATH_TOLD = {"path": "As it is shown, and accepted."}
+_PATH_ANSWER = {"path": "As it is shown, and accepted."}
 
 
 class FilesApi:
@@ -35,13 +39,13 @@ class FilesApi:
         self,
         files: FileContents,
         listing: TreeListing,
-        workspace: SessionRegistry,
-        veil: PageRedactor,
+        registry: SessionRegistry,
+        redactor: PageRedactor,
     ) -> None:
         self._files = files
         self._listing = listing
-        self._workspace = workspace
-        self._veil = veil
+        self._registry = registry
+        self._redactor = redactor
 
     @route(
         "GET",
@@ -60,19 +64,19 @@ class FilesApi:
         path: str = "",
         session: str = "",
         start: int = 0,
-        count: int = WINDOW,
+        count: int = DEFAULT_COUNT,
         hidden: Annotated[bool, "Also what is ignored or has a dot in front."] = True,
         around: Annotated[str, "A name that is to be in the part."] = "",
     ) -> dict[str, Any]:
-        focus = self._workspace.open(session).picture.focus() if session else []
-        focused = [one["path"] for one in focus]
-        told = self._listing.folder(
-            path, focused, start=start, count=count, hidden=hidden, around=around
+        focused_files = self._registry.open(session).snapshot.focus() if session else []
+        focused_paths = [item["path"] for item in focused_files]
+        answer = self._listing.folder(
+            path, focused_paths, start=start, count=count, hidden=hidden, around=around
         )
-        for entry in told["entries"]:
+        for entry in answer["entries"]:
             if entry["note"]:
-                entry["note"] = self._veil.hidden(entry["note"])
-        return told
+                entry["note"] = self._redactor.redact(entry["note"])
+        return answer
 
     @route(
         "GET",
@@ -89,7 +93,7 @@ class FilesApi:
         "/api/files/text",
         "Read a text file.",
         answer={
-            **_PATH_TOLD,
+            **_PATH_ANSWER,
             "text": "With the names of secrets in their place.",
             "hash": "SHA-256 of its bytes: the base to write it back with.",
             "encoding": "As it is kept.",
@@ -108,7 +112,7 @@ class FilesApi:
         "/api/files/part",
         "Read a part of a text file of any size.",
         answer={
-            **_PATH_TOLD,
+            **_PATH_ANSWER,
             "number": "Of the part, from 1.",
             "count": "How many parts there are.",
             "text": "With the names of secrets in their place.",
@@ -122,7 +126,7 @@ class FilesApi:
     def part(
         self,
         path: _PATH,
-        number: Annotated[int, "Which part, from 1; at most the last.", Within(1)] = 1,
+        number: Annotated[int, "Which part, from 1; at most the last.", Bounds(1)] = 1,
     ) -> dict[str, Any]:
         return self._files.part(path, number)
 
@@ -131,7 +135,7 @@ class FilesApi:
         "/api/files/text",
         "Write a text file that nobody changed meanwhile.",
         answer={
-            **_PATH_TOLD,
+            **_PATH_ANSWER,
             "hash": "SHA-256 of its bytes now.",
             "size": "Bytes.",
             "text?": "As it may be seen, where that is another than was sent.",
@@ -145,33 +149,37 @@ class FilesApi:
         "/api/files/upload",
         "Upload a file; its name is made harmless.",
         status=201,
-        limit=LARGEST_FILE,
-        answer={**_PATH_TOLD, "hash": "SHA-256 of its bytes."},
+        limit=MAX_FILE_BYTES,
+        answer={**_PATH_ANSWER, "hash": "SHA-256 of its bytes."},
     )
     def upload(self, data: bytes, name: str, folder: str = "", replace: bool = False) -> Any:
         return self._files.upload(folder, name, data, replace=replace)
 
     @route("GET", "/api/files/raw", "Show a file of a harmless kind, or in a sandbox.")
-    def raw(self, path: _PATH) -> Sent:
-        kind = file_names.media_type(path)
-        if not kind:
-            what = phrase("{path} is of a kind that is not shown; download it.", path=visible(path))
-            raise ApiError("unsupported", what)
+    def raw(self, path: _PATH) -> BinaryResponse:
+        media_type = file_names.media_type(path)
+        if not media_type:
+            message = phrase(
+                "{path} is of a kind that is not shown; download it.", path=visible(path)
+            )
+            raise ApiError("unsupported", message)
         _, data = self._files.content(path)
-        policy = _STILL if kind in file_names.ACTIVE else _SHOWN
+        policy = _ACTIVE_CSP if media_type in file_names.ACTIVE_TYPES else _PASSIVE_CSP
         headers = {"Content-Disposition": "inline", "Content-Security-Policy": policy}
-        return Sent(data, {"Content-Type": kind + _charset(kind, data), **headers})
+        return BinaryResponse(
+            data, {"Content-Type": media_type + _charset(media_type, data), **headers}
+        )
 
     @route("GET", "/api/files/download", "Download a file.")
-    def download(self, path: _PATH) -> Sent:
+    def download(self, path: _PATH) -> BinaryResponse:
         path, data = self._files.content(path)
         return attachment(visible(path.rpartition("/")[2]), data)
 
-    @route("POST", "/api/files/folder", "Make a folder.", status=201, answer=_PATH_TOLD)
+    @route("POST", "/api/files/folder", "Make a folder.", status=201, answer=_PATH_ANSWER)
     def make_folder(self, path: _PATH) -> dict[str, Any]:
         return self._files.make_folder(path)
 
-    @route("POST", "/api/files/rename", "Rename or move a file or folder.", answer=_PATH_TOLD)
+    @route("POST", "/api/files/rename", "Rename or move a file or folder.", answer=_PATH_ANSWER)
     def rename(self, path: _PATH, new_path: _PATH) -> dict[str, Any]:
         return self._files.rename(path, new_path)
 
@@ -179,10 +187,10 @@ class FilesApi:
         "PUT",
         "/api/files/note",
         "Set the note on a file; an empty one removes it.",
-        answer={**_PATH_TOLD, "note": "The note on it now."},
+        answer={**_PATH_ANSWER, "note": "The note on it now."},
     )
     def note(self, path: _PATH, note: str) -> dict[str, Any]:
-        return self._files.note(path, note)
+        return self._files.set_note(path, note)
 
     @route(
         "POST",
@@ -191,19 +199,19 @@ class FilesApi:
         answer={"focus": "The files in it, each with its path and tokens."},
     )
     def focus(self, session: str, path: _PATH, on: bool) -> dict[str, Any]:
-        seat = self._workspace.open(session)
-        answer = seat.command(f"{name_of(Focus.focus if on else Focus.unfocus)} {path}")
+        runner = self._registry.open(session)
+        answer = runner.run_command(f"{name_of(Focus.focus if on else Focus.unfocus)} {path}")
         if not answer["done"]:
             raise ApiError("failed", from_plain(Text, answer["card"]["title"]))
-        return {"focus": seat.picture.focus()}
+        return {"focus": runner.snapshot.focus()}
 
 
-def _charset(kind: str, data: bytes) -> str:
-    """Return what tells a browser the encoding of a page, which it would guess to be a western one.
+def _charset(media_type: str, data: bytes) -> str:
+    """Return the charset parameter of an HTML page; without it a browser guesses a western one.
 
     A page in another encoding than UTF-8 has to tell that by itself.
     """
-    if kind != "text/html":
+    if media_type != "text/html":
         return ""
     try:
         data.decode()
@@ -212,7 +220,9 @@ def _charset(kind: str, data: bytes) -> str:
     return "; charset=utf-8"
 
 
-def attachment(name: str, data: bytes, kind: str = "application/octet-stream") -> Sent:
+def attachment(
+    name: str, data: bytes, media_type: str = "application/octet-stream"
+) -> BinaryResponse:
     """Return *data* as a file to be kept under *name*, never to be shown."""
-    where = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
-    return Sent(data, {"Content-Type": kind, "Content-Disposition": where})
+    disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+    return BinaryResponse(data, {"Content-Type": media_type, "Content-Disposition": disposition})

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from core.model_choice import described
 from core.web_terminal import Packet
 from modules.web.api.sessions_api import ID
-from modules.web.http.errors import ApiError, bad
+from modules.web.http.errors import ApiError, bad_request
 from modules.web.http.routes import route
 from modules.web.sessions.session_registry import SessionRegistry
 from modules.web.sessions.session_runner import SessionRunner
@@ -78,8 +78,8 @@ class ModelApi:
 
     def _own(self, session: str) -> SessionRunner:
         seat = self._workspace.open(session)
-        if seat.terminal.held:
-            raise ApiError("held", seat.terminal.held)
+        if seat.terminal.locked_by:
+            raise ApiError("held", seat.terminal.locked_by)
         return seat
 
 
@@ -91,5 +91,5 @@ def _shown(seat: SessionRunner) -> Packet:
 
 def _word(said: str) -> str:
     if len(said.split()) > 1:
-        raise bad(f"{said!r} is more than one word")
+        raise bad_request(f"{said!r} is more than one word")
     return said.strip()

@@ -1,4 +1,4 @@
-"""What can be asked about the server itself over HTTP."""
+"""Routes about the server itself."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 from core.feature import Command
 from core.tool_spec import ToolSpec
-from modules.pictures.formats import LARGEST
-from modules.web.files.content import LARGEST_FILE, LARGEST_TEXT
+from modules.pictures.formats import MAX_PICTURE_FILE_BYTES
+from modules.web.files.content import MAX_FILE_BYTES, MAX_TEXT_BYTES
 from modules.web.http.auth import LINK_SECONDS, Authenticator
 from modules.web.http.routes import route
 from modules.web.sessions.session_registry import SessionRegistry
-from modules.web.sessions.session_runner import LONGEST
+from modules.web.sessions.session_runner import MAX_MESSAGE_LENGTH
 from utils.text.codec import to_plain
 
 
 @dataclass(frozen=True, kw_only=True)
-class About:
-    """What does not change while the server runs."""
+class ServerInfo:
+    """Facts that stay the same while the server runs."""
 
     version: str
     project: str
@@ -36,15 +36,15 @@ class ServerApi:
 
     def __init__(
         self,
-        about: About,
-        access: Authenticator,
-        workspace: SessionRegistry,
+        info: ServerInfo,
+        authenticator: Authenticator,
+        registry: SessionRegistry,
         commands: Callable[[], Sequence[Command]],
         tools: Callable[[], Mapping[str, ToolSpec]],
     ) -> None:
-        self._about = about
-        self._access = access
-        self._workspace = workspace
+        self._info = info
+        self._authenticator = authenticator
+        self._registry = registry
         self._commands = commands
         self._tools = tools
 
@@ -66,24 +66,27 @@ class ServerApi:
         },
     )
     def status(self) -> dict[str, Any]:
-        about = self._about
-        seats = self._workspace.open_seats
+        info = self._info
+        runners = self._registry.open_runners
         return {
-            "version": about.version,
-            "project": about.project,
-            "root": about.root,
-            "language": about.language,
-            "practice": about.is_practice,
-            "model": about.model,
-            "port": about.port,
-            "sessions": {"open": len(seats), "running": sum(seat.is_working for seat in seats)},
+            "version": info.version,
+            "project": info.project,
+            "root": info.root,
+            "language": info.language,
+            "practice": info.is_practice,
+            "model": info.model,
+            "port": info.port,
+            "sessions": {
+                "open": len(runners),
+                "running": sum(runner.is_working for runner in runners),
+            },
             "tools": to_plain(self._tools()),
             "limits": {
-                "message": LONGEST,
-                "text": LARGEST_TEXT,
-                "upload": LARGEST_FILE,
-                "raw": LARGEST_FILE,
-                "picture": LARGEST,
+                "message": MAX_MESSAGE_LENGTH,
+                "text": MAX_TEXT_BYTES,
+                "upload": MAX_FILE_BYTES,
+                "raw": MAX_FILE_BYTES,
+                "picture": MAX_PICTURE_FILE_BYTES,
             },
         }
 
@@ -96,8 +99,8 @@ class ServerApi:
     def commands(self) -> dict[str, Any]:
         return {
             "commands": [
-                {"name": c.name, "usage": c.usage, "help": to_plain(c.help)}
-                for c in self._commands()
+                {"name": command.name, "usage": command.usage, "help": to_plain(command.help)}
+                for command in self._commands()
             ]
         }
 
@@ -109,4 +112,4 @@ class ServerApi:
         answer={"url": "To be opened within ten minutes."},
     )
     def new_link(self) -> dict[str, Any]:
-        return {"url": self._about.url + self._access.new_link(LINK_SECONDS)}
+        return {"url": self._info.url + self._authenticator.new_link(LINK_SECONDS)}

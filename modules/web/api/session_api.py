@@ -1,4 +1,4 @@
-"""What a page or a program can do in a session: the same over Socket.IO and over HTTP."""
+"""Actions of a page or a program in a session: the same over Socket.IO and over HTTP."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Annotated, Any
 from core.conversation.message_queue import QueuedMessage
 from core.events import Reply
 from core.web_terminal import Packet
-from modules.web.api.pictures_api import found
-from modules.web.api.sessions_api import ID, MOST, TURNS, within
+from modules.web.api.pictures_api import find_pictures
+from modules.web.api.sessions_api import DEFAULT_TURNS, ID, MAX_LIMIT, clamp
 from modules.web.http.errors import ApiError
-from modules.web.http.idempotency import Command
-from modules.web.http.params import Header, Within
-from modules.web.http.routes import Events, route
+from modules.web.http.idempotency import CommandId
+from modules.web.http.params import Bounds, Header
+from modules.web.http.routes import EventStream, route
 from modules.web.sessions.event_bus import EventBus
-from modules.web.sessions.event_stream import following, to_the_end, turn_of, with_numbers
+from modules.web.sessions.event_stream import session_stream, turn_stream, until_end, with_event_ids
 from modules.web.sessions.session_registry import SessionRegistry
-from modules.web.sessions.session_runner import LONGEST, Operation, SessionRunner
+from modules.web.sessions.session_runner import MAX_MESSAGE_LENGTH, QueueOperation, SessionRunner
 from utils.i18n import phrase
-from utils.text.lines import read_number
+from utils.text.lines import parse_number
 
-_LAST = Annotated[
+_LAST_EVENT_ID = Annotated[
     int,
     "What a browser sends when it comes back: it counts, and not `after`.",
     Header("Last-Event-ID"),
@@ -30,7 +30,7 @@ _LAST = Annotated[
 _ARGUMENTS = Annotated[
     dict[str, Any] | None, "With a yes: what the call is to run with, all of its arguments."
 ]
-_INSTEAD = Annotated[
+_REPLACED_IDS = Annotated[
     list[str] | None, "Ids of what is queued and waits no longer: this message comes in its place."
 ]
 _PICTURES = Annotated[
@@ -39,14 +39,14 @@ _PICTURES = Annotated[
 
 
 class SessionApi:
-    """Does what is asked for in the sessions of *workspace*, told of by *outlet*.
+    """Acts in the sessions of *registry*, whose events come from *event_bus*.
 
     Every method may block, and raises `ApiError`.
     """
 
-    def __init__(self, workspace: SessionRegistry, outlet: EventBus) -> None:
-        self._workspace = workspace
-        self._outlet = outlet
+    def __init__(self, registry: SessionRegistry, event_bus: EventBus) -> None:
+        self._registry = registry
+        self._event_bus = event_bus
 
     # --- over HTTP only --------------------------------------------------------------------------
 
@@ -63,31 +63,33 @@ class SessionApi:
     def message(
         self,
         id: ID,  # noqa: A002
-        text: Annotated[str, "A message or a slash command.", Within(0, LONGEST)],
+        text: Annotated[str, "A message or a slash command.", Bounds(0, MAX_MESSAGE_LENGTH)],
         now: Annotated[bool, "Stop what runs and go on with this."] = False,
         stream: Annotated[bool, "Tell what happens; else only whether it waits."] = True,
-        cmd: Command = "",
-        instead: _INSTEAD = None,
+        cmd: CommandId = "",
+        instead: _REPLACED_IDS = None,
         pictures: _PICTURES = None,
-    ) -> Events | Packet:
+    ) -> EventStream | Packet:
         command = cmd or uuid.uuid4().hex
         if not stream:
             return {**self.send(id, command, text, now, instead, pictures), "cmd": command}
-        seat = self._workspace.open(id)
-        is_known = command in seat.once
+        runner = self._registry.open(id)
+        is_known = command in runner.idempotency
         with ExitStack() as stack:
-            listener = stack.enter_context(self._outlet.listening(id))
+            subscriber = stack.enter_context(self._event_bus.subscribe(id))
             answer = self.send(id, command, text, now, instead, pictures)
             if "open" in answer:
-                return Events(iter([("open", None, {**answer, "cmd": command})]))
-            is_over = is_known and not seat.is_awaited(command)
-            here = {"session": id, "boot": seat.terminal.boot}
-            told = [{**here, **packet} for packet in seat.terminal.since_command(command)]
-            kept = stack.pop_all()
+                return EventStream(iter([("open", None, {**answer, "cmd": command})]))
+            is_over = is_known and not runner.is_pending(command)
+            identity = {"session": id, "boot": runner.terminal.boot}
+            past_events = [
+                {**identity, **packet} for packet in runner.terminal.since_command(command)
+            ]
+            resources = stack.pop_all()
         if is_over:
-            kept.close()
-            return Events(with_numbers(to_the_end(told, command)))
-        return Events(turn_of(command, seat, listener, kept, told))
+            resources.close()
+            return EventStream(with_event_ids(until_end(past_events, command)))
+        return EventStream(turn_stream(command, runner, subscriber, resources, past_events))
 
     @route(
         "POST",
@@ -104,7 +106,7 @@ class SessionApi:
         pattern: str = "",
         reason: str = "",
         arguments: _ARGUMENTS = None,
-        cmd: Command = "",
+        cmd: CommandId = "",
     ) -> Packet:
         command = cmd or uuid.uuid4().hex
         return self.answer(id, command, call_id, yes, always, pattern, reason, arguments)
@@ -142,7 +144,7 @@ class SessionApi:
     def rearrange(
         self,
         id: ID,  # noqa: A002
-        op: Operation,
+        op: QueueOperation,
         item: Annotated[str, "The id of what is queued."],
         to: int = 0,
     ) -> Packet:
@@ -150,20 +152,27 @@ class SessionApi:
 
     @route("GET", "/events", "Follow a session: `attached`, then `ev` and `state`.")
     def events(
-        self, session: str, after: int = 0, boot: str = "", turns: int = TURNS, last: _LAST = -1
-    ) -> Events:
+        self,
+        session: str,
+        after: int = 0,
+        boot: str = "",
+        turns: int = DEFAULT_TURNS,
+        last: _LAST_EVENT_ID = -1,
+    ) -> EventStream:
         after = last if last >= 0 else after
-        seat = self._workspace.open(session)
+        runner = self._registry.open(session)
         with ExitStack() as stack:
-            listener = stack.enter_context(self._outlet.listening(session))
-            arrival = seat.arrive(boot, after, within(turns, MOST))
-            kept = stack.pop_all()
-        return Events(following(listener, arrival, kept))
+            subscriber = stack.enter_context(self._event_bus.subscribe(session))
+            attached = runner.attach(boot, after, clamp(turns, MAX_LIMIT))
+            resources = stack.pop_all()
+        return EventStream(session_stream(subscriber, attached, resources))
 
     # --- over both -------------------------------------------------------------------------------
 
-    def attach(self, session: str, boot: str = "", after: int = 0, turns: int = TURNS) -> Packet:
-        return self._workspace.open(session).arrive(boot, after, within(turns, MOST))
+    def attach(
+        self, session: str, boot: str = "", after: int = 0, turns: int = DEFAULT_TURNS
+    ) -> Packet:
+        return self._registry.open(session).attach(boot, after, clamp(turns, MAX_LIMIT))
 
     def send(
         self,
@@ -171,12 +180,12 @@ class SessionApi:
         cmd: str,
         text: str,
         now: bool = False,
-        instead: _INSTEAD = None,
+        instead: _REPLACED_IDS = None,
         pictures: _PICTURES = None,
     ) -> Packet:
-        seat = self._workspace.open(session)
-        return seat.once.do(
-            cmd, lambda: self._sent(seat, cmd, text, now, instead or [], pictures or [])
+        runner = self._registry.open(session)
+        return runner.idempotency.run_once(
+            cmd, lambda: self._dispatch(runner, cmd, text, now, instead or [], pictures or [])
         )
 
     def answer(
@@ -190,53 +199,55 @@ class SessionApi:
         reason: str = "",
         arguments: _ARGUMENTS = None,
     ) -> Packet:
-        seat = self._workspace.open(session)
+        runner = self._registry.open(session)
         reply = Reply(yes, always and yes, pattern, reason, arguments if yes else None)
-        return seat.once.do(cmd, lambda: {"won": seat.answer(call_id, reply)})
+        return runner.idempotency.run_once(cmd, lambda: {"won": runner.answer(call_id, reply)})
 
     def stop(self, session: str, cmd: str) -> Packet:
-        seat = self._workspace.open(session)
-        return seat.once.do(cmd, lambda: {"running": seat.stop()})
+        runner = self._registry.open(session)
+        return runner.idempotency.run_once(cmd, lambda: {"running": runner.stop()})
 
-    def queue(self, session: str, cmd: str, op: Operation, id: str, to: int = 0) -> Packet:  # noqa: A002
-        seat = self._workspace.open(session)
-        return seat.once.do(cmd, lambda: _told(seat.rearrange(op, id, to)))
+    def queue(self, session: str, cmd: str, op: QueueOperation, id: str, to: int = 0) -> Packet:  # noqa: A002
+        runner = self._registry.open(session)
+        return runner.idempotency.run_once(cmd, lambda: _queue_answer(runner.rearrange(op, id, to)))
 
     def command(self, session: str, cmd: str, line: str) -> Packet:
-        seat = self._workspace.open(session)
-        return seat.once.do(cmd, lambda: seat.command(line))
+        runner = self._registry.open(session)
+        return runner.idempotency.run_once(cmd, lambda: runner.run_command(line))
 
-    def _sent(
+    def _dispatch(
         self,
-        seat: SessionRunner,
+        runner: SessionRunner,
         command: str,
         text: str,
         now: bool,
-        instead: list[str],
+        replaces: list[str],
         pictures: list[str],
     ) -> Packet:
         if pictures:
-            given = found(seat, pictures)
-            return seat.send(command, text, now=now, instead=instead, pictures=given)
-        name, _, rest = text.partition(" ")
-        asked = seat.terminal.commands.get(name.rstrip())
+            messages_pictures = find_pictures(runner, pictures)
+            return runner.send(
+                command, text, now=now, replaces=replaces, pictures=messages_pictures
+            )
+        name, _, argument = text.partition(" ")
+        asked = runner.terminal.commands.get(name.rstrip())
         match asked and asked.spec.leads_to:
             case "new":
-                return {"queued": False, "open": self._workspace.create(like=seat).session}
+                return {"queued": False, "open": self._registry.create(settings_of=runner).session}
             case "known":
-                return {"queued": False, "open": self._workspace.find(rest.strip())}
-            case "copy" if "--with-files" not in rest:
-                return {"queued": False, "open": self._forked(seat, rest.strip())}
+                return {"queued": False, "open": self._registry.find(argument.strip())}
+            case "copy" if "--with-files" not in argument:
+                return {"queued": False, "open": self._fork(runner, argument.strip())}
             case _:
-                return seat.send(command, text, now=now, instead=instead)
+                return runner.send(command, text, now=now, replaces=replaces)
 
-    def _forked(self, seat: SessionRunner, turn: str) -> str:
-        newest = seat.terminal.history.turn - seat.is_working
-        number = read_number(turn) if turn else newest
+    def _fork(self, runner: SessionRunner, turn: str) -> str:
+        newest = runner.terminal.history.turn - runner.is_working
+        number = parse_number(turn) if turn else newest
         if number is None:
             raise ApiError("failed", phrase("Say the number of a turn: /fork 3."))
-        return self._workspace.fork(seat.session, number)
+        return self._registry.fork(runner.session, number)
 
 
-def _told(item: QueuedMessage) -> Packet:
-    return {name: value for name, value in item.plain.items() if name != "id"}
+def _queue_answer(item: QueuedMessage) -> Packet:
+    return {name: value for name, value in item.as_json.items() if name != "id"}

@@ -1,4 +1,4 @@
-"""What a program can ask about the sessions that there are: all of them, and one as it is kept."""
+"""Routes about the stored sessions: the list of them, and one as it is stored."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import json
 from collections.abc import Callable
 from typing import Annotated, Literal, assert_never
 
-from core.conversation.history import mended
-from core.redaction import mapped
+from core.conversation.history import repaired
+from core.redaction import map_strings
 from core.web_terminal import Packet
 from modules.export import to_json, to_markdown
 from modules.web.api.files_api import attachment
-from modules.web.http.errors import explained
-from modules.web.http.params import Within
-from modules.web.http.routes import Sent, route
+from modules.web.http.errors import as_api_errors
+from modules.web.http.params import Bounds
+from modules.web.http.routes import BinaryResponse, route
 from modules.web.sessions.page_redaction import PageRedactor
 from modules.web.sessions.session_registry import SessionRegistry
 from utils.pictures import ReadPicture
 from utils.text.codec import to_plain
 
-TURNS = 30
+DEFAULT_TURNS = 30
 """Turns in a snapshot unless more are asked for."""
-MOST = 1_000
+MAX_LIMIT = 1_000
 ID = Annotated[str, "The id of the session."]
-_TURN = Annotated[int, "The last turn to take over; 0 none.", Within(0)]
+_TURN = Annotated[int, "The last turn to take over; 0 none.", Bounds(0)]
 _ROW = {
     "id": "Of the session.",
     "title": "What it is called.",
@@ -37,17 +37,19 @@ _ROW = {
     "asking": "Whether a question is open.",
     "queued": "How many messages wait.",
 }
-Replay = Callable[[str, list[Packet], ReadPicture], str]
-"""Makes a page that replays events, from its title, them and what gives their pictures."""
+RenderReplay = Callable[[str, list[Packet], ReadPicture], str]
+"""Renders a page that replays events: takes its title, the events, a reader of pictures."""
 
 
 class SessionsApi:
-    """Answers about the sessions of *workspace*. Every method may block, and raises `Refused`."""
+    """Answers about the sessions of *registry*. Every method may block, and raises `ApiError`."""
 
-    def __init__(self, workspace: SessionRegistry, replay: Replay, veil: PageRedactor) -> None:
-        self._workspace = workspace
-        self._replay = replay
-        self._veil = veil
+    def __init__(
+        self, registry: SessionRegistry, render_replay: RenderReplay, redactor: PageRedactor
+    ) -> None:
+        self._registry = registry
+        self._render_replay = render_replay
+        self._redactor = redactor
 
     @route(
         "GET",
@@ -56,12 +58,12 @@ class SessionsApi:
         answer={"sessions": "A row of each, as one session is told."},
     )
     def sessions(self, archived: bool = False, limit: int = 200) -> Packet:
-        rows = self._workspace.rows(archived=archived, limit=within(limit, MOST))
+        rows = self._registry.rows(archived=archived, limit=clamp(limit, MAX_LIMIT))
         return {"sessions": rows}
 
     @route("POST", "/api/sessions", "Begin a session.", status=201, answer=_ROW)
     def create(self) -> Packet:
-        return self._workspace.row(self._workspace.create().session)
+        return self._registry.row(self._registry.create().session)
 
     @route(
         "GET",
@@ -70,20 +72,20 @@ class SessionsApi:
         answer={**_ROW, "state": "All that is true of it besides its talk."},
     )
     def session(self, id: ID) -> Packet:  # noqa: A002 - its name in the address
-        seat = self._workspace.open(id)
-        return {**self._workspace.row(id), "state": seat.picture.state()}
+        runner = self._registry.open(id)
+        return {**self._registry.row(id), "state": runner.snapshot.state()}
 
     @route("PATCH", "/api/sessions/{id}", "Rename or archive a session.", answer=_ROW)
     def change(self, id: ID, title: str | None = None, archived: bool | None = None) -> Packet:  # noqa: A002
         if title is not None:
-            self._workspace.rename(id, title)
+            self._registry.rename(id, title)
         if archived is not None:
-            self._workspace.archive(id, archived)
-        return self._workspace.row(id)
+            self._registry.archive(id, archived)
+        return self._registry.row(id)
 
     @route("DELETE", "/api/sessions/{id}", "Forget a session for good.", status=204)
     def delete(self, id: ID) -> None:  # noqa: A002
-        self._workspace.delete(id)
+        self._registry.delete(id)
 
     @route(
         "GET",
@@ -91,9 +93,9 @@ class SessionsApi:
         "Older turns of a session.",
         answer={"first_turn": "The number of the first.", "events": "Those of the turns."},
     )
-    def transcript(self, id: ID, before: int = 2**31, turns: int = TURNS) -> Packet:  # noqa: A002
-        seat = self._workspace.open(id)
-        first, events = seat.picture.earlier(before, within(turns, MOST))
+    def transcript(self, id: ID, before: int = 2**31, turns: int = DEFAULT_TURNS) -> Packet:  # noqa: A002
+        runner = self._registry.open(id)
+        first, events = runner.snapshot.earlier(before, clamp(turns, MAX_LIMIT))
         return {"first_turn": first, "events": events}
 
     @route(
@@ -104,26 +106,26 @@ class SessionsApi:
         answer=_ROW,
     )
     def fork(self, id: ID, turn: _TURN) -> Packet:  # noqa: A002
-        return self._workspace.row(self._workspace.fork(id, turn))
+        return self._registry.row(self._registry.fork(id, turn))
 
     @route("GET", "/api/sessions/{id}/export", "A session as a file: md, json or html.")
-    def export(self, id: ID, format: Literal["md", "json", "html"] = "md") -> Sent:  # noqa: A002
-        info = self._workspace.info(id)
-        with explained():
-            numbered = mended(self._workspace.store.load(id))
-        self._veil.look()
-        info = mapped(info, self._veil.hidden)
-        records = [mapped(record, self._veil.hidden) for _, record in numbered]
+    def export(self, id: ID, format: Literal["md", "json", "html"] = "md") -> BinaryResponse:  # noqa: A002
+        info = self._registry.info(id)
+        with as_api_errors():
+            numbered_records = repaired(self._registry.store.load(id))
+        self._redactor.refresh()
+        info = map_strings(info, self._redactor.redact)
+        records = [map_strings(record, self._redactor.redact) for _, record in numbered_records]
         match format:
             case "md":
-                return _file(f"{id}.md", to_markdown(records, info), "text/markdown")
+                return _attachment(f"{id}.md", to_markdown(records, info), "text/markdown")
             case "json":
                 text = json.dumps(to_json(records, info), indent=1)
-                return _file(f"{id}.json", text, "application/json")
+                return _attachment(f"{id}.json", text, "application/json")
             case "html":
-                _, events = self._workspace.open(id).picture.earlier(2**31, 2**31)
-                page = self._replay(info.title or id, events, self._workspace.pictures_of(id))
-                return _file(f"{id}.html", page, "text/html")
+                _, events = self._registry.open(id).snapshot.earlier(2**31, 2**31)
+                page = self._render_replay(info.title or id, events, self._registry.pictures_of(id))
+                return _attachment(f"{id}.html", page, "text/html")
             case _:
                 assert_never(format)
 
@@ -134,14 +136,14 @@ class SessionsApi:
         answer={"found": "Each with its session, title, turn, role, snippet and when."},
     )
     def search(self, text: str, limit: int = 20) -> Packet:
-        found = self._workspace.search(text, within(limit, 200))
-        self._veil.look()
-        return {"found": [to_plain(mapped(one, self._veil.hidden)) for one in found]}
+        matches = self._registry.search(text, clamp(limit, 200))
+        self._redactor.refresh()
+        return {"found": [to_plain(map_strings(match, self._redactor.redact)) for match in matches]}
 
 
-def within(number: int, most: int) -> int:
-    return max(1, min(number, most))
+def clamp(number: int, maximum: int) -> int:
+    return max(1, min(number, maximum))
 
 
-def _file(name: str, text: str, kind: str) -> Sent:
-    return attachment(name, text.encode("utf-8", "replace"), f"{kind}; charset=utf-8")
+def _attachment(name: str, text: str, media_type: str) -> BinaryResponse:
+    return attachment(name, text.encode("utf-8", "replace"), f"{media_type}; charset=utf-8")

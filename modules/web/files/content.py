@@ -11,87 +11,87 @@ from typing import Any
 from core.cards import Change
 from core.tools import ToolError
 from modules.annotations import Annotations
-from modules.files.editing.text_file import NotEncodable, NotExact, NotText, TextFile
-from modules.files.project import Changed, Missing, Project
+from modules.files.editing.text_file import NotEncodable, NotRoundTrip, NotText, TextFile
+from modules.files.project import ContentChanged, MissingPath, Project
 from modules.web.files import file_names
 from modules.web.files.file_parts import read_part
 from modules.web.files.stat_cache import StatCache, stamp_of
-from modules.web.http.errors import ApiError, explained
+from modules.web.http.errors import ApiError, as_api_errors
 from modules.web.sessions.page_redaction import PageRedactor
 from utils.i18n import phrase
 from utils.text.clean import visible
 
-LONGEST = 4 * 4_096
+MAX_PATH_LENGTH = 4 * 4_096
 """Characters of a path: it may be shown with four for each of the bytes that a system takes."""
-LARGEST_TEXT = 5_000_000
-LARGEST_FILE = 64_000_000
+MAX_TEXT_BYTES = 5_000_000
+MAX_FILE_BYTES = 64_000_000
 """Bytes of a file that is shown, sent or received."""
 
-Told = Callable[[Sequence[Change]], object]
+OnChange = Callable[[Sequence[Change]], object]
 
 
 class FileContents:
-    """The files of *project*; *told* hears what a person changed. All raise `ApiError`; may block.
+    """The files of *project*; *on_change* gets a person's changes. All raise `ApiError`; may block.
 
     Nothing that somebody else wrote meanwhile is ever replaced unseen. What leaves here is as
-    *veil* lets it be seen; hashes and sizes are those of the bytes on the disk.
+    *redactor* shows it; hashes and sizes are those of the bytes on the disk.
     """
 
     def __init__(
         self,
         project: Project,
         notes: Annotations,
-        told: Told,
-        veil: PageRedactor,
-        stamps: StatCache,
+        on_change: OnChange,
+        redactor: PageRedactor,
+        stat_cache: StatCache,
     ) -> None:
-        """*stamps* takes note of the state in which a text was read."""
-        self._stamps = stamps
+        """*stat_cache* records the state in which a text was read."""
+        self._stat_cache = stat_cache
         self._project = project
         self._notes = notes
-        self._told = told
-        self._veil = veil
+        self._on_change = on_change
+        self._redactor = redactor
 
     def text(self, path: str) -> dict[str, Any]:
         """Return the text file *path*, and the hash of its bytes to write it back with."""
-        with explained():
-            path = self._project.normal(path)
-            self._stamps.tell(visible(path), stamp_of(self._project.stat(path)))
-            data = self._bytes(path, LARGEST_TEXT)
-            file = _text(path, data)
-            self._veil.look()
+        with as_api_errors():
+            path = self._project.normalize(path)
+            self._stat_cache.record(visible(path), stamp_of(self._project.stat(path)))
+            data = self._read_bytes(path, MAX_TEXT_BYTES)
+            file = _decode(path, data)
+            self._redactor.refresh()
             return {
                 "path": visible(path),
-                "text": self._veil.hidden(file.text),
+                "text": self._redactor.redact(file.text),
                 "hash": digest(data),
-                "encoding": file.name,
+                "encoding": file.format_name,
                 "newline": file.newline,
                 "size": len(data),
                 "is_writable": self._is_writable(path),
-                "note": self._veil.hidden(self._notes.note(path)),
+                "note": self._redactor.redact(self._notes.note(path)),
                 "language": file_names.language(path),
             }
 
     def part(self, path: str, number: int) -> dict[str, Any]:
         """Return the part *number*, or the last one, of the text file *path*, however large."""
-        with explained():
-            path = self._project.normal(path)
-            self._stamps.tell(visible(path), stamp_of(self._project.stat(path)))
-            with self._project.stream(path) as stream:
+        with as_api_errors():
+            path = self._project.normalize(path)
+            self._stat_cache.record(visible(path), stamp_of(self._project.stat(path)))
+            with self._project.open_stream(path) as stream:
                 try:
                     part = read_part(stream, number)
                 except NotText as error:
-                    raise _no_text(path, error, os.fstat(stream.fileno()).st_size) from None
-        self._veil.look()
+                    raise _not_text_error(path, error, os.fstat(stream.fileno()).st_size) from None
+        self._redactor.refresh()
         return {
             "path": visible(path),
             "number": part.number,
             "count": part.count,
-            "text": self._veil.hidden_between(part.before, part.text, part.after),
+            "text": self._redactor.redact_between(part.before, part.text, part.after),
             "first_line": part.first_line,
             "size": part.size,
-            "encoding": part.form.name,
-            "newline": part.form.newline,
+            "encoding": part.sample_file.format_name,
+            "newline": part.sample_file.newline,
             "language": file_names.language(path),
         }
 
@@ -101,135 +101,145 @@ class FileContents:
         Encoding, byte order mark and line ends of the file stay, and so does what was hidden in it.
         The answer has the text as it may be seen, where that is another than was sent.
         """
-        self._veil.look()
-        with explained():
-            path = self._project.normal(path)
-            before = None if base is None else self._based(path, base)
+        self._redactor.refresh()
+        with as_api_errors():
+            path = self._project.normalize(path)
+            before = None if base is None else self._read_if_unchanged(path, base)
             try:
-                whole = self._veil.restored(text, _text(path, before).text if before else "")
-                data = _encoded(path, before, whole)
-                self._project.write_bytes(path, data, make_folders=before is None, expect=before)
-            except Changed:
-                raise self._changed(path) from None
-        self._tell("created" if before is None else "modified", path)
-        self._veil.look()
-        seen = self._veil.hidden(whole)
-        more = {} if seen == text else {"text": seen}
-        return {"path": visible(path), "hash": digest(data), "size": len(data), **more}
+                restored = self._redactor.restore(
+                    text, _decode(path, before).text if before else ""
+                )
+                data = _encode(path, before, restored)
+                self._project.write_bytes(path, data, make_folders=before is None, expected=before)
+            except ContentChanged:
+                raise self._conflict(path) from None
+        self._notify("created" if before is None else "modified", path)
+        self._redactor.refresh()
+        redacted = self._redactor.redact(restored)
+        changed_text = {} if redacted == text else {"text": redacted}
+        return {"path": visible(path), "hash": digest(data), "size": len(data), **changed_text}
 
     def upload(self, folder: str, name: str, data: bytes, *, replace: bool) -> dict[str, Any]:
         """Keep *data* as a file in *folder*; the name is made harmless first."""
-        name = file_names.harmless(name)
+        name = file_names.sanitize(name)
         if not name:
             raise ApiError("failed", phrase("That name cannot be used for a file."))
-        with explained():
-            folder = self._project.normal(folder)
+        with as_api_errors():
+            folder = self._project.normalize(folder)
             path = f"{folder}/{name}" if folder else name
             is_new = self._project.stat(path) is None
             try:
                 self._project.write_bytes(
-                    path, data, make_folders=True, expect=... if replace else None
+                    path, data, make_folders=True, expected=... if replace else None
                 )
-            except Changed:
-                there = phrase("{path} exists already; nothing was replaced.", path=visible(path))
-                raise ApiError("exists", there, path=visible(path)) from None
-        self._tell("created" if is_new else "modified", path)
+            except ContentChanged:
+                message = phrase("{path} exists already; nothing was replaced.", path=visible(path))
+                raise ApiError("exists", message, path=visible(path)) from None
+        self._notify("created" if is_new else "modified", path)
         return {"path": visible(path), "hash": digest(data)}
 
-    def content(self, path: str, most: int = LARGEST_FILE) -> tuple[str, bytes]:
-        """Return the usual form of *path* and its bytes, at most *most*, as they may leave."""
-        self._veil.look()
-        with explained():
-            path = self._project.normal(path)
-            return path, self._veil.hidden_bytes(self._bytes(path, most))
+    def content(self, path: str, limit: int = MAX_FILE_BYTES) -> tuple[str, bytes]:
+        """Return the usual form of *path* and its bytes, at most *limit*, as they may leave."""
+        self._redactor.refresh()
+        with as_api_errors():
+            path = self._project.normalize(path)
+            return path, self._redactor.redact_bytes(self._read_bytes(path, limit))
 
     def make_folder(self, path: str) -> dict[str, Any]:
-        with explained():
-            path = self._project.normal(path)
+        with as_api_errors():
+            path = self._project.normalize(path)
             self._project.make_folder(path)
-        self._tell("created", path)
+        self._notify("created", path)
         return {"path": visible(path)}
 
     def rename(self, path: str, new_path: str) -> dict[str, Any]:
         """Move a file or folder; nothing is ever replaced."""
-        with explained():
-            path, new_path = self._project.normal(path), self._project.normal(new_path)
+        with as_api_errors():
+            path, new_path = self._project.normalize(path), self._project.normalize(new_path)
             self._project.rename(path, new_path)
         change = Change("renamed", path, new_path)
-        self._notes.follow([change])
-        self._told([change])
+        self._notes.on_files_changed([change])
+        self._on_change([change])
         return {"path": visible(new_path)}
 
-    def note(self, path: str, note: str) -> dict[str, Any]:
+    def set_note(self, path: str, note: str) -> dict[str, Any]:
         """Set the note on a file; an empty one removes it."""
-        with explained():
-            path = self._project.normal(path)
+        with as_api_errors():
+            path = self._project.normalize(path)
             if note.strip() or self._notes.note(path):
                 self._notes.annotate_file(path, note)
-        self._veil.look()
-        return {"path": visible(path), "note": self._veil.hidden(self._notes.note(path))}
+        self._redactor.refresh()
+        return {"path": visible(path), "note": self._redactor.redact(self._notes.note(path))}
 
-    def _bytes(self, path: str, limit: int) -> bytes:
-        found = self._project.stat(path)
-        if found is not None and stat.S_ISREG(found.st_mode) and found.st_size > limit:
-            shown = f"{limit // 1_000_000} MB"
-            what = phrase("{path} is larger than {limit}.", path=visible(path), limit=shown)
-            raise ApiError("too_large", what, size=found.st_size)
+    def _read_bytes(self, path: str, limit: int) -> bytes:
+        stat_result = self._project.stat(path)
+        if (
+            stat_result is not None
+            and stat.S_ISREG(stat_result.st_mode)
+            and stat_result.st_size > limit
+        ):
+            limit_text = f"{limit // 1_000_000} MB"
+            message = phrase("{path} is larger than {limit}.", path=visible(path), limit=limit_text)
+            raise ApiError("too_large", message, size=stat_result.st_size)
         return self._project.read_bytes(path, limit)
 
     def _is_writable(self, path: str) -> bool:
-        found = self._project.stat(path)
-        is_plain = found is not None and stat.S_ISREG(found.st_mode) and found.st_mode & 0o222
-        return bool(is_plain) and not self._project.is_protected(path)
+        stat_result = self._project.stat(path)
+        is_writable_file = (
+            stat_result is not None
+            and stat.S_ISREG(stat_result.st_mode)
+            and stat_result.st_mode & 0o222
+        )
+        return bool(is_writable_file) and not self._project.is_git_path(path)
 
-    def _based(self, path: str, base: str) -> bytes:
+    def _read_if_unchanged(self, path: str, base: str) -> bytes:
         """Return the bytes of the file if they are those with the hash *base*."""
         try:
             data = self._project.read_bytes(path)
-        except Missing:
-            raise self._changed(path) from None
+        except MissingPath:
+            raise self._conflict(path) from None
         if digest(data) != base:
-            raise self._changed(path)
+            raise self._conflict(path)
         return data
 
-    def _changed(self, path: str) -> ApiError:
+    def _conflict(self, path: str) -> ApiError:
         """Return the refusal that carries what the file holds by now; None if it is gone."""
-        what = phrase("{path} was changed by somebody else meanwhile.", path=visible(path))
+        message = phrase("{path} was changed by somebody else meanwhile.", path=visible(path))
         try:
             data = self._project.read_bytes(path)
-            text: str | None = self._veil.hidden(TextFile.decode(data).text)
-        except Missing:
-            return ApiError("changed", what, text=None, hash=None)
+            text: str | None = self._redactor.redact(TextFile.decode(data).text)
+        except MissingPath:
+            return ApiError("changed", message, text=None, hash=None)
         except NotText:
             text = None
-        return ApiError("changed", what, text=text, hash=digest(data))
+        return ApiError("changed", message, text=text, hash=digest(data))
 
-    def _tell(self, kind: Any, path: str) -> None:
-        self._told([Change(kind, path)])
+    def _notify(self, kind: Any, path: str) -> None:
+        self._on_change([Change(kind, path)])
 
 
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _text(path: str, data: bytes) -> TextFile:
+def _decode(path: str, data: bytes) -> TextFile:
     try:
         return TextFile.decode(data)
     except NotText as error:
-        raise _no_text(path, error, len(data), hash=digest(data)) from None
+        raise _not_text_error(path, error, len(data), hash=digest(data)) from None
 
 
-def _no_text(path: str, error: NotText, size: int, **more: Any) -> ApiError:
-    what = phrase("{path} is not text but {kind}.", path=visible(path), kind=error.kind)
-    shown = file_names.preview(path)
-    return ApiError("binary", what, kind=error.kind, size=size, preview=shown, **more)
+def _not_text_error(path: str, error: NotText, size: int, **details: Any) -> ApiError:
+    message = phrase("{path} is not text but {kind}.", path=visible(path), kind=error.kind)
+    preview = file_names.preview_kind(path)
+    return ApiError("binary", message, kind=error.kind, size=size, preview=preview, **details)
 
 
-def _encoded(path: str, before: bytes | None, text: str) -> bytes:
+def _encode(path: str, before: bytes | None, text: str) -> bytes:
     try:
         if before is None:
             return TextFile.new(text).encode()
-        return _text(path, before).encode(text)
+        return _decode(path, before).encode(text)
     except NotEncodable as error:
         raise ToolError(
             phrase(
@@ -239,7 +249,7 @@ def _encoded(path: str, before: bytes | None, text: str) -> bytes:
                 char=repr(error.char),
             )
         ) from None
-    except NotExact:
+    except NotRoundTrip:
         raise ToolError(
             phrase(
                 "{path} holds bytes that could not be written back as they are.",

@@ -1,4 +1,4 @@
-"""What the name of a file tells: how it may be shown, and how to make a foreign one harmless."""
+"""File names: how a browser may show a file, and how to sanitize a foreign name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 
 from utils.text.git_names import is_git_name
 
-SHOWN = {
+MEDIA_TYPES = {
     **{"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif"},
     **{"webp": "image/webp", "avif": "image/avif", "bmp": "image/bmp", "ico": "image/x-icon"},
     **{"svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html", "htm": "text/html"},
@@ -15,8 +15,8 @@ SHOWN = {
     **{"mp4": "video/mp4", "webm": "video/webm"},
 }
 """The media types a browser may show, by the ending of the name. Nothing else is ever shown."""
-ACTIVE = ("text/html", "image/svg+xml")
-"""What could hold a program, and so is shown in a sandbox."""
+ACTIVE_TYPES = ("text/html", "image/svg+xml")
+"""Types that could hold a program, and so are shown in a sandbox."""
 
 LANGUAGES = {
     **{"py": "python", "pyi": "python", "js": "javascript", "mjs": "javascript"},
@@ -31,15 +31,15 @@ LANGUAGES = {
 }
 _BY_NAME = {"dockerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile"}
 
-_BAD = re.compile(
+_FORBIDDEN_CHARS = re.compile(
     r'[\\/:*?"<>|\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]'
 )
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³])\s*(\.|$)")
-_LONGEST = 240
+_MAX_NAME_BYTES = 240
 """Bytes of a name; most file systems take 255."""
 
 
-def ending(path: str) -> str:
+def extension(path: str) -> str:
     """Return what follows the last dot of the name, in lower case."""
     name = path.rpartition("/")[2]
     return name.rpartition(".")[2].lower() if "." in name else ""
@@ -47,10 +47,10 @@ def ending(path: str) -> str:
 
 def media_type(path: str) -> str:
     """Return the media type as which a browser may show *path*; "" if it must not."""
-    return SHOWN.get(ending(path), "")
+    return MEDIA_TYPES.get(extension(path), "")
 
 
-def preview(path: str) -> str:
+def preview_kind(path: str) -> str:
     """Return how the page may show *path*: image, pdf, html, audio, video or ""."""
     kind = media_type(path)
     return {"application/pdf": "pdf", "text/html": "html"}.get(kind, kind.partition("/")[0])
@@ -59,27 +59,27 @@ def preview(path: str) -> str:
 def language(path: str) -> str:
     """Return the syntax of *path* by its name; "" if it has none that we know."""
     name = path.rpartition("/")[2].lower()
-    return _BY_NAME.get(name) or LANGUAGES.get(ending(name), "")
+    return _BY_NAME.get(name) or LANGUAGES.get(extension(name), "")
 
 
-def harmless(name: str) -> str:
+def sanitize(name: str) -> str:
     """Return *name* fit for a new file on any system, its script kept; "" if nothing is left.
 
     Only the part behind the last separator counts, as browsers on some systems send whole paths.
     """
     name = unicodedata.normalize("NFC", re.split(r"[\\/]", name)[-1])
-    name = _BAD.sub("", name).strip().rstrip(". ").removeprefix("..")
+    name = _FORBIDDEN_CHARS.sub("", name).strip().rstrip(". ").removeprefix("..")
     name = name.encode("utf-8", "ignore").decode()
     if is_git_name(name):
         return ""
     if _RESERVED.match(name):
         name = f"_{name}"
     stem, dot, end = name.rpartition(".")
-    if len(name.encode()) > _LONGEST and dot and len(end) < 20:
-        room = _LONGEST - len(end.encode()) - 1
-        return f"{_cut(stem, room)}.{end}"
-    return _cut(name, _LONGEST)
+    if len(name.encode()) > _MAX_NAME_BYTES and dot and len(end) < 20:
+        stem_bytes = _MAX_NAME_BYTES - len(end.encode()) - 1
+        return f"{_truncate(stem, stem_bytes)}.{end}"
+    return _truncate(name, _MAX_NAME_BYTES)
 
 
-def _cut(name: str, size: int) -> str:
-    return name.encode()[:size].decode("utf-8", "ignore").rstrip(". ")
+def _truncate(name: str, max_bytes: int) -> str:
+    return name.encode()[:max_bytes].decode("utf-8", "ignore").rstrip(". ")

@@ -14,79 +14,79 @@ from core.tools import ToolError
 from modules.files.project import Project
 from modules.web.files.stat_cache import Stamp, stamp_of
 from modules.web.files.tree_listing import TreeListing
-from modules.web.sessions.notifier import Tell
+from modules.web.sessions.notifier import Publish
 
-EVERY = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two looks."""
-MOST = 500
+MAX_WATCHED = 500
 """Folders, and files, that one client may want to hear of."""
 
 
 class FolderWatcher:
     """Tells when a folder's names, a file's content or a note changed; runs its own thread."""
 
-    def __init__(self, project: Project, listing: TreeListing, tell: Tell) -> None:
+    def __init__(self, project: Project, listing: TreeListing, publish: Publish) -> None:
         self._project = project
         self._listing = listing
-        self._tell = tell
+        self._publish = publish
         self._folders: dict[str, tuple[str, ...]] = {}
         self._files: dict[str, tuple[str, ...]] = {}
-        self._seen: dict[str, Stamp] = {}
-        self._noted: Mapping[str, str] | None = None
-        self._over = threading.Event()
+        self._last_stamps: dict[str, Stamp] = {}
+        self._last_notes: Mapping[str, str] | None = None
+        self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def close(self) -> None:
-        self._over.set()
+        self._stopped.set()
         self._thread.join()
 
-    def want(self, client: str, folders: list[str], files: list[str]) -> None:
+    def watch(self, client: str, folders: list[str], files: list[str]) -> None:
         """Replace what *client* wants to hear of."""
-        self._folders[client] = tuple(folders[:MOST])
-        self._files[client] = tuple(files[:MOST])
+        self._folders[client] = tuple(folders[:MAX_WATCHED])
+        self._files[client] = tuple(files[:MAX_WATCHED])
 
-    def forget(self, client: str) -> None:
+    def unwatch(self, client: str) -> None:
         self._folders.pop(client, None)
         self._files.pop(client, None)
 
     def _run(self) -> None:
-        while not self._over.wait(EVERY):
-            self.look()
+        while not self._stopped.wait(POLL_SECONDS):
+            self.poll()
 
-    def look(self) -> None:
-        """Look once, and tell what is not as it was at the last look or listing."""
-        folders = {path for wanted in list(self._folders.values()) for path in wanted}
-        files = {path for wanted in list(self._files.values()) for path in wanted}
+    def poll(self) -> None:
+        """Poll once; publish what differs from the last poll or listing."""
+        folders = {path for paths in list(self._folders.values()) for path in paths}
+        files = {path for paths in list(self._files.values()) for path in paths}
         rules = {f"{folder}/.gitignore".lstrip("/") for folder in folders}
         now = {path: self._stamp(path) for path in folders | files | rules}
-        changed = {path for path in now if self._before(path, now[path]) != now[path]}
-        changed |= self._listing.stamps.take_doubtful() & now.keys()
-        self._seen = now
-        is_noted = self._is_noted_otherwise()
-        if changed or is_noted:
-            self._listing.outdated()
-            touched = {"*"} if is_noted or changed & rules else changed & folders
-            self._tell("files", "", _told(touched, changed & files))
+        changed = {path for path in now if self._last_stamp(path, now[path]) != now[path]}
+        changed |= self._listing.stat_cache.pop_doubtful() & now.keys()
+        self._last_stamps = now
+        has_new_notes = self._notes_changed()
+        if changed or has_new_notes:
+            self._listing.mark_stale()
+            changed_folders = {"*"} if has_new_notes or changed & rules else changed & folders
+            self._publish("files", "", _files_packet(changed_folders, changed & files))
 
-    def _is_noted_otherwise(self) -> bool:
+    def _notes_changed(self) -> bool:
         """Return whether the notes are others than at the last look."""
-        before, self._noted = self._noted, self._listing.notes()
-        return before is not None and before != self._noted
+        before, self._last_notes = self._last_notes, self._listing.notes()
+        return before is not None and before != self._last_notes
 
-    def _before(self, path: str, now: Stamp) -> Stamp:
+    def _last_stamp(self, path: str, now: Stamp) -> Stamp:
         """Return the state in which *path* was last seen; as it is *now* if it never was."""
-        return self._seen.get(path) or self._listing.stamps.told(path) or now
+        return self._last_stamps.get(path) or self._listing.stat_cache.last(path) or now
 
     def _stamp(self, path: str) -> Stamp:
         try:
-            return stamp_of(self._project.stat(self._project.normal(path)))
+            return stamp_of(self._project.stat(self._project.normalize(path)))
         except ToolError:
             return stamp_of(None)
 
 
-def _told(folders: Iterable[str], files: Iterable[str]) -> dict[str, Any]:
+def _files_packet(folders: Iterable[str], files: Iterable[str]) -> dict[str, Any]:
     changes = [{"kind": "modified", "path": path, "new_path": ""} for path in sorted(files)]
     return {"by": "outside", "folders": sorted(folders), "paths": changes}

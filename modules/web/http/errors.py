@@ -1,4 +1,4 @@
-"""What a request is told when it cannot be done."""
+"""Errors of the API: codes, HTTP statuses and how they are answered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from core.tools import ToolError
-from modules.files.project import Missing
+from modules.files.project import MissingPath
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.codec import to_plain
 
@@ -48,30 +48,32 @@ STATUS: dict[Code, int] = {
 
 
 class ApiError(Exception):
-    """The request is not done; *what* says why, *more* is what a program may want to know."""
+    """A request that is not done; *message* says why, *details* are for programs."""
 
-    def __init__(self, code: Code, what: Text, **more: Any) -> None:
-        super().__init__(str(what))
+    def __init__(self, code: Code, message: Text, **details: Any) -> None:
+        super().__init__(str(message))
         self.code = code
-        self.what = what
-        self.more = more
+        self.message = message
+        self.details = details
 
     def to_json(self) -> dict[str, Any]:
-        told = {"code": self.code, "error": str(self.what), **self.more}
-        return {**told, "phrase": to_plain(self.what)} if isinstance(self.what, Phrase) else told
+        json = {"code": self.code, "error": str(self.message), **self.details}
+        return (
+            {**json, "phrase": to_plain(self.message)} if isinstance(self.message, Phrase) else json
+        )
 
 
-def bad(why: str) -> ApiError:
-    """Return the refusal of a request that no page of ours sends."""
-    return ApiError("bad_request", phrase("This request is not right: {why}.", why=why))
+def bad_request(reason: str) -> ApiError:
+    """Return the error of a request that no page of ours sends."""
+    return ApiError("bad_request", phrase("This request is not right: {why}.", why=reason))
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Turn what the house says of a person's mistake into a refusal."""
+def as_api_errors() -> Iterator[None]:
+    """Raise `UserError` and `ToolError` of the block as `ApiError`."""
     try:
         yield
-    except Missing as error:
-        raise ApiError("not_found", error.what) from None
+    except MissingPath as error:
+        raise ApiError("not_found", error.message) from None
     except (ToolError, UserError) as error:
-        raise ApiError("failed", error.what) from None
+        raise ApiError("failed", error.message) from None

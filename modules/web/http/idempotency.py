@@ -1,4 +1,4 @@
-"""Commands with ids: however often one is sent, it is done once and answered the same."""
+"""Idempotency of commands with ids: each is done once and answered the same every time."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ from concurrent.futures import Future
 from threading import Lock
 from typing import Annotated, Any
 
-from modules.web.http.errors import bad
-from modules.web.http.params import Within
+from modules.web.http.errors import bad_request
+from modules.web.http.params import Bounds
 
-Answer = dict[str, Any]
-_REMEMBERED = 500
-LONGEST = 100
+Json = dict[str, Any]
+_MAX_COMMANDS = 500
+MAX_ID_LENGTH = 100
 """Characters of an id."""
-Command = Annotated[str, "An id of yours: the same twice is done once.", Within(0, LONGEST)]
+CommandId = Annotated[str, "An id of yours: the same twice is done once.", Bounds(0, MAX_ID_LENGTH)]
 
 
 class IdempotencyCache:
-    """Remembers the newest commands. May be used from any thread."""
+    """Cache of the answers to the newest commands. May be used from any thread."""
 
     def __init__(self) -> None:
-        self._answers: OrderedDict[str, Future[Answer]] = OrderedDict()
+        self._answers: OrderedDict[str, Future[Json]] = OrderedDict()
         self._lock = Lock()
 
     def __contains__(self, command: str) -> bool:
         return command in self._answers
 
-    def learn(self, commands: Iterable[str], answer: Answer) -> None:
-        """Take *commands* as done before, with *answer*; those that are known stay as they are."""
+    def mark_done(self, commands: Iterable[str], result: Json) -> None:
+        """Take *commands* as done before, with *result*; those that are known stay as they are."""
         with self._lock:
             for command in commands:
                 if command not in self._answers:
                     self._answers[command] = Future()
-                    self._answers[command].set_result(answer)
+                    self._answers[command].set_result(result)
 
-    def do(self, command: str, work: Callable[[], Answer]) -> Answer:
+    def run_once(self, command: str, work: Callable[[], Json]) -> Json:
         """Do *work* if *command* was never seen before; return its answer, the same every time."""
-        if not command or len(command) > LONGEST:
-            raise bad(f"a command must bear an id of at most {LONGEST} characters")
+        if not command or len(command) > MAX_ID_LENGTH:
+            raise bad_request(f"a command must bear an id of at most {MAX_ID_LENGTH} characters")
         with self._lock:
-            answer = self._answers.get(command)
-            if is_new := answer is None:
-                answer = self._answers[command] = Future()
-                while len(self._answers) > _REMEMBERED:
+            future = self._answers.get(command)
+            if is_new := future is None:
+                future = self._answers[command] = Future()
+                while len(self._answers) > _MAX_COMMANDS:
                     self._answers.popitem(last=False)
         if is_new:
             try:
-                answer.set_result(work())
+                future.set_result(work())
             except BaseException as error:  # whoever waits for the same command is told as well
-                answer.set_exception(error)
+                future.set_exception(error)
                 raise
-        return answer.result()
+        return future.result()

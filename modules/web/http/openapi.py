@@ -1,4 +1,4 @@
-"""The description of the API, made from the table of routes itself."""
+"""OpenAPI description of the API, made from the table of routes itself."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from modules.web.http.errors import STATUS
 from modules.web.http.params import Parameter
-from modules.web.http.routes import Events, Route, Sent
+from modules.web.http.routes import BinaryResponse, EventStream, Route
 
 _JSON = "application/json"
-_ERROR = {
+_ERROR_SCHEMA = {
     "type": "object",
     "required": ["error", "code"],
     "properties": {
@@ -30,17 +30,17 @@ def describe(routes: Iterable[Route], *, version: str) -> dict[str, Any]:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Onefold", "version": version, "description": _ABOUT},
+        "info": {"title": "Onefold", "version": version, "description": _DESCRIPTION},
         "security": [{"token": []}],
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {"Error": _ERROR},
+            "schemas": {"Error": _ERROR_SCHEMA},
         },
     }
 
 
-_ABOUT = (
+_DESCRIPTION = (
     "The token stands in server-<port>.json in Onefold's data folder. What the answers and events "
     "hold is told in docs/protocol.md."
 )
@@ -50,64 +50,80 @@ def _operation(route: Route) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": re.sub(r"\W+", "_", f"{route.method.lower()}{route.path}").strip("_"),
         "summary": route.summary,
-        "responses": {str(route.status): _answer(route), "default": _failure()},
+        "responses": {str(route.status): _success_response(route), "default": _error_response()},
     }
-    given = [_placed(p, "path") for p in route.parameters if p.name in route.in_path]
-    given += [_placed(p, "query") for p in route.in_query]
-    if given := [*given, *(_placed(p, "header") for p in route.in_headers)]:
-        operation["parameters"] = given
-    if body := _body(route):
+    parameters = [
+        _parameter_object(p, "path") for p in route.parameters if p.name in route.path_names
+    ]
+    parameters += [_parameter_object(p, "query") for p in route.query_parameters]
+    if parameters := [
+        *parameters,
+        *(_parameter_object(p, "header") for p in route.header_parameters),
+    ]:
+        operation["parameters"] = parameters
+    if body := _request_body(route):
         operation["requestBody"] = body
     return operation
 
 
-def _placed(parameter: Parameter, place: str) -> dict[str, Any]:
-    required = place == "path" or parameter.default is ...
+def _parameter_object(parameter: Parameter, location: str) -> dict[str, Any]:
+    required = location == "path" or parameter.default is ...
     name = parameter.header or parameter.name
-    placed = {"name": name, "in": place, "required": required, "schema": parameter.schema}
-    return {**placed, "description": parameter.help} if parameter.help else placed
+    parameter_object = {
+        "name": name,
+        "in": location,
+        "required": required,
+        "schema": parameter.schema,
+    }
+    return (
+        {**parameter_object, "description": parameter.help} if parameter.help else parameter_object
+    )
 
 
-def _body(route: Route) -> dict[str, Any]:
+def _request_body(route: Route) -> dict[str, Any]:
     if route.takes_bytes:
         content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
         return {"required": True, "content": content}
-    if not route.in_body:
+    if not route.body_parameters:
         return {}
     properties = {
-        p.name: {**p.schema, "description": p.help} if p.help else p.schema for p in route.in_body
+        p.name: {**p.schema, "description": p.help} if p.help else p.schema
+        for p in route.body_parameters
     }
-    required = [p.name for p in route.in_body if p.default is ...]
+    required = [p.name for p in route.body_parameters if p.default is ...]
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required:
         schema["required"] = required
     return {"required": bool(required), "content": {_JSON: {"schema": schema}}}
 
 
-def _answer(route: Route) -> dict[str, Any]:
+def _success_response(route: Route) -> dict[str, Any]:
     if route.status == 204:
         return {"description": "Done."}
-    returned = get_type_hints(route.run)["return"]
+    returned = get_type_hints(route.handler)["return"]
     returned = get_args(returned) if get_origin(returned) is UnionType else (returned,)
-    plain = _JSON, {"schema": _object(route.answer)}
-    return {"description": "Done.", "content": dict(_ANSWERS.get(one, plain) for one in returned)}
+    json_content = _JSON, {"schema": _object_schema(route.answer)}
+    return {
+        "description": "Done.",
+        "content": dict(_CONTENT_BY_TYPE.get(kind, json_content) for kind in returned),
+    }
 
 
-def _object(told: Mapping[str, str]) -> dict[str, Any]:
-    properties = {name.rstrip("?"): {"description": meaning} for name, meaning in told.items()}
-    required = [name for name in told if not name.endswith("?")]
+def _object_schema(fields: Mapping[str, str]) -> dict[str, Any]:
+    properties = {name.rstrip("?"): {"description": meaning} for name, meaning in fields.items()}
+    required = [name for name in fields if not name.endswith("?")]
     return {"type": "object", "properties": properties, "required": required}
 
 
-_ANSWERS: dict[type, tuple[str, dict[str, Any]]] = {
-    Events: ("text/event-stream", {}),
-    Sent: ("*/*", {}),
+_CONTENT_BY_TYPE: dict[type, tuple[str, dict[str, Any]]] = {
+    EventStream: ("text/event-stream", {}),
+    BinaryResponse: ("*/*", {}),
 }
-"""What stands in the body of an answer, by what makes it."""
+"""Content of a response, by the type that a route returns."""
 
 
-def _failure() -> dict[str, Any]:
+def _error_response() -> dict[str, Any]:
     schema = {"$ref": "#/components/schemas/Error"}
-    unread = {"schema": {"type": "string", "description": "Why it was not even read."}}
-    content = {_JSON: {"schema": schema}, "text/plain": unread}
+    plain_schema = {"schema": {"type": "string", "description": "Why it was not even read."}}
+    content = {_JSON: {"schema": schema}, "text/plain": plain_schema}
     return {"description": "Not done.", "content": content}

@@ -1,4 +1,4 @@
-"""The arguments of a request, read by the signature of what answers it."""
+"""Arguments of a request, parsed by the signature of the method that answers it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from core.redaction import mapped
-from modules.web.http.errors import bad
-from utils.text.lines import whole
+from core.redaction import map_strings
+from modules.web.http.errors import bad_request
+from utils.text.lines import replace_surrogates
 
-_NAMES = {
+_JSON_TYPES = {
     str: "string",
     int: "integer",
     bool: "boolean",
@@ -22,15 +22,15 @@ _NAMES = {
     dict: "object",
 }
 _INTEGER = re.compile("-?[0-9]{1,19}")
-_WORDS = {"0": False, "false": False, "": False, "1": True, "true": True}
+_BOOLEANS = {"0": False, "false": False, "": False, "1": True, "true": True}
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class Bounds:
     """The bounds of a number, or of how many characters a text has."""
 
-    least: int
-    most: int = 2**63 - 1
+    minimum: int
+    maximum: int = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
-    """Says of a text that nothing in it is to be mended: it is refused where it cannot be kept."""
+class Verbatim:
+    """Marks a text in which nothing may be repaired: it is refused where it cannot be stored."""
 
 
-STORABLE = Within(-(2**63))
-"""What a database can hold: the bounds of a number that has no others."""
+INT64 = Bounds(-(2**63))
+"""Bounds of a number that has no others: the integers that SQLite can store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,62 +59,64 @@ class Parameter:
     name: str
     kind: type
     default: Any
-    may_be_null: bool
+    is_nullable: bool
     help: str = ""
     choices: tuple[str, ...] = ()
-    bounds: Within | None = None
+    bounds: Bounds | None = None
     header: str = ""
-    is_exact: bool = False
+    is_verbatim: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of the argument."""
-        name = _NAMES[self.kind]
-        schema: dict[str, Any] = {"type": [name, "null"] if self.may_be_null else name}
+        name = _JSON_TYPES[self.kind]
+        schema: dict[str, Any] = {"type": [name, "null"] if self.is_nullable else name}
         if self.kind is list:
             schema["items"] = {"type": "string"}
         if self.choices:
             schema["enum"] = list(self.choices)
         if self.bounds:
-            least, most = ("minimum", "maximum") if self.kind is int else ("minLength", "maxLength")
-            schema |= {least: self.bounds.least, most: self.bounds.most}
+            minimum_key, maximum_key = (
+                ("minimum", "maximum") if self.kind is int else ("minLength", "maxLength")
+            )
+            schema |= {minimum_key: self.bounds.minimum, maximum_key: self.bounds.maximum}
         if self.default not in (..., None):
             schema["default"] = self.default
         return schema
 
-    def read(self, value: Any) -> Any:
+    def parse(self, value: Any) -> Any:
         """Return *value* as an argument, its texts without halves of characters unless exact.
 
-        Raises `Refused` if it is of another kind.
+        Raises `ApiError` if it is of another kind.
         """
-        if value is None and self.may_be_null:
+        if value is None and self.is_nullable:
             return None
         if self.kind is int and isinstance(value, float) and value.is_integer():
             value = int(value)  # JSON has one kind of numbers: 1.0 is 1
-        is_right = isinstance(value, self.kind) and not (
+        is_valid = isinstance(value, self.kind) and not (
             self.kind is int and isinstance(value, bool)
         )
-        if self.kind is list and is_right:
-            is_right = all(isinstance(item, str) for item in value)
-        if not is_right:
-            raise bad(f"{self.name} must be of type {_NAMES[self.kind]}")
+        if self.kind is list and is_valid:
+            is_valid = all(isinstance(item, str) for item in value)
+        if not is_valid:
+            raise bad_request(f"{self.name} must be of type {_JSON_TYPES[self.kind]}")
         if self.choices and value not in self.choices:
-            raise bad(f"{self.name} must be one of {', '.join(self.choices)}")
+            raise bad_request(f"{self.name} must be one of {', '.join(self.choices)}")
         if self.bounds:
             self._check(value, self.bounds)
-        return value if self.is_exact else mapped(value, whole)
+        return value if self.is_verbatim else map_strings(value, replace_surrogates)
 
-    def _check(self, value: Any, bounds: Within) -> None:
-        what = "be" if self.kind is int else "have a length"
-        if not bounds.least <= (value if self.kind is int else len(value)) <= bounds.most:
-            raise bad(f"{self.name} must {what} from {bounds.least} to {bounds.most}")
+    def _check(self, value: Any, bounds: Bounds) -> None:
+        verb = "be" if self.kind is int else "have a length"
+        if not bounds.minimum <= (value if self.kind is int else len(value)) <= bounds.maximum:
+            raise bad_request(f"{self.name} must {verb} from {bounds.minimum} to {bounds.maximum}")
 
-    def read_text(self, text: str) -> Any:
+    def parse_text(self, text: str) -> Any:
         """Return *text*, as it stands in an address, as an argument."""
-        if self.kind is bool and text.lower() in _WORDS:
-            return _WORDS[text.lower()]
+        if self.kind is bool and text.lower() in _BOOLEANS:
+            return _BOOLEANS[text.lower()]
         is_number = self.kind is int and _INTEGER.fullmatch(text)
-        return self.read(int(text) if is_number else text)
+        return self.parse(int(text) if is_number else text)
 
 
 @cache
@@ -122,38 +124,38 @@ def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """Return the parameters of *function* that a request gives: all that are annotated."""
     hints = get_type_hints(function, include_extras=True)
     return tuple(
-        _parameter(name, hints[name], given.default)
-        for name, given in inspect.signature(function).parameters.items()
+        _parameter(name, hints[name], parameter.default)
+        for name, parameter in inspect.signature(function).parameters.items()
         if name in hints
     )
 
 
 def _parameter(name: str, hint: Any, default: Any) -> Parameter:
-    hint, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    may_be_null = type(None) in get_args(hint)
-    if may_be_null:
+    hint, *metadata = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    is_nullable = type(None) in get_args(hint)
+    if is_nullable:
         hint = next(kind for kind in get_args(hint) if kind is not type(None))
     is_choice = get_origin(hint) is Literal
     kind = str if is_choice else get_origin(hint) or hint
     if default is inspect.Parameter.empty:
         default = ...
     choices = get_args(hint) if is_choice else ()
-    bounds = next((n for n in notes if isinstance(n, Within)), STORABLE if kind is int else None)
-    help_ = next((note for note in notes if isinstance(note, str)), "")
-    header = next((note.name for note in notes if isinstance(note, Header)), "")
-    is_exact = any(isinstance(note, Exact) for note in notes)
-    return Parameter(name, kind, default, may_be_null, help_, choices, bounds, header, is_exact)
+    bounds = next((n for n in metadata if isinstance(n, Bounds)), INT64 if kind is int else None)
+    help_ = next((note for note in metadata if isinstance(note, str)), "")
+    header = next((note.name for note in metadata if isinstance(note, Header)), "")
+    is_verbatim = any(isinstance(note, Verbatim) for note in metadata)
+    return Parameter(name, kind, default, is_nullable, help_, choices, bounds, header, is_verbatim)
 
 
-def arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments for *function* in *given*; what it does not know is passed over.
+def arguments(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments for *function* in *values*; unknown ones are ignored.
 
-    Raises `Refused`.
+    Raises `ApiError`.
     """
-    found = {}
+    kwargs = {}
     for parameter in parameters(function):
-        if parameter.name in given:
-            found[parameter.name] = parameter.read(given[parameter.name])
+        if parameter.name in values:
+            kwargs[parameter.name] = parameter.parse(values[parameter.name])
         elif parameter.default is ...:
-            raise bad(f"{parameter.name} is missing")
-    return found
+            raise bad_request(f"{parameter.name} is missing")
+    return kwargs

@@ -1,4 +1,4 @@
-"""The table of what can be asked over HTTP: one entry makes the route and its documentation."""
+"""The table of HTTP routes: one entry makes the route and its documentation."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ JSON_LIMIT = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """An answer that is no JSON."""
+class BinaryResponse:
+    """An answer that is not JSON: bytes with headers of their own."""
 
     data: bytes
     headers: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
-    """An answer that comes bit by bit: (name, number or None, packet), None to keep it alive.
+class EventStream:
+    """An answer in server-sent events: (name, id or None, packet), None to keep it alive.
 
-    Iterated where sockets live, so it may wait for a `Listener` but for nothing else.
+    Iterated in the event loop, so it may wait for a `Subscriber` but for nothing else.
     """
 
     items: Iterator[tuple[str, int | None, dict[str, Any]] | None]
@@ -36,7 +36,7 @@ class Events:
 
 @dataclass(frozen=True)
 class Route:
-    """One thing that can be asked: *run* takes the parameters by name and may block.
+    """One route of the API: *handler* takes the parameters by name and may block.
 
     *answer* tells what stands in the object that is answered, by its name; one that ends with "?"
     may be missing.
@@ -45,17 +45,17 @@ class Route:
     method: Method
     path: str
     summary: str
-    run: Callable[..., Any]
+    handler: Callable[..., Any]
     status: int = 200
     limit: int = JSON_LIMIT
     answer: Mapping[str, str] = field(default_factory=dict)
     parameters: tuple[Parameter, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", parameters(self.run))
+        object.__setattr__(self, "parameters", parameters(self.handler))
 
     @property
-    def in_path(self) -> tuple[str, ...]:
+    def path_names(self) -> tuple[str, ...]:
         return tuple(re.findall(r"{(\w+)}", self.path))
 
     @property
@@ -64,43 +64,45 @@ class Route:
         return any(parameter.kind is bytes for parameter in self.parameters)
 
     @property
-    def in_query(self) -> tuple[Parameter, ...]:
+    def query_parameters(self) -> tuple[Parameter, ...]:
         if self.method != "GET" and not self.takes_bytes:
             return ()
         return tuple(
             p
             for p in self.parameters
-            if p.name not in self.in_path and p.kind is not bytes and not p.header
+            if p.name not in self.path_names and p.kind is not bytes and not p.header
         )
 
     @property
-    def in_headers(self) -> tuple[Parameter, ...]:
+    def header_parameters(self) -> tuple[Parameter, ...]:
         return tuple(p for p in self.parameters if p.header)
 
     @property
-    def in_body(self) -> tuple[Parameter, ...]:
+    def body_parameters(self) -> tuple[Parameter, ...]:
         if self.method == "GET" or self.takes_bytes:
             return ()
-        return tuple(p for p in self.parameters if p.name not in self.in_path)
+        return tuple(p for p in self.parameters if p.name not in self.path_names)
 
 
-def route(method: Method, path: str, summary: str, **more: Any) -> Callable[[Function], Function]:
-    """Mark a method as what answers *method* *path*; its annotated parameters are the request's."""
+def route(
+    method: Method, path: str, summary: str, **options: Any
+) -> Callable[[Function], Function]:
+    """Mark a method as the handler of *method* *path*; its annotations name the parameters."""
 
-    def mark(function: Function) -> Function:
-        function.__route__ = (method, path, summary, more)  # type: ignore[attr-defined]
+    def decorate(function: Function) -> Function:
+        function.__route__ = (method, path, summary, options)  # type: ignore[attr-defined]
         return function
 
-    return mark
+    return decorate
 
 
-def routes_of(*desks: object) -> list[Route]:
-    """Return the routes of *desks* in the order they are written."""
-    return [found for desk in desks for found in _routes(desk)]
+def routes_of(*apis: object) -> list[Route]:
+    """Return the routes of *apis* in the order they are written."""
+    return [each_route for api in apis for each_route in _routes(api)]
 
 
-def _routes(desk: object) -> Iterable[Route]:
-    for name, value in vars(type(desk)).items():
-        if marked := getattr(value, "__route__", None):
-            method, path, summary, more = marked
-            yield Route(method, path, summary, getattr(desk, name), **more)
+def _routes(api: object) -> Iterable[Route]:
+    for name, value in vars(type(api)).items():
+        if mark := getattr(value, "__route__", None):
+            method, path, summary, options = mark
+            yield Route(method, path, summary, getattr(api, name), **options)

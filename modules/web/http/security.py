@@ -1,4 +1,4 @@
-"""The gate: every request, sockets and static files included, passes here before all else.
+"""Security middleware: every request, sockets and static files too, passes here first.
 
 Flask's own hooks never see a Socket.IO request, and Socket.IO's origin check believes the Host
 header; so this wraps the whole application from outside.
@@ -15,14 +15,14 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-from modules.web.http.auth import SOCKETS, Authenticator, bears_key
+from modules.web.http.auth import SOCKETIO_PATH, Authenticator, has_key
 from modules.web.http.errors import STATUS, Code
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
 
-POLICY = "; ".join(
+CONTENT_SECURITY_POLICY = "; ".join(
     [
         "default-src 'none'",
         "script-src 'self'",
@@ -39,8 +39,8 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
-HEADERS = {
-    "Content-Security-Policy": POLICY,
+SECURITY_HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -48,30 +48,32 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cache-Control": "no-store",
 }
-LOGIN = "/login"
-OPEN = ("/", LOGIN)
-"""What a link on a foreign page may lead to; and /login is what needs no cookie."""
-LOCKED = "Open the link that Onefold printed in its terminal. 请打开 Onefold 在终端里给出的链接。"
-KEYLESS = (
+LOGIN_PATH = "/login"
+LINKABLE_PATHS = ("/", LOGIN_PATH)
+"""Paths that a link on a foreign page may lead to; only /login needs no cookie."""
+NOT_LOGGED_IN = (
+    "Open the link that Onefold printed in its terminal. 请打开 Onefold 在终端里给出的链接。"
+)
+MISSING_KEY = (
     "This page has lost the proof that it was logged in. Open a new login link in this browser: "
     "press Enter where Onefold runs. 此页面已失去登录凭证。请在运行 Onefold 的终端按回车，"
     "并在此浏览器中打开新的登录链接。"
 )
-PROGRAMS = ("/api/", "/events")
-"""What is answered in JSON, refusals too."""
+API_PREFIXES = ("/api/", "/events")
+"""Prefixes of paths that are answered in JSON, refusals too."""
 Refusal = tuple[Code, str]
-HARMLESS = ("GET", "HEAD")
-_SOCKET_KEY = re.compile("[A-Za-z0-9+/]{22}==")
+SAFE_METHODS = ("GET", "HEAD")
+_WEBSOCKET_KEY = re.compile("[A-Za-z0-9+/]{22}==")
 HANG_UP = "onefold.hang_up"
-"""In the environment: what to call so that a server ends the connection after its answer, where
+"""Key in the environ of a function that makes a server end the connection after its answer, where
 the header is not enough."""
-LET_IN = "onefold.let_in"
-"""In the environment: what to call so that a server knows that the connection is the person's."""
-FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_", "HTTP_X_REAL_IP", "HTTP_X_ORIGINAL_")
+ON_AUTHENTICATED = "onefold.let_in"
+"""Key in the environ of a function that tells a server that the connection is authenticated."""
+FORWARDED_HEADERS = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_", "HTTP_X_REAL_IP", "HTTP_X_ORIGINAL_")
 
 
-class Hosts:
-    """The names under which the server may be asked for, which defeats DNS rebinding."""
+class AllowedHosts:
+    """Host names under which the server may be reached, which defeats DNS rebinding."""
 
     def __init__(self, port: int, names: Iterable[str], *, any_address: bool = False) -> None:
         """With *any_address* an IP address is a good name too: no foreign page can choose it."""
@@ -79,7 +81,7 @@ class Hosts:
         self._names = {name.lower() for name in names}
         self._any_address = any_address
 
-    def knows(self, host: str) -> bool:
+    def allows(self, host: str) -> bool:
         """Return whether the Host header *host* names this server."""
         try:
             parts = urlsplit(f"//{host}")
@@ -100,148 +102,160 @@ def _is_address(name: str) -> bool:
 
 
 class SecurityMiddleware:
-    """Lets through to *application* what comes from the person's own page or programs."""
+    """Passes requests of the person's own page or programs to *application*, and no others."""
 
-    def __init__(self, application: Application, access: Authenticator, hosts: Hosts) -> None:
+    def __init__(
+        self, application: Application, authenticator: Authenticator, hosts: AllowedHosts
+    ) -> None:
         self._application = application
-        self._access = access
+        self._authenticator = authenticator
         self._hosts = hosts
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        start_response = _hanging_up(environ, start_response)
+        start_response = _with_hang_up(environ, start_response)
         if refusal := self._refusal(environ):
             return _refuse(environ, start_response, *refusal)
-        if LET_IN in environ and environ.get("PATH_INFO") != LOGIN:
-            environ[LET_IN]()
-        for name in [name for name in environ if name.startswith(FORWARDED)]:
+        if ON_AUTHENTICATED in environ and environ.get("PATH_INFO") != LOGIN_PATH:
+            environ[ON_AUTHENTICATED]()
+        for name in [name for name in environ if name.startswith(FORWARDED_HEADERS)]:
             del environ[name]
         return self._application(environ, _with_headers(start_response, _headers(environ)))
 
     def _refusal(self, environ: Mapping[str, Any]) -> Refusal | None:
         """Return the code and the reason if the request must not pass."""
-        if broken := _broken_socket(environ):
-            return broken
+        if bad_websocket := _bad_websocket(environ):
+            return bad_websocket
         host, origin = environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN")
-        if not self._hosts.knows(host):
+        if not self._hosts.allows(host):
             return "misdirected", "This server is not called that."
         if origin is not None and origin.lower() != f"http://{host.lower()}":
             return "forbidden", "Pages of another origin may not use this server."
-        if _is_foreign(environ):
+        if _is_cross_site(environ):
             return "forbidden", "Pages of another site may not use this server."
-        if environ.get("PATH_INFO") == LOGIN:
+        if environ.get("PATH_INFO") == LOGIN_PATH:
             return None
-        return self._unproven(environ)
+        return self._credential_refusal(environ)
 
-    def _unproven(self, environ: Mapping[str, Any]) -> Refusal | None:
-        """Return a refusal of who has not shown all the proof that the request asks for."""
-        proof = self._access.proof(environ)
-        if proof is None:
-            return "unauthorized", LOCKED
-        if proof == "token":
+    def _credential_refusal(self, environ: Mapping[str, Any]) -> Refusal | None:
+        """Return a refusal where the credential is too little for the request."""
+        credential = self._authenticator.credential(environ)
+        if credential is None:
+            return "unauthorized", NOT_LOGGED_IN
+        if credential == "token":
             return None
-        if "HTTP_ORIGIN" not in environ and _changes(environ):
+        if "HTTP_ORIGIN" not in environ and _is_state_changing(environ):
             return "forbidden", "A request that changes something must say its Origin."
-        if proof == "cookie" and (_needs_key(environ) or bears_key(environ)):
-            return "no_key", KEYLESS
+        if credential == "cookie" and (_needs_key(environ) or has_key(environ)):
+            return "no_key", MISSING_KEY
         return None
 
 
-def _broken_socket(environ: Mapping[str, Any]) -> Refusal | None:
+def _bad_websocket(environ: Mapping[str, Any]) -> Refusal | None:
     """Return a refusal of a WebSocket that the libraries behind us would fail at."""
-    is_socket = environ.get("HTTP_UPGRADE", "").lower() == "websocket"
-    if is_socket and (
+    is_websocket = environ.get("HTTP_UPGRADE", "").lower() == "websocket"
+    if is_websocket and (
         environ.get("HTTP_SEC_WEBSOCKET_VERSION") != "13"
-        or not _SOCKET_KEY.fullmatch(environ.get("HTTP_SEC_WEBSOCKET_KEY", ""))
+        or not _WEBSOCKET_KEY.fullmatch(environ.get("HTTP_SEC_WEBSOCKET_KEY", ""))
     ):
         return "bad_request", "This is no WebSocket of version 13."
     return None
 
 
-def _is_foreign(environ: Mapping[str, Any]) -> bool:
-    """Return whether another site made the browser ask; following a link to us is no harm."""
+def _is_cross_site(environ: Mapping[str, Any]) -> bool:
+    """Return whether another site made the browser ask; following a link to us is allowed."""
     if environ.get("HTTP_SEC_FETCH_SITE", "none") in ("none", "same-origin"):
         return False
     is_link = environ.get("HTTP_SEC_FETCH_MODE") == "navigate"
-    is_harmless = environ["REQUEST_METHOD"] in HARMLESS and environ.get("PATH_INFO") in OPEN
-    return not (is_link and is_harmless)
+    is_linkable = (
+        environ["REQUEST_METHOD"] in SAFE_METHODS and environ.get("PATH_INFO") in LINKABLE_PATHS
+    )
+    return not (is_link and is_linkable)
 
 
-def _changes(environ: Mapping[str, Any]) -> bool:
+def _is_state_changing(environ: Mapping[str, Any]) -> bool:
     """Return whether a browser would send an Origin; it does for a WebSocket, too."""
-    is_socket = environ.get("HTTP_UPGRADE", "").lower() == "websocket"
-    return is_socket or environ["REQUEST_METHOD"] not in HARMLESS
+    is_websocket = environ.get("HTTP_UPGRADE", "").lower() == "websocket"
+    return is_websocket or environ["REQUEST_METHOD"] not in SAFE_METHODS
 
 
 def _needs_key(environ: Mapping[str, Any]) -> bool:
-    """Return whether the cookie is too little: it goes to every port, and lets one only look."""
-    return _changes(environ) or str(environ.get("PATH_INFO", "")).startswith(SOCKETS)
+    """Return whether the cookie is too little: it goes to every port, and only allows reading."""
+    return _is_state_changing(environ) or str(environ.get("PATH_INFO", "")).startswith(
+        SOCKETIO_PATH
+    )
 
 
-def is_for_eyes(environ: Mapping[str, Any]) -> bool:
+def wants_html(environ: Mapping[str, Any]) -> bool:
     """Return whether a browser will show the answer as a page."""
     return "text/html" in environ.get("HTTP_ACCEPT", "")
 
 
-def page_saying(why: str) -> str:
+def message_page(reason: str) -> str:
     """Return a page that needs nothing else of the server."""
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<title>Onefold</title>\n'
-        f"<main><h1>Onefold</h1><p>{escape(why)}</p></main>\n</html>\n"
+        f"<main><h1>Onefold</h1><p>{escape(reason)}</p></main>\n</html>\n"
     )
 
 
-def is_for_programs(environ: Mapping[str, Any]) -> bool:
-    """Return whether what is asked for is answered in JSON."""
-    return str(environ.get("PATH_INFO", "")).startswith(PROGRAMS)
+def is_api_request(environ: Mapping[str, Any]) -> bool:
+    """Return whether the request is answered in JSON."""
+    return str(environ.get("PATH_INFO", "")).startswith(API_PREFIXES)
 
 
 def _refuse(
-    environ: Mapping[str, Any], start_response: StartResponse, code: Code, why: str
+    environ: Mapping[str, Any], start_response: StartResponse, code: Code, reason: str
 ) -> Iterable[bytes]:
-    if is_for_eyes(environ):
-        kind, told = "text/html; charset=utf-8", page_saying(why)
-    elif is_for_programs(environ):
-        kind, told = "application/json", json.dumps({"code": code, "error": why})
+    if wants_html(environ):
+        content_type, text = "text/html; charset=utf-8", message_page(reason)
+    elif is_api_request(environ):
+        content_type, text = "application/json", json.dumps({"code": code, "error": reason})
     else:
-        kind, told = "text/plain; charset=utf-8", f"{why}\n"
-    body = told.encode()
+        content_type, text = "text/plain; charset=utf-8", f"{reason}\n"
+    body = text.encode()
     start_response(
         f"{STATUS[code]} {HTTPStatus(STATUS[code]).phrase}",
         [
-            ("Content-Type", kind),
+            ("Content-Type", content_type),
             ("Content-Length", str(len(body))),
             ("Connection", "close"),
-            *HEADERS.items(),
+            *SECURITY_HEADERS.items(),
         ],
     )
     return [body]
 
 
-def _hanging_up(environ: Environ, start_response: StartResponse) -> StartResponse:
-    """Return *start_response* that makes the server mean it when an answer closes."""
+def _with_hang_up(environ: Environ, start_response: StartResponse) -> StartResponse:
+    """Return *start_response* that makes the server really close where the answer says so."""
 
-    def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+    def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
         if HANG_UP in environ and ("Connection", "close") in headers:
             environ[HANG_UP]()
-        return start_response(status, headers, *more)
+        return start_response(status, headers, *exc_info)
 
     return start
 
 
 def _headers(environ: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the headers of an answer. Who has shown no proof keeps no connection by it."""
-    return HEADERS | {"Connection": "close"} if environ.get("PATH_INFO") == LOGIN else HEADERS
+    """Return the headers of an answer. A login does not keep the connection alive."""
+    return (
+        SECURITY_HEADERS | {"Connection": "close"}
+        if environ.get("PATH_INFO") == LOGIN_PATH
+        else SECURITY_HEADERS
+    )
 
 
 def _with_headers(start_response: StartResponse, more_headers: Mapping[str, str]) -> StartResponse:
     """Return *start_response* with our headers where the application has not set its own."""
 
-    def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
-        kept = [(n, v) for n, v in headers if not n.lower().startswith("access-control-")]
-        names = {name.lower() for name, _ in kept}
-        kept += [(name, value) for name, value in more_headers.items() if name.lower() not in names]
-        return start_response(status, kept, *more)
+    def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
+        all_headers = [(n, v) for n, v in headers if not n.lower().startswith("access-control-")]
+        names = {name.lower() for name, _ in all_headers}
+        all_headers += [
+            (name, value) for name, value in more_headers.items() if name.lower() not in names
+        ]
+        return start_response(status, all_headers, *exc_info)
 
     return start

@@ -1,4 +1,4 @@
-"""The page's own scripts and styles, under an address that changes whenever one of them does.
+"""Static files of the page, under an address that changes whenever one of them does.
 
 So a browser may keep them for good, and a reload asks for none of them again. Their modules name
 each other relatively, which keeps them all under the address of the first.
@@ -17,43 +17,43 @@ from werkzeug.security import safe_join
 
 from modules.web.http.stylesheets import stylesheet
 
-FOR_GOOD = "private, max-age=31536000, immutable"
+IMMUTABLE = "private, max-age=31536000, immutable"
 
 
-class Statics:
+class StaticFiles:
     """The files in *folder*."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._stamps: set[str] = set()
+        self._known_stamps: set[str] = set()
 
-    def address(self) -> str:
-        """Return the address of the folder as it is now."""
-        stamp = stamp_of(self._folder)
-        self._stamps.add(stamp)
+    def base_url(self) -> str:
+        """Return the base URL of the folder as it is now."""
+        stamp = folder_stamp(self._folder)
+        self._known_stamps.add(stamp)
         return f"/static/v-{stamp}"
 
     def serve(self, stamp: str, name: str) -> Response:
         """Answer with a file; under a stamp that we never named the browser asks every time."""
-        answer = self.plain(name)
-        if stamp in self._stamps:
-            answer.headers["Cache-Control"] = FOR_GOOD
-        return answer
+        response = self.serve_uncached(name)
+        if stamp in self._known_stamps:
+            response.headers["Cache-Control"] = IMMUTABLE
+        return response
 
-    def plain(self, name: str) -> Response:
+    def serve_uncached(self, name: str) -> Response:
         """Answer with a file, whole: one that is streamed stays open when its reader goes away."""
         path = safe_join(str(self._folder), name)
         try:
             data = _contents(Path(path or ""))
         except (OSError, ValueError):  # ValueError: a NUL
             abort(404)
-        answer = Response(data, mimetype=guess_type(name)[0] or "application/octet-stream")
-        answer.cache_control.no_cache = True
-        answer.set_etag(hashlib.sha256(data).hexdigest()[:32])
-        return answer.make_conditional(request)  # type: ignore[return-value]
+        response = Response(data, mimetype=guess_type(name)[0] or "application/octet-stream")
+        response.cache_control.no_cache = True
+        response.set_etag(hashlib.sha256(data).hexdigest()[:32])
+        return response.make_conditional(request)  # type: ignore[return-value]
 
     def add_to(self, app: Flask) -> None:
-        app.add_url_rule("/static/<path:name>", "static", self.plain)
+        app.add_url_rule("/static/<path:name>", "static", self.serve_uncached)
         app.add_url_rule("/static/v-<stamp>/<path:name>", "kept static", self.serve)
 
 
@@ -62,12 +62,12 @@ def _contents(path: Path) -> bytes:
     return stylesheet(path).encode() if path.suffix == ".css" else path.read_bytes()
 
 
-def stamp_of(folder: Path) -> str:
-    """Return a hash of what stands in *folder*: names, sizes and times, not the contents."""
-    told = hashlib.sha256()
-    for path, found in sorted(_files(str(folder))):
-        told.update(f"{path}\0{found.st_size}\0{found.st_mtime_ns}\0".encode())
-    return told.hexdigest()[:16]
+def folder_stamp(folder: Path) -> str:
+    """Return a hash of *folder*: of names, sizes and times, not of the contents."""
+    digest = hashlib.sha256()
+    for path, stat_result in sorted(_files(str(folder))):
+        digest.update(f"{path}\0{stat_result.st_size}\0{stat_result.st_mtime_ns}\0".encode())
+    return digest.hexdigest()[:16]
 
 
 def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:

@@ -1,14 +1,13 @@
 """The two HTTP servers behind one face, and their limits.
 
-- bind              Where to serve, and under which names.
-- event_loop        The two ways to serve, behind one face: where sockets live, and what must stay
-                    away from there.
-- eventlet_server   The HTTP server of eventlet: all connections in one thread, the hub's.
-- http_limits       What both HTTP servers have in common: limits, and what requests they refuse to
-                    read.
-- http_servers      The two HTTP servers behind one face, and the hub that goes with each.
+- bind              The address that the server binds to, and the host names of it.
+- event_loop        Event loops for the two async modes: the thread of the sockets, and work kept
+                    out of it.
+- eventlet_server   HTTP server of eventlet: all connections in one thread, the event loop's.
+- http_limits       Limits of both HTTP servers, and malformed requests that they refuse to read.
+- http_servers      The two HTTP servers behind one interface, and the event loop of each.
 - threading_server  The HTTP server of Werkzeug, with a thread for each connection.
-- unauthenticated   The connections that have shown no proof yet: they have few places, and the
-                    oldest gives way.
-- websocket_limits  The WebSockets below Socket.IO: limited in both async modes, and able to be cut.
+- unauthenticated   Connections without a credential yet: few are kept, and the oldest is cut first.
+- websocket_limits  Limits of the WebSockets below Socket.IO, in both async modes, and a way to cut
+                    one.
 """

@@ -1,4 +1,4 @@
-"""Where to serve, and under which names."""
+"""The address that the server binds to, and the host names of it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from modules.web.http.security import Hosts
+from modules.web.http.security import AllowedHosts
 from modules.web.servers.event_loop import AsyncMode
 from utils.i18n import UserError, phrase
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _BACKLOG = 128
-SILENCE = 60
+DEAD_PEER_SECONDS = 60
 """Seconds after which a connection is cut whose other end takes nothing of what it is sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BindAddress:
-    """What the command line says of where to serve; *port* 0 takes a free one."""
+    """Address to serve on, as the command line names it; *port* 0 takes a free one."""
 
     host: str = "127.0.0.1"
     port: int = 8765
@@ -29,9 +29,9 @@ class BindAddress:
 
     @classmethod
     def of(cls, host: str, port: int, allow_remote: bool, async_mode: str) -> BindAddress:
-        """Return the place for *async_mode*; threads do where eventlet is not installed."""
-        is_there = find_spec("eventlet") is not None
-        mode: AsyncMode = "eventlet" if async_mode == "eventlet" and is_there else "threading"
+        """Return the address for *async_mode*; threads serve where eventlet is not installed."""
+        is_installed = find_spec("eventlet") is not None
+        mode: AsyncMode = "eventlet" if async_mode == "eventlet" and is_installed else "threading"
         return cls(host=host, port=port, allow_remote=allow_remote, async_mode=mode)
 
     @property
@@ -59,31 +59,31 @@ class BindAddress:
                 phrase("{port} is no port; use one from 1024 to 65535.", port=self.port)
             )
         try:
-            family, _, _, _, address = socket.getaddrinfo(
+            address_family, _, _, _, address = socket.getaddrinfo(
                 self.host or None, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )[0]
-            return _listening(family, address)
+            return _listening_socket(address_family, address)
         except (socket.gaierror, UnicodeError):
             raise UserError(
                 phrase("There is no address {host} on this machine.", host=self.host)
             ) from None
         except OSError as error:
-            why = error.strerror or str(error)
+            reason = error.strerror or str(error)
             raise UserError(
                 phrase(
                     "Port {port} on {host} cannot be had: {why}. Choose another with --port.",
                     port=self.port,
                     host=self.host,
-                    why=why,
+                    why=reason,
                 )
             ) from None
 
-    def hosts(self, port: int) -> Hosts:
-        """Return the names under which the server on *port* may be asked for."""
+    def hosts(self, port: int) -> AllowedHosts:
+        """Return the host names under which the server on *port* may be reached."""
         if self.is_local:
-            return Hosts(port, [*LOOPBACK, self.host])
+            return AllowedHosts(port, [*LOOPBACK, self.host])
         name = socket.gethostname()
-        return Hosts(port, [*LOOPBACK, self.host, name, f"{name}.local"], any_address=True)
+        return AllowedHosts(port, [*LOOPBACK, self.host, name, f"{name}.local"], any_address=True)
 
     def url(self, port: int) -> str:
         """Return the address to type into a browser."""
@@ -93,22 +93,26 @@ class BindAddress:
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _listening(family: socket.AddressFamily, address: tuple[object, ...]) -> socket.socket:
-    listening = socket.socket(family, socket.SOCK_STREAM)
+def _listening_socket(
+    address_family: socket.AddressFamily, address: tuple[object, ...]
+) -> socket.socket:
+    listen_socket = socket.socket(address_family, socket.SOCK_STREAM)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        _want_life(listening)
-        listening.bind(address)
-        listening.listen(_BACKLOG)
+        listen_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        _enable_keepalive(listen_socket)
+        listen_socket.bind(address)
+        listen_socket.listen(_BACKLOG)
     except OSError:
-        listening.close()
+        listen_socket.close()
         raise
-    return listening
+    return listen_socket
 
 
-def _want_life(listening: socket.socket) -> None:
-    """Have the system end what *listening* accepts when the other end is gone or does not read."""
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+def _enable_keepalive(listen_socket: socket.socket) -> None:
+    """Have the system end an accepted connection whose other end is gone or does not read."""
+    listen_socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if sys.platform == "linux":
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, SILENCE)
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENCE * 1_000)
+        listen_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, DEAD_PEER_SECONDS)
+        listen_socket.setsockopt(
+            socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_PEER_SECONDS * 1_000
+        )

@@ -1,7 +1,7 @@
-"""The two ways to serve, behind one face: where sockets live, and what must stay away from there.
+"""Event loops for the two async modes: the thread of the sockets, and work kept out of it.
 
-Under eventlet all sockets live in one thread, the hub's, which must never wait for anything else;
-turns run in real threads and reach the hub by a socket pair. Nothing is monkey-patched: the model's
+Under eventlet all sockets live in one thread, the loop's, which must never wait for anything else;
+turns run in real threads and wake it by a socket pair. Nothing is monkey-patched: the model's
 client, SQLite and the tools stay the ordinary threaded code that they are. With threads there is
 no such place, and everything is simply called.
 """
@@ -21,11 +21,11 @@ P = ParamSpec("P")
 Result = TypeVar("Result")
 AsyncMode = Literal["eventlet", "threading"]
 Empty = queue.Empty
-_NO_RESOLVER = "EVENTLET_NO_GREENDNS"
+_NO_GREENDNS = "EVENTLET_NO_GREENDNS"
 
 
 class LoopQueue(Protocol):
-    """What carries packets to one listener."""
+    """Queue of packets for one subscriber."""
 
     def put(self, item: Any) -> None: ...
 
@@ -36,15 +36,15 @@ class LoopQueue(Protocol):
 
 
 class EventLoop(Protocol):
-    """Where the sockets live."""
+    """Runs work in the thread of the sockets, or away from it."""
 
     mode: AsyncMode
 
     def call(self, work: Callable[..., object], *arguments: Any) -> None:
-        """Have *work* done where the sockets live, in the order of the calls; from any thread."""
+        """Run *work* in the loop's thread, in the order of the calls; from any thread."""
 
     def offload(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
-        """Return what *work* returns; meanwhile the sockets are served. Not for the work of
+        """Return the result of *work*; meanwhile the sockets are served. Not for the work of
         `call`."""
 
     def queue(self) -> LoopQueue:
@@ -54,18 +54,18 @@ class EventLoop(Protocol):
 
 
 class ThreadingLoop:
-    """Every request has a thread of its own; *failed* hears of our own failures."""
+    """Loop of a thread for each request; *on_error* gets our own failures."""
 
     mode: AsyncMode = "threading"
 
-    def __init__(self, failed: Callable[[BaseException], object]) -> None:
-        self._failed = failed
+    def __init__(self, on_error: Callable[[BaseException], object]) -> None:
+        self._on_error = on_error
 
     def call(self, work: Callable[..., object], *arguments: Any) -> None:
         try:
             work(*arguments)
         except Exception as error:  # noqa: BLE001 - it is no failure of the turn that tells of itself
-            self._failed(error)
+            self._on_error(error)
 
     def offload(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
         return work(*args, **kwargs)
@@ -88,63 +88,63 @@ def load_eventlet() -> None:
     import http.server
     import warnings
 
-    real = http.server
-    with warnings.catch_warnings(), _without_its_resolver():
+    stdlib_server = http.server
+    with warnings.catch_warnings(), _without_greendns():
         warnings.simplefilter("ignore")
         import eventlet.tpool
         import eventlet.wsgi  # noqa: F401
-    http.server = real  # eventlet leaves a copy of its own in the package
+    http.server = stdlib_server  # eventlet leaves a copy of its own in the package
 
 
 @contextmanager
-def _without_its_resolver() -> Iterator[None]:
-    """Have eventlet leave dnspython alone: the hub looks up no names, and it takes 0.1 s."""
-    os.environ[_NO_RESOLVER] = "yes"
+def _without_greendns() -> Iterator[None]:
+    """Have eventlet leave dnspython alone: the loop looks up no names, and it takes 0.1 s."""
+    os.environ[_NO_GREENDNS] = "yes"
     try:
         yield
     finally:
-        del os.environ[_NO_RESOLVER]
+        del os.environ[_NO_GREENDNS]
 
 
 class EventletLoop:
-    """All sockets are served by the thread that makes this; *failed* hears of our own failures."""
+    """Loop in the thread that makes this, for all sockets; *on_error* gets our own failures."""
 
     mode: AsyncMode = "eventlet"
 
-    def __init__(self, failed: Callable[[BaseException], object]) -> None:
+    def __init__(self, on_error: Callable[[BaseException], object]) -> None:
         import eventlet
 
-        self._failed = failed
-        self._waiting: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
-        self._ear, self._bell = socket.socketpair()
-        self._ear.setblocking(False)
-        self._bell.setblocking(False)
+        self._on_error = on_error
+        self._pending: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
+        self._wake_reader, self._wake_writer = socket.socketpair()
+        self._wake_reader.setblocking(False)
+        self._wake_writer.setblocking(False)
         self._lock = threading.Lock()
         self._is_open = True
         self._runner = eventlet.spawn(self._run)
 
     def call(self, work: Callable[..., object], *arguments: Any) -> None:
-        self._waiting.append((work, arguments))
+        self._pending.append((work, arguments))
         with self._lock:
             if self._is_open:
-                self._ring()
+                self._wake()
 
-    def _ring(self) -> None:
-        with suppress(BlockingIOError):  # so many rings are unheard that the hub is sure to wake
-            self._bell.send(b"!")
+    def _wake(self) -> None:
+        with suppress(BlockingIOError):  # so many wake-ups are unread that the loop is sure to wake
+            self._wake_writer.send(b"!")
 
     def _run(self) -> None:
         from eventlet.hubs import trampoline
 
         while True:
-            trampoline(self._ear, read=True)
-            self._ear.recv(65_536)
-            while self._waiting:
-                work, arguments = self._waiting.popleft()
+            trampoline(self._wake_reader, read=True)
+            self._wake_reader.recv(65_536)
+            while self._pending:
+                work, arguments = self._pending.popleft()
                 try:
                     work(*arguments)
                 except Exception as error:  # noqa: BLE001 - one failure must not end delivery
-                    self._failed(error)
+                    self._on_error(error)
 
     def offload(self, work: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
         from eventlet import tpool
@@ -155,8 +155,8 @@ class EventletLoop:
     def queue(self) -> LoopQueue:
         from eventlet.queue import LightQueue
 
-        waiting: LoopQueue = LightQueue()
-        return waiting
+        loop_queue: LoopQueue = LightQueue()
+        return loop_queue
 
     def close(self) -> None:
         from eventlet import tpool
@@ -164,18 +164,18 @@ class EventletLoop:
         with self._lock:
             self._is_open = False
         self._runner.kill()
-        self._ear.close()
-        self._bell.close()
+        self._wake_reader.close()
+        self._wake_writer.close()
         tpool.killall()
         _end_hub()
 
 
 def _end_hub() -> None:
-    """End what serves this thread's sockets, with the descriptor that it waits on."""
+    """End eventlet's hub of this thread, with the descriptor that it waits on."""
     from eventlet import hubs
 
-    hub = hubs.get_hub()
-    hub.abort(wait=True)
+    loop = hubs.get_hub()
+    loop.abort(wait=True)
     hubs.use_hub()  # another one, should this thread ever need it
-    if close := getattr(getattr(hub, "poll", None), "close", None):
+    if close := getattr(getattr(loop, "poll", None), "close", None):
         close()

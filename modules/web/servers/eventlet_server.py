@@ -1,4 +1,4 @@
-"""The HTTP server of eventlet: all connections in one thread, the hub's."""
+"""HTTP server of eventlet: all connections in one thread, the event loop's."""
 
 from __future__ import annotations
 
@@ -10,115 +10,124 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
-from modules.web.http.security import HANG_UP, LET_IN, Application
+from modules.web.http.security import HANG_UP, ON_AUTHENTICATED, Application
 from modules.web.servers.event_loop import EventLoop
 from modules.web.servers.http_limits import (
-    GOODBYE,
+    DRAIN_SECONDS,
     HEAD_SECONDS,
-    LONGEST_LINE,
-    MOST_CONNECTIONS,
+    MAX_CONNECTIONS,
+    MAX_LINE_BYTES,
     HttpLimits,
 )
-from modules.web.servers.unauthenticated import Unauthenticated
-from utils.system.sockets import cut
+from modules.web.servers.unauthenticated import UnauthenticatedConnections
+from utils.system.sockets import shut_down
 
-_PASSING = {errno.ECONNABORTED, errno.ECONNRESET, errno.EMFILE, errno.ENFILE, errno.ENOBUFS}
-"""What may befall `accept` and is over soon; eventlet's server would end by it."""
-_BREATH = 0.1
+_TRANSIENT_ERRORS = {
+    errno.ECONNABORTED,
+    errno.ECONNRESET,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOBUFS,
+}
+"""Errors of `accept` that pass; eventlet's server would end by one."""
+_ACCEPT_RETRY_SECONDS = 0.1
 """Seconds until the next try to accept."""
 
 
 class EventletServer:
-    """Serves on *listening* in the thread that makes this, which is the hub's."""
+    """Serves on *listen_socket* in the thread that makes this, which is the event loop's."""
 
     def __init__(
-        self, listening: socket.socket, hub: EventLoop, failed: Callable[[BaseException], object]
+        self,
+        listen_socket: socket.socket,
+        loop: EventLoop,
+        on_error: Callable[[BaseException], object],
     ) -> None:
-        self._listening = listening
-        self._hub = hub
+        self._listen_socket = listen_socket
+        self._loop = loop
         self._log = logging.Logger("eventlet")
-        self._log.addHandler(_Failures(failed))
-        self._over: Any = None
-        self._serving: Any = None
-        self._requests: Any = None
+        self._log.addHandler(_TracebackHandler(on_error))
+        self._stopped: Any = None
+        self._server_greenlet: Any = None
+        self._request_pool: Any = None
 
     def run(self, application: Application) -> None:
         import eventlet
         from eventlet import wsgi
 
-        self._over = eventlet.Event()
-        self._requests = eventlet.GreenPool(MOST_CONNECTIONS)
-        self._serving = eventlet.spawn(
+        self._stopped = eventlet.Event()
+        self._request_pool = eventlet.GreenPool(MAX_CONNECTIONS)
+        self._server_greenlet = eventlet.spawn(
             wsgi.server,
-            _lasting(self._listening),
+            _retrying_socket(self._listen_socket),
             application,
-            custom_pool=self._requests,
+            custom_pool=self._request_pool,
             log=self._log,
-            protocol=_handler(Unauthenticated()),
+            protocol=_handler_class(UnauthenticatedConnections()),
             log_output=False,
             debug=False,  # what went wrong inside is nobody's business outside
             minimum_chunk_size=1,  # events must not wait for more of them
-            url_length_limit=LONGEST_LINE + 2,
+            url_length_limit=MAX_LINE_BYTES + 2,
         )
-        self._over.wait()
+        self._stopped.wait()
 
     def stop(self) -> None:
-        self._hub.call(self._end)
+        self._loop.call(self._stop_soon)
 
-    def _end(self) -> None:
+    def _stop_soon(self) -> None:
         import eventlet
 
-        eventlet.spawn_after(GOODBYE, self._over.send)
+        eventlet.spawn_after(DRAIN_SECONDS, self._stopped.send)
 
     def close(self) -> None:
-        if self._serving:
+        if self._server_greenlet:
             # The server itself would wait for every connection to end, and sockets stay open.
-            for request in list(self._requests.coroutines_running):
+            for request in list(self._request_pool.coroutines_running):
                 request.kill()
-            self._serving.kill()
+            self._server_greenlet.kill()
 
 
-class _Failures(logging.Handler):
-    """Hands the tracebacks in eventlet's log to *failed*; its other news are nobody's."""
+class _TracebackHandler(logging.Handler):
+    """Hands the tracebacks in eventlet's log to *on_error*; its other records are dropped."""
 
-    def __init__(self, failed: Callable[[BaseException], object]) -> None:
+    def __init__(self, on_error: Callable[[BaseException], object]) -> None:
         super().__init__()
-        self._failed = failed
+        self._on_error = on_error
 
     def emit(self, record: logging.LogRecord) -> None:
-        if (told := record.getMessage()).startswith("Traceback"):
-            self._failed(RuntimeError(told))
+        if (message := record.getMessage()).startswith("Traceback"):
+            self._on_error(RuntimeError(message))
 
 
-def _lasting(listening: socket.socket) -> Any:
-    """Return *listening* for the hub, so that it goes on whatever befalls one connection."""
+def _retrying_socket(listen_socket: socket.socket) -> Any:
+    """Return *listen_socket* for eventlet, accepting again after an error of one connection."""
     import eventlet
     from eventlet import greenio
 
-    class Lasting(greenio.GreenSocket):  # type: ignore[misc]
+    class RetryingSocket(greenio.GreenSocket):  # type: ignore[misc]
         def accept(self) -> Any:
             while True:
                 try:
                     return super().accept()
                 except OSError as error:
-                    if error.errno not in _PASSING:
+                    if error.errno not in _TRANSIENT_ERRORS:
                         raise
-                    eventlet.sleep(_BREATH)
+                    eventlet.sleep(_ACCEPT_RETRY_SECONDS)
 
-    return Lasting(listening)
+    return RetryingSocket(listen_socket)
 
 
-def _handler(unauthenticated: Unauthenticated) -> Any:
+def _handler_class(unauthenticated: UnauthenticatedConnections) -> Any:
     import eventlet
     from eventlet import wsgi
 
     class Handler(HttpLimits, wsgi.HttpProtocol):  # type: ignore[misc]
         def setup(self) -> None:
-            unauthenticated.came(self.request)
+            unauthenticated.add(self.request)
             super().setup()
 
         def handle_one_request(self) -> None:
-            self._too_late = eventlet.spawn_after(HEAD_SECONDS, cut, self.connection)
+            self._too_late = eventlet.spawn_after(HEAD_SECONDS, shut_down, self.connection)
             try:
                 super().handle_one_request()
             finally:
@@ -126,7 +135,7 @@ def _handler(unauthenticated: Unauthenticated) -> Any:
 
         def _read_request_line(self) -> bytes:
             line: bytes = super()._read_request_line()
-            if len(line) <= LONGEST_LINE:
+            if len(line) <= MAX_LINE_BYTES:
                 return line
             self.send_error(414)
             return b""
@@ -139,14 +148,14 @@ def _handler(unauthenticated: Unauthenticated) -> Any:
             return understood
 
         def finish(self) -> None:
-            unauthenticated.left(self.connection)
+            unauthenticated.discard(self.connection)
             with closing(self.rfile):  # else it stays open where its client did not read to the end
                 super().finish()
 
         def get_environ(self) -> dict[str, Any]:
             environ: dict[str, Any] = super().get_environ()
             environ[HANG_UP] = self._hang_up
-            environ[LET_IN] = partial(unauthenticated.left, self.connection)
+            environ[ON_AUTHENTICATED] = partial(unauthenticated.discard, self.connection)
             return environ
 
         def _hang_up(self) -> None:

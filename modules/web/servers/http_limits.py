@@ -1,4 +1,4 @@
-"""What both HTTP servers have in common: limits, and what requests they refuse to read."""
+"""Limits of both HTTP servers, and malformed requests that they refuse to read."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from email.message import Message
 from http import HTTPStatus
 from typing import Any
 
-from modules.web.http.security import HEADERS
+from modules.web.http.security import SECURITY_HEADERS
 
 HEAD_SECONDS = 30.0
 """Seconds in which the head of a request has to come; then the connection is cut."""
-LONGEST_LINE = 65_536
+MAX_LINE_BYTES = 65_536
 """Bytes of a line in the head of a request; `http.server` and `http.client` have the same limit."""
-MOST_CONNECTIONS = 256
+MAX_CONNECTIONS = 256
 """Connections that are served at once; others wait, so that descriptors are left for the work."""
-GOODBYE = 0.1
+DRAIN_SECONDS = 0.1
 """Seconds for the last packets to leave when the server ends."""
-_BROKEN = (FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect)
-_NUMBER = re.compile("[0-9]{1,15}")
-_SPLIT = re.compile("[\0\r\n]")
+_HEADER_DEFECTS = (FirstHeaderLineIsContinuationDefect, MissingHeaderBodySeparatorDefect)
+_CONTENT_LENGTH = re.compile("[0-9]{1,15}")
+_CONTROL_CHARS = re.compile("[\0\r\n]")
 
 
 class HttpLimits:
-    """What both servers' handlers of requests have in common; mixed into `http.server`'s.
+    """Mixin of both servers' request handlers, over those of `http.server`.
 
     What another program could read in another way is refused, and nothing behind it is read. Such
     a refusal bears the same headers as every other answer.
@@ -37,16 +37,16 @@ class HttpLimits:
     wfile: Any
 
     def parse_request(self) -> bool:
-        understood: bool = super().parse_request()  # type: ignore[misc]
-        if not understood:
+        is_parsed: bool = super().parse_request()  # type: ignore[misc]
+        if not is_parsed:
             return False
-        why = _oddity(self.request_version, self.path, self.headers)
-        if why:
-            self.send_error(400, why)
-        return not why
+        reason = _malformation(self.request_version, self.path, self.headers)
+        if reason:
+            self.send_error(400, reason)
+        return not reason
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer what cannot be read, and end the connection."""
+        """Answer a request that cannot be read, and end the connection."""
         self.close_connection = True
         self.request_version = "HTTP/1.0"  # without one an answer would have no head
         body = f"{explain or message or HTTPStatus(code).phrase}\n".encode()
@@ -55,7 +55,7 @@ class HttpLimits:
             "Content-Type": "text/plain; charset=utf-8",
             "Content-Length": str(len(body)),
             "Connection": "close",
-            **HEADERS,
+            **SECURITY_HEADERS,
         }.items():
             self.send_header(name, value)  # type: ignore[attr-defined]
         self.end_headers()  # type: ignore[attr-defined]
@@ -66,7 +66,7 @@ class HttpLimits:
         return "Onefold"
 
     def handle_expect_100(self) -> bool:
-        """Leave that to what answers: it knows whether it wants the body."""
+        """Leave that to the application: it knows whether it wants the body."""
         return True
 
     def log_message(self, *_: Any) -> None:
@@ -75,13 +75,13 @@ class HttpLimits:
     log_request = log_message
 
 
-def _oddity(version: str, path: str, headers: Message) -> str:
-    """Return what is wrong with a request that no browser sends so, "" if it is none of those."""
+def _malformation(version: str, path: str, headers: Message) -> str:
+    """Return why the request is malformed, "" if it is not; no browser sends such a one."""
     if version not in ("HTTP/1.0", "HTTP/1.1"):
         return "HTTP/1.1 is wanted"
-    if any(isinstance(defect, _BROKEN) for defect in headers.defects):
+    if any(isinstance(defect, _HEADER_DEFECTS) for defect in headers.defects):
         return "Broken headers"
-    if any(_SPLIT.search(value) for value in headers.values()):
+    if any(_CONTROL_CHARS.search(value) for value in headers.values()):
         return "A header with a NUL, or of several lines"
     if not path.startswith("/"):
         return "The path must begin with a slash"
@@ -90,6 +90,6 @@ def _oddity(version: str, path: str, headers: Message) -> str:
     if any(len(headers.get_all(name, ())) > 1 for name in ("Host", "Content-Length")):
         return "A header that can only be there once"
     length = headers["Content-Length"]
-    if length is not None and not _NUMBER.fullmatch(length):
+    if length is not None and not _CONTENT_LENGTH.fullmatch(length):
         return "Content-Length is no number"
     return ""

@@ -1,4 +1,4 @@
-"""The two HTTP servers behind one face, and the hub that goes with each."""
+"""The two HTTP servers behind one interface, and the event loop of each."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class HttpServer(Protocol):
         """Make `run` return; from any thread, before it too."""
 
     def close(self) -> None:
-        """End every connection, and wait a while for what answers there to see it."""
+        """End every connection, and wait a while for the handlers to notice."""
 
 
-def make(
-    mode: AsyncMode, listening: socket.socket, failed: Callable[[BaseException], object]
+def make_server(
+    mode: AsyncMode, listen_socket: socket.socket, on_error: Callable[[BaseException], object]
 ) -> tuple[EventLoop, HttpServer]:
-    """Return the hub and the server of *mode*; to be run in this thread."""
+    """Return the event loop and the server of *mode*; to be run in this thread."""
     if mode == "threading":
-        return ThreadingLoop(failed), ThreadingServer(listening, failed)
+        return ThreadingLoop(on_error), ThreadingServer(listen_socket, on_error)
     load_eventlet()
-    hub = EventletLoop(failed)
-    return hub, EventletServer(listening, hub, failed)
+    loop = EventletLoop(on_error)
+    return loop, EventletServer(listen_socket, loop, on_error)

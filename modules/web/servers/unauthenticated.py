@@ -1,4 +1,4 @@
-"""The connections that have shown no proof yet: they have few places, and the oldest gives way.
+"""Connections without a credential yet: few are kept, and the oldest is cut first.
 
 Whoever reaches the port can connect and send half a request. The person comes so too,
 but only for as long as it takes to read the head of the first request.
@@ -9,29 +9,29 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from utils.system.sockets import cut
+from utils.system.sockets import shut_down
 
-MOST_UNAUTHENTICATED = 32
-"""Connections without proof that are kept at once; a browser opens six."""
+MAX_UNAUTHENTICATED = 32
+"""Connections without a credential that are kept at once; a browser opens six."""
 
 
-class Unauthenticated:
-    """Knows those connections by their sockets. May be used from any thread."""
+class UnauthenticatedConnections:
+    """The set of those connections, by their sockets. May be used from any thread."""
 
     def __init__(self) -> None:
-        self._waiting: dict[Any, None] = {}
+        self._connections: dict[Any, None] = {}
         self._lock = threading.Lock()
 
-    def came(self, connection: Any) -> None:
-        """Count *connection* in; with too many, the one that came first is cut."""
+    def add(self, connection: Any) -> None:
+        """Add *connection*; with too many, the oldest is cut."""
         with self._lock:
-            self._waiting[connection] = None
-            if len(self._waiting) > MOST_UNAUTHENTICATED:
-                oldest = next(iter(self._waiting))
-                del self._waiting[oldest]
-                cut(oldest)
+            self._connections[connection] = None
+            if len(self._connections) > MAX_UNAUTHENTICATED:
+                oldest = next(iter(self._connections))
+                del self._connections[oldest]
+                shut_down(oldest)
 
-    def left(self, connection: Any) -> None:
-        """Count *connection* out: it has shown proof, or ended."""
+    def discard(self, connection: Any) -> None:
+        """Remove *connection*: it has authenticated, or ended."""
         with self._lock:
-            self._waiting.pop(connection, None)
+            self._connections.pop(connection, None)

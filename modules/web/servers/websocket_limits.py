@@ -1,4 +1,4 @@
-"""The WebSockets below Socket.IO: limited in both async modes, and able to be cut.
+"""Limits of the WebSockets below Socket.IO, in both async modes, and a way to cut one.
 
 Engine.IO passes its size limit to eventlet only, where it does not count fragments, and keeps no
 way to close the connection of a client that does not read; all that is put right here, by what its
@@ -14,9 +14,9 @@ from contextlib import suppress
 from typing import Any
 
 from modules.web.servers.event_loop import AsyncMode
-from utils.system.sockets import cut
+from utils.system.sockets import shut_down
 
-LARGEST = 1_000_000
+MAX_MESSAGE_BYTES = 1_000_000
 """Bytes of one message."""
 PING_SECONDS = 10
 """Seconds between two pings, and for the answer to one."""
@@ -24,16 +24,16 @@ PING_SECONDS = 10
 
 def install(engine: Any, mode: AsyncMode) -> None:
     """Make the Engine.IO server *engine* use our WebSockets, and sleep so that it can be woken."""
-    over = engine._async["event"]()
-    engine.over = over
-    engine._async = {**engine._async, "websocket": _carrier(mode), "sleep": over.wait}
-    engine.disconnect = lambda sid: _drop(engine, sid)
-    engine.handle_request = _without_closed(engine, engine.handle_request)
-    engine.send_packet = _to_who_is_there(engine.send_packet)
+    stop_event = engine._async["event"]()
+    engine.over = stop_event
+    engine._async = {**engine._async, "websocket": _websocket_class(mode), "sleep": stop_event.wait}
+    engine.disconnect = lambda sid: _disconnect_now(engine, sid)
+    engine.handle_request = _skipping_closed_clients(engine, engine.handle_request)
+    engine.send_packet = _ignoring_closed_clients(engine.send_packet)
 
 
-def _without_closed(engine: Any, handle: Any) -> Any:
-    """Return *handle* that knows no client which was given up: it would fail at its message."""
+def _skipping_closed_clients(engine: Any, handle: Any) -> Any:
+    """Return *handle* that first drops clients which are closed: it would fail at their message."""
 
     def answer(environ: Any, start_response: Any) -> Any:
         for sid, connection in list(engine.sockets.items()):
@@ -44,36 +44,36 @@ def _without_closed(engine: Any, handle: Any) -> Any:
     return answer
 
 
-def _to_who_is_there(send: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
-    """Return *send* that drops what is for a client which goes at this moment."""
+def _ignoring_closed_clients(send: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
+    """Return *send* that drops a packet for a client which disconnects at this moment."""
     from engineio.exceptions import SocketIsClosedError
 
-    def passed(sid: str, packet: Any) -> None:
+    def send_if_open(sid: str, packet: Any) -> None:
         with suppress(SocketIsClosedError):
             send(sid, packet)
 
-    return passed
+    return send_if_open
 
 
-def _drop(engine: Any, sid: str) -> None:
+def _disconnect_now(engine: Any, sid: str) -> None:
     """Do as `engine.disconnect` does, but do not wait until the client has read all before."""
     if connection := engine.sockets.pop(sid, None):
-        let_go(connection)
+        abort_connection(connection)
 
 
-def end(engine: Any) -> None:
-    """Let every client of *engine* go, and end what it does by itself."""
+def end_connection(engine: Any) -> None:
+    """Disconnect every client of *engine*, and end its background tasks."""
     for connection in list(engine.sockets.values()):
-        let_go(connection)
+        abort_connection(connection)
     engine.over.set()
     engine.shutdown()
 
 
-def _carrier(mode: AsyncMode) -> Any:
-    return _eventlet_carrier() if mode == "eventlet" else _threading_carrier()
+def _websocket_class(mode: AsyncMode) -> Any:
+    return _eventlet_websocket_class() if mode == "eventlet" else _threading_websocket_class()
 
 
-def _eventlet_carrier() -> Any:
+def _eventlet_websocket_class() -> Any:
     from engineio.async_drivers.eventlet import WebSocketWSGI
     from eventlet.websocket import FailedConnectionError, RFC6455WebSocket
 
@@ -82,10 +82,10 @@ def _eventlet_carrier() -> Any:
 
         def push(self, data: bytes, final: bool = False) -> None:
             super().push(data, final)
-            if sum(map(len, self.data)) > LARGEST:
+            if sum(map(len, self.data)) > MAX_MESSAGE_BYTES:
                 raise FailedConnectionError(1009, "the message is too large")
 
-    class EventletCarrier(WebSocketWSGI):  # type: ignore[misc]
+    class EventletWebSocket(WebSocketWSGI):  # type: ignore[misc]
         def __init__(self, handler: Any, server: Any) -> None:
             super().__init__(self._limited, server)
             self.support_legacy_versions = False
@@ -100,19 +100,19 @@ def _eventlet_carrier() -> Any:
             return self._engine(socket)
 
         def cut(self) -> None:
-            cut(self._sock)
+            shut_down(self._sock)
 
-    return EventletCarrier
+    return EventletWebSocket
 
 
-def _threading_carrier() -> Any:
+def _threading_websocket_class() -> Any:
     from engineio.async_drivers._websocket_wsgi import SimpleWebSocketWSGI
     from simple_websocket import ConnectionClosed, Server
     from wsproto.utilities import LocalProtocolError
 
     class Socket(Server):  # type: ignore[misc]
         def _thread(self) -> None:
-            """Read what comes, and wake who waits for it *after* it is known that no more will.
+            """Read messages, and wake the reader *after* the connection is marked as closed.
 
             For a message that is too large the base does it the other way round.
             """
@@ -122,14 +122,16 @@ def _threading_carrier() -> Any:
                 self.connected = False
                 self.event.set()
 
-    class ThreadingCarrier(SimpleWebSocketWSGI):  # type: ignore[misc]
+    class ThreadingWebSocket(SimpleWebSocketWSGI):  # type: ignore[misc]
         def __init__(self, handler: Any, server: Any) -> None:
             super().__init__(handler, server)
             handler.__self__.carrier = self
 
         def __call__(self, environ: Any, start_response: Any) -> Any:  # noqa: ARG002
-            _expect_news(environ["werkzeug.socket"])
-            self.ws = Socket(_uncompressed(environ), max_message_size=LARGEST, receive_bytes=65_536)
+            _set_timeouts(environ["werkzeug.socket"])
+            self.ws = Socket(
+                _uncompressed(environ), max_message_size=MAX_MESSAGE_BYTES, receive_bytes=65_536
+            )
             self.app(self)
             raise ConnectionError  # so Werkzeug learns that the connection is used up
 
@@ -139,13 +141,13 @@ def _threading_carrier() -> Any:
                 super().close()
 
         def cut(self) -> None:
-            cut(self.ws.sock)
+            shut_down(self.ws.sock)
 
-    return ThreadingCarrier
+    return ThreadingWebSocket
 
 
-def _expect_news(sock: socket.socket) -> None:
-    """Have the system give up on *sock* when nothing comes, not even the answer to a ping.
+def _set_timeouts(sock: socket.socket) -> None:
+    """Set time-outs that end *sock* when nothing comes, not even the answer to a ping.
 
     A time-out of Python's own would make it send less than it is told to.
     """
@@ -156,16 +158,18 @@ def _expect_news(sock: socket.socket) -> None:
 
 def _uncompressed(environ: dict[str, Any]) -> dict[str, Any]:
     """Return *environ* without the wish to compress, which costs more here than it saves."""
-    return {n: value for n, value in environ.items() if n != "HTTP_SEC_WEBSOCKET_EXTENSIONS"}
+    return {
+        name: value for name, value in environ.items() if name != "HTTP_SEC_WEBSOCKET_EXTENSIONS"
+    }
 
 
-def is_behind(connection: Any, most: int) -> bool:
-    """Return whether more than *most* packets wait for the Engine.IO socket *connection*."""
-    return bool(connection.queue.qsize() > most)
+def is_behind(connection: Any, maximum: int) -> bool:
+    """Return whether more than *maximum* packets wait for the Engine.IO socket *connection*."""
+    return bool(connection.queue.qsize() > maximum)
 
 
-def let_go(connection: Any) -> None:
+def abort_connection(connection: Any) -> None:
     """End the Engine.IO socket *connection* without waiting for its client."""
     connection.close(wait=False, abort=True)
-    if carrier := getattr(connection, "carrier", None):
-        carrier.cut()
+    if websocket := getattr(connection, "carrier", None):
+        websocket.cut()

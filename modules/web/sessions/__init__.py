@@ -1,18 +1,18 @@
-"""Open sessions: what runs in each, what waits, and who is told of it.
+"""Open sessions: their runners and queues, and the delivery of their events.
 
-- event_bus         Delivery: what happens in the sessions, to every page and program that listens.
-- event_stream      The events of a session for programs, as they come: all of them, or those of one
-                    command.
-- follow_external   A session that another Onefold runs, read as it grows there.
-- notifier          What is told of a session without being asked, and to whom.
-- page_redaction    Secrets on the page: a person's browser sees their names, and what it saves has
-                    their values.
+- event_bus         Event bus: delivers the events of sessions to every page and program that
+                    subscribes.
+- event_stream      Event streams of a session for programs: all events, or those of one command.
+- follow_external   Follower of a session that another Onefold runs, reloaded as it grows there.
+- notifier          Notifications about a session: its events, state, row and changed files.
+- page_redaction    Redaction for the page: a browser sees placeholders; files that it saves have
+                    the values.
 - run_state         What a session's thread is at: one state, and what each thing that happens makes
                     of it.
-- session_registry  All sessions of the project: which are open, and what can be done with those
-                    that are not.
-- session_runner    One open session: its terminal, the lines that wait for it, and the thread that
-                    runs them.
-- snapshot          What there is to see of a session: its state, and the events that lead to its
-                    picture.
+- session_registry  Registry of the project's sessions: those that are open, and access to all
+                    others.
+- session_runner    One open session: its terminal, its queue of messages, and the thread that runs
+                    them.
+- snapshot          Snapshot of a session: its state, and the events that rebuild what a screen
+                    shows.
 """

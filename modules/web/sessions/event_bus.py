@@ -1,4 +1,4 @@
-"""Delivery: what happens in the sessions, to every page and program that listens."""
+"""Event bus: delivers the events of sessions to every page and program that subscribes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 from core.web_terminal import Packet
 from modules.web.servers.event_loop import Empty, EventLoop, LoopQueue
-from modules.web.sessions.notifier import Kind
+from modules.web.sessions.notifier import MessageKind
 
 MAX_LAG = 2_000
-"""Packets that may wait for one listener; one further behind comes back by a snapshot."""
-KEEPALIVE = 10.0
+"""Packets that may wait for one subscriber; one further behind comes back by a snapshot."""
+KEEPALIVE_SECONDS = 10.0
 """Seconds of silence after which a listening program is told that we are still there."""
-_LOOK = 0.25
+_LAG_CHECK_SECONDS = 0.25
 """Seconds between two looks at how far behind the pages are."""
 
 Message = tuple[str, Packet]
@@ -26,79 +26,79 @@ Emit = Callable[..., None]
 class Subscriber:
     """A program that listens to one session."""
 
-    def __init__(self, waiting: LoopQueue) -> None:
-        self._waiting = waiting
-        self._is_lost = False
+    def __init__(self, queue: LoopQueue) -> None:
+        self._queue = queue
+        self._is_closed = False
 
     def put(self, message: Message) -> None:
-        self._is_lost = self._is_lost or self._waiting.qsize() > MAX_LAG
-        if not self._is_lost:
-            self._waiting.put(message)
+        self._is_closed = self._is_closed or self._queue.qsize() > MAX_LAG
+        if not self._is_closed:
+            self._queue.put(message)
 
-    def end(self) -> None:
-        """Have `messages` end once what waits is told."""
-        self._is_lost = True
-        self._waiting.put(None)
+    def close(self) -> None:
+        """Have `messages` end once the waiting ones are delivered."""
+        self._is_closed = True
+        self._queue.put(None)
 
     def messages(self) -> Iterator[Message | None]:
-        """Yield what comes, None after a `KEEPALIVE` of silence; end when packets were dropped."""
-        while not (self._is_lost and not self._waiting.qsize()):
+        """Yield messages, None after a `KEEPALIVE_SECONDS` of silence; end after a dropped one."""
+        while not (self._is_closed and not self._queue.qsize()):
             try:
-                yield self._waiting.get(timeout=KEEPALIVE)
+                yield self._queue.get(timeout=KEEPALIVE_SECONDS)
             except Empty:
                 yield None
 
 
 class EventBus:
-    """Carries messages from any thread to where the sockets live, in order."""
+    """Carries messages from any thread to the event loop, in order."""
 
-    def __init__(self, hub: EventLoop) -> None:
-        self._hub = hub
-        self._listeners: dict[str, set[Subscriber]] = defaultdict(set)
+    def __init__(self, loop: EventLoop) -> None:
+        self._loop = loop
+        self._subscribers: dict[str, set[Subscriber]] = defaultdict(set)
         self._emit: Emit = lambda *_, **__: None
-        self._drop_slow: Callable[[], None] = lambda: None
-        self._looked = 0.0
+        self._drop_slow_clients: Callable[[], None] = lambda: None
+        self._last_lag_check = 0.0
 
-    def connect(self, emit: Emit, drop_slow: Callable[[], None]) -> None:
-        """Use *emit* to reach the pages, and *drop_slow* to be rid of those that do not listen."""
-        self._emit, self._drop_slow = emit, drop_slow
+    def connect(self, emit: Emit, drop_slow_clients: Callable[[], None]) -> None:
+        """Use *emit* to reach the pages, and *drop_slow_clients* to drop those that lag too far."""
+        self._emit, self._drop_slow_clients = emit, drop_slow_clients
 
-    def tell(self, kind: Kind, session: str, packet: Packet) -> None:
-        self._hub.call(self._deliver, kind, session, packet)
+    def publish(self, kind: MessageKind, session: str, packet: Packet) -> None:
+        self._loop.call(self._deliver, kind, session, packet)
 
-    def _deliver(self, kind: Kind, session: str, packet: Packet) -> None:
-        """Hand one message on; runs where the sockets live."""
+    def _deliver(self, kind: MessageKind, session: str, packet: Packet) -> None:
+        """Deliver one message; runs in the event loop."""
         packet = {"session": session, **packet} if kind == "ev" else packet
-        where: dict[str, Any] = {"to": room(session)} if kind in ("ev", "state") else {}
-        self._emit(kind, packet, **where)
+        target: dict[str, Any] = {"to": room_name(session)} if kind in ("ev", "state") else {}
+        self._emit(kind, packet, **target)
         is_deleted = bool(packet.get("deleted"))
-        for listener in tuple(self._listeners.get(session, ())) if where or is_deleted else ():
-            listener.put((kind, packet))
+        for subscriber in tuple(self._subscribers.get(session, ())) if target or is_deleted else ():
+            subscriber.put((kind, packet))
             if is_deleted:
-                listener.end()
-        if (now := time.monotonic()) - self._looked > _LOOK:
-            self._looked = now
-            self._drop_slow()
+                subscriber.close()
+        if (now := time.monotonic()) - self._last_lag_check > _LAG_CHECK_SECONDS:
+            self._last_lag_check = now
+            self._drop_slow_clients()
 
     @contextmanager
-    def listening(self, session: str) -> Iterator[Subscriber]:
-        listener = Subscriber(self._hub.queue())
-        self._listeners[session].add(listener)
+    def subscribe(self, session: str) -> Iterator[Subscriber]:
+        subscriber = Subscriber(self._loop.queue())
+        self._subscribers[session].add(subscriber)
         try:
-            yield listener
+            yield subscriber
         finally:
-            self._listeners[session].discard(listener)
+            self._subscribers[session].discard(subscriber)
 
     def close(self) -> None:
-        """End what programs listen to; called where the sockets live."""
-        for listeners in list(self._listeners.values()):
-            for listener in tuple(listeners):
-                listener.end()
+        """Close all subscribers; called in the event loop."""
+        for subscribers in list(self._subscribers.values()):
+            for subscriber in tuple(subscribers):
+                subscriber.close()
 
-    def has_listeners(self, session: str) -> bool:
-        return bool(self._listeners.get(session))
+    def has_subscribers(self, session: str) -> bool:
+        return bool(self._subscribers.get(session))
 
 
-def room(session: str) -> str:
+def room_name(session: str) -> str:
     """Return the name of the Socket.IO room of those who follow *session*."""
     return f"session {session}"

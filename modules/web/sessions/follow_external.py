@@ -1,25 +1,25 @@
-"""A session that another Onefold runs, read as it grows there."""
+"""Follower of a session that another Onefold runs, reloaded as it grows there."""
 
 from __future__ import annotations
 
 from core.web_terminal import WebTerminal
 
 
-class ReadAlong:
-    """Reads the session of *terminal* anew. To be used under the lock of its seat."""
+class ExternalFollower:
+    """Reloads the session of *terminal*. To be used under the lock of its runner."""
 
     def __init__(self, terminal: WebTerminal) -> None:
         self._terminal = terminal
-        self._seen: tuple[float, int] | None = None
+        self._last_mark: tuple[float, int] | None = None
 
-    def look(self, *, is_needed: bool) -> bool:
-        """Read it anew if another runs it and it went on there, or *is_needed*; return whether."""
-        if not self._terminal.held:
+    def refresh(self, *, is_forced: bool) -> bool:
+        """Reload it if another process runs it and it grew, or *is_forced*; return whether."""
+        if not self._terminal.locked_by:
             return False
         info = self._terminal.store.info(self._terminal.session)
         mark = info.updated, info.turns
-        if mark == self._seen and not is_needed:
+        if mark == self._last_mark and not is_forced:
             return False
-        self._seen = mark
-        self._terminal.sessions.look_again()
+        self._last_mark = mark
+        self._terminal.sessions.refresh_read_only()
         return True

@@ -1,4 +1,4 @@
-"""What is told of a session without being asked, and to whom."""
+"""Notifications about a session: its events, state, row and changed files."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from modules.web.http.errors import ApiError
 from modules.web.sessions.snapshot import SessionSnapshot
 from utils.i18n import Phrase, UserError
 
-Kind = Literal["ev", "state", "session", "files"]
-Tell = Callable[[Kind, str, Packet], None]
-"""Carries a message about a session to whom it concerns; must not block."""
-Failed = Callable[[BaseException], Phrase]
-"""Logs a failure of our own and returns what the person is told of it."""
+MessageKind = Literal["ev", "state", "session", "files"]
+Publish = Callable[[MessageKind, str, Packet], None]
+"""Publishes a message about a session to its subscribers; must not block."""
+OnError = Callable[[BaseException], Phrase]
+"""Logs a failure of our own and returns the sentence for the person."""
 
 
 class Notifier:
-    """Tells of the session of *terminal*: *picture* has its state, *row* gives its row.
+    """Publishes news of the session of *terminal*: *snapshot* has its state, *load_row* its row.
 
     *title* is what the row said last.
     """
@@ -27,58 +27,58 @@ class Notifier:
     def __init__(
         self,
         terminal: WebTerminal,
-        picture: SessionSnapshot,
-        tell: Tell,
-        row: Callable[[str], Packet],
+        snapshot: SessionSnapshot,
+        publish: Publish,
+        load_row: Callable[[str], Packet],
     ) -> None:
         self.title = ""
         self._terminal = terminal
-        self._picture = picture
-        self._tell = tell
-        self._row = row
+        self._snapshot = snapshot
+        self._publish = publish
+        self._load_row = load_row
 
-    def event(self, packet: Packet) -> None:
-        self._tell("ev", self._terminal.session, {"boot": self._terminal.boot, **packet})
+    def send_event(self, packet: Packet) -> None:
+        self._publish("ev", self._terminal.session, {"boot": self._terminal.boot, **packet})
 
-    def state(self) -> None:
-        self._tell("state", self._terminal.session, self._picture.state())
+    def send_state(self) -> None:
+        self._publish("state", self._terminal.session, self._snapshot.state())
 
-    def asked(self) -> None:
-        """Tell that another question is open now, or none."""
-        self.state()
-        self.row()
+    def send_question_change(self) -> None:
+        """Publish that another question is open now, or none."""
+        self.send_state()
+        self.send_row()
 
-    def files(self, by: str, changes: list[Packet]) -> None:
-        """Tell that files changed; no *changes* means that anything may have."""
+    def send_files(self, origin: str, changes: list[Packet]) -> None:
+        """Publish that files changed; no *changes* means that any may have."""
         paths = [p for change in changes for p in (change["path"], change["new_path"]) if p]
         folders = sorted({path.rpartition("/")[0] for path in paths}) if changes else ["*"]
-        told = {"by": by, "folders": folders, "paths": changes}
-        self._tell("files", self._terminal.session, told)
+        packet = {"by": origin, "folders": folders, "paths": changes}
+        self._publish("files", self._terminal.session, packet)
 
-    def what_follows(self, packet: Packet) -> None:
-        """Tell what is another after the event *packet*."""
+    def after_event(self, packet: Packet) -> None:
+        """Publish the state, row or files that the event *packet* changed."""
         match packet["type"]:
             case "TurnStarted":
-                self.row()
-                self.state()
+                self.send_row()
+                self.send_state()
             case "StepFinished":
-                self.state()
+                self.send_state()
             case "ToolFinished" if packet["changes"]:
-                self.files("agent", packet["changes"])
+                self.send_files("agent", packet["changes"])
             case "ToolFinished" if packet["card"]["kind"] == "todo":
-                self.state()
+                self.send_state()
             case "CommandAnswered":
                 command = self._terminal.commands.get(packet["command"])
                 if command and command.spec.changes_files:
-                    self.files("agent", [])
-                self.state()
+                    self.send_files("agent", [])
+                self.send_state()
 
-    def row(self) -> None:
+    def send_row(self) -> None:
         with suppress(UserError, ApiError):  # the list is a little older then
-            self._tell("session", self._terminal.session, self.look())
+            self._publish("session", self._terminal.session, self.refresh_row())
 
-    def look(self) -> Packet:
-        """Return the row as it is now, and take note of its title."""
-        row = self._row(self._terminal.session)
+    def refresh_row(self) -> Packet:
+        """Return the row as it is now, and keep its title."""
+        row = self._load_row(self._terminal.session)
         self.title = row["title"]
         return row

@@ -1,4 +1,4 @@
-"""Secrets on the page: a person's browser sees their names, and what it saves has their values."""
+"""Redaction for the page: a browser sees placeholders; files that it saves have the values."""
 
 from __future__ import annotations
 
@@ -8,194 +8,199 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from modules.files.editing.text_file import NotEncodable, NotExact, NotText, TextFile
+from modules.files.editing.text_file import NotEncodable, NotRoundTrip, NotText, TextFile
 from modules.secrets.redactor import NAME_START, Secrets
 from utils.text.line_diff import LineChange, differing, line_changes
 
-Part = tuple[str, str]
-"""A part of a text as it may be seen, and as it is."""
-EVERY = 2.0
-"""Seconds between two looks for secrets where no file is read or written."""
-MANY_LINES = 1_000
+Segment = tuple[str, str]
+"""A part of a text: redacted, and original."""
+REFRESH_SECONDS = 2.0
+"""Seconds between two refreshes where no file is read or written."""
+AUTOJUNK_LINES = 1_000
 """Differing lines from which on frequent ones are not compared with each other."""
-MOST_LINES = 40_000
+MAX_DIFF_LINES = 40_000
 """Differing lines that are compared at all; in more a name takes its values by their order."""
-LARGEST = 4_000_000
+MAX_CHAR_PAIRS = 4_000_000
 """Pairs of characters that are compared for the names in a block of lines."""
 
 
 class PageRedactor:
-    """Hides what *secrets* knows from the page. May be used from several threads."""
+    """Redacts the values that *secrets* knows. May be used from several threads."""
 
     def __init__(self, secrets: Secrets | None) -> None:
         self._secrets = secrets
         self._lock = threading.Lock()
-        self._looked = float("-inf")
+        self._last_refresh = float("-inf")
 
     @property
-    def known(self) -> int:
-        """How many values are hidden."""
-        return self._secrets.known if self._secrets else 0
+    def secret_count(self) -> int:
+        """Number of values that are redacted."""
+        return self._secrets.known_count if self._secrets else 0
 
-    def look(self) -> None:
-        """Take note of what is in the project's files right now."""
+    def refresh(self) -> None:
+        """Read the secrets in the project's files right now."""
         if self._secrets:
             with self._lock:
-                self._secrets.look()
-                self._looked = time.monotonic()
+                self._secrets.refresh()
+                self._last_refresh = time.monotonic()
 
-    def glance(self) -> None:
-        """Take note of what is in the project's files, if that was not done just now."""
-        if time.monotonic() - self._looked >= EVERY:
-            self.look()
+    def refresh_if_stale(self) -> None:
+        """Read the secrets in the project's files, if that was not done just now."""
+        if time.monotonic() - self._last_refresh >= REFRESH_SECONDS:
+            self.refresh()
 
-    def hidden(self, text: str) -> str:
-        """Return *text* as it may be seen, by what the last `look` has found."""
-        return "".join(seen for seen, _ in self._parts(text))
+    def redact(self, text: str) -> str:
+        """Return *text* redacted, by the secrets of the last `refresh`."""
+        return "".join(redacted for redacted, _ in self._segments(text))
 
-    def hidden_between(self, before: str, text: str, after: str) -> str:
-        """Return *text* as it may be seen where it stands between *before* and *after*.
+    def redact_between(self, before: str, text: str, after: str) -> str:
+        """Return *text* redacted where it stands between *before* and *after*.
 
-        What is hidden and reaches over an end shows where it begins.
+        A placeholder that reaches over an end shows where it begins.
         """
-        at, start, end = 0, len(before), len(before) + len(text)
+        offset, start, end = 0, len(before), len(before) + len(text)
         shown = []
-        for seen, real in self._parts(before + text + after):
-            if seen == real:
-                shown.append(real[max(0, start - at) : max(0, end - at)])
-            elif start <= at < end:
-                shown.append(seen)
-            at += len(real)
+        for redacted, original in self._segments(before + text + after):
+            if redacted == original:
+                shown.append(original[max(0, start - offset) : max(0, end - offset)])
+            elif start <= offset < end:
+                shown.append(redacted)
+            offset += len(original)
         return "".join(shown)
 
-    def hidden_bytes(self, data: bytes) -> bytes:
-        """Return the *data* of a file as it may leave; what is no text is left as it is."""
+    def redact_bytes(self, data: bytes) -> bytes:
+        """Return the *data* of a file redacted; what is no text is left as it is."""
         try:
             file = TextFile.decode(data)
-            text = self.hidden(file.text)
+            text = self.redact(file.text)
             return data if text == file.text else file.encode(text)
-        except (NotText, NotExact):
+        except (NotText, NotRoundTrip):
             return data
         except NotEncodable:  # an encoding without « and »
             return text.encode()
 
-    def restored(self, text: str, before: str) -> str:
-        """Return *text*, which was made of *before* as it was seen, with the values back.
+    def restore(self, text: str, before: str) -> str:
+        """Return *text*, an edit of the redacted *before*, with the values back.
 
         A name that stands where it stood is again what it hid there, to the letter; any other one
         becomes the value that it stands for.
         """
-        old = self._parts(before)
-        if not any(map(_is_name, (seen for seen, _ in old))) and NAME_START not in text:
+        old = self._segments(before)
+        if (
+            not any(map(_is_placeholder, (redacted for redacted, _ in old)))
+            and NAME_START not in text
+        ):
             return text
-        return "".join(self._put_back(old, self._parts(text)))
+        return "".join(self._restored_segments(old, self._segments(text)))
 
-    def _put_back(self, old: list[Part], new: list[Part]) -> Iterator[str]:
-        old_lines, new_lines = list(_lines(old)), list(_lines(new))
-        for is_equal, was, now in _blocks(old_lines, new_lines):
-            if is_equal and not any(map(_is_typed, now)):
-                yield from (real for _, real in was)
+    def _restored_segments(self, old: list[Segment], new: list[Segment]) -> Iterator[str]:
+        old_lines, new_lines = list(_segment_lines(old)), list(_segment_lines(new))
+        for is_equal, was, now in _diff_blocks(old_lines, new_lines):
+            if is_equal and not any(map(_is_typed_secret, now)):
+                yield from (original for _, original in was)
             else:
-                yield from self._real(was, now)
+                yield from self._restored_block(was, now)
 
-    def _real(self, was: list[Part], now: list[Part]) -> Iterator[str]:
+    def _restored_block(self, was: list[Segment], now: list[Segment]) -> Iterator[str]:
         """Yield the parts of what is *now* where *was* stood, each name as what it hid there."""
-        old, new = (was, now) if _is_large(was, now) else (_tokens(was), _tokens(now))
-        left: dict[str, list[str]] = defaultdict(list)
-        known: dict[int, str] = {}
-        places = _pairs(old, new)
-        for place, (seen, real) in enumerate(old):
-            if place in places:
-                known[places[place]] = real
-            elif _is_name(seen):
-                left[seen].append(real)
-        for place, (seen, real) in enumerate(new):
-            if not _is_name(seen) or seen != real:  # the latter is a value that the person typed
-                yield real
-            elif place in known:
-                yield known[place]
+        old, new = (was, now) if _is_too_large(was, now) else (_tokens(was), _tokens(now))
+        unmatched: dict[str, list[str]] = defaultdict(list)
+        matched: dict[int, str] = {}
+        pairs = _matching_placeholders(old, new)
+        for index, (redacted, original) in enumerate(old):
+            if index in pairs:
+                matched[pairs[index]] = original
+            elif _is_placeholder(redacted):
+                unmatched[redacted].append(original)
+        for index, (redacted, original) in enumerate(new):
+            if (
+                not _is_placeholder(redacted) or redacted != original
+            ):  # the latter is a value that the person typed
+                yield original
+            elif index in matched:
+                yield matched[index]
             else:
-                yield left[seen].pop(0) if left[seen] else self._value(seen)
+                yield unmatched[redacted].pop(0) if unmatched[redacted] else self._value(redacted)
 
     def _value(self, name: str) -> str:
         with self._lock:
             return self._secrets.value(name) if self._secrets else name
 
-    def _parts(self, text: str) -> list[Part]:
+    def _segments(self, text: str) -> list[Segment]:
         with self._lock:
-            return self._secrets.pieces(text) if self._secrets else [(text, text)]
+            return self._secrets.segments(text) if self._secrets else [(text, text)]
 
 
-def _is_typed(part: Part) -> bool:
+def _is_typed_secret(segment: Segment) -> bool:
     """Return whether the person wrote a value where a name would show."""
-    return part[0] != part[1]
+    return segment[0] != segment[1]
 
 
-def _is_name(seen: str) -> bool:
-    return seen.startswith(NAME_START)
+def _is_placeholder(redacted: str) -> bool:
+    return redacted.startswith(NAME_START)
 
 
-def _lines(parts: Iterable[Part]) -> Iterator[list[Part]]:
-    """Yield *parts* line by line; a hidden value of several lines is within one."""
-    line: list[Part] = []
-    for part in parts:
-        line.append(part)
-        if part[0] == "\n":
+def _segment_lines(segments: Iterable[Segment]) -> Iterator[list[Segment]]:
+    """Yield *segments* line by line; a hidden value of several lines is within one."""
+    line: list[Segment] = []
+    for segment in segments:
+        line.append(segment)
+        if segment[0] == "\n":
             yield line
             line = []
     if line:
         yield line
 
 
-def _blocks(
-    old: list[list[Part]], new: list[list[Part]]
-) -> Iterator[tuple[bool, list[Part], list[Part]]]:
+def _diff_blocks(
+    old: list[list[Segment]], new: list[list[Segment]]
+) -> Iterator[tuple[bool, list[Segment], list[Segment]]]:
     """Yield lines that look as they did one by one, and others by the block: is it so, old, new."""
-    at = new_at = 0
-    for change in _changes(_seen(old), _seen(new)):
-        pairs = zip(old[at : change.start], new[new_at : change.new_start], strict=True)
+    index = new_at = 0
+    for change in _opcodes(_redacted_lines(old), _redacted_lines(new)):
+        pairs = zip(old[index : change.start], new[new_at : change.new_start], strict=True)
         yield from ((True, *pair) for pair in pairs)
         before, after = old[change.start : change.end], new[change.new_start : change.new_end]
         yield False, list(chain.from_iterable(before)), list(chain.from_iterable(after))
-        at, new_at = change.end, change.new_end
-    yield from ((True, *pair) for pair in zip(old[at:], new[new_at:], strict=True))
+        index, new_at = change.end, change.new_end
+    yield from ((True, *pair) for pair in zip(old[index:], new[new_at:], strict=True))
 
 
-def _changes(was: list[str], now: list[str]) -> list[LineChange]:
-    """Return how *was* became *now*; roughly if it is long."""
-    changes = line_changes(was, now, most=MOST_LINES, exact_up_to=MANY_LINES)
-    return [differing(was, now)] if changes is None else changes
+def _opcodes(old_lines: list[str], new_lines: list[str]) -> list[LineChange]:
+    """Return how *old_lines* became *new_lines*; roughly if it is long."""
+    changes = line_changes(old_lines, new_lines, most=MAX_DIFF_LINES, exact_up_to=AUTOJUNK_LINES)
+    return [differing(old_lines, new_lines)] if changes is None else changes
 
 
-def _is_large(was: list[Part], now: list[Part]) -> bool:
+def _is_too_large(was: list[Segment], now: list[Segment]) -> bool:
     """Return whether there is too much to compare it by the character."""
-    was_size, size = (sum(len(seen) for seen, _ in parts) for parts in (was, now))
-    return was_size * size > LARGEST
+    was_size, size = (sum(len(redacted) for redacted, _ in parts) for parts in (was, now))
+    return was_size * size > MAX_CHAR_PAIRS
 
 
-def _tokens(parts: list[Part]) -> list[Part]:
-    """Return *parts* with names in one piece, and what is beside them by the character."""
-    tokens: list[Part] = []
-    for part in parts:
-        tokens += [part] if _is_name(part[0]) else zip(*part, strict=True)
+def _tokens(segments: list[Segment]) -> list[Segment]:
+    """Return *segments* with names in one piece, and what is beside them by the character."""
+    tokens: list[Segment] = []
+    for segment in segments:
+        tokens += [segment] if _is_placeholder(segment[0]) else zip(*segment, strict=True)
     return tokens
 
 
-def _pairs(old: list[Part], new: list[Part]) -> dict[int, int]:
+def _matching_placeholders(old: list[Segment], new: list[Segment]) -> dict[int, int]:
     """Return which name of *new*, by its place, is which one of *old*."""
-    was, now = [seen for seen, _ in old], [seen for seen, _ in new]
-    if not any(map(_is_name, was)) or _is_large(old, new):
+    old_texts, new_texts = [redacted for redacted, _ in old], [redacted for redacted, _ in new]
+    if not any(map(_is_placeholder, old_texts)) or _is_too_large(old, new):
         return {}
     from difflib import SequenceMatcher  # 9 ms: only when there are names in it
 
-    matcher = SequenceMatcher(None, was, now, autojunk=False)
+    matcher = SequenceMatcher(None, old_texts, new_texts, autojunk=False)
     return {
         a + n: b + n
         for a, b, size in matcher.get_matching_blocks()
         for n in range(size)
-        if _is_name(was[a + n])
+        if _is_placeholder(old_texts[a + n])
     }
 
 
-def _seen(lines: Iterable[list[Part]]) -> list[str]:
-    return ["".join(seen for seen, _ in line) for line in lines]
+def _redacted_lines(lines: Iterable[list[Segment]]) -> list[str]:
+    return ["".join(redacted for redacted, _ in line) for line in lines]

@@ -1,4 +1,4 @@
-"""All sessions of the project: which are open, and what can be done with those that are not."""
+"""Registry of the project's sessions: those that are open, and access to all others."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from core.conversation.store import SessionInfo, SessionMatch
 from core.web_terminal import Packet
 from modules.pictures.picture_store import PictureStore
 from modules.sessions import Sessions
-from modules.web.http.errors import ApiError, explained
-from modules.web.sessions.notifier import Failed, Tell
+from modules.web.http.errors import ApiError, as_api_errors
+from modules.web.sessions.notifier import OnError, Publish
 from modules.web.sessions.page_redaction import PageRedactor
-from modules.web.sessions.session_runner import Opener, SessionRunner
+from modules.web.sessions.session_runner import SessionRunner, TerminalFactory
 from utils.i18n import UserError, phrase
 from utils.pictures import ReadPicture
 from utils.text.codec import to_plain
 
-IDLE = 600.0
+IDLE_SECONDS = 600.0
 """Seconds after which a session that nobody uses or watches is closed."""
-_GRACE = 5.0
+_SHUTDOWN_SECONDS = 5.0
 """Seconds that a stopped turn has to end when the server does."""
 
 
@@ -33,112 +33,112 @@ class SessionRegistry:
     def __init__(
         self,
         store: Sessions,
-        opener: Opener,
-        tell: Tell,
-        failed: Failed,
-        veil: PageRedactor,
+        make_terminal: TerminalFactory,
+        publish: Publish,
+        on_error: OnError,
+        redactor: PageRedactor,
         *,
         is_watched: Callable[[str], bool] = lambda _: False,
         pictures: PictureStore,
     ) -> None:
         self.store = store
-        self._opener = opener
-        self._tell = tell
-        self._failed = failed
-        self._veil = veil
+        self._make_terminal = make_terminal
+        self._publish = publish
+        self._on_error = on_error
+        self._redactor = redactor
         self._is_watched = is_watched
         self._pictures = pictures
-        self._seats: dict[str, SessionRunner] = {}
+        self._runners: dict[str, SessionRunner] = {}
         self._lock = threading.Lock()
-        self._table = threading.Lock()  # held for a moment only, over what is in `_seats`
+        self._runners_lock = threading.Lock()  # held for a moment only, over what is in `_runners`
 
     @property
-    def open_seats(self) -> Sequence[SessionRunner]:
-        return list(self._seats.values())
+    def open_runners(self) -> Sequence[SessionRunner]:
+        return list(self._runners.values())
 
     def open(self, session: str) -> SessionRunner:
-        """Return the seat of *session*. Raises `ApiError` if there is none or it cannot be had."""
-        if seat := self._taken(session):
-            return seat
+        """Return the runner of *session*. Raises `ApiError` if it cannot be opened."""
+        if runner := self._touched(session):
+            return runner
         with self._lock:
-            if seat := self._taken(session):
-                return seat
+            if runner := self._touched(session):
+                return runner
             self.info(session)
             self._close_idle()
-            seat = self._new_seat()
+            runner = self._new_runner()
             try:
-                seat.enter(session)
+                runner.resume(session)
             except UserError as problem:
-                seat.close()
-                raise ApiError("held", problem.what) from None
-            self._seats[session] = seat
-            seat.take_up()
-            return seat
+                runner.close()
+                raise ApiError("held", problem.message) from None
+            self._runners[session] = runner
+            runner.resume_turn()
+            return runner
 
-    def create(self, *, like: SessionRunner | None = None) -> SessionRunner:
-        """Begin a session, with the settings of *like*; it is kept with the first thing said."""
-        with self._lock, explained():
+    def create(self, *, settings_of: SessionRunner | None = None) -> SessionRunner:
+        """Create a session, set up as *settings_of*; it is stored with its first message."""
+        with self._lock, as_api_errors():
             self._close_idle()
-            seat = self._new_seat()
-            seat.enter(self.store.create(model=seat.terminal.model.model))
-            if like:
-                seat.terminal.take_settings_of(like.terminal)
-            self._seats[seat.session] = seat
-            return seat
+            runner = self._new_runner()
+            runner.resume(self.store.create(model=runner.terminal.model.model))
+            if settings_of:
+                runner.terminal.take_settings_of(settings_of.terminal)
+            self._runners[runner.session] = runner
+            return runner
 
     def fork(self, session: str, turn: int) -> str:
         """Begin a session with all up to the end of *turn*; return its id."""
-        seat = self.open(session)
-        if seat.is_working and turn >= seat.terminal.history.turn:
+        runner = self.open(session)
+        if runner.is_working and turn >= runner.terminal.history.turn:
             raise ApiError("busy", phrase("That turn still runs."))
-        with explained():
-            if turn and turn not in seat.terminal.history.turns:
+        with as_api_errors():
+            if turn and turn not in runner.terminal.history.turns:
                 raise UserError(phrase("There is no turn {turn} to go on from.", turn=turn))
-            copy = seat.terminal.fork(turn)
+            copy = runner.terminal.fork(turn)
             if turn > 0:
                 self.store.append(copy, turn, NOTHING_WAITS)
-        self._tell("session", copy, self.row(copy))
+        self._publish("session", copy, self.row(copy))
         return copy
 
     def find(self, start: str) -> str:
         """Return the session whose id begins with *start*; "" is the newest."""
-        with explained():
+        with as_api_errors():
             return self.store.find(start)
 
     def rename(self, session: str, title: str) -> None:
         self.info(session)
-        with explained():
+        with as_api_errors():
             self.store.rename(session, title)
-        if seat := self._seats.get(session):
-            seat.renamed()
-        self._tell("session", session, self.row(session))
+        if runner := self._runners.get(session):
+            runner.on_renamed()
+        self._publish("session", session, self.row(session))
 
     def archive(self, session: str, archived: bool) -> None:
         self.info(session)
-        with explained():
+        with as_api_errors():
             self.store.archive(session, archived)
-        self._tell("session", session, self.row(session))
+        self._publish("session", session, self.row(session))
 
     def delete(self, session: str) -> None:
         self.info(session)
         with self._lock:
-            seat = self._seats.get(session)
-            if seat and seat.is_working:
+            runner = self._runners.get(session)
+            if runner and runner.is_working:
                 raise ApiError("busy", phrase("The session is running; stop it first."))
-            with explained():
-                if not seat or seat.terminal.held:
+            with as_api_errors():
+                if not runner or runner.terminal.locked_by:
                     self.store.claim(session)
-                if seat:
-                    del self._seats[session]
-                    seat.close()
+                if runner:
+                    del self._runners[session]
+                    runner.close()
                 self.store.delete(session)
                 self._pictures.forget(session)
-        self._tell("session", session, {"id": session, "deleted": True})
+        self._publish("session", session, {"id": session, "deleted": True})
 
     def rows(self, *, archived: bool, limit: int) -> list[Packet]:
-        with explained():
+        with as_api_errors():
             infos = self.store.archived(limit) if archived else self.store.sessions(limit)
-        self._veil.glance()
+        self._redactor.refresh_if_stale()
         return [self._row(info) for info in infos]
 
     def row(self, session: str) -> Packet:
@@ -150,63 +150,67 @@ class SessionRegistry:
         try:
             return self.store.info(session)
         except UserError as problem:
-            raise ApiError("unknown_session", problem.what) from None
+            raise ApiError("unknown_session", problem.message) from None
 
     def pictures_of(self, session: str) -> ReadPicture:
-        """Return what gives the pictures of *session*."""
+        """Return a reader of the pictures of *session*."""
         return partial(self._pictures.read, session)
 
     def search(self, text: str, limit: int) -> Sequence[SessionMatch]:
-        with explained():
+        with as_api_errors():
             return self.store.search(text, limit)
 
-    def changed_by_hand(self, changes: Iterable[Change]) -> None:
+    def note_manual_changes(self, changes: Iterable[Change]) -> None:
         """Let the model of every open session know what the person did to files."""
-        told = list(changes)
-        for seat in self.open_seats:
-            seat.terminal.changed_by_hand(told)
+        change_list = list(changes)
+        for runner in self.open_runners:
+            runner.terminal.note_manual_changes(change_list)
 
     def close(self) -> None:
-        """Stop what runs and give every session free; an open question stays one."""
-        for seat in self.open_seats:
-            seat.leave()
-        deadline = time.monotonic() + _GRACE
-        while any(seat.is_working for seat in self.open_seats) and time.monotonic() < deadline:
+        """Stop all turns and release every session; an open question stays one."""
+        for runner in self.open_runners:
+            runner.suspend()
+        deadline = time.monotonic() + _SHUTDOWN_SECONDS
+        while (
+            any(runner.is_working for runner in self.open_runners) and time.monotonic() < deadline
+        ):
             time.sleep(0.02)
         with self._lock:
-            for seat in self.open_seats:
-                seat.close()
-            self._seats.clear()
+            for runner in self.open_runners:
+                runner.close()
+            self._runners.clear()
 
-    def _new_seat(self) -> SessionRunner:
-        with explained():
-            return SessionRunner(self._opener, self._tell, self.row, self._failed, self._veil)
+    def _new_runner(self) -> SessionRunner:
+        with as_api_errors():
+            return SessionRunner(
+                self._make_terminal, self._publish, self.row, self._on_error, self._redactor
+            )
 
     def _close_idle(self) -> None:
-        with self._table:
-            idle = [seat for seat in self._seats.values() if self._is_idle(seat)]
-            for seat in idle:
-                del self._seats[seat.session]
-        for seat in idle:
-            seat.close()
+        with self._runners_lock:
+            idle = [runner for runner in self._runners.values() if self._is_idle(runner)]
+            for runner in idle:
+                del self._runners[runner.session]
+        for runner in idle:
+            runner.close()
 
-    def _is_idle(self, seat: SessionRunner) -> bool:
-        is_used = seat.is_working or self._is_watched(seat.session)
-        return not is_used and time.monotonic() - seat.used >= IDLE
+    def _is_idle(self, runner: SessionRunner) -> bool:
+        is_active = runner.is_working or self._is_watched(runner.session)
+        return not is_active and time.monotonic() - runner.last_used >= IDLE_SECONDS
 
-    def _taken(self, session: str) -> SessionRunner | None:
-        """Return the seat of *session* if there is one; it does not count as idle from now on."""
-        with self._table:
-            if seat := self._seats.get(session):
-                seat.used = time.monotonic()
-            return seat
+    def _touched(self, session: str) -> SessionRunner | None:
+        """Return the runner of *session* if there is one, and reset its idle time."""
+        with self._runners_lock:
+            if runner := self._runners.get(session):
+                runner.last_used = time.monotonic()
+            return runner
 
     def _row(self, info: SessionInfo) -> Packet:
-        seat = self._seats.get(info.id)
+        runner = self._runners.get(info.id)
         return {
             **to_plain(info),
-            "title": self._veil.hidden(info.title),
-            "running": bool(seat and seat.is_working),
-            "asking": bool(seat and seat.terminal.asked),
-            "queued": seat.queued if seat else 0,
+            "title": self._redactor.redact(info.title),
+            "running": bool(runner and runner.is_working),
+            "asking": bool(runner and runner.terminal.open_questions),
+            "queued": runner.queue_length if runner else 0,
         }

@@ -1,4 +1,4 @@
-"""What there is to see of a session: its state, and the events that lead to its picture."""
+"""Snapshot of a session: its state, and the events that rebuild what a screen shows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from contextlib import suppress
 
-from core.redaction import mapped
+from core.redaction import map_strings
 from core.web_terminal import LogTruncated, Packet, WebTerminal
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.focus import Focus
@@ -16,74 +16,74 @@ from utils.text.codec import to_plain
 
 
 class SessionSnapshot:
-    """Shows the session of *terminal*; *standing* tells what only its seat knows of it.
+    """Snapshot of the session of *terminal*; *run_state* returns what only its runner knows.
 
-    What was said before a secret became one shows it no more, as *veil* knows it by then. Nothing
-    here takes a lock of the seat: `state` is asked for while the terminal holds its own.
+    Events from before a secret became one are redacted as *redactor* knows it by then. Nothing
+    here takes a lock of the runner: `state` is asked for while the terminal holds its own.
     """
 
     def __init__(
-        self, terminal: WebTerminal, veil: PageRedactor, standing: Callable[[], Packet]
+        self, terminal: WebTerminal, redactor: PageRedactor, run_state: Callable[[], Packet]
     ) -> None:
         self._terminal = terminal
-        self._veil = veil
-        self._standing = standing
+        self._redactor = redactor
+        self._run_state = run_state
         self._revisions = itertools.count(1)
-        self._hidden = 0
+        self._redacted_count = 0
 
-    def begin(self) -> None:
-        """Take note that the terminal is about to read its session, without what is secret now."""
-        self._veil.glance()
-        self._hidden = self._veil.known
+    def before_resume(self) -> None:
+        """Note how many secrets are known as the terminal is about to read its session."""
+        self._redactor.refresh_if_stale()
+        self._redacted_count = self._redactor.secret_count
 
-    def arrive(self, boot: str, after: int, turns: int) -> Packet:
+    def attach(self, boot: str, after: int, turns: int) -> Packet:
         """Return what leads from *after* in the run *boot* to the picture of now."""
-        self._veil.glance()
+        self._redactor.refresh_if_stale()
         terminal = self._terminal
-        here = {"session": terminal.session, "boot": terminal.boot, "state": self.state()}
+        common = {"session": terminal.session, "boot": terminal.boot, "state": self.state()}
         if boot == terminal.boot:
             with suppress(LogTruncated):
                 events = terminal.since(after)
                 head = events[-1]["seq"] if events else after
-                return {"mode": "replay", "head": head, "events": events, **here}
+                return {"mode": "replay", "head": head, "events": events, **common}
         head, first, events = terminal.snapshot(turns)
-        told = {"mode": "snapshot", "head": head, "first_turn": first}
-        return {**told, "events": self._veiled(events), **here}
+        reply = {"mode": "snapshot", "head": head, "first_turn": first}
+        return {**reply, "events": self._redacted(events), **common}
 
     def earlier(self, before: int, turns: int) -> tuple[int, list[Packet]]:
         """Return the first turn and the events of the last *turns* before turn *before*."""
-        self._veil.glance()
+        self._redactor.refresh_if_stale()
         first, events = self._terminal.earlier(before, turns)
-        return first, self._veiled(events)
+        return first, self._redacted(events)
 
-    def _veiled(self, events: list[Packet]) -> list[Packet]:
-        is_known_all = self._veil.known <= self._hidden
-        return events if is_known_all else mapped(events, self._veil.hidden)
+    def _redacted(self, events: list[Packet]) -> list[Packet]:
+        is_known_all = self._redactor.secret_count <= self._redacted_count
+        return events if is_known_all else map_strings(events, self._redactor.redact)
 
     def state(self) -> Packet:
-        """Return all that is true of the session besides its talk.
+        """Return the state of the session: all but its events.
 
         The revision is drawn first, so that what has a higher one was never looked at earlier.
         """
         revision = next(self._revisions)
         terminal = self._terminal
         used, limit = terminal.context_used
-        standing = self._standing()
+        run_state = self._run_state()
         return {
             "session": terminal.session,
             "boot": terminal.boot,
             "revision": revision,
-            **standing,
-            "title": self._veil.hidden(standing["title"]),
+            **run_state,
+            "title": self._redactor.redact(run_state["title"]),
             "turn": terminal.history.turn,
             "model": terminal.model.model,
             "practice": terminal.is_practice,
-            "held": to_plain(terminal.held),
-            "asked": list(terminal.asked),
+            "held": to_plain(terminal.locked_by),
+            "asked": list(terminal.open_questions),
             "mode": terminal.mode,
             "approval": terminal.approval.mode,
             "patterns": list(terminal.approval.patterns),
-            "context": {"used": used, "limit": limit, "parts": terminal.parts()},
+            "context": {"used": used, "limit": limit, "parts": terminal.tokens_by_part()},
             "usage": to_plain(terminal.usage),
             "focus": self.focus(),
             "todos": self._todos(),
@@ -91,18 +91,14 @@ class SessionSnapshot:
         }
 
     def focus(self) -> list[Packet]:
-        for family in self._terminal.families:
-            if isinstance(family, Focus):
-                return [{"path": path, "tokens": n} for path, n in family.tokens().items()]
-        return []
+        focus = self._terminal.features.find(Focus)
+        return [{"path": path, "tokens": n} for path, n in focus.tokens().items()] if focus else []
 
     def _todos(self) -> list[Packet]:
-        for family in self._terminal.families:
-            if isinstance(family, Todos):
-                return mapped(family.state()["todos"], self._veil.hidden)
-        return []
+        todos = self._terminal.features.find(Todos)
+        return map_strings(todos.state()["todos"], self._redactor.redact) if todos else []
 
     def _changes(self) -> int:
-        """Return the number of what is known of changes; another one means to ask anew."""
-        undo = (family for family in self._terminal.families if isinstance(family, UndoCommands))
-        return next((family.revision for family in undo), 0)
+        """Return the revision of the changes; another one means to ask anew."""
+        undo = self._terminal.features.find(UndoCommands)
+        return undo.revision if undo else 0

@@ -1,6 +1,6 @@
 """Socket.IO: who is connected, and what they may ask.
 
-- handlers  Socket.IO: every handler hands on to a desk and answers with what that returns.
-- rooms     Who is connected, and who follows which session: the rooms of Socket.IO, for several
-            threads.
+- handlers  Socket.IO handlers: each calls the API of a session and answers with its result.
+- rooms     Rooms of Socket.IO, made safe for threads: the clients, and the session that each
+            follows.
 """

@@ -1,4 +1,4 @@
-"""Socket.IO: every handler hands on to a desk and answers with what that returns."""
+"""Socket.IO handlers: each calls the API of a session and answers with its result."""
 
 from __future__ import annotations
 
@@ -11,101 +11,101 @@ from flask_socketio import SocketIO, join_room, leave_room
 
 from modules.web.api.session_api import SessionApi
 from modules.web.files.watcher import FolderWatcher
-from modules.web.http.errors import ApiError, bad
+from modules.web.http.errors import ApiError, bad_request
 from modules.web.http.params import arguments
 from modules.web.servers.event_loop import EventLoop
-from modules.web.servers.websocket_limits import is_behind, let_go
-from modules.web.sessions.event_bus import MAX_LAG, room
-from modules.web.sessions.notifier import Failed
+from modules.web.servers.websocket_limits import abort_connection, is_behind
+from modules.web.sessions.event_bus import MAX_LAG, room_name
+from modules.web.sessions.notifier import OnError
 
-MOST_CLIENTS = 64
-Answer = dict[str, Any]
+MAX_CLIENTS = 64
+Json = dict[str, Any]
 
 
-class Sockets:
-    """Answers what the pages say on *socketio*."""
+class SocketHandlers:
+    """Handlers of the pages' messages on *socketio*."""
 
     def __init__(
         self,
         socketio: SocketIO,
-        hub: EventLoop,
-        desk: SessionApi,
-        watch: FolderWatcher,
-        failed: Failed,
+        loop: EventLoop,
+        api: SessionApi,
+        watcher: FolderWatcher,
+        on_error: OnError,
     ) -> None:
         self._socketio = socketio
-        self._hub = hub
-        self._desk = desk
-        self._watch = watch
-        self._failed = failed
-        self._on("attach", self.attach)
-        self._on("detach", self.detach)
-        self._on("watch", self.watch)
+        self._loop = loop
+        self._api = api
+        self._watcher = watcher
+        self._on_error = on_error
+        self._register("attach", self.attach)
+        self._register("detach", self.detach)
+        self._register("watch", self.watch)
         for name in ("send", "answer", "stop", "queue", "command"):
-            self._on(name, self._offloaded(getattr(desk, name)))
+            self._register(name, self._offloading(getattr(api, name)))
         socketio.on_event("connect", self.connect)
         socketio.on_event("disconnect", self.disconnect)
 
     def connect(self, *_: object) -> bool:
         """Return whether there is room for one more, who counts already."""
         connections = list(self._socketio.server.eio.sockets.values())
-        return sum(not each.closed for each in connections) <= MOST_CLIENTS
+        return sum(not connection.closed for connection in connections) <= MAX_CLIENTS
 
     def disconnect(self, *_: object) -> None:
-        self._watch.forget(_client())
+        self._watcher.unwatch(_client_id())
 
-    def attach(self, given: Mapping[str, Any]) -> Answer:
-        """Let the client follow a session. It joins first, so that it can miss nothing; what comes
-        twice it tells by the numbers."""
-        named = arguments(self._desk.attach, given)
-        join_room(room(named["session"]))
+    def attach(self, payload: Mapping[str, Any]) -> Json:
+        """Attach the client to a session. It joins first, so that it misses nothing; events coming
+        twice it tells apart by their numbers."""
+        kwargs = arguments(self._api.attach, payload)
+        join_room(room_name(kwargs["session"]))
         try:
-            return self._hub.offload(self._desk.attach, **named)
+            return self._loop.offload(self._api.attach, **kwargs)
         except ApiError:
-            leave_room(room(named["session"]))
+            leave_room(room_name(kwargs["session"]))
             raise
 
-    def detach(self, given: Mapping[str, Any]) -> Answer:
-        leave_room(room(str(given.get("session"))))
+    def detach(self, payload: Mapping[str, Any]) -> Json:
+        leave_room(room_name(str(payload.get("session"))))
         return {}
 
-    def watch(self, given: Mapping[str, Any]) -> Answer:
-        self._watch.want(_client(), **arguments(_wanted, given))
+    def watch(self, payload: Mapping[str, Any]) -> Json:
+        self._watcher.watch(_client_id(), **arguments(_watch_arguments, payload))
         return {}
 
     def drop_slow(self) -> None:
         """Disconnect the clients that lag too far behind; they come back by a snapshot."""
         for connection in list(self._socketio.server.eio.sockets.values()):
             if is_behind(connection, MAX_LAG):
-                let_go(connection)
+                abort_connection(connection)
 
-    def _offloaded(self, work: Callable[..., Answer]) -> Callable[[Mapping[str, Any]], Answer]:
-        return lambda given: self._hub.offload(work, **arguments(work, given))
+    def _offloading(self, work: Callable[..., Json]) -> Callable[[Mapping[str, Any]], Json]:
+        return lambda given: self._loop.offload(work, **arguments(work, given))
 
-    def _on(self, name: str, work: Callable[[Mapping[str, Any]], Answer]) -> None:
-        def handle(given: object = None, *_: object) -> Answer:
+    def _register(self, name: str, work: Callable[[Mapping[str, Any]], Json]) -> None:
+        def handle(payload: object = None, *_: object) -> Json:
             try:
-                if not isinstance(given, dict):
-                    raise bad("an object is expected")
-                return {"ok": True, **work(given)}
-            except ApiError as refused:
-                return {"ok": False, **refused.to_json()}
+                if not isinstance(payload, dict):
+                    raise bad_request("an object is expected")
+                return {"ok": True, **work(payload)}
+            except ApiError as api_error:
+                return {"ok": False, **api_error.to_json()}
             except Exception as error:  # noqa: BLE001 - one place for our failures in a handler
-                return {"ok": False, "code": "failed", "error": str(self._failed(error))}
+                return {"ok": False, "code": "failed", "error": str(self._on_error(error))}
 
         self._socketio.on_event(name, handle)
 
 
-def _wanted(folders: list[str], files: list[str]) -> None:
-    """The shape of what `watch` takes."""
+def _watch_arguments(folders: list[str], files: list[str]) -> None:
+    """Signature that the arguments of `watch` are parsed by."""
 
 
-def _client() -> str:
-    client: str = getattr(request, "sid", "")
-    return client
+def _client_id() -> str:
+    client_id: str = getattr(request, "sid", "")
+    return client_id
 
 
-def say_bye(socketio: SocketIO) -> None:
+def announce_shutdown(socketio: SocketIO) -> None:
     """Tell every page that the server ends."""
     with suppress(OSError):
         socketio.emit("bye", {"why": "restart"})

@@ -1,4 +1,4 @@
-"""Who is connected, and who follows which session: the rooms of Socket.IO, for several threads."""
+"""Rooms of Socket.IO, made safe for threads: the clients, and the session that each follows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from socketio import Manager
 
 
-class Rooms(Manager):  # type: ignore[misc]
-    """What the base keeps of clients and rooms, changed and read by one thread at a time.
+class ThreadSafeManager(Manager):  # type: ignore[misc]
+    """The base's table of clients and rooms, changed and read by one thread at a time.
 
     The base makes a room with whoever enters it first and drops it with the last, and does not
     look out for others that do so at this moment: who came then would be in no room, and deaf.
@@ -32,9 +32,9 @@ class Rooms(Manager):  # type: ignore[misc]
         with self._lock:
             return super().pre_disconnect(sid, namespace)
 
-    def basic_disconnect(self, sid: str, namespace: str, **more: Any) -> None:
+    def basic_disconnect(self, sid: str, namespace: str, **kwargs: Any) -> None:
         with self._lock:
-            super().basic_disconnect(sid, namespace, **more)
+            super().basic_disconnect(sid, namespace, **kwargs)
 
     def basic_enter_room(
         self, sid: str, namespace: str, room: str | None, eio_sid: str | None = None

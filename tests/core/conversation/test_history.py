@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 
-from core.conversation.history import LOST, History, TurnRecord, mended
+from core.conversation.history import LOST_TEXT, History, TurnRecord, repaired
 from core.conversation.messages import Assistant, Context, StateRecord, ToolCall, ToolResult, User
 from utils.context_manager import first_turn_kept
 
@@ -17,20 +17,20 @@ def answer(id: str) -> ToolResult:
 
 def test_a_lost_answer_is_given_at_the_end() -> None:
     records: list[TurnRecord] = [(1, User("hi")), (1, reply("a", "b")), (1, answer("a"))]
-    assert mended(records) == [*records, (1, ToolResult("b", "look", LOST, "stopped"))]
+    assert repaired(records) == [*records, (1, ToolResult("b", "look", LOST_TEXT, "stopped"))]
 
 
 def test_orphans_and_doubles_are_dropped() -> None:
     records: list[TurnRecord] = [
         (1, answer("x")), (1, User("hi")), (1, reply("a")), (1, answer("a")), (1, answer("a")),
     ]  # fmt: skip
-    assert mended(records) == [records[1], records[2], records[3]]
+    assert repaired(records) == [records[1], records[2], records[3]]
 
 
 def test_what_stands_between_a_reply_and_its_answers_comes_after_them() -> None:
     note, shift = Context("news"), StateRecord("focus", [])
     records: list[TurnRecord] = [(1, reply("a")), (1, note), (1, shift), (1, answer("a"))]
-    assert mended(records) == [(1, reply("a")), (1, shift), (1, answer("a")), (1, note)]
+    assert repaired(records) == [(1, reply("a")), (1, shift), (1, answer("a")), (1, note)]
 
 
 def test_any_piece_of_any_history_mends_to_a_whole_one() -> None:
@@ -43,7 +43,7 @@ def test_any_piece_of_any_history_mends_to_a_whole_one() -> None:
                 ids = [f"{turn}.{step}.{n}" for n in range(chance.randint(0, 3))]
                 records += [(turn, reply(*ids)), *((turn, answer(id)) for id in ids)]
         torn = [record for record in records if chance.random() > 0.2]
-        whole = mended(torn)
+        whole = repaired(torn)
         waiting: list[str] = []
         for _, record in whole:
             if isinstance(record, ToolResult):
@@ -52,7 +52,7 @@ def test_any_piece_of_any_history_mends_to_a_whole_one() -> None:
             assert not waiting
             waiting = [c.id for c in record.calls] if isinstance(record, Assistant) else []
         assert not waiting
-        assert mended(whole) == whole
+        assert repaired(whole) == whole
 
 
 def test_what_mending_added_is_kept_too() -> None:
@@ -60,10 +60,10 @@ def test_what_mending_added_is_kept_too() -> None:
     history = History(lambda turn, record: kept.append((turn, record)))
     history.replay([(1, User("hi")), (1, reply("a"))])
     assert kept == [
-        (1, ToolResult("a", "look", LOST, "stopped")),
+        (1, ToolResult("a", "look", LOST_TEXT, "stopped")),
         (1, StateRecord("incident", {"lost": 1, "mended": 0})),
     ]
-    assert [message["role"] for message in history.wire()] == ["user", "assistant", "tool"]
+    assert [message["role"] for message in history.messages()] == ["user", "assistant", "tool"]
 
 
 def test_leaving_turns_out_keeps_what_was_told() -> None:
@@ -74,10 +74,10 @@ def test_leaving_turns_out_keeps_what_was_told() -> None:
             history.append(Context("the place", {"place": "the place"}))
         history.append(User(f"turn {turn}"))
     history.append(StateRecord("left_out_before", 3))
-    contents = [message["content"] for message in history.wire()]
+    contents = [message["content"] for message in history.messages()]
     assert "turns before number 3" in contents[0]
     assert contents[1:] == ["the place", "turn 3"]
-    assert history.told == {"place": "the place"}
+    assert history.context_sent == {"place": "the place"}
 
 
 def test_turns_are_left_out_whole_and_far_below_the_limit() -> None:
@@ -106,6 +106,6 @@ def test_going_back_leaves_settings_and_what_is_still_to_be_done() -> None:
     assert history.turns == [1]
     assert history.was_rewound(1)
     assert not history.was_rewound(2)
-    history.give_back(1)
+    history.undo_rewind(1)
     assert history.state == {"focus": ["b"], **lasting}
     assert history.turns == [1, 2]

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.conversation.transcript import Transcript, retold
+from core.conversation.transcript import Transcript, replay_events
 from core.events import to_json
 from core.web_terminal import Packet
 from tests.core.loop.test_turn import Box
-from tests.scripted import USED, Item, call, run, say, terminal
+from tests.scripted_model import USED, Item, call_reply, run_turn, terminal, text_reply
 from utils.api_client import Completion, Delta, Retry
 from utils.i18n import phrase
 
@@ -20,13 +20,18 @@ def picture(events: list[Packet]) -> list[tuple[Any, ...]]:
 
 
 def test_the_records_tell_what_the_events_told() -> None:
-    main = terminal(call("look", thinking="hm", at="a"), say("seen"), say("more"), families=[Box()])
+    main = terminal(
+        call_reply("look", thinking="hm", at="a"),
+        text_reply("seen"),
+        text_reply("more"),
+        features=[Box()],
+    )
     main.mode = "think"
-    events = [to_json(e) for line in ("one", "two") for e in run(main, line)]
+    events = [to_json(e) for line in ("one", "two") for e in run_turn(main, line)]
     folded = Transcript()
     for event in events:
         folded.add(event)
-    again = [to_json(event) for event in retold(main.history.records)]
+    again = [to_json(event) for event in replay_events(main.history.records)]
     assert picture(folded.tail(30)[1]) == picture(again)
     assert "ThoughtKept" in [event["type"] for event in again]
 
@@ -36,7 +41,7 @@ def test_what_no_longer_counts_is_folded_away() -> None:
     reply: list[Item] = [Delta("wro"), Delta("ng"), retry, Delta("ri"), Delta("ght")]
     main = terminal([*reply, Completion("right", "", (), USED)])
     folded = Transcript()
-    for event in run(main, "go"):
+    for event in run_turn(main, "go"):
         folded.add(to_json(event))
     types = [(e["type"], e.get("text")) for e in folded.tail(1)[1]]
     assert types == [
@@ -64,8 +69,8 @@ def test_older_turns_come_by_part() -> None:
 
 
 def test_a_turn_that_onefold_did_not_outlive_is_told_as_interrupted() -> None:
-    main = terminal(call("look"), say("x"), families=[Box()])
-    run(main, "go")
+    main = terminal(call_reply("look"), text_reply("x"), features=[Box()])
+    run_turn(main, "go")
     cut = [(turn, record) for turn, record in main.history.records if record.kind != "assistant"]
-    ends = [to_json(event)["why"] for event in retold(cut[:2]) if "Finished" in str(event)]
+    ends = [to_json(event)["why"] for event in replay_events(cut[:2]) if "Finished" in str(event)]
     assert ends == ["interrupted"]

@@ -10,7 +10,7 @@ import pytest
 
 from core.cards import Card, DiffCard, TextCard, TreeCard
 from core.conversation.messages import Assistant, ToolResult
-from core.conversation.transcript import Transcript, retold
+from core.conversation.transcript import Transcript, replay_events
 from core.events import (
     ApprovalAsked,
     Event,
@@ -23,10 +23,10 @@ from core.events import (
 from core.loop.turn import drive
 from core.tools import ToolError
 from core.web_terminal import Packet, WebTerminal
-from tests.assembly import house
+from tests.assembly import assembled_terminal
 from tests.core.loop.test_turn import Box, check_whole, requests, talk_of
 from tests.core.test_web_terminal import Browser, web
-from tests.scripted import call, in_thread, run, say, terminal
+from tests.scripted_model import call_reply, run_turn, start_thread, terminal, text_reply
 from utils.i18n import UserError
 
 
@@ -36,8 +36,10 @@ def started(events: list[Event]) -> list[tuple[dict[str, Any], bool]]:
 
 def test_the_tool_runs_with_what_the_person_made_of_the_arguments_and_the_model_is_told() -> None:
     box = Box()
-    main = terminal(call("write", path="a"), say("ok"), families=[box], approval_mode="ask")
-    events = run(main, "hi", Reply(yes=True, arguments={"path": "b"}))
+    main = terminal(
+        call_reply("write", path="a"), text_reply("ok"), features=[box], approval_mode="ask"
+    )
+    events = run_turn(main, "hi", Reply(yes=True, arguments={"path": "b"}))
     assert box.ran == ["write b"]
     assert started(events) == [({"path": "a"}, False), ({"path": "b"}, True)]
     _, reply, answer, _ = talk_of(main)
@@ -53,8 +55,10 @@ def test_the_tool_runs_with_what_the_person_made_of_the_arguments_and_the_model_
 
 
 def test_what_the_person_left_as_it_was_is_no_change() -> None:
-    main = terminal(call("write", path="a"), say("ok"), families=[Box()], approval_mode="ask")
-    events = run(main, "hi", Reply(yes=True, arguments={"path": "a"}))
+    main = terminal(
+        call_reply("write", path="a"), text_reply("ok"), features=[Box()], approval_mode="ask"
+    )
+    events = run_turn(main, "hi", Reply(yes=True, arguments={"path": "a"}))
     assert started(events) == [({"path": "a"}, False)]
     assert talk_of(main)[2].text == "written"
 
@@ -62,9 +66,12 @@ def test_what_the_person_left_as_it_was_is_no_change() -> None:
 def test_a_long_text_is_told_as_a_difference() -> None:
     lines = [f"line {n}" for n in range(100)]
     main = terminal(
-        call("write", path="\n".join(lines)), say("ok"), families=[Box()], approval_mode="ask"
+        call_reply("write", path="\n".join(lines)),
+        text_reply("ok"),
+        features=[Box()],
+        approval_mode="ask",
     )
-    run(
+    run_turn(
         main,
         "hi",
         Reply(yes=True, arguments={"path": "\n".join([*lines[:50], "mine", *lines[51:]])}),
@@ -77,7 +84,9 @@ def test_a_long_text_is_told_as_a_difference() -> None:
 
 def test_arguments_that_the_tool_cannot_take_are_asked_about_again() -> None:
     box = Box()
-    main = terminal(call("write", path="a"), say("ok"), families=[box], approval_mode="ask")
+    main = terminal(
+        call_reply("write", path="a"), text_reply("ok"), features=[box], approval_mode="ask"
+    )
     replies = [
         Reply(yes=True, arguments={"path": 3}),
         Reply(yes=True, always=True, pattern="wipe *"),
@@ -91,7 +100,7 @@ def test_arguments_that_the_tool_cannot_take_are_asked_about_again() -> None:
         asked.append(event)
         return replies[len(asked) - 1]
 
-    drive(main.ask("hi"), show)
+    drive(main.run_line("hi"), show)
     assert "must be of type string" in str(asked[1].why)
     assert "does not cover this call" in str(asked[2].why)
     assert (box.ran, main.approval.patterns) == (["write b"], [])
@@ -100,10 +109,10 @@ def test_arguments_that_the_tool_cannot_take_are_asked_about_again() -> None:
 def test_an_always_holds_for_the_pattern_that_the_person_wrote() -> None:
     box = Box()
     main = terminal(
-        call("write", path="a"),
-        call("write", id="c2", path="b"),
-        say("ok"),
-        families=[box],
+        call_reply("write", path="a"),
+        call_reply("write", id="c2", path="b"),
+        text_reply("ok"),
+        features=[box],
         approval_mode="ask",
     )
     asked: list[str] = []
@@ -114,27 +123,27 @@ def test_an_always_holds_for_the_pattern_that_the_person_wrote() -> None:
         asked.append(event.call_id)
         return Reply(yes=True, always=event.call_id == "c1", pattern="write a")
 
-    drive(main.ask("hi"), show)
+    drive(main.run_line("hi"), show)
     assert main.approval.patterns == ["write a"]
     assert asked == ["c1", "c2"]
 
 
 def ask_page(page: WebTerminal, browser: Browser) -> str:
-    in_thread(lambda: page.handle("hi"))
+    start_thread(lambda: page.handle("hi"))
     call_id: str = browser.wait_for("ApprovalAsked")["call_id"]
     return call_id
 
 
 def test_a_page_that_sends_what_cannot_be_keeps_its_question() -> None:
     browser = Browser()
-    page = web(browser, call("write", path="a"), say("ok"), approval_mode="ask")
+    page = web(browser, call_reply("write", path="a"), text_reply("ok"), approval_mode="ask")
     call_id = ask_page(page, browser)
     with pytest.raises(ToolError, match="must be of type string"):
-        page.answer(call_id, Reply(yes=True, arguments={"path": 3}))
+        page.answer_question(call_id, Reply(yes=True, arguments={"path": 3}))
     with pytest.raises(UserError, match="does not cover"):
-        page.answer(call_id, Reply(yes=True, always=True, pattern="wipe *"))
-    assert page.asked == (call_id,)
-    assert page.answer(call_id, Reply(yes=True, arguments={"path": "b"}))
+        page.answer_question(call_id, Reply(yes=True, always=True, pattern="wipe *"))
+    assert page.open_questions == (call_id,)
+    assert page.answer_question(call_id, Reply(yes=True, arguments={"path": "b"}))
     browser.wait_for("TurnFinished")
     revised = [p for p in browser.packets if p["type"] == "ToolStarted"][1]
     assert (revised["arguments"], revised["is_revised"]) == ({"path": "b"}, True)
@@ -146,9 +155,11 @@ def of_calls(packets: list[Packet]) -> list[tuple[str, Any]]:
 
 
 def test_a_screen_that_comes_late_sees_what_ran() -> None:
-    main = terminal(call("write", path="a"), say("ok"), families=[Box()], approval_mode="ask")
-    events = run(main, "hi", Reply(yes=True, arguments={"path": "b"}))
-    again = list(retold(main.history.records))
+    main = terminal(
+        call_reply("write", path="a"), text_reply("ok"), features=[Box()], approval_mode="ask"
+    )
+    events = run_turn(main, "hi", Reply(yes=True, arguments={"path": "b"}))
+    again = list(replay_events(main.history.records))
     assert started(again) == [({"path": "b"}, True)]
     folded = Transcript(main.history.records).tail(9)[1]
     live = Transcript()
@@ -162,12 +173,12 @@ def test_a_screen_that_comes_late_sees_what_ran() -> None:
 
 def shown(base: Path, name: str, **arguments: Any) -> Card:
     """Return the preview of a call on a small project."""
-    replies = [call(name, **arguments), say("ok")]
-    with house(base, *replies, approval_mode="ask") as made:
+    replies = [call_reply(name, **arguments), text_reply("ok")]
+    with assembled_terminal(base, *replies, approval_mode="ask") as made:
         (made.root / "src").mkdir()
         (made.root / "src" / "a.py").write_text("one\ntwo\nthree\n")
         (made.root / "image").write_bytes(b"\x89PNG\x00\x01")
-        asked = [e for e in run(made.main, "hi") if isinstance(e, ApprovalAsked)]
+        asked = [e for e in run_turn(made.terminal, "hi") if isinstance(e, ApprovalAsked)]
         assert (made.root / "src" / "a.py").read_text() == "one\ntwo\nthree\n"
         return asked[0].preview
 
@@ -232,12 +243,12 @@ def test_the_deletion_of_a_folder_shows_what_is_in_it(tmp_path: Path) -> None:
 
 def test_a_question_shows_no_secret(tmp_path: Path) -> None:
     replies = [
-        call("modify_file", path=".env", operation="append", new="B=1\n"),
-        say("ok"),
+        call_reply("modify_file", path=".env", operation="append", new="B=1\n"),
+        text_reply("ok"),
     ]
-    with house(tmp_path, *replies, approval_mode="ask") as made:
+    with assembled_terminal(tmp_path, *replies, approval_mode="ask") as made:
         (made.root / ".env").write_text("API_TOKEN=ghp_0123456789abcdefghij\n")
-        asked = [e for e in run(made.main, "hi") if isinstance(e, ApprovalAsked)]
+        asked = [e for e in run_turn(made.terminal, "hi") if isinstance(e, ApprovalAsked)]
         card = asked[0].preview
     assert isinstance(card, DiffCard)
     assert "ghp_0123" not in card.diff
@@ -245,17 +256,17 @@ def test_a_question_shows_no_secret(tmp_path: Path) -> None:
 
 
 def test_a_secret_that_the_person_types_runs_and_is_never_told(tmp_path: Path) -> None:
-    replies = [call("create_file", path="a.txt", content="x"), say("ok")]
-    with house(tmp_path, *replies, approval_mode="ask") as made:
+    replies = [call_reply("create_file", path="a.txt", content="x"), text_reply("ok")]
+    with assembled_terminal(tmp_path, *replies, approval_mode="ask") as made:
         (made.root / ".env").write_text("API_TOKEN=ghp_0123456789abcdefghij\n")
         content = "with ghp_0123456789abcdefghij and «SECRET:API_TOKEN»"
         reply = Reply(yes=True, arguments={"path": "a.txt", "content": content})
-        events = run(made.main, "hi", reply)
+        events = run_turn(made.terminal, "hi", reply)
         value = "ghp_0123456789abcdefghij"
         assert (made.root / "a.txt").read_text() == f"with {value} and {value}"
         assert value not in repr(events)
         assert value not in repr(made.model.requests)
-        assert value not in repr(made.store.load(made.main.session))
+        assert value not in repr(made.store.load(made.terminal.session))
         assert any(isinstance(e, ToolFinished) and e.state == "done" for e in events)
 
 
@@ -265,7 +276,7 @@ def test_the_time_of_a_call_and_of_its_turn_is_without_that_of_its_question(
 ) -> None:
     clock = [0.0]
     monkeypatch.setattr("core.loop.tool_calls.time.monotonic", lambda: clock[0])
-    main = terminal(call("wipe"), say("ok"), families=[Box()])
+    main = terminal(call_reply("wipe"), text_reply("ok"), features=[Box()])
     ended: list[ToolFinished | TurnFinished] = []
 
     def show(event: Event) -> Reply | None:
@@ -278,5 +289,5 @@ def test_the_time_of_a_call_and_of_its_turn_is_without_that_of_its_question(
             main.stop.set()
         return Reply(yes=True)
 
-    drive(main.ask("hi"), show)
+    drive(main.run_line("hi"), show)
     assert [end.seconds for end in ended] == [0.0, 0.0]

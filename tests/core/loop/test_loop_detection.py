@@ -8,9 +8,9 @@ import pytest
 from core.conversation.messages import ToolCall, ToolResult
 from core.events import ApprovalAsked, Reply, TurnFinished, Warned
 from core.loop.loop_detection import LoopDetector, Verdict
-from tests.assembly import house
+from tests.assembly import assembled_terminal
 from tests.core.loop.test_turn import Box
-from tests.scripted import ScriptedModel, call, run, say, terminal
+from tests.scripted_model import ScriptedModel, call_reply, run_turn, terminal, text_reply
 
 
 def verdicts(moves: str, standing: str = "") -> list[Verdict]:
@@ -18,9 +18,9 @@ def verdicts(moves: str, standing: str = "") -> list[Verdict]:
     progress = LoopDetector()
     found = []
     for move in moves:
-        progress.next_reply()
+        progress.begin_reply()
         one, answer = ToolCall("c", move, "{}"), ToolResult("c", move, f"saw {move}")
-        found.append(progress.see(one, answer, standing, has_changed=False))
+        found.append(progress.observe(one, answer, standing, has_changed=False))
     return found
 
 
@@ -49,26 +49,30 @@ def test_the_same_call_that_changes_things_each_time_is_warned_about_and_goes_on
     tmp_path: Path,
 ) -> None:
     def more(number: int) -> Any:
-        return call("modify_file", id=f"c{number}", path="log", operation="append", new="more\n")
+        return call_reply(
+            "modify_file", id=f"c{number}", path="log", operation="append", new="more\n"
+        )
 
-    made = call("create_file", id="c", path="log", content="")
-    with house(tmp_path, made, *map(more, range(6)), say("ok")) as here:
-        events = run(here.main, "hi")
+    made = call_reply("create_file", id="c", path="log", content="")
+    with assembled_terminal(tmp_path, made, *map(more, range(6)), text_reply("ok")) as env:
+        events = run_turn(env.terminal, "hi")
         assert isinstance(events[-1], TurnFinished)
         assert events[-1].why == "done"
         assert sum(isinstance(event, Warned) for event in events) == 1
-        assert isinstance(here.model, ScriptedModel)
-        assert not any(here.model.thought)
-        assert (here.root / "log").read_text() == "more\n" * 6
+        assert isinstance(env.model, ScriptedModel)
+        assert not any(env.model.think_flags)
+        assert (env.root / "log").read_text() == "more\n" * 6
 
 
 def test_the_same_call_on_the_same_state_is_a_loop_whatever_it_answers() -> None:
     progress = LoopDetector()
     found = []
     for number in range(4):
-        progress.next_reply()
+        progress.begin_reply()
         answer = ToolResult("c", "now", f"answer {number}")
-        found.append(progress.see(ToolCall("c", "now", "{}"), answer, "same", has_changed=False))
+        found.append(
+            progress.observe(ToolCall("c", "now", "{}"), answer, "same", has_changed=False)
+        )
     assert found == ["", "", "think", "ask"]
 
 
@@ -77,10 +81,10 @@ def test_the_same_calls_in_turn_on_another_state_each_time_are_no_loop() -> None
     found = []
     for number in range(6):
         for name in ("test", "edit"):
-            progress.next_reply()
+            progress.begin_reply()
             answer = ToolResult("c", name, "as before")
             one = ToolCall("c", name, "{}")
-            found.append(progress.see(one, answer, f"state {number}", has_changed=True))
+            found.append(progress.observe(one, answer, f"state {number}", has_changed=True))
     assert set(found) == {""}
 
 
@@ -89,27 +93,29 @@ def test_durations_make_no_difference() -> None:
     found = []
     for number in range(2):
         for name in ("test", "list"):
-            progress.next_reply()
+            progress.begin_reply()
             answer = ToolResult("c", name, f"3 failed in 0.{number}1s at 10:00:0{number}")
-            found.append(progress.see(ToolCall("c", name, "{}"), answer, "same", has_changed=False))
+            found.append(
+                progress.observe(ToolCall("c", name, "{}"), answer, "same", has_changed=False)
+            )
     assert found[-1] == "think"
 
 
 def test_the_step_after_the_warning_thinks_even_in_fast_mode() -> None:
-    replies = [call("look", id=f"c{n}", at="ab"[n % 2]) for n in range(5)]
-    main = terminal(*replies, say("I am stuck."), families=[Box()])
-    events = run(main, "hi")
+    replies = [call_reply("look", id=f"c{n}", at="ab"[n % 2]) for n in range(5)]
+    main = terminal(*replies, text_reply("I am stuck."), features=[Box()])
+    events = run_turn(main, "hi")
     assert isinstance(main.model, ScriptedModel)
-    assert main.model.thought == [False, False, False, False, True, False]
+    assert main.model.think_flags == [False, False, False, False, True, False]
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].why == "done"
 
 
 @pytest.mark.parametrize(("reply", "why"), [(None, "step_limit"), (Reply(yes=True), "done")])
 def test_the_person_decides_whether_a_loop_goes_on(reply: Reply | None, why: str) -> None:
-    replies = [call("look", id=f"c{n}", at="a") for n in range(5)]
-    main = terminal(*replies, say("ok"), families=[Box()])
-    events = run(main, "hi", reply)
+    replies = [call_reply("look", id=f"c{n}", at="a") for n in range(5)]
+    main = terminal(*replies, text_reply("ok"), features=[Box()])
+    events = run_turn(main, "hi", reply)
     asked = [event for event in events if isinstance(event, ApprovalAsked)]
     assert [event.risk for event in asked] == ["loop"]
     assert isinstance(events[-1], TurnFinished)
@@ -119,10 +125,10 @@ def test_the_person_decides_whether_a_loop_goes_on(reply: Reply | None, why: str
 def test_writing_and_deleting_the_same_file_is_a_loop(tmp_path: Path) -> None:
     replies = []
     for number in range(4):
-        replies.append(call("create_file", id=f"a{number}", path="x", content="x"))
-        replies.append(call("delete_file", id=f"b{number}", path="x"))
-    with house(tmp_path, *replies) as here:
-        events = run(here.main, "hi")
+        replies.append(call_reply("create_file", id=f"a{number}", path="x", content="x"))
+        replies.append(call_reply("delete_file", id=f"b{number}", path="x"))
+    with assembled_terminal(tmp_path, *replies) as env:
+        events = run_turn(env.terminal, "hi")
         assert isinstance(events[-1], TurnFinished)
         assert events[-1].why == "step_limit"
 
@@ -131,9 +137,9 @@ def test_todos_that_get_on_are_progress(tmp_path: Path) -> None:
     replies = []
     for number in range(4):
         todos = [{"title": f"part {number}", "status": "pending"}]
-        replies.append(call("list_files", id=f"a{number}"))
-        replies.append(call("update_todos", id=f"b{number}", todos=todos))
-    with house(tmp_path, *replies, say("ok")) as here:
-        events = run(here.main, "hi")
+        replies.append(call_reply("list_files", id=f"a{number}"))
+        replies.append(call_reply("update_todos", id=f"b{number}", todos=todos))
+    with assembled_terminal(tmp_path, *replies, text_reply("ok")) as env:
+        events = run_turn(env.terminal, "hi")
         assert isinstance(events[-1], TurnFinished)
         assert events[-1].why == "done"

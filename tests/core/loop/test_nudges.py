@@ -8,33 +8,33 @@ from core.events import Informed
 from core.loop.nudges import NOT_BEGUN
 from core.main_terminal import MainTerminal
 from tests.core.loop.test_turn import Box, requests
-from tests.scripted import Item, ScriptedModel, call, run, say, terminal
+from tests.scripted_model import Item, ScriptedModel, call_reply, run_turn, terminal, text_reply
 from utils.llm.calls.call_context import promises
 
 PROMISE = "I will now create the file `a.txt` with the text you want."
 
 
 def small(*replies: list[Item]) -> MainTerminal:
-    main = terminal(*replies, families=[Box()])
+    main = terminal(*replies, features=[Box()])
     assert isinstance(main.model, ScriptedModel)
     main.model.is_well_known = False
     return main
 
 
 def test_it_is_asked_once_and_only_at_the_first_step() -> None:
-    main = small(say(PROMISE), say(PROMISE))
-    events = run(main, "make it")
+    main = small(text_reply(PROMISE), text_reply(PROMISE))
+    events = run_turn(main, "make it")
     sent = requests(main)
     assert [one[-1]["content"] == NOT_BEGUN for one in sent] == [False, True]
     assert sum(isinstance(event, Informed) for event in events) == 1
-    main = small(call("look", at="a"), say(PROMISE))
-    run(main, "make it")
+    main = small(call_reply("look", at="a"), text_reply(PROMISE))
+    run_turn(main, "make it")
     assert len(requests(main)) == 2
 
 
 def test_a_model_that_is_known_for_calling_is_taken_at_its_word() -> None:
-    main = terminal(say(PROMISE), families=[Box()])
-    assert not any(isinstance(event, Informed) for event in run(main, "make it"))
+    main = terminal(text_reply(PROMISE), features=[Box()])
+    assert not any(isinstance(event, Informed) for event in run_turn(main, "make it"))
     assert len(requests(main)) == 1
 
 

@@ -1,4 +1,4 @@
-"""Folders for tests: made at random, looked at whole, changed at random."""
+"""Folders for tests: random trees, their whole state, and random changes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 
 from modules.checkpoints.checkpoints import Checkpoints
 
-Look = dict[str, tuple[object, ...]]
+FolderState = dict[str, tuple[object, ...]]
 
 
-def look(root: Path) -> Look:
+def folder_state(root: Path) -> FolderState:
     """Return everything that an undo must restore, by path: mode, mtime, content or target."""
-    found: Look = {}
+    state: FolderState = {}
     for path in [root, *root.rglob("*")]:
         status = path.lstat()
         content: object = None
@@ -24,43 +24,43 @@ def look(root: Path) -> Look:
             content = path.readlink()
         elif stat.S_ISREG(status.st_mode):
             content = path.read_bytes()
-        found[str(path.relative_to(root))] = (status.st_mode, status.st_mtime_ns, content)
-    return found
+        state[str(path.relative_to(root))] = (status.st_mode, status.st_mtime_ns, content)
+    return state
 
 
 @contextmanager
 def checkpoints(
     root: Path, store: Path, *, file_cap: int = 10_000_000, total_cap: int = 1_000_000_000
 ) -> Iterator[Checkpoints]:
-    made = Checkpoints(root, store, file_cap=file_cap, total_cap=total_cap, keep_days=7)
+    store_under_test = Checkpoints(root, store, file_cap=file_cap, total_cap=total_cap, keep_days=7)
     try:
-        yield made
+        yield store_under_test
     finally:
-        made.close()
+        store_under_test.close()
 
 
 def make_tree(root: Path, files: int, *, seed: int = 1, age: int = 1000) -> None:
     """Make a tree of *files* files whose times lie *age* seconds back and more."""
-    rnd = random.Random(seed)
+    rng = random.Random(seed)
     words = [f"word{number}" for number in range(200)]
     for number in range(files):
-        top = rnd.choice(["src", "a", "docs", ".hidden"])
+        top = rng.choice(["src", "a", "docs", ".hidden"])
         folder = root / top / f"part{number // 40}"
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"file{number}{rnd.choice(['.py', '.md', '.txt', ''])}"
-        path.write_text(" ".join(rnd.choices(words, k=rnd.randint(0, 120))) + "\n")
-        path.chmod(rnd.choice([0o644, 0o600, 0o755, 0o444]))
+        path = folder / f"file{number}{rng.choice(['.py', '.md', '.txt', ''])}"
+        path.write_text(" ".join(rng.choices(words, k=rng.randint(0, 120))) + "\n")
+        path.chmod(rng.choice([0o644, 0o600, 0o755, 0o444]))
         if number % 50 == 0:
             (folder / f"link{number}").symlink_to(f"../{path.name}")
             (folder / f"empty{number}").mkdir()
     for path in sorted(root.rglob("*"), reverse=True):
-        moment = 1_600_000_000_123_456_789 - rnd.randint(0, age) * 1_000_000_007
+        moment = 1_600_000_000_123_456_789 - rng.randint(0, age) * 1_000_000_007
         os.utime(path, ns=(moment, moment), follow_symlinks=False)
 
 
 @contextmanager
 def _writable(path: Path) -> Iterator[None]:
-    """Let everybody's vandal write to *path* as root's can, which asks no mode for leave."""
+    """Let an ordinary user write to *path* as root can, whatever its mode."""
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
     if mode is not None:
         path.chmod(mode | stat.S_IWUSR)
@@ -69,8 +69,8 @@ def _writable(path: Path) -> Iterator[None]:
         path.chmod(mode)
 
 
-class Vandal:
-    """Does random things to a folder, always the same ones for the same seed."""
+class RandomEditor:
+    """Makes random changes in a folder, always the same ones for the same seed."""
 
     def __init__(self, root: Path, seed: int) -> None:
         self._root = root
@@ -80,9 +80,9 @@ class Vandal:
     def act(self, times: int) -> None:
         for _ in range(times):
             self._count += 1
-            self._random.choice(self._deeds())()
+            self._random.choice(self._actions())()
 
-    def _deeds(self) -> list[Callable[[], None]]:
+    def _actions(self) -> list[Callable[[], None]]:
         return [
             self.write, self.write, self.append, self.delete, self.rename, self.rename,
             self.make_folder, self.remove_folder, self.chmod, self.touch, self.link, self.retype,

@@ -21,7 +21,7 @@ from modules.checkpoints.snapshot import dirfd, scanner
 from modules.checkpoints.store.quotas import Quotas
 from modules.files.kernel import Undecided
 from tests.campaign import seeded
-from tests.modules.checkpoints.folders import Vandal, checkpoints, look, make_tree
+from tests.modules.checkpoints.folders import RandomEditor, checkpoints, folder_state, make_tree
 from utils.i18n import UserError
 
 HOUSE = Path(__file__).parents[3]
@@ -46,7 +46,7 @@ def write(path: Path, text: str) -> None:
 
 
 def left_paths(result: object) -> list[str]:
-    return [left.path for left in result.left]  # type: ignore[attr-defined]
+    return [left.path for left in result.skipped]  # type: ignore[attr-defined]
 
 
 # --- whole trees -------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def left_paths(result: object) -> list[str]:
 
 def test_a_hostile_script_is_undone_to_an_identical_tree(root: Path, points: Checkpoints) -> None:
     make_tree(root, 3000)
-    was, before = look(root), points.take()
+    was, before = folder_state(root), points.take()
     script = (
         "rm -rf src && mv a b && find . -name '*.md' -exec sed -i 's/word1/other/' {} + ;"
         "chmod -R u+x docs; mkdir -p new/er; echo x > new/er/file; ln -s new link"
@@ -62,54 +62,54 @@ def test_a_hostile_script_is_undone_to_an_identical_tree(root: Path, points: Che
     subprocess.run(["bash", "-c", script], cwd=root, check=True)
     after = points.take()
     result = points.undo(before.id, after.id)
-    assert look(root) == was
-    assert not result.left
+    assert folder_state(root) == was
+    assert not result.skipped
     assert not result.conflicts
 
 
 def test_an_undo_is_undone(root: Path, points: Checkpoints) -> None:
     make_tree(root, 300)
     before = points.take()
-    Vandal(root, 5).act(60)
-    now, after = look(root), points.take()
+    RandomEditor(root, 5).act(60)
+    now, after = folder_state(root), points.take()
     result = points.undo(before.id, after.id)
     again = points.undo(result.before, result.after)
-    assert look(root) == now
-    assert not again.left
+    assert folder_state(root) == now
+    assert not again.skipped
 
 
 @seeded(12)
 def test_random_changes_are_undone(root: Path, points: Checkpoints, seed: int) -> None:
-    vandal = Vandal(root, seed)
+    vandal = RandomEditor(root, seed)
     vandal.act(25)
     states = []
     for _ in range(4):
-        states.append((points.take().id, look(root)))
+        states.append((points.take().id, folder_state(root)))
         vandal.act(12)
-    states.append((points.take().id, look(root)))
+    states.append((points.take().id, folder_state(root)))
     for (before, was), (after, _) in reversed(list(zip(states, states[1:], strict=False))):
         result = points.undo(before, after)
-        assert look(root) == was
+        assert folder_state(root) == was
         assert not result.conflicts
-        assert not result.left
+        assert not result.skipped
     for number, was in states:
         points.rewind(number)
-        assert look(root) == was
+        assert folder_state(root) == was
 
 
 @seeded(8)
 def test_nothing_of_the_person_is_lost(root: Path, points: Checkpoints, seed: int) -> None:
     """After an undo over a folder that moved on, going back to before it brings all back."""
-    vandal = Vandal(root, seed)
+    vandal = RandomEditor(root, seed)
     vandal.act(30)
     before = points.take().id
     vandal.act(10)
     after = points.take().id
     vandal.act(10)
-    mine = look(root)
+    mine = folder_state(root)
     result = points.undo(before, after)
     points.rewind(result.before)
-    assert look(root) == mine
+    assert folder_state(root) == mine
 
 
 def test_unchanged_folders_cost_nothing(root: Path, points: Checkpoints, tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_a_file_returns_into_folders_that_the_person_removed(
     after = points.take()
     shutil.rmtree(root / "d")
     result = points.undo(before.id, after.id)
-    assert not result.left
+    assert not result.skipped
     assert not result.conflicts
     assert (root / "d/a/b/f").read_text() == "x"
     assert stat.S_IMODE((root / "d/a").stat().st_mode) == 0o750
@@ -269,7 +269,7 @@ def test_a_file_deep_in_a_folder_that_is_a_file_now_is_kept_beside(
     shutil.rmtree(root / "d")
     write(root / "d", "a file of mine")
     result = points.undo(before.id, after.id)
-    assert (result.left, result.conflicts) == ((), (Conflict("d", "d.undo-conflict"),))
+    assert (result.skipped, result.conflicts) == ((), (Conflict("d", "d.undo-conflict"),))
     assert (root / "d").read_text() == "a file of mine"
     assert (root / "d.undo-conflict/a/b/f").read_text() == "x"
     assert (root / "d.undo-conflict/a/b/edited").read_text() == "x"
@@ -326,7 +326,7 @@ def test_a_folder_swapped_for_a_link_leads_nowhere(
     shutil.rmtree(root / "d")
     (root / "d").symlink_to(outside)
     points.undo(before.id, after.id)
-    assert look(outside) == look(outside)
+    assert folder_state(outside) == folder_state(outside)
     assert (outside / "f").read_text() == "outside"
     assert [p.name for p in outside.iterdir()] == ["f"]
 
@@ -336,7 +336,7 @@ def test_links_are_kept_as_links(root: Path, points: Checkpoints, tmp_path: Path
     secret.write_text("secret")
     (root / "link").symlink_to(secret)
     before = points.take()
-    assert points.content(before.id, "link") == str(secret).encode()
+    assert points.content_at(before.id, "link") == str(secret).encode()
     (root / "link").unlink()
     write(root / "link", "agent")
     points.undo(before.id, points.take().id)
@@ -372,7 +372,7 @@ def test_a_nested_repository_moves_back_whole(root: Path, points: Checkpoints) -
     result = points.undo(before.id, points.take().id)
     assert (root / "sub" / ".git" / "HEAD").read_text() == "ref"
     assert not (root / "moved").exists()
-    assert not result.left
+    assert not result.skipped
 
 
 def test_a_deleted_repository_is_reported_and_its_files_return(
@@ -380,8 +380,8 @@ def test_a_deleted_repository_is_reported_and_its_files_return(
 ) -> None:
     write(root / "sub" / ".git" / "HEAD", "ref")
     write(root / "sub" / "f", "one")
-    assert not points.holds("sub")
-    assert points.holds("sub/f")
+    assert not points.can_restore("sub")
+    assert points.can_restore("sub/f")
     before = points.take()
     shutil.rmtree(root / "sub")
     result = points.undo(before.id, points.take().id)
@@ -397,11 +397,11 @@ def test_files_above_the_cap_are_named_and_left(root: Path, tmp_path: Path) -> N
         write(root / "small", "x")
         write(root / "big", "x" * 2000)
         before = points.take()
-        assert [(path, str(why)) for path, why in before.not_held] == [
+        assert [(path, str(why)) for path, why in before.not_stored_phrases] == [
             ("big", "larger than what checkpoints hold of one file")
         ]
-        assert not points.holds("big")
-        assert points.holds("small")
+        assert not points.can_restore("big")
+        assert points.can_restore("small")
         write(root / "big", "y" * 2000)
         write(root / "made", "z" * 2000)
         write(root / "small", "y")
@@ -414,11 +414,11 @@ def test_files_above_the_cap_are_named_and_left(root: Path, tmp_path: Path) -> N
 def test_a_file_too_large_to_hold_is_renamed_back(root: Path, tmp_path: Path) -> None:
     with checkpoints(root, tmp_path / "store", file_cap=1000) as points:
         write(root / "big", "x" * 2000)
-        was, before = look(root), points.take()
+        was, before = folder_state(root), points.take()
         (root / "big").rename(root / "elsewhere")
         result = points.undo(before.id, points.take().id)
-        assert look(root) == was
-        assert not result.left
+        assert folder_state(root) == was
+        assert not result.skipped
 
 
 def test_small_files_come_first_when_room_is_short(root: Path, tmp_path: Path) -> None:
@@ -427,8 +427,8 @@ def test_small_files_come_first_when_room_is_short(root: Path, tmp_path: Path) -
     write(root / "zz", "small")
     with checkpoints(root, tmp_path / "store", total_cap=2_500_000) as points:
         taken = points.take()
-        assert [path for path, _ in taken.not_held] == ["aa"]
-        assert points.content(taken.id, "zz") == b"small"
+        assert [path for path, _ in taken.not_stored_phrases] == ["aa"]
+        assert points.content_at(taken.id, "zz") == b"small"
 
 
 def test_large_files_come_back(root: Path, points: Checkpoints) -> None:
@@ -438,11 +438,11 @@ def test_large_files_come_back(root: Path, points: Checkpoints) -> None:
         file.truncate(8_000_000)
         file.seek(5_000_000)
         file.write(b"middle")
-    was, before = look(root), points.take()
+    was, before = folder_state(root), points.take()
     (root / "big").unlink()
     (root / "sparse").unlink()
     points.undo(before.id, points.take().id)
-    assert look(root) == was
+    assert folder_state(root) == was
     assert (root / "sparse").stat().st_blocks * 512 < 2_000_000
 
 
@@ -453,10 +453,10 @@ def test_sockets_and_devices_are_named_and_left_alone(
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("socket")
         taken = points.take()
-        assert [path for path, _ in taken.not_held] == ["socket"]
+        assert [path for path, _ in taken.not_stored_phrases] == ["socket"]
         write(root / "f", "x")
         result = points.undo(taken.id, points.take().id)
-    assert not result.left
+    assert not result.skipped
     assert stat.S_ISSOCK((root / "socket").lstat().st_mode)
 
 
@@ -471,28 +471,28 @@ def test_unreadable_things_are_named(
     write(root / "f", "x")
     write(root / "d" / "g", "x")
     monkeypatch.setattr(dirfd, "open_file", refusing)
-    monkeypatch.setattr(dirfd, "open_inner", refusing)
+    monkeypatch.setattr(dirfd, "open_subfolder", refusing)
     taken = points.take()
-    assert [(path, str(why)) for path, why in taken.not_held] == [
+    assert [(path, str(why)) for path, why in taken.not_stored_phrases] == [
         ("d", "cannot be read"),
         ("f", "cannot be read"),
     ]
     monkeypatch.undo()
-    assert points.take().not_held == []
+    assert points.take().not_stored_phrases == []
 
 
 def test_strange_names_and_deep_folders(root: Path, points: Checkpoints) -> None:
     for name in (b"new\nline", b"\xff\xfe", b"-rf", b"a\\b", "文件".encode(), b"x" * 250):
         (root / os.fsdecode(name)).write_bytes(name)
-    here = root
+    env = root
     for _ in range(30):
-        here = here / ("d" * 100)
-        here.mkdir()
-    write(here / "f", "deep")
-    was, before = look(root), points.take()
+        env = env / ("d" * 100)
+        env.mkdir()
+    write(env / "f", "deep")
+    was, before = folder_state(root), points.take()
     subprocess.run(["bash", "-c", "rm -rf -- *"], cwd=root, check=True)
     points.undo(before.id, points.take().id)
-    assert look(root) == was
+    assert folder_state(root) == was
 
 
 def deep(root: Path, levels: int) -> None:
@@ -518,12 +518,12 @@ def test_folders_much_deeper_than_we_hold_open_come_back(
         monkeypatch.setattr(dirfd, "openat2", missing)
     deep(root, 1100)
     before = points.take()
-    assert before.refused == ()
+    assert before.not_stored == ()
     subprocess.run(["rm", "-rf", "d0"], cwd=root, check=True)
     after = points.take()
     done = points.undo(before.id, after.id)
     assert points.diff(before.id, points.take().id) == []
-    assert points.contents()
+    assert points.content_digest()
     points.undo(done.before, done.after)
     assert list(root.iterdir()) == []
 
@@ -559,7 +559,7 @@ def test_a_folder_that_took_the_place_of_one_we_came_through_is_entered_anew(roo
     (root / "/".join(names)).mkdir(parents=True)
     handle = os.open(root, os.O_RDONLY)
     walker = dirfd.Walker(handle)
-    walker.to("/".join(names))
+    walker.open("/".join(names))
     inner = root / "/".join(names[:38])
     inner.rename(root / "away")
     (root / "away/38/39").rename(root / "39")
@@ -567,7 +567,7 @@ def test_a_folder_that_took_the_place_of_one_we_came_through_is_entered_anew(roo
     (root / "39").rename(root / "38/39")
     inner.mkdir()
     try:
-        assert os.fstat(walker.to("/".join(names[:38]))).st_ino == inner.stat().st_ino
+        assert os.fstat(walker.open("/".join(names[:38]))).st_ino == inner.stat().st_ino
     finally:
         walker.close()
         os.close(handle)
@@ -578,7 +578,7 @@ def test_folders_without_end_are_held_as_far_as_that_goes(
 ) -> None:
     monkeypatch.setattr(scanner, "_LEVELS", 300)
     deep(root, 400)
-    ((path, why),) = points.take().not_held
+    ((path, why),) = points.take().not_stored_phrases
     assert path.count("/") == 300
     assert str(why) == "nested too deep"
 
@@ -617,12 +617,12 @@ def test_hard_links_are_linked_again(root: Path, points: Checkpoints) -> None:
 def test_read_only_folders_are_restored_inside(root: Path, points: Checkpoints) -> None:
     write(root / "d" / "f", "one")
     (root / "d").chmod(0o555)
-    was, before = look(root), points.take()
+    was, before = folder_state(root), points.take()
     (root / "d").chmod(0o755)
     write(root / "d" / "f", "two")
     (root / "d").chmod(0o555)
     points.undo(before.id, points.take().id)
-    assert look(root) == was
+    assert folder_state(root) == was
 
 
 # --- looking again -----------------------------------------------------------------------------
@@ -634,7 +634,7 @@ def test_a_write_within_the_clocks_tick_is_seen(root: Path, points: Checkpoints)
         path.write_text(f"{number:04}")
         os.utime(path, ns=(1, 1))
         taken = points.take()
-        assert points.content(taken.id, "f") == f"{number:04}".encode()
+        assert points.content_at(taken.id, "f") == f"{number:04}".encode()
 
 
 def test_settled_files_are_not_read_again(
@@ -679,7 +679,7 @@ def test_a_file_that_is_written_to_all_the_time_is_held(
 
     monkeypatch.setattr(dirfd, "open_file", growing)
     taken = points.take()
-    content = points.content(taken.id, "log")
+    content = points.content_at(taken.id, "log")
     assert content is not None
     assert content.startswith(b"xyz")
 
@@ -688,7 +688,7 @@ def test_the_store_inside_the_project_is_left_out(root: Path) -> None:
     write(root / "f", "x")
     with checkpoints(root, root / "data" / "store") as points:
         first = points.take()
-        assert points.entry(first.id, "data/store/checkpoints.db") is None
+        assert points.entry_at(first.id, "data/store/checkpoints.db") is None
         assert points.take().id == first.id
 
 
@@ -748,7 +748,7 @@ def test_a_damaged_folder_list_changes_nothing_in_that_folder(root: Path, tmp_pa
     store = tmp_path / "store"
     with checkpoints(root, store) as points:
         before = points.take()
-        folder = points.entry(before.id, "d")
+        folder = points.entry_at(before.id, "d")
         write(root / "d" / "g", "y")
         write(root / "e", "y")
         after = points.take()
@@ -776,8 +776,8 @@ def test_old_snapshots_are_collected_and_new_ones_stay(root: Path, tmp_path: Pat
         write(root / "f", "new")
         (root / "big").unlink()
         new = points.take()
-        assert points.tidy() == 1
-        assert points.content(new.id, "f") == b"new"
+        assert points.collect_garbage() == 1
+        assert points.content_at(new.id, "f") == b"new"
         assert not [p for p in (store / "large").rglob("*") if p.is_file()]
         with pytest.raises(Exception, match="no longer kept"):
             points.diff(old.id, new.id)
@@ -794,10 +794,10 @@ def test_a_collection_by_another_process_is_noticed(root: Path, tmp_path: Path) 
         with sqlite3.connect(store / "checkpoints.db") as database:
             database.execute("UPDATE snapshot SET used=0 WHERE id=1")
         database.close()
-        assert other.tidy() == 1
+        assert other.collect_garbage() == 1
         write(root / "f", "old")
         taken = one.take()
-        assert one.content(taken.id, "f") == b"old"
+        assert one.content_at(taken.id, "f") == b"old"
 
 
 def test_several_processes_share_a_store(root: Path, tmp_path: Path) -> None:
@@ -819,7 +819,7 @@ def test_several_processes_share_a_store(root: Path, tmp_path: Path) -> None:
     assert [process.wait(500) for process in running] == [0, 0, 0]
     with checkpoints(root, tmp_path / "store") as points:
         taken = points.take()
-        assert points.content(taken.id, "two") == b"9"
+        assert points.content_at(taken.id, "two") == b"9"
 
 
 def test_the_store_is_private(root: Path, points: Checkpoints, tmp_path: Path) -> None:
@@ -841,9 +841,9 @@ def test_without_room_for_a_checkpoint_no_call_begins(
         UserError, match=r"The disk is full.*Make room there, or set ONEFOLD_DATA_DIR"
     ):
         points.begin_call("s1", 1, "a")
-    assert points.ledger.calls("s1") == []
+    assert points.index.calls("s1") == []
     monkeypatch.undo()
-    assert points.begin_call("s1", 1, "a").refused == ()
+    assert points.begin_call("s1", 1, "a").not_stored == ()
 
 
 def test_what_a_call_made_and_no_disk_holds_stays_and_the_rest_is_undone(
@@ -856,7 +856,7 @@ def test_what_a_call_made_and_no_disk_holds_stays_and_the_rest_is_undone(
     write(root / "small", "one")  # held already, under the other name
     monkeypatch.setattr(Quotas, "_disk", lambda _: (10**9, 2_000_000))
     after = points.take()
-    assert after.refused == (("large", "room"),)
+    assert after.not_stored == (("large", "room"),)
     result = points.undo(before.id, after.id)
     assert left_paths(result) == ["large"]
     assert sorted(path.name for path in root.iterdir()) == ["f", "large"]

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from tests.campaign import seeded
-from tests.modules.checkpoints.folders import checkpoints, look, make_tree
+from tests.modules.checkpoints.folders import checkpoints, folder_state, make_tree
 
 HOUSE = Path(__file__).parents[3]
 BEGIN = """
@@ -28,10 +28,10 @@ def test_an_undo_survives_being_killed(tmp_path: Path, seed: int) -> None:
     root, store = tmp_path / "project", tmp_path / "store"
     make_tree(root, 400)
     with checkpoints(root, store) as points:
-        was, before = look(root), points.take()
+        was, before = folder_state(root), points.take()
         script = "rm -rf src && mv a b && find . -name '*.txt' -exec sed -i 's/word/w/' {} +"
         subprocess.run(["bash", "-c", script], cwd=root, check=True)
-        after, changed = points.take(), look(root)
+        after, changed = points.take(), folder_state(root)
     command = [sys.executable, "-c", UNDO, str(root), str(store), str(before.id), str(after.id)]
     with subprocess.Popen(command, cwd=HOUSE, stdout=subprocess.PIPE) as running:
         assert running.stdout
@@ -40,16 +40,16 @@ def test_an_undo_survives_being_killed(tmp_path: Path, seed: int) -> None:
         running.kill()
     known = {entry[2] for entry in [*was.values(), *changed.values()]}
     temporary = [path for path in root.rglob("*") if path.name.startswith(".onefold-undo")]
-    for path, (_, _, content) in look(root).items():
+    for path, (_, _, content) in folder_state(root).items():
         assert content in known or root / path in temporary
     with checkpoints(root, store) as points:
-        points.finish()
-        finished = look(root)
+        points.finish_interrupted()
+        finished = folder_state(root)
         assert finished in (was, changed)
         if finished == changed:  # killed before it began
             points.undo(before.id, after.id)
-        assert look(root) == was
-        assert points.finish() == []
+        assert folder_state(root) == was
+        assert points.finish_interrupted() == []
 
 
 def test_a_killed_first_snapshot_leaves_a_store_that_works(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_killed_first_snapshot_leaves_a_store_that_works(tmp_path: Path) -> No
             time.sleep(moment)
             running.kill()
     with checkpoints(root, store) as points:
-        was, taken = look(root), points.take()
+        was, taken = folder_state(root), points.take()
         subprocess.run(["bash", "-c", "rm -rf -- * .h*"], cwd=root, check=True)
         points.rewind(taken.id)
-        assert look(root) == was
+        assert folder_state(root) == was

@@ -14,19 +14,19 @@ import pytest
 
 from modules.checkpoints.checkpoints import Checkpoints
 from tests.campaign import seeded
-from tests.modules.checkpoints.folders import Look, checkpoints, look
+from tests.modules.checkpoints.folders import FolderState, checkpoints, folder_state
 
 Act = Callable[[Path], None]
 
 
-def whole(root: Path) -> tuple[Look, list[list[str]]]:
-    """Return all that `look` does, and which paths are names of one file."""
+def whole(root: Path) -> tuple[FolderState, list[list[str]]]:
+    """Return all that `folder_state` does, and which paths are names of one file."""
     names: dict[int, list[str]] = {}
     for path in sorted(root.rglob("*")):
         status = path.lstat()
         if stat.S_ISREG(status.st_mode):
             names.setdefault(status.st_ino, []).append(str(path.relative_to(root)))
-    return look(root), sorted(names.values())
+    return folder_state(root), sorted(names.values())
 
 
 def there_and_back(points: Checkpoints, root: Path, *acts: Act) -> None:
@@ -131,7 +131,7 @@ def test_a_twin_has_the_names_of_one_file_as_such(tmp_path: Path) -> None:
         taken = points.take().id
         was = whole(root)
         shell("rm -r src")(root)
-        assert points.twin(taken, tmp_path / "twin") == []
+        assert points.clone(taken, tmp_path / "twin") == []
         assert whole(tmp_path / "twin") == was
         (tmp_path / "twin" / "src" / "b.md").write_text("only there\n")
         assert (root / "docs" / "a.md").read_text() == "one\n"

@@ -28,15 +28,15 @@ def play(base: str, line: str, path: str, expected: str) -> None:
         before = points.take().id
         shell(line)(root)
         after = points.take()
-        assert after.not_held == []
+        assert after.not_stored_phrases == []
         undone = points.undo(before, after.id)
-        assert (undone.left, undone.conflicts) == ((), ())
+        assert (undone.skipped, undone.conflicts) == ((), ())
         assert whole(root) == was
         again = points.undo(undone.before, undone.after)
-        assert (again.left, again.conflicts) == ((), ())
+        assert (again.skipped, again.conflicts) == ((), ())
         found = subprocess.run(["stat", "-c%a", path], cwd=root, capture_output=True, check=True)
         assert found.stdout.decode().strip() == expected
-        assert points.rewind(before).left == ()
+        assert points.rewind(before).skipped == ()
         assert whole(root) == was
 
 

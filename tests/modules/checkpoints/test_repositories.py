@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.modules.checkpoints.folders import checkpoints, look
+from tests.modules.checkpoints.folders import checkpoints, folder_state
 
 SETTINGS = [
     "user.name=n", "user.email=e@example.org", "init.defaultBranch=main",
@@ -36,13 +36,13 @@ def test_a_deleted_submodule_and_work_tree_come_back_as_such(tmp_path: Path) -> 
     git(root, "worktree", "add", "tree")
     states = git(root, "submodule", "status"), git(root / "tree", "status", "--short")
     with checkpoints(root, tmp_path / "store") as points:
-        was, before = look(root), points.take()
+        was, before = folder_state(root), points.take()
         shutil.rmtree(root / "lib")
         shutil.rmtree(root / "tree")
         after = points.take()
         done = points.undo(before.id, after.id)
-        assert (done.left, done.conflicts) == ((), ())
-        assert look(root) == was
+        assert (done.skipped, done.conflicts) == ((), ())
+        assert folder_state(root) == was
         assert (git(root, "submodule", "status"), git(root / "tree", "status", "--short")) == states
         points.undo(done.before, done.after)
         assert not any((root / name).exists() for name in ("lib", "tree"))
@@ -55,5 +55,5 @@ def test_a_submodule_that_a_call_added_goes_whole(tmp_path: Path) -> None:
         before = points.take()
         git(root, "submodule", "add", str(library), "lib")
         after = points.take()
-        assert points.undo(before.id, after.id).left == ()
+        assert points.undo(before.id, after.id).skipped == ()
         assert sorted(path.name for path in root.iterdir()) == [".git", "main.c"]

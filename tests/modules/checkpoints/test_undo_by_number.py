@@ -96,7 +96,7 @@ def test_the_numbers_are_listed(undo: UndoCommands) -> None:
         ["3", "2", "f", ""],
         ["4", "3", "g", ""],
     ]
-    undo.enter("another")
+    undo.on_session_changed("another")
     assert isinstance(undo.undo("list").card, TextCard)
 
 
@@ -143,17 +143,17 @@ def test_the_model_hears_of_each_until_it_knows(undo: UndoCommands) -> None:
 def test_numbers_stay_through_restart_fork_and_collection(
     project: Project, tmp_path: Path, undo: UndoCommands
 ) -> None:
-    undo.forked("s1", "s2", 2)
+    undo.on_fork("s1", "s2", 2)
     for again in family(project, tmp_path):
-        again.enter("s2")
+        again.on_session_changed("s2")
         assert [(one.number, one.turn) for one in again.calls()] == [(1, 1), (2, 1), (3, 2)]
 
 
 def test_a_store_of_before_gets_its_numbers(
     project: Project, tmp_path: Path, undo: UndoCommands
 ) -> None:
-    undo.forked("s1", "s2", 1)
-    undo._checkpoints.vault.database.close()
+    undo.on_fork("s1", "s2", 1)
+    undo._checkpoints.objects.database.close()
     with closing(sqlite3.connect(tmp_path / "store" / "checkpoints.db")) as old:
         old.execute("DROP TABLE accepted")
         old.execute("ALTER TABLE call DROP COLUMN number")
@@ -162,10 +162,10 @@ def test_a_store_of_before_gets_its_numbers(
         old.commit()
     for again in family(project, tmp_path):
         assert [one.number for one in again.calls()] == [1, 2, 3, 4]
-        view = again.view()
+        view = again.review_view()
         assert view is not None
         again.accept(view, [])
-        again.enter("s2")
+        again.on_session_changed("s2")
         assert [one.number for one in again.calls()] == [1, 2]
 
 
@@ -173,12 +173,12 @@ def test_nothing_is_taken_back_while_another_session_works(
     root: Path, undo: UndoCommands, tmp_path: Path
 ) -> None:
     other = ProjectLock(tmp_path / "store" / "work")
-    undo.rest()
-    other.begin("s2")
+    undo.on_turn_end()
+    other.acquire("s2")
     for command in (undo.undo, undo.redo, undo.rewind):
         with pytest.raises(UserError, match="Session s2 is at work"):
             command("")
-    other.end()
+    other.release()
     undo.undo("")
     assert (root / "g").read_text() == "one\n"
 
@@ -188,10 +188,10 @@ def test_what_was_too_large_names_the_limit_and_the_setting(
 ) -> None:
     (root / "big").write_text("x" * 2000)
     for undo in family(project, tmp_path):
-        undo.before("a", 1)
+        undo.before_call("a", 1)
         (root / "big").unlink()
-        undo.after("a", 1)
-        undo.rest()
+        undo.after_call("a", 1)
+        undo.on_turn_end()
         why = "larger than 1.0 kB, the most that checkpoints hold of one file (setting "
         assert rows(undo.undo("").card) == [
             ["not brought back", "big", f"{why}checkpoint_file_mb)"]
@@ -208,14 +208,14 @@ def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
     undo: UndoCommands, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def one_call(name: str) -> None:
-        undo.before(name, 7)
+        undo.before_call(name, 7)
         (project.root / name).write_text(name)
-        undo.after(name, 7)
+        undo.after_call(name, 7)
 
     one_call("early")
     (project.root / "between").write_text("by the person")  # so the two are not undone in one go
     one_call("late")
-    go, tries = Checkpoints._go, iter([True, False])
+    go, tries = Checkpoints._run_part, iter([True, False])
 
     def full(self: Checkpoints, *values: Any) -> Any:
         if not next(tries):
@@ -223,7 +223,7 @@ def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
         return go(self, *values)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Checkpoints, "_go", full)
+        patch.setattr(Checkpoints, "_run_part", full)
         with pytest.raises(UserError, match="disk is full"):
             undo.undo("turn 7")
     assert [one.is_undone for one in undo.calls() if one.turn == 7] == [False, True]
@@ -236,10 +236,10 @@ def test_what_an_undo_that_broke_off_did_not_reach_can_still_be_undone(
 
 
 def test_the_same_text_written_again_needs_no_second_copy(undo: UndoCommands, root: Path) -> None:
-    undo.before("gone", 4)
+    undo.before_call("gone", 4)
     (root / "f").unlink()
-    undo.after("gone", 4)
-    undo.rest()
+    undo.after_call("gone", 4)
+    undo.on_turn_end()
     was = text(three="three", twenty="twenty")
     (root / "f").write_text(was)  # by the person, who missed it
     undo.undo("turn 4")

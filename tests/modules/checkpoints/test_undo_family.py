@@ -15,7 +15,7 @@ from modules.checkpoints.snapshot import scanner
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.files.project import Project
 from tests.declared_tools import tool_named
-from tests.modules.checkpoints.folders import look
+from tests.modules.checkpoints.folders import folder_state
 from utils.i18n import UserError, phrase
 
 
@@ -44,15 +44,15 @@ def family(project: Project, tmp_path: Path, file_cap: int = 1000) -> Iterator[U
         project.root, tmp_path / "store", file_cap=file_cap, total_cap=10**9, keep_days=7
     )
     made = UndoCommands(project, points)
-    made.enter("s1")
+    made.on_session_changed("s1")
     yield made
     points.close()
 
 
 def call(undo: UndoCommands, turn: int, call_id: str, path: Path, text: str) -> None:
-    undo.before(call_id, turn)
+    undo.before_call(call_id, turn)
     path.write_text(text)
-    undo.after(call_id, turn)
+    undo.after_call(call_id, turn)
 
 
 def rows(card: object) -> list[list[str]]:
@@ -82,10 +82,10 @@ def test_undo_of_one_call(root: Path, undo: UndoCommands) -> None:
 
 def test_redo_takes_back_the_undo_and_undo_can_go_on(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
-    now = look(root)
+    now = folder_state(root)
     undo.undo("")
     undo.redo("")
-    assert look(root) == now
+    assert folder_state(root) == now
     with pytest.raises(UserError, match="no undo"):
         undo.redo("")
     undo.undo("")
@@ -102,14 +102,14 @@ def test_what_the_person_did_between_two_calls_stays(root: Path, undo: UndoComma
 
 def test_rewind_restores_the_state_before_a_turn(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
-    was = look(root)
+    was = folder_state(root)
     call(undo, 2, "b", root / "f", "two\n")
     (root / "mine").write_text("mine")
     call(undo, 3, "c", root / "f", "three\n")
     told = str(undo.rewind("2").card)
     assert "no call of this session did" in told
     assert "values={'paths': 'mine'}" in told
-    assert look(root) == was
+    assert folder_state(root) == was
     undo.redo("")
     assert (root / "mine").read_text() == "mine"
 
@@ -128,10 +128,10 @@ def test_diff_shows_one_file_or_lists_many(root: Path, undo: UndoCommands) -> No
 
 
 def test_diff_says_once_where_a_file_came_from(root: Path, undo: UndoCommands) -> None:
-    undo.before("a", 1)
+    undo.before_call("a", 1)
     (root / "f").rename(root / "h")
     (root / "g").write_text("two\n")
-    undo.after("a", 1)
+    undo.after_call("a", 1)
     assert rows(undo.diff("")) == [["renamed", "f → h", ""], ["created", "g", "+1 −0"]]
 
 
@@ -144,17 +144,17 @@ def test_diff_says_when_nothing_has_changed(root: Path, undo: UndoCommands) -> N
 
 
 def test_a_call_that_changed_nothing_leaves_no_trace(root: Path, undo: UndoCommands) -> None:
-    undo.before("a", 1)
-    undo.after("a", 1)
+    undo.before_call("a", 1)
+    undo.after_call("a", 1)
     assert undo.changes_of("a") == ()
     with pytest.raises(UserError, match="nothing to undo"):
         undo.undo("")
 
 
 def test_a_calls_changes_are_known_whatever_made_them(root: Path, undo: UndoCommands) -> None:
-    undo.before("a", 1)
+    undo.before_call("a", 1)
     (root / "f").rename(root / "g")
-    undo.after("a", 1)
+    undo.after_call("a", 1)
     assert undo.changes_of("a") == [Change("renamed", "f", "g")]
 
 
@@ -163,7 +163,7 @@ def test_another_start_and_a_call_cut_short_can_be_undone(
 ) -> None:
     for first in family(project, tmp_path):
         call(first, 1, "a", root / "f", "one\n")
-        first.before("b", 2)
+        first.before_call("b", 2)
         (root / "f").write_text("half done")
     for second in family(project, tmp_path):
         second.undo("")
@@ -174,7 +174,7 @@ def test_another_start_and_a_call_cut_short_can_be_undone(
 
 def test_sessions_do_not_undo_each_other(root: Path, undo: UndoCommands) -> None:
     call(undo, 1, "a", root / "f", "one\n")
-    undo.enter("s2")
+    undo.on_session_changed("s2")
     with pytest.raises(UserError, match="nothing to undo"):
         undo.undo("")
 
@@ -186,10 +186,10 @@ def test_what_cannot_be_held_is_said_once_and_asked_about(root: Path, undo: Undo
     assert "big" in str(warning)
     call(undo, 1, "b", root / "f", "two\n")
     assert undo.warnings() == []
-    assert undo.concern(tool_named("delete_file"), {"path": "./big"}) is not None
-    assert undo.concern(tool_named("delete_file"), {"path": "f"}) is None
-    assert undo.concern(tool_named("delete_file"), {"path": "../outside"}) is None
-    assert undo.concern(tool_named("delete_folder"), {"path": "."}) is None
+    assert undo.approval_reason(tool_named("delete_file"), {"path": "./big"}) is not None
+    assert undo.approval_reason(tool_named("delete_file"), {"path": "f"}) is None
+    assert undo.approval_reason(tool_named("delete_file"), {"path": "../outside"}) is None
+    assert undo.approval_reason(tool_named("delete_folder"), {"path": "."}) is None
 
 
 def test_each_command_says_what_it_did_to_files(root: Path, undo: UndoCommands) -> None:
@@ -216,23 +216,23 @@ def test_what_a_killed_write_left_behind_is_removed(
     root: Path, project: Project, tmp_path: Path
 ) -> None:
     for first in family(project, tmp_path):
-        first.before("a", 1)
+        first.before_call("a", 1)
         (root / ".0123456789abcdef.tmp").write_text("half")
         (root / "mine.tmp").write_text("mine")
     for second in family(project, tmp_path):
-        second.before("b", 2)
+        second.before_call("b", 2)
         assert sorted(path.name for path in root.iterdir()) == ["f", "mine.tmp"]
 
 
 def test_an_undo_that_had_no_room_can_be_tried_again(
     root: Path, undo: UndoCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    was = look(root)
-    undo.before("a", 1)
+    was = folder_state(root)
+    undo.before_call("a", 1)
     (root / "f").unlink()
     (root / "made").write_text("made\n")
-    undo.after("a", 1)
-    then = look(root)
+    undo.after_call("a", 1)
+    then = folder_state(root)
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -246,10 +246,10 @@ def test_an_undo_that_had_no_room_can_be_tried_again(
         assert "Not all of it" in str(card)
         assert not (root / "made").exists()
     undo.undo("")
-    assert look(root) == was
+    assert folder_state(root) == was
     undo.redo("")
     undo.redo("")
-    assert look(root) == then
+    assert folder_state(root) == then
 
 
 @pytest.mark.parametrize("line", ["rewind", "undo"])
@@ -281,15 +281,19 @@ def test_a_command_is_asked_about_where_folders_are_too_deep_to_be_held(
     monkeypatch.setattr(scanner, "_LEVELS", 150)
     made = family(project, tmp_path)
     undo = next(made)
-    assert undo.concern(tool_named("run_command"), {"command": "rm -r *"}) is None
-    undo.before("a", 1)
+    assert undo.approval_reason(tool_named("run_command"), {"command": "rm -r *"}) is None
+    undo.before_call("a", 1)
     (root / "/".join("d" * 200)).mkdir(parents=True)
-    undo.after("a", 1)
-    assert "nested deeper" in str(undo.concern(tool_named("run_command"), {"command": "rm -r *"}))
-    assert "nested deeper" in str(undo.concern(tool_named("run_python"), {"code": "1"}))
-    assert undo.concern(tool_named("create_file"), {"path": "x"}) is None
+    undo.after_call("a", 1)
+    assert "nested deeper" in str(
+        undo.approval_reason(tool_named("run_command"), {"command": "rm -r *"})
+    )
+    assert "nested deeper" in str(undo.approval_reason(tool_named("run_python"), {"code": "1"}))
+    assert undo.approval_reason(tool_named("create_file"), {"path": "x"}) is None
     next(made, None)  # closes it
     made = family(project, tmp_path)
     again = next(made)
-    assert "nested deeper" in str(again.concern(tool_named("run_command"), {"command": "rm -r *"}))
+    assert "nested deeper" in str(
+        again.approval_reason(tool_named("run_command"), {"command": "rm -r *"})
+    )
     next(made, None)  # closes it

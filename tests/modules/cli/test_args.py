@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from modules.cli.args import _params
+from modules.cli.args import _click_options
 from modules.cli.option_specs import OPTIONS, help_text
 from modules.translator import Translator
 
@@ -12,7 +12,7 @@ ENGLISH = Translator("en", {})
 
 
 def test_what_is_told_of_is_what_is_understood() -> None:
-    params = _params(ENGLISH, "0")
+    params = _click_options(ENGLISH, "0")
     assert [tuple(param.opts) for param in params] == [told.names for told in OPTIONS]
     for param, told in zip(params, OPTIONS, strict=True):
         assert isinstance(param, click.Option)

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.modules.cli.terminal import CHECKOUT, OUTLIVE, PROMPT, PYTHON, Terminal, open_doors
+from tests.modules.cli.terminal import (
+    CHECKOUT,
+    IGNORE_INTERRUPT,
+    PROMPT,
+    PYTHON,
+    Terminal,
+    create_files,
+)
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -16,25 +23,25 @@ pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is no
 def test_enter_between_two_prompts_sends_the_line(terminal: Terminal, tmp_path: Path) -> None:
     """What is typed just when a turn is over, and the next prompt not open yet."""
     hold(terminal, tmp_path, "between two prompts", BETWEEN)
-    terminal.see(PROMPT)
+    terminal.wait_for_text(PROMPT)
     terminal.press("one", "Enter")
-    terminal.see("between two prompts")
+    terminal.wait_for_text("between two prompts")
     terminal.press("two", "Enter", "three", "C-j", "lines")
-    open_doors(tmp_path, "door")
+    create_files(tmp_path, "door")
     terminal.see_prompt_after("You said 'two'.")
     terminal.press("Enter")
-    terminal.see(r"You said 'three\nlines'.")
+    terminal.wait_for_text(r"You said 'three\nlines'.")
 
 
 def test_ctrl_c_between_two_prompts_is_for_the_next_one(terminal: Terminal, tmp_path: Path) -> None:
     hold(terminal, tmp_path, "between two prompts", BETWEEN)
-    terminal.see(PROMPT)
+    terminal.wait_for_text(PROMPT)
     terminal.press("one", "Enter")
-    terminal.see("between two prompts")
+    terminal.wait_for_text("between two prompts")
     terminal.press("C-c")
-    terminal.see("heard")
-    open_doors(tmp_path, "door")
-    terminal.see("Ctrl-C again leaves")
+    terminal.wait_for_text("heard")
+    create_files(tmp_path, "door")
+    terminal.wait_for_text("Ctrl-C again leaves")
     terminal.press("two", "Enter")
     terminal.see_prompt_after("You said 'two'.")
 
@@ -44,12 +51,12 @@ def test_ctrl_c_just_before_a_turn_stops_it(
     terminal: Terminal, tmp_path: Path, moment: str
 ) -> None:
     hold(terminal, tmp_path, moment, BEFORE if moment == "before the turn" else BEGINNING)
-    terminal.see(PROMPT)
+    terminal.wait_for_text(PROMPT)
     terminal.press("silent", "Enter")
-    terminal.see(moment)
+    terminal.wait_for_text(moment)
     terminal.press("C-c")
-    terminal.see("heard")
-    open_doors(tmp_path, "door")
+    terminal.wait_for_text("heard")
+    create_files(tmp_path, "door")
     terminal.see_prompt_after("■ Stopped.")
 
 
@@ -58,18 +65,18 @@ def test_who_leaves_between_two_prompts_finds_the_terminal_as_it_was(
     terminal: Terminal, tmp_path: Path, end: str
 ) -> None:
     hold(terminal, tmp_path, "between two prompts", BETWEEN)
-    terminal.see(PROMPT)
+    terminal.wait_for_text(PROMPT)
     terminal.press("one", "Enter")
-    terminal.see("between two prompts")
+    terminal.wait_for_text("between two prompts")
     if end == "C-c":
         terminal.press("C-c")
-        terminal.see("heard")
+        terminal.wait_for_text("heard")
         terminal.press("C-c")
     else:
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGTERM)
-    terminal.see(f"EXIT {130 if end == 'C-c' else 128 + signal.SIGTERM}")
+    terminal.wait_for_text(f"EXIT {130 if end == 'C-c' else 128 + signal.SIGTERM}")
     terminal.press("typed")
-    terminal.see("typed")  # the terminal echoes again
+    terminal.wait_for_text("typed")  # the terminal echoes again
 
 
 def hold(terminal: Terminal, folder: Path, moment: str, patch: str) -> None:
@@ -81,7 +88,7 @@ def hold(terminal: Terminal, folder: Path, moment: str, patch: str) -> None:
     held = folder / "held.py"
     held.write_text(HELD.format(folder=str(folder), moment=moment, patch=patch))
     program = f"cd {CHECKOUT} && PYTHONPATH=. {PYTHON} {held}"
-    line = f"{OUTLIVE}{program}; echo EXIT $?; tail -f /dev/null"
+    line = f"{IGNORE_INTERRUPT}{program}; echo EXIT $?; tail -f /dev/null"
     terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", line)
 
 
@@ -91,10 +98,10 @@ from pathlib import Path
 from modules.cli import repl
 from modules.cli.input import keyboard
 from modules.cli.render.screen import CliScreen
-from tests.modules.cli.playhouse import main
+from tests.modules.cli.scripted_program import main
 
 folder = Path({folder!r})
-interrupt = keyboard.TypedAhead.interrupt
+interrupt = keyboard.TypedAhead.keep_interrupt
 
 def wait():
     print({moment!r}, flush=True)
@@ -106,26 +113,26 @@ def heard(ahead):
     print("heard", flush=True)
     return is_kept
 
-keyboard.TypedAhead.interrupt = heard
+keyboard.TypedAhead.keep_interrupt = heard
 (folder / "pid").write_text(str(os.getpid()))
 signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # as in main.py
 {patch}
 sys.exit(main(folder, "en", 1))
 """
 BETWEEN = """
-typed = repl._typed
+typed = repl._lines_from_prompt
 def held(*arguments):
     for line in typed(*arguments):
         yield line
         wait()
-repl._typed = held
+repl._lines_from_prompt = held
 """
 BEFORE = """
 make = repl.Repl._make_screen
 repl.Repl._make_screen = lambda talk: (wait(), make(talk))[1]
 """
 BEGINNING = """
-turn, stopping = CliScreen.turn, CliScreen.stopping
+turn, stopping = CliScreen.turn, CliScreen.show_stopping
 CliScreen.turn = lambda screen: (wait(), turn(screen))[1]
-CliScreen.stopping = lambda screen: (stopping(screen), print("heard", flush=True))
+CliScreen.show_stopping = lambda screen: (stopping(screen), print("heard", flush=True))
 """

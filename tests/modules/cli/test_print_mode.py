@@ -27,7 +27,7 @@ from core.events import (
 from core.feature import Command, CommandSpec
 from core.tools import Toolbox
 from modules.checkpoints.undo.undo_commands import UndoCommands
-from modules.cli.print_mode import Output, PlainScreen
+from modules.cli.print_mode import OutputFormat, PlainScreen
 from modules.cli.render.plain_cards import card_text
 from modules.translator import Translator
 from tests.declared_tools import SPECS
@@ -58,7 +58,7 @@ class Terminal(StringIO):
 
 
 def play(
-    events: list[Event], output: Output = "text", words: Translator = ENGLISH
+    events: list[Event], output: OutputFormat = "text", words: Translator = ENGLISH
 ) -> tuple[int, str, str]:
     out, err = StringIO(), StringIO()
     screen = PlainScreen(output, out, err, words, project="/p")
@@ -216,7 +216,7 @@ def test_a_command_that_failed_is_an_error() -> None:
 )
 def test_a_command_that_a_session_begins_with_may_need_an_option(opening: str, told: str) -> None:
     err = StringIO()
-    screen = PlainScreen("text", StringIO(), err, ENGLISH, opening=opening)
+    screen = PlainScreen("text", StringIO(), err, ENGLISH, first_line=opening)
     methods = (Commands.model, Commands.think, Commands.show_status, UndoCommands.undo)
     specs: list[CommandSpec] = [vars(method)["__command__"] for method in methods]
     screen.learn(Toolbox([]), {spec.name: Command(spec, str) for spec in specs})
@@ -246,8 +246,8 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         "from core.events import TextDelta\n"
         "from modules.cli.print_mode import PlainScreen\n"
         "from modules.translator import Translator\n"
-        "from utils.system.streams import complete\n"
-        "complete()\n"
+        "from utils.system.streams import repair_streams\n"
+        "repair_streams()\n"
         "screen = PlainScreen('stream-json', sys.stdout, sys.stderr, Translator('en', {}))\n"
         "for _ in range(5000): screen.show(TextDelta('x' * 50))\n"
         "sys.exit(screen.finish())\n"

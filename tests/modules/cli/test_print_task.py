@@ -13,22 +13,24 @@ from core.main_terminal import MainTerminal
 from modules.cli.print_mode import PlainScreen
 from modules.cli.print_task import run_task
 from modules.translator import Translator
-from tests.scripted import say, terminal
+from tests.scripted_model import terminal, text_reply
 from utils.logger import FailureLog
 
 
 def test_a_signal_before_there_is_a_turn_stops_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    main = terminal(say("too late"))
-    begin = main.ask
+    main = terminal(text_reply("too late"))
+    begin = main.run_line
 
     def interrupted(turn: Turn) -> Turn:
         signal.raise_signal(signal.SIGTERM)
         assert main.stop.wait(120)
         yield from turn
 
-    monkeypatch.setattr(MainTerminal, "ask", lambda _, line, _pictures: interrupted(begin(line)))
+    monkeypatch.setattr(
+        MainTerminal, "run_line", lambda _, line, _pictures: interrupted(begin(line))
+    )
     screen = PlainScreen("text", out := StringIO(), StringIO(), Translator("en", {}))
     assert run_task(main, "do it", screen, FailureLog(tmp_path / "failures")) == 130
     assert out.getvalue() == ""

@@ -10,13 +10,13 @@ import pytest
 from modules.cli.input.keyboard import TypedAhead
 from modules.cli.repl import Repl
 from modules.translator import Translator
-from tests.scripted import run, say, terminal
+from tests.scripted_model import run_turn, terminal, text_reply
 from utils.logger import FailureLog
 
 
 def talk(folder: Path, lines: str) -> tuple[int, str, str]:
     ended = subprocess.run(
-        [sys.executable, "-m", "tests.modules.cli.playhouse", str(folder), "en", "0"],
+        [sys.executable, "-m", "tests.modules.cli.scripted_program", str(folder), "en", "0"],
         input=lines.encode(),
         capture_output=True,
         timeout=300,
@@ -61,8 +61,8 @@ def test_a_session_that_goes_on_shows_its_last_turn(tmp_path: Path) -> None:
 def test_a_turn_that_is_shown_again_keeps_its_time(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    main = terminal(say("done"))
-    run(main, "go")
+    main = terminal(text_reply("done"))
+    run_turn(main, "go")
     monkeypatch.setattr(main.store, "seconds", lambda _session: {1: 65.0})
     failures = FailureLog(tmp_path / "log")
     Repl(main, Translator("en", {}), failures, TypedAhead(), ()).run(iter(()))

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from core.cards import Change
-from modules.cli.task_changes import Changes
+from modules.cli.task_changes import TaskChanges
 
 NOTHING: dict[str, list[Any]] = {"created": [], "modified": [], "deleted": [], "renamed": []}
 MADE = Change("created", "a")
@@ -42,6 +42,6 @@ BACK = Change("renamed", "b", "a")
     ],
 )
 def test_a_task_is_summed_up(changes: list[Change], sum_: dict[str, Any]) -> None:
-    changes_of_task = Changes()
+    changes_of_task = TaskChanges()
     changes_of_task.add(changes)
     assert changes_of_task.to_json() == {**NOTHING, **sum_}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from modules.cli.input.input_history import typed_before
+from modules.cli.input.input_history import open_history
 
 
 def test_typed_secrets_are_not_kept_on_disk(tmp_path: Path) -> None:
-    history = typed_before(tmp_path / "typed", lambda text: text.replace("hunter2", "«SECRET:DB»"))
+    history = open_history(tmp_path / "typed", lambda text: text.replace("hunter2", "«SECRET:DB»"))
     history.append_string("log in with hunter2\nand sk-abcdef0123456789")
     history.append_string("fix the bug")
     kept = (tmp_path / "typed").read_text()

@@ -13,11 +13,17 @@ from pathlib import Path
 import pytest
 
 from modules.files import kernel
-from modules.files.containment import Changed, Guarded, Linked, Outside, Special
-from modules.files.writable import MOST_NEW, TooDeep, Writable
+from modules.files.containment import (
+    ContentChanged,
+    NotRegularFile,
+    OutsideFolder,
+    ProtectedPath,
+    SymlinkInPath,
+)
+from modules.files.writable import MAX_NEW_FOLDERS, TooManyFolders, WritableFolder
 
 SECRET = b"secret from outside"
-Enter = Callable[[Path], Writable]
+Enter = Callable[[Path], WritableFolder]
 
 
 @pytest.fixture(params=["openat2", "walk"])
@@ -25,7 +31,7 @@ def enter(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> En
     """Return a way to open a folder, once by openat2 and once by steps."""
     if request.param == "walk":
         monkeypatch.setattr(kernel, "has_openat2", lambda _: False)
-    return Writable
+    return WritableFolder
 
 
 @pytest.fixture
@@ -41,7 +47,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_openat2_is_there() -> None:
     """Where it is not, the tests named "openat2" would test the walk twice."""
-    beneath = Writable(Path(__file__).parent)
+    beneath = WritableFolder(Path(__file__).parent)
     assert kernel.has_openat2(beneath.descriptor) == sys.platform.startswith("linux")
 
 
@@ -62,9 +68,9 @@ def test_links_that_lead_outside_are_refused(
     (root / name).symlink_to(target.format(outside=root.parent / "outside"))
     beneath = enter(root)
     for path in (name, f"{name}/secret.txt", f"{name}/outside/secret.txt"):
-        with pytest.raises((Outside, OSError, Special)):
+        with pytest.raises((OutsideFolder, OSError, NotRegularFile)):
             beneath.read(path, 100)
-        with pytest.raises((Linked, Guarded, OSError)):
+        with pytest.raises((SymlinkInPath, ProtectedPath, OSError)):
             beneath.write(path, b"changed")
     assert (root.parent / "outside/secret.txt").read_bytes() == SECRET
     assert [p.name for p in (root.parent / "outside").iterdir()] == ["secret.txt"]
@@ -72,7 +78,7 @@ def test_links_that_lead_outside_are_refused(
 
 @pytest.mark.parametrize("path", ["../outside/secret.txt", "a/../../outside/secret.txt", ".."])
 def test_dots_do_not_lead_outside(enter: Enter, root: Path, path: str) -> None:
-    with pytest.raises(Outside):
+    with pytest.raises(OutsideFolder):
         enter(root).read(path, 100)
 
 
@@ -85,7 +91,7 @@ def test_links_that_stay_inside_are_read(enter: Enter, root: Path, target: str) 
     (root / "a/b/x").symlink_to("file.txt")
     (root / "link").symlink_to(target.format(root=root))
     assert enter(root).read("link", 100) == b"inside"
-    with pytest.raises(Linked):
+    with pytest.raises(SymlinkInPath):
         enter(root).write("link", b"")
 
 
@@ -106,12 +112,12 @@ def test_what_is_no_file_is_refused_without_waiting(
         listener.bind("socket")
     beneath = enter(root)
     for name in ("fifo", "socket"):
-        with pytest.raises(Special):
+        with pytest.raises(NotRegularFile):
             beneath.read(name, 1)
-        with pytest.raises(Special):
+        with pytest.raises(NotRegularFile):
             beneath.write(name, b"x")
     (root / "zero").symlink_to("/dev/zero")
-    with pytest.raises(Outside):
+    with pytest.raises(OutsideFolder):
         beneath.read("zero", 1)
     with pytest.raises(IsADirectoryError):
         beneath.read("a", 1)
@@ -121,10 +127,10 @@ def test_without_proc_a_file_is_read_all_the_same(
     enter: Enter, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beneath = enter(root)
-    monkeypatch.setattr(beneath, "_by_number", False)
+    monkeypatch.setattr(beneath, "_has_proc_fd", False)
     assert beneath.read("a/b/file.txt", 100) == b"inside"
     os.mkfifo(root / "fifo")
-    with pytest.raises(Special):
+    with pytest.raises(NotRegularFile):
         beneath.read("fifo", 1)
 
 
@@ -138,9 +144,9 @@ def test_a_sparse_terabyte_is_read_to_the_limit_only(enter: Enter, root: Path) -
     "path", [".git/config", ".GIT/hooks/x", "a/.git/x", ".git", "a/.gi\u200ct/x", "git~1/x"]
 )
 def test_nothing_is_written_in_a_folder_of_gits(enter: Enter, root: Path, path: str) -> None:
-    with pytest.raises(Guarded):
+    with pytest.raises(ProtectedPath):
         enter(root).write(path, b"x")
-    with pytest.raises(Guarded):
+    with pytest.raises(ProtectedPath):
         enter(root).make_folders(path)
 
 
@@ -148,8 +154,8 @@ def test_gits_folder_is_known_under_another_name(enter: Enter, root: Path) -> No
     """As on file systems that know a name in two forms: here the root of git is the folder b."""
     (root / ".git").rmdir()
     beneath = enter(root)
-    beneath._git = lambda: _number(root / "a/b")  # type: ignore[method-assign]
-    with pytest.raises(Guarded):
+    beneath._git_identity = lambda: _number(root / "a/b")  # type: ignore[method-assign]
+    with pytest.raises(ProtectedPath):
         beneath.write("a/b/config", b"x")
     beneath.write("a/config", b"x")
 
@@ -162,24 +168,24 @@ def _number(path: Path) -> tuple[int, int]:
 def test_a_hidden_folder_goes_nowhere_with_the_one_it_is_in(root: Path) -> None:
     (root / "code/data").mkdir(parents=True)
     (root / "code/data/key").write_text("k")
-    beneath = Writable(root, hidden=[root / "code/data"])
-    with pytest.raises(Guarded):
+    beneath = WritableFolder(root, hidden=[root / "code/data"])
+    with pytest.raises(ProtectedPath):
         beneath.rename("code", "elsewhere")
     for recursive in (False, True):
-        with pytest.raises(Guarded):
+        with pytest.raises(ProtectedPath):
             beneath.remove_folder("code", recursive=recursive)
     assert (root / "code/data/key").read_text() == "k"
 
 
 def test_a_hidden_folder_cannot_be_read_under_any_name(root: Path) -> None:
-    beneath = Writable(root, hidden=[root / "data", root.parent / "outside"])
+    beneath = WritableFolder(root, hidden=[root / "data", root.parent / "outside"])
     (root / "data/log").mkdir(parents=True)  # made later, as our data folder may be
     (root / "data/log/key").write_bytes(SECRET)
     (root / "way").symlink_to("data/log")
     for path in ("data/log/key", "way/key", "a/../data/log/key"):
-        with pytest.raises(Guarded):
+        with pytest.raises(ProtectedPath):
             beneath.read(path, 100)
-        with pytest.raises((Guarded, Linked, FileNotFoundError)):
+        with pytest.raises((ProtectedPath, SymlinkInPath, FileNotFoundError)):
             beneath.write(path, b"x")
     assert [item.name for item in beneath.scan("")] == [".git", "a", "way"]
 
@@ -199,15 +205,15 @@ def test_any_name_works(enter: Enter, root: Path, name: str) -> None:
 def test_folders_that_cannot_all_be_made_are_not_made(enter: Enter, root: Path) -> None:
     beneath = enter(root)
     before = sorted(root.rglob("*"))
-    with pytest.raises(TooDeep):
+    with pytest.raises(TooManyFolders):
         beneath.make_folders("/".join(["d"] * 1_500))
     with pytest.raises(OSError, match="too long"):
         beneath.make_folders(f"x/y/{'n' * 300}/z")
     with pytest.raises(OSError, match="too long"), beneath.with_folders("x/y"):
         beneath.write(f"x/y/{'n' * 300}", b"1", None)
     assert sorted(root.rglob("*")) == before
-    deep = "/".join(["d"] * MOST_NEW)
-    assert len(beneath.make_folders(deep)) == MOST_NEW
+    deep = "/".join(["d"] * MAX_NEW_FOLDERS)
+    assert len(beneath.make_folders(deep)) == MAX_NEW_FOLDERS
     assert beneath.make_folders(f"{deep}/{deep}")[0] == f"{deep}/d"
 
 
@@ -216,9 +222,9 @@ def test_what_another_put_into_a_folder_made_in_vain_stays(enter: Enter, root: P
 
     def fail() -> None:
         (root / "x" / "other").write_text("1")
-        raise Changed
+        raise ContentChanged
 
-    with pytest.raises(Changed), beneath.with_folders("x/y"):
+    with pytest.raises(ContentChanged), beneath.with_folders("x/y"):
         fail()
     assert [path.name for path in (root / "x").iterdir()] == ["other"]
 
@@ -260,7 +266,7 @@ def test_a_hard_link_is_not_written_through(enter: Enter, root: Path) -> None:
 
 def test_writing_looks_again_right_before(enter: Enter, root: Path) -> None:
     beneath = enter(root)
-    with pytest.raises(Changed):
+    with pytest.raises(ContentChanged):
         beneath.write("a/b/file.txt", b"new", b"insid")
     with pytest.raises(FileExistsError):
         beneath.write("a/b/file.txt", b"new", None)
@@ -278,7 +284,7 @@ def renaming(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.usefixtures("renaming")
 def test_renaming_never_replaces(root: Path) -> None:
-    beneath = Writable(root)
+    beneath = WritableFolder(root)
     (root / "other").write_bytes(b"other")
     (root / "empty").mkdir()
     for source, target in [("other", "a/b/file.txt"), ("other", "a"), ("a/b", "other"),
@@ -298,7 +304,7 @@ def test_deleting_a_tree_follows_no_link(enter: Enter, root: Path) -> None:
     (root / "a/out").symlink_to(root.parent / "outside")
     (root / "way").symlink_to(root.parent / "outside")
     beneath = enter(root)
-    with pytest.raises((Linked, NotADirectoryError, OSError)):
+    with pytest.raises((SymlinkInPath, NotADirectoryError, OSError)):
         beneath.remove_folder("way", recursive=True)
     beneath.remove_folder("a", recursive=True)
     assert (root.parent / "outside/secret.txt").read_bytes() == SECRET
@@ -313,7 +319,7 @@ def test_no_descriptor_is_left_open(enter: Enter, root: Path) -> None:
                      lambda p: beneath.write(p, b"inside")):  # fmt: skip
             try:
                 work(path)
-            except (OSError, Outside, Linked, Special):
+            except (OSError, OutsideFolder, SymlinkInPath, NotRegularFile):
                 continue
     held = {os.path.realpath(file) for file in Path("/proc/self/fd").iterdir()}
     assert {name for name in held if name.startswith(str(root.parent))} == {str(root)}
@@ -355,13 +361,13 @@ def test_a_swap_while_we_look_never_leads_outside(enter: Enter, swapped: Path) -
         try:
             assert beneath.read("swap/secret.txt", 100) == b"inside"
             inside += 1
-        except (Outside, OSError):
+        except (OutsideFolder, OSError):
             refused += 1
         if number % 20 == 0:
             try:
                 beneath.write("swap/new.txt", b"x")
                 beneath.write("swap/secret.txt", b"inside")
-            except (Linked, OSError):
+            except (SymlinkInPath, OSError):
                 refused += 1
     assert [p.name for p in (swapped.parent / "outside").iterdir()] == ["secret.txt"]
     assert (swapped.parent / "outside/secret.txt").read_bytes() == SECRET
@@ -375,9 +381,9 @@ def test_two_who_list_a_folder_at_once_both_see_all_of_it(
     for name in names:
         (root / path / name).touch()
     beneath = enter(root)
-    with beneath.folder(path) as folder, os.scandir(folder) as entries:
+    with beneath.open_folder(path) as folder, os.scandir(folder) as entries:
         next(entries)
-        seen = [name for name, _ in beneath.names(path)]
+        seen = [name for name, _ in beneath.list_names(path)]
         seen_by_scan = [item.name for item in beneath.scan(path)]
         rest = 1 + sum(1 for _ in entries)
     assert names <= set(seen)

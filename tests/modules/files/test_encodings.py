@@ -67,17 +67,17 @@ def test_short_texts_are_read_right(encoding: str, text: str) -> None:
 @pytest.fixture
 def _nothing_preferred() -> Iterator[None]:
     yield
-    encodings.prefer("")
+    encodings.set_preferred("")
 
 
 @pytest.mark.usefixtures("_nothing_preferred")
 def test_the_person_can_say_which_encoding_it_is() -> None:
     data = "ПРИВЕТ".encode("cp1251")
     assert TextFile.decode(data).text != "ПРИВЕТ", "nobody would need to say it"
-    encodings.prefer("cp1251")
+    encodings.set_preferred("cp1251")
     assert TextFile.decode(data).text == "ПРИВЕТ"
     assert TextFile.decode("привет".encode()).text == "привет"
-    encodings.prefer("ascii")
+    encodings.set_preferred("ascii")
     assert TextFile.decode("中文".encode("gbk")).text == "中文"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from modules.files import ignore
-from modules.files.containment import Beneath
+from modules.files.containment import ConfinedFolder
 from modules.files.git import isolated_git
 from modules.files.ignore import GENERATED_FOLDERS, visible_files
 from utils.system.programs import system_program
@@ -48,7 +48,7 @@ def fill(root: Path, files: dict[str, str]) -> None:
 
 
 def listed(root: Path, path: str = "") -> list[str]:
-    return visible_files(Beneath(root), root, path)
+    return visible_files(ConfinedFolder(root), root, path)
 
 
 TREE = {

@@ -10,9 +10,9 @@ import pytest
 
 from core.tools import ToolError
 from modules.checkpoints.checkpoints import Checkpoints
-from modules.files.own_code import SHIPPED, OwnCode, part_from_links
+from modules.files.own_code import SHIPPED, OwnCode, break_hard_links
 from modules.files.project import Project
-from tests.modules.checkpoints.folders import look
+from tests.modules.checkpoints.folders import folder_state
 from tests.modules.checkpoints.test_checkpoints import write
 from utils.i18n import UserError
 
@@ -37,18 +37,18 @@ def code(tmp_path: Path) -> Path:
 def own(
     code: Path, *named: str | Path, root: str = "onefold", data: str = "onefold/data"
 ) -> OwnCode:
-    return OwnCode.of(code, code / root, code / data, map(str, named))
+    return OwnCode.find(code, code / root, code / data, map(str, named))
 
 
 @pytest.fixture
 def project(code: Path) -> Iterator[Project]:
-    made = Project(code, own=own(code))
+    made = Project(code, own_code=own(code))
     yield made
     made.close()
 
 
 def test_a_project_elsewhere_holds_nothing_of_ours(tmp_path: Path) -> None:
-    assert OwnCode.of(tmp_path, ROOT, ROOT / "data") == OwnCode()
+    assert OwnCode.find(tmp_path, ROOT, ROOT / "data") == OwnCode()
 
 
 def test_a_checkout_in_the_project_is_ours_and_what_is_in_it(code: Path) -> None:
@@ -109,7 +109,7 @@ def test_no_project_is_or_lies_in_what_is_loaded(code: Path, inner: str) -> None
     project = code / "onefold" / inner
     project.mkdir(parents=True, exist_ok=True)
     with pytest.raises(UserError, match="cannot be the project: Onefold itself is loaded from"):
-        OwnCode.of(project, code / "onefold", code / "data")
+        OwnCode.find(project, code / "onefold", code / "data")
 
 
 @pytest.mark.parametrize("inner", ["workspace", "mine/deep"])
@@ -118,7 +118,7 @@ def test_a_project_may_be_a_folder_of_the_persons_own_in_the_checkout(
 ) -> None:
     project = code / "onefold" / inner
     project.mkdir(parents=True)
-    assert OwnCode.of(project, code / "onefold", code / "onefold/data") == OwnCode()
+    assert OwnCode.find(project, code / "onefold", code / "onefold/data") == OwnCode()
 
 
 def test_a_folder_of_pythonpath_is_no_project_but_one_in_it_may_be(
@@ -127,14 +127,14 @@ def test_a_folder_of_pythonpath_is_no_project_but_one_in_it_may_be(
     monkeypatch.setattr(sys, "path", [*sys.path, str(code)])
     with pytest.raises(UserError):
         own(code)
-    assert OwnCode.of(code / "other", ROOT, ROOT / "data") == OwnCode()
+    assert OwnCode.find(code / "other", ROOT, ROOT / "data") == OwnCode()
 
 
 def test_a_package_of_our_python_is_no_project(tmp_path: Path) -> None:
     package = tmp_path / "site-packages" / "click"
     package.mkdir(parents=True)
     with pytest.raises(UserError):
-        OwnCode.of(package, ROOT, ROOT / "data", [str(package.parent)])
+        OwnCode.find(package, ROOT, ROOT / "data", [str(package.parent)])
 
 
 def test_what_is_shipped_is_known() -> None:
@@ -166,16 +166,18 @@ ACTS: dict[str, Act] = {
     "rename out": lambda one: one.rename("onefold/main.py", "main.py"),
     "rename in": lambda one: one.rename("other/a", "onefold/sitecustomize.py"),
     "rename it": lambda one: one.rename("onefold", "onefold2"),
-    "as git": lambda one: one.with_git().write_bytes("onefold/.git/hooks/post-merge", b"evil"),
+    "as git": lambda one: one.with_git_writable().write_bytes(
+        "onefold/.git/hooks/post-merge", b"evil"
+    ),
 }
 
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 def test_no_tool_changes_what_is_ours(project: Project, act: Act) -> None:
-    before = look(project.root)
+    before = folder_state(project.root)
     with pytest.raises(ToolError):
         act(project)
-    assert look(project.root) == before
+    assert folder_state(project.root) == before
 
 
 def test_what_is_ours_can_be_read_and_the_rest_changed(project: Project) -> None:
@@ -187,7 +189,7 @@ def test_what_is_ours_can_be_read_and_the_rest_changed(project: Project) -> None
 
 def test_a_folder_above_stays_and_so_do_a_link_and_what_is_missing(code: Path) -> None:
     (code / "tools").symlink_to("onefold")
-    project = Project(code, own=own(code, code / "tools/main.py", code / "other/lib/zip"))
+    project = Project(code, own_code=own(code, code / "tools/main.py", code / "other/lib/zip"))
     acts: list[Act] = [
         lambda one: one.delete_file("tools"),
         lambda one: one.rename("tools", "old"),
@@ -202,14 +204,14 @@ def test_a_folder_above_stays_and_so_do_a_link_and_what_is_missing(code: Path) -
 
 
 def points(code: Path, store: Path, known: OwnCode) -> Checkpoints:
-    return Checkpoints(code, store, file_cap=10**7, total_cap=10**9, keep_days=7, own=known)
+    return Checkpoints(code, store, file_cap=10**7, total_cap=10**9, keep_days=7, own_code=known)
 
 
 def test_another_name_for_the_folder_does_not_help(code: Path) -> None:
-    project = Project(code, own=own(code))
+    project = Project(code, own_code=own(code))
     (code / "onefold").rename(code / "ONEFOLD")  # as a file system without case would show it
     (code / "onefold").symlink_to("ONEFOLD")
-    project._beneath.own = ("ONEFOLD",)
+    project._folder.own_paths = ("ONEFOLD",)
     with pytest.raises(ToolError):
         project.write_bytes("onefold/main.py", b"evil")
     project.close()
@@ -226,17 +228,17 @@ def test_undo_and_rewind_leave_what_is_ours_alone(code: Path, tmp_path: Path) ->
     after = old.take().id
     old.close()
     write(code / "onefold/core/other.py", "since")
-    is_ours = look(code / "onefold")
+    is_ours = folder_state(code / "onefold")
     new = points(code, tmp_path / "store", own(code))
     undone = new.undo(before, after)
-    assert look(code / "onefold") == is_ours
+    assert folder_state(code / "onefold") == is_ours
     assert (code / "other/a").read_text() == "as it was\n"
     assert sorted(path.name for path in code.iterdir()) == ["onefold", "other"]
-    assert {str(left.why) for left in undone.left} == {
+    assert {str(left.why) for left in undone.skipped} == {
         "Onefold itself and its data are never touched"
     }
     new.rewind(after)
-    assert look(code / "onefold") == is_ours
+    assert folder_state(code / "onefold") == is_ours
     assert (code / "other/a").read_text() == "then"
     new.close()
 
@@ -259,8 +261,8 @@ def test_a_file_with_another_name_gets_a_copy_of_its_own(code: Path) -> None:
     main, alias = code / "onefold/main.py", code / "alias.py"
     main.chmod(0o750)
     alias.hardlink_to(main)
-    before = look(code)["onefold/main.py"]
-    part_from_links(code / "onefold")
+    before = folder_state(code)["onefold/main.py"]
+    break_hard_links(code / "onefold")
     assert not main.samefile(alias)
-    assert look(code)["onefold/main.py"] == before
+    assert folder_state(code)["onefold/main.py"] == before
     assert sorted(path.name for path in main.parent.iterdir()) == ["core", "data", "main.py"]

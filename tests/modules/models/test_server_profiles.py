@@ -20,7 +20,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_what_was_learnt_is_known_next_time(file: Path) -> None:
-    ServerProfiles(file, {}).keep(URL, "local", LEARNT.changes)
+    ServerProfiles(file, {}).save(URL, "local", LEARNT.changes)
     again = ServerProfiles(file, {})
     assert again.find(URL, "local", ServerProfile()) == LEARNT
     assert (
@@ -34,14 +34,14 @@ def test_what_was_learnt_is_known_next_time(file: Path) -> None:
 def test_two_processes_lose_nothing_of_each_other(file: Path) -> None:
     one, two = ServerProfiles(file, {}), ServerProfiles(file, {})
     one.find(URL, "a", ServerProfile()), two.find(URL, "a", ServerProfile())
-    one.keep(URL, "a", LEARNT.changes)
-    two.keep(URL, "b", LEARNT.changes)
+    one.save(URL, "a", LEARNT.changes)
+    two.save(URL, "b", LEARNT.changes)
     assert set(json.loads(file.read_text())[URL]) == {"a", "b"}
 
 
 def test_the_settings_win_and_stay_when_all_is_forgotten(file: Path) -> None:
     profiles = ServerProfiles(file, {"local": {"window": 4096, "system_messages": "first"}})
-    profiles.keep(URL, "local", LEARNT.changes)
+    profiles.save(URL, "local", LEARNT.changes)
     assert profiles.find(URL, "local", ServerProfile()) == ServerProfile(
         thinking=False, window=4096, system_messages="first"
     )
@@ -60,12 +60,12 @@ def test_a_file_that_says_nothing_sensible_is_no_hindrance(file: Path, text: str
     file.write_text(text)
     profiles = ServerProfiles(file, {})
     assert profiles.find(URL, "local", ServerProfile()) == ServerProfile()
-    profiles.keep(URL, "local", LEARNT.changes)
+    profiles.save(URL, "local", LEARNT.changes)
     assert ServerProfiles(file, {}).find(URL, "local", ServerProfile()) == LEARNT
 
 
 def test_where_nothing_can_be_kept_it_holds_for_the_process(tmp_path: Path) -> None:
     (tmp_path / "blocked").write_text("no folder")
     profiles = ServerProfiles(tmp_path / "blocked" / "servers.json", {})
-    profiles.keep(URL, "local", LEARNT.changes)
+    profiles.save(URL, "local", LEARNT.changes)
     assert profiles.find(URL, "local", ServerProfile()) == LEARNT

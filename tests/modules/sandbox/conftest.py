@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from modules.sandbox.run import prewarmed
-from tests.modules.sandbox.house import House, lived_in
+from tests.modules.sandbox.sandbox_home import SandboxHome, home_of_process
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
-    monkeypatch.setattr(prewarmed, "_STARTING", 300.0)  # a slow machine gets its spare all the same
-    with lived_in(tmp_path) as made:
-        yield made
+def sandbox_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SandboxHome]:
+    monkeypatch.setattr(
+        prewarmed, "_START_TIMEOUT", 300.0
+    )  # a slow machine gets its spare all the same
+    with home_of_process(tmp_path) as home:
+        yield home

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modules.sandbox.backends import selftest
-from modules.sandbox.backends.bubblewrap import PLACES
-from tests.modules.sandbox.house import SECRET, House, lived_in
+from modules.sandbox.backends.bubblewrap import BWRAP_PATHS
+from tests.modules.sandbox.sandbox_home import SECRET, SandboxHome, home_of_process
 
 _TRY = """
 import ctypes, os, socket
@@ -328,16 +328,16 @@ BASH = {
 }
 
 
-KNOWN_OF_LANDLOCK = {
+LANDLOCK_LIMITATIONS = {
     *("see the home", "change what is outside", "see the agent", "change the machine"),
     *BASH,
 }
-"""What Landlock cannot keep programs from, as its description says."""
+"""Attempts that Landlock cannot prevent, as its description says."""
 
 
 @dataclass(frozen=True)
 class Outside:
-    """What stands outside of the sandbox, within reach if the sandbox were not there."""
+    """Things outside of the sandbox, within reach if the sandbox were not there."""
 
     victim: int
     port: int
@@ -370,41 +370,41 @@ def neighbours(base: Path) -> Iterator[Outside]:
 
 
 def successes(
-    house: House, outside: Outside, known: Collection[str] = frozenset()
+    sandbox_home: SandboxHome, outside: Outside, expected: Collection[str] = frozenset()
 ) -> dict[str, str]:
-    """Make every attempt but the *known*; return what those that succeeded got."""
-    got = {}
-    machine = _machine()
+    """Make every attempt but the *expected*; return what those that succeeded got."""
+    successful = {}
+    state_before = _machine_state()
     values = {
-        **{"secret": SECRET, "key": str(house.secret), "home": str(house.home)},
-        **{"data": str(house.data), "agent": os.getpid(), "victim": outside.victim},
+        **{"secret": SECRET, "key": str(sandbox_home.secret), "home": str(sandbox_home.home)},
+        **{"data": str(sandbox_home.data), "agent": os.getpid(), "victim": outside.victim},
         **{"session": os.getsid(0), "port": outside.port, "abstract": outside.abstract},
         "path": outside.path,
     }
     for name, code in PYTHON.items():
-        if name in known:
+        if name in expected:
             continue
-        result = house.python((_TRY + code).format(**values) + "\nNone")
-        if result.output.strip() or result.why != "exited" or result.exit_code:
-            got[name] = f"{result.why} {result.exit_code} {result.output}"
+        result = sandbox_home.python((_TRY + code).format(**values) + "\nNone")
+        if result.output.strip() or result.exit_reason != "exited" or result.exit_code:
+            successful[name] = f"{result.exit_reason} {result.exit_code} {result.output}"
     for name, code in BASH.items():
-        if name in known:
+        if name in expected:
             continue
-        output = house.bash(f"{{ {code}\n}} 2>/dev/null").output
+        output = sandbox_home.bash(f"{{ {code}\n}} 2>/dev/null").output
         if output.strip():
-            got[name] = output
-    if _machine() != machine and "change the machine" not in known:
-        got["change the machine"] = f"{machine} became {_machine()}"
-    return got
+            successful[name] = output
+    if _machine_state() != state_before and "change the machine" not in expected:
+        successful["change the machine"] = f"{state_before} became {_machine_state()}"
+    return successful
 
 
-def _machine() -> dict[str, tuple[int, int]]:
+def _machine_state() -> dict[str, tuple[int, int]]:
     """Return how files of the machine are that a program might reach past all mounts.
 
     The time of change tells also a change to what was there before; but what everybody may write
     to, everybody else may change as well.
     """
-    places = [*PLACES, *(Path("/dev", name) for name in ("null", "zero", "full", "urandom"))]
+    places = [*BWRAP_PATHS, *(Path("/dev", name) for name in ("null", "zero", "full", "urandom"))]
     states = {str(path): path.stat() for path in places if path.exists()}
     return {
         path: (found.st_mode, found.st_ctime_ns if found.st_uid == os.getuid() else 0)
@@ -416,11 +416,11 @@ def main() -> None:
     base, tier = Path(sys.argv[1]), sys.argv[2]
     if tier == "C":
         vars(selftest)["PLACES"] = ()
-    with lived_in(base) as house, neighbours(base) as outside:
-        found = house.sandbox().report().tier
-        got = {} if found == tier else {"tier": found}
-        known = KNOWN_OF_LANDLOCK if tier == "C" else set()
-        sys.stdout.write(repr({**got, **successes(house, outside, known)}))
+    with home_of_process(base) as sandbox_home, neighbours(base) as outside:
+        tier_name = sandbox_home.sandbox().report().tier
+        successful = {} if tier_name == tier else {"tier": tier_name}
+        expected = LANDLOCK_LIMITATIONS if tier == "C" else set()
+        sys.stdout.write(repr({**successful, **successes(sandbox_home, outside, expected)}))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from modules.sandbox import sandbox as sandbox_module
 from modules.sandbox.network import proxy as proxy_module
 from modules.sandbox.network.proxy import Proxy, is_public
 from modules.sandbox.sandbox import Network, Program
-from tests.modules.sandbox.house import QUICK, House
+from tests.modules.sandbox.sandbox_home import QUICK, SandboxHome
 from utils.waiting import Stop
 
 PUBLIC = "93.184.216.34"
@@ -139,8 +139,8 @@ def test_lines_end_with_the_proxy(server: int) -> None:
         assert not proxy.path.exists()
 
 
-def run(house: House, program: Program, network: Network | None) -> str:
-    return "".join(house.sandbox().run(program, QUICK, Stop(), network))
+def run(sandbox_home: SandboxHome, program: Program, network: Network | None) -> str:
+    return "".join(sandbox_home.sandbox().run(program, QUICK, Stop(), network))
 
 
 FETCH = """
@@ -163,17 +163,17 @@ for target in (("127.0.0.1", PORT), ("93.184.216.34", 443)):
 
 
 def test_a_program_reaches_what_is_allowed_and_nothing_else(
-    house: House, server: int, monkeypatch: pytest.MonkeyPatch
+    sandbox_home: SandboxHome, server: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, ends = fake(server)
     monkeypatch.setattr(sandbox_module, "Proxy", partial(Proxy, **ends))  # type: ignore[arg-type]
     code = FETCH.replace("PORT", str(server))
     network = Network(HOSTS, {"PIP_INDEX_URL": "https://index.example.org/simple"})
     expected = "HTTP/1.1 200 Connected HELLO HTTP/1.1 403\n"
-    assert run(house, Program("python", code), network) == expected
+    assert run(sandbox_home, Program("python", code), network) == expected
     shell = f"/usr/bin/python3 - <<'END'\n{code}\nEND\necho $PIP_INDEX_URL"
-    assert run(house, Program("bash", shell), network) == (
+    assert run(sandbox_home, Program("bash", shell), network) == (
         f"{expected}https://index.example.org/simple\n"
     )
-    assert "KeyError" in run(house, Program("python", code), None)
+    assert "KeyError" in run(sandbox_home, Program("python", code), None)
     assert proxy_module.PORT == 3128

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from modules.sandbox.backends import selftest
-from tests.modules.sandbox.house import House
-from tests.modules.sandbox.probes import KNOWN_OF_LANDLOCK, neighbours, successes
+from tests.modules.sandbox.probes import LANDLOCK_LIMITATIONS, neighbours, successes
+from tests.modules.sandbox.sandbox_home import SandboxHome
 
 ROOT = Path(__file__).parents[3]
 NOBODY = 65534
@@ -23,18 +23,18 @@ NOBODY = 65534
 pytestmark = pytest.mark.as_root
 
 
-def test_no_attempt_succeeds(house: House, tmp_path: Path) -> None:
+def test_no_attempt_succeeds(sandbox_home: SandboxHome, tmp_path: Path) -> None:
     with neighbours(tmp_path) as outside:
-        assert successes(house, outside) == {}
+        assert successes(sandbox_home, outside) == {}
 
 
 def test_landlock_holds_what_it_promises(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox_home: SandboxHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(selftest, "PLACES", ())
-    assert house.sandbox().report().tier == "C"
+    monkeypatch.setattr(selftest, "BWRAP_PATHS", ())
+    assert sandbox_home.sandbox().report().tier == "C"
     with neighbours(tmp_path) as outside:
-        assert successes(house, outside, KNOWN_OF_LANDLOCK) == {}
+        assert successes(sandbox_home, outside, LANDLOCK_LIMITATIONS) == {}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.cards import RunCard
-from core.redaction import Stream, mapped
+from core.redaction import StreamRedactor, map_strings
 from modules.secrets.env_files import secrets_in
 from modules.secrets.redactor import Secrets
 from tests.declared_tools import tool_named
@@ -62,9 +62,9 @@ def test_values_become_names_in_whatever_form(root: Path) -> None:
         PASSWORD, PASSWORD[::-1], data.hex(), base64.b64encode(data).decode().rstrip("=")[:-1],
         base64.b64encode(b"me:" + data + b"!").decode(), json.dumps(PASSWORD),
     ):  # fmt: skip
-        assert "«SECRET:DB_PASSWORD»" in secrets.blind(f"<{form}>")
-    assert secrets.blind("true localhost 8080") == "true localhost 8080"
-    assert secrets.hidden == 6
+        assert "«SECRET:DB_PASSWORD»" in secrets.redact(f"<{form}>")
+    assert secrets.redact("true localhost 8080") == "true localhost 8080"
+    assert secrets.hidden_count == 6
 
 
 def test_base64_and_hex_are_known_through_line_ends_and_blanks(root: Path) -> None:
@@ -73,7 +73,7 @@ def test_base64_and_hex_are_known_through_line_ends_and_blanks(root: Path) -> No
     data = b"x" * 50 + PASSWORD.encode() * 4 + b"y" * 50
     dump = "\n".join(data.hex(" ")[at : at + 48] for at in range(0, 600, 48))
     for form in (base64.encodebytes(data).decode(), data.hex(" "), data.hex(":", 1), dump):
-        shown = secrets.blind(f"before\n{form}\nafter")
+        shown = secrets.redact(f"before\n{form}\nafter")
         assert shown.startswith("before\n")
         assert shown.endswith("\nafter")
         assert shown.count("«SECRET:DB_PASSWORD»") == 1
@@ -89,7 +89,7 @@ def test_values_are_known_as_programs_quote_them(root: Path) -> None:
         repr(value), repr(data), html.escape(value), json.dumps(json.dumps(value)),
         "".join(f"%{one:02X}" for one in data), "".join(f"\\x{one:02x}" for one in data),
     ):  # fmt: skip
-        shown = secrets.blind(f"<{form}>")
+        shown = secrets.redact(f"<{form}>")
         assert "«SECRET:API_KEY»" in shown
         assert len(shown) < 30
 
@@ -101,7 +101,7 @@ def test_values_are_known_through_line_ends(root: Path, end: str) -> None:
     for at in range(1, len(PASSWORD)):
         cut = text.index(PASSWORD) + at
         for parted in (f"{text[:cut]}{end}{text[cut:]}", f"{text[:cut]}{end}{text[cut:]}{text}"):
-            shown = secrets.blind(parted)
+            shown = secrets.redact(parted)
             assert shown.startswith(f"first{end}DB_PASSWORD=«SECRET:DB_PASSWORD»{end}last")
             assert PASSWORD[at:] not in shown
 
@@ -125,36 +125,36 @@ def test_a_file_of_another_encoding_and_a_private_key_are_read(root: Path) -> No
     (root / ".env").write_bytes(f"DB_PASSWORD={PASSWORD}\nSIGN={key}\n".encode("utf-16"))
     secrets = family(root)
     shown = "«SECRET:DB_PASSWORD» «SECRET:SIGN» -----BEGIN PRIVATE KEY-----"
-    assert secrets.blind(f"{PASSWORD} {key} -----BEGIN PRIVATE KEY-----") == shown
-    assert secrets.blind("line MIIEvQIBADANBgkqhkiG9w0B") == "line «SECRET:SIGN»"
+    assert secrets.redact(f"{PASSWORD} {key} -----BEGIN PRIVATE KEY-----") == shown
+    assert secrets.redact("line MIIEvQIBADANBgkqhkiG9w0B") == "line «SECRET:SIGN»"
 
 
 def test_names_become_values_where_that_is_meant(root: Path) -> None:
     secrets = family(root, TOKEN_OF_OURS="abcd1234efgh")
     text = "«SECRET:DB_PASSWORD» «SECRET:TOKEN_OF_OURS» «SECRET:NOPE»"
     told = {"path": text, "content": text}
-    assert secrets.reveal(tool_named("create_file"), told) == {
+    assert secrets.unredact(tool_named("create_file"), told) == {
         "path": text, "content": f"{PASSWORD} «SECRET:TOKEN_OF_OURS» «SECRET:NOPE»"
     }  # fmt: skip
-    assert secrets.reveal(tool_named("web_search"), {"query": text}) == {"query": text}
-    assert secrets.blind("abcd1234efgh") == "«SECRET:TOKEN_OF_OURS»"
+    assert secrets.unredact(tool_named("web_search"), {"query": text}) == {"query": text}
+    assert secrets.redact("abcd1234efgh") == "«SECRET:TOKEN_OF_OURS»"
 
 
 def test_what_was_saved_a_moment_ago_is_hidden_from_the_call_that_reads_it(root: Path) -> None:
     secrets = family(root)
-    assert secrets.blind("brand-new-password-1") == "brand-new-password-1"
+    assert secrets.redact("brand-new-password-1") == "brand-new-password-1"
     (root / ".env.local").write_text("NEW_PASSWORD=brand-new-password-1\n")
-    secrets.reveal(tool_named("read_file"), {"path": ".env.local"})
-    assert secrets.blind("brand-new-password-1") == "«SECRET:NEW_PASSWORD»"
+    secrets.unredact(tool_named("read_file"), {"path": ".env.local"})
+    assert secrets.redact("brand-new-password-1") == "«SECRET:NEW_PASSWORD»"
 
 
 def test_hundreds_of_secrets_and_lines_of_blanks_hold_nothing_up(root: Path) -> None:
     lines = [f"API_KEY_{n}=value-{n}-of-many-{n * 7919}" for n in range(1_000)]
     (root / ".env").write_text("\n".join([*lines, "A=x" + " " * 100_000 + "y # end"]))
     secrets = family(root)
-    assert secrets.blind(lines[777]) == "API_KEY_777=«SECRET:API_KEY_777»"
-    assert secrets.unsure("so value-777-of-ma") == len("value-777-of-ma")
-    assert secrets.unsure("so value-777-of-me") == 0
+    assert secrets.redact(lines[777]) == "API_KEY_777=«SECRET:API_KEY_777»"
+    assert secrets.partial_secret_length("so value-777-of-ma") == len("value-777-of-ma")
+    assert secrets.partial_secret_length("so value-777-of-me") == 0
 
 
 def test_a_link_hides_what_it_leads_to(root: Path) -> None:
@@ -162,8 +162,8 @@ def test_a_link_hides_what_it_leads_to(root: Path) -> None:
     (root / ".env").symlink_to("settings.txt")
     (root / ".env.local").symlink_to(root.parent / "elsewhere")
     secrets = family(root)
-    assert "«SECRET:DB_PASSWORD»" in secrets.blind(PASSWORD)
-    assert list(secrets.covers()) == [root / "settings.txt"]
+    assert "«SECRET:DB_PASSWORD»" in secrets.redact(PASSWORD)
+    assert list(secrets.redacted_files()) == [root / "settings.txt"]
 
 
 @pytest.mark.parametrize(
@@ -183,50 +183,52 @@ def test_a_file_of_secrets_loses_its_name_only_with_leave(
 ) -> None:
     (root / "conf").mkdir()
     (root / "conf/.env").write_text(ENV)
-    concern = family(root).concern(tool_named("rename_file"), {"path": old, "new_path": new})
+    concern = family(root).approval_reason(
+        tool_named("rename_file"), {"path": old, "new_path": new}
+    )
     assert (concern is not None) is asks
 
 
 def test_names_are_stable_and_old_values_stay_hidden(root: Path) -> None:
     secrets = family(root)
-    assert secrets.blind(PASSWORD) == "«SECRET:DB_PASSWORD»"
+    assert secrets.redact(PASSWORD) == "«SECRET:DB_PASSWORD»"
     (root / "app").mkdir()
     (root / "app/.env.local").write_text("DB_PASSWORD=another-one\n")
     (root / ".env").write_text("DB_PASSWORD=new-password\n")
-    secrets.after("c1", 1)
-    assert secrets.blind(f"{PASSWORD} new-password another-one") == (
+    secrets.after_call("c1", 1)
+    assert secrets.redact(f"{PASSWORD} new-password another-one") == (
         "«SECRET:DB_PASSWORD» «SECRET:DB_PASSWORD» «SECRET:DB_PASSWORD@app/.env.local»"
     )
-    revealed = secrets.reveal(tool_named("run_python"), {"code": "«SECRET:DB_PASSWORD»"})
+    revealed = secrets.unredact(tool_named("run_python"), {"code": "«SECRET:DB_PASSWORD»"})
     assert revealed == {"code": "new-password"}
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 def test_a_stream_hides_what_its_pieces_split(root: Path, size: int) -> None:
-    stream = Stream(family(root))
+    stream = StreamRedactor(family(root))
     text = f"a{PASSWORD}{PASSWORD}hunter2-and hun{PASSWORD}h"
     pieces = [stream.add(text[at : at + size]) for at in range(0, len(text), size)]
     name = "«SECRET:DB_PASSWORD»"
-    assert "".join([*pieces, stream.end()]) == f"a{name}{name}hunter2-and hun{name}h"
+    assert "".join([*pieces, stream.flush()]) == f"a{name}{name}hunter2-and hun{name}h"
     assert all("hunter2-and-m" not in piece for piece in pieces)
 
 
 def test_every_text_of_a_card_is_changed_and_the_rest_kept() -> None:
     card = RunCard("bash", "x", "x", 0, phrase("{what} x", what="x"), 1.0, "A")
-    done = mapped(card, lambda text: text.replace("x", "y"))
+    done = map_strings(card, lambda text: text.replace("x", "y"))
     assert (done.output, str(done.why), done.exit_code) == ("y", "y y", 0)
-    same = mapped(card, lambda text: text)
+    same = map_strings(card, lambda text: text)
     assert same is card
 
 
 def test_it_can_be_switched_off_for_a_project(root: Path) -> None:
     secrets = family(root)
     secrets.switch("off")
-    assert secrets.blind(PASSWORD) == PASSWORD
+    assert secrets.redact(PASSWORD) == PASSWORD
     assert list(secrets.context()) == []
-    assert secrets.covers() == {}
+    assert secrets.redacted_files() == {}
     secrets.switch("on")
-    assert secrets.blind(PASSWORD) != PASSWORD
+    assert secrets.redact(PASSWORD) != PASSWORD
 
 
 def run(root: Path, script: list[Step], *argv: str, **more: str) -> tuple[str, list[str], Path]:

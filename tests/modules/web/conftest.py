@@ -1,4 +1,4 @@
-"""Everything about the browser screen is tested in both async modes."""
+"""Fixtures of the browser screen, for both async modes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from modules.web.servers.event_loop import AsyncMode, load_eventlet
-from tests.modules.web.serving import Served, serving
+from tests.modules.web.serving import RunningServer, run_server
 
 load_eventlet()
 
@@ -23,13 +23,13 @@ def mode(request: pytest.FixtureRequest) -> AsyncMode:
 
 
 @pytest.fixture
-def serve(mode: AsyncMode, tmp_path: Path) -> Callable[..., AbstractContextManager[Served]]:
+def serve(mode: AsyncMode, tmp_path: Path) -> Callable[..., AbstractContextManager[RunningServer]]:
     """Serves with the replies it is given."""
-    return partial(serving, mode, tmp_path)
+    return partial(run_server, mode, tmp_path)
 
 
 @pytest.fixture
-def served(serve: Callable[..., Any]) -> Iterator[Served]:
+def served(serve: Callable[..., Any]) -> Iterator[RunningServer]:
     """A server whose model has nothing to say."""
-    with serve() as one:
-        yield one
+    with serve() as server:
+        yield server

@@ -28,10 +28,10 @@ from modules.web.server import ServerConfig, WebServer
 from modules.web.servers.bind import BindAddress
 from modules.web.servers.event_loop import AsyncMode
 from tests.core.loop.test_turn import Box
-from tests.scripted import Item, ScriptedModel
+from tests.scripted_model import Item, ScriptedModel
 from utils.logger import FailureLog
 
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Answer:
 
 
 @dataclass
-class Served:
+class RunningServer:
     """A running server; *model* is the one all its terminals ask."""
 
     server: WebServer
@@ -61,7 +61,7 @@ class Served:
 
     @property
     def token(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.server.access.token}"}
+        return {"Authorization": f"Bearer {self.server.authenticator.token}"}
 
     def ask(
         self,
@@ -70,16 +70,18 @@ class Served:
         body: Any = None,
         headers: dict[str, str] | None = None,
         *,
-        known: bool = True,
+        with_token: bool = True,
     ) -> Answer:
-        """Make one request; a dict becomes JSON. *known*: with the token."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
-        sent = dict(self.token if known else {}) | (headers or {})
+        """Make one request; a dict becomes JSON. *with_token*: with the token."""
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.server.port, timeout=TIMEOUT_SECONDS
+        )
+        request_headers = dict(self.token if with_token else {}) | (headers or {})
         if isinstance(body, dict):
             body = json.dumps(body).encode()
-            sent.setdefault("Content-Type", "application/json")
+            request_headers.setdefault("Content-Type", "application/json")
         try:
-            connection.request(method, path, body, sent)
+            connection.request(method, path, body, request_headers)
             answer = connection.getresponse()
             return Answer(
                 answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
@@ -93,14 +95,16 @@ class Served:
 
     def login(self) -> dict[str, str]:
         """Log in as a browser does; return the headers of what the page itself asks for."""
-        cookie, where = self._logged_in()
-        own = {"Origin": f"http://{self.host}"}
-        return cookie | own | {"X-Onefold-Key": where.partition("#key=")[2]}
+        cookie, location = self._logged_in()
+        origin_headers = {"Origin": f"http://{self.host}"}
+        return cookie | origin_headers | {"X-Onefold-Key": location.partition("#key=")[2]}
 
     def _logged_in(self) -> tuple[dict[str, str], str]:
         """Return the cookie, and where the login leads to."""
-        eyes = {"Accept": "text/html,*/*;q=0.8"}
-        answer = self.ask("GET", self.server.access.new_link(), headers=eyes, known=False)
+        accept_headers = {"Accept": "text/html,*/*;q=0.8"}
+        answer = self.ask(
+            "GET", self.server.authenticator.new_link(), headers=accept_headers, with_token=False
+        )
         assert answer.status == 303
         cookie = {"Cookie": answer.headers["set-cookie"].split(";")[0]}
         return cookie, answer.headers["location"]
@@ -119,56 +123,56 @@ class Served:
             page.disconnect()
 
 
-class InOrder(engineio.Client):  # type: ignore[misc]
-    """Hands on what comes in the order in which it came; the base has a thread for each message."""
+class OrderedEngineClient(engineio.Client):  # type: ignore[misc]
+    """Engine.IO client that handles messages in order; the base has a thread for each."""
 
     def _trigger_event(self, event: str, *arguments: Any, **options: Any) -> Any:
         return super()._trigger_event(event, *arguments, **{**options, "run_async": False})
 
 
 class Client(socketio.Client):  # type: ignore[misc]
-    def _engineio_client_class(self) -> type[InOrder]:
-        return InOrder
+    def _engineio_client_class(self) -> type[OrderedEngineClient]:
+        return OrderedEngineClient
 
 
 class Page:
-    """What a page does, in Python: follows a session by the rules of docs/protocol.md."""
+    """Client that behaves like the page: follows a session by the rules of docs/protocol.md."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: RunningServer) -> None:
         self.served = served
-        self.heard: SimpleQueue[tuple[str, Packet]] = SimpleQueue()
+        self.messages: SimpleQueue[tuple[str, Packet]] = SimpleQueue()
         self.state: Packet = {}
 
     def connect(self) -> None:
-        self.client = Client(reconnection=False, request_timeout=PATIENCE)
+        self.client = Client(reconnection=False, request_timeout=TIMEOUT_SECONDS)
         for name in ("ev", "state", "session", "files", "bye"):
-            self.client.on(name, lambda packet, name=name: self.heard.put((name, packet)))
+            self.client.on(name, lambda packet, name=name: self.messages.put((name, packet)))
         self.client.connect(
             f"http://{self.served.host}",
             headers=self.served.token,
             transports=["websocket"],
-            wait_timeout=PATIENCE,
+            wait_timeout=TIMEOUT_SECONDS,
         )
 
     def disconnect(self) -> None:
         connection = self.client.eio.ws
         self.client.disconnect()
-        self._end(connection)
+        self._wait_closed(connection)
 
-    def break_off(self) -> None:
+    def break_connection(self) -> None:
         """Lose the connection as by a broken network; what was under way is lost with it."""
         connection = self.client.eio.ws
         connection.sock.shutdown(socket.SHUT_RDWR)
-        self._end(connection)
-        self.heard = SimpleQueue()
+        self._wait_closed(connection)
+        self.messages = SimpleQueue()
 
-    def _end(self, connection: Any) -> None:
-        """Wait until nothing is read any more; whoever hung up first, the socket is closed then."""
+    def _wait_closed(self, connection: Any) -> None:
+        """Wait until the reader has ended and the socket is closed, whoever closed first."""
         self.client.eio.wait()
         connection.shutdown()
 
-    def call(self, name: str, **given: Any) -> Any:
-        return self.client.call(name, given, timeout=PATIENCE)
+    def call(self, name: str, **arguments: Any) -> Any:
+        return self.client.call(name, arguments, timeout=TIMEOUT_SECONDS)
 
     def attach(self, session: str, boot: str = "", after: int = 0) -> Packet:
         answer: Packet = self.call("attach", session=session, boot=boot, after=after)
@@ -179,7 +183,7 @@ class Page:
         """Return the next message, or event of the type, *kind* that has what is *wanted*."""
         while True:
             try:
-                name, packet = self.heard.get(timeout=PATIENCE)
+                name, packet = self.messages.get(timeout=TIMEOUT_SECONDS)
             except Empty:
                 raise AssertionError(f"{kind} {wanted} never came") from None
             if name == "state":
@@ -197,15 +201,15 @@ class Forks(Feature):
 
 
 @contextmanager
-def serving(
+def run_server(
     mode: AsyncMode,
     tmp: Path,
     *replies: list[Item],
     port: int = 0,
-    more: Callable[[Project, DataFolder], Sequence[Feature]] = lambda *_: (),
+    make_features: Callable[[Project, DataFolder], Sequence[Feature]] = lambda *_: (),
     **settings: Any,
-) -> Iterator[Served]:
-    """Serve a project in *tmp*, with the data folder beside it; *more* makes families for it."""
+) -> Iterator[RunningServer]:
+    """Serve a project in *tmp*, with the data folder beside it; *make_features* adds features."""
     (tmp / "project").mkdir(exist_ok=True)
     project = Project(tmp / "project")
     data = DataFolder(tmp / "data", project.root)
@@ -215,16 +219,16 @@ def serving(
     def open_terminal(emit: Any) -> WebTerminal:
         return WebTerminal(
             model=model,
-            families=[Box(), Focus(project), Forks(), *more(project, data)],
+            feature_list=[Box(), Focus(project), Forks(), *make_features(project, data)],
             store=store,
             project="demo",
-            system_text="You are a test.",
+            system_prompt="You are a test.",
             today=lambda: date(2026, 1, 2),
             emit=emit,
             **settings,
         )
 
-    house = ServerConfig(
+    config = ServerConfig(
         project=project,
         data=data,
         store=store,
@@ -236,14 +240,14 @@ def serving(
         log=FailureLog(data.log),
     )
     ready = threading.Event()
-    made: list[WebServer] = []
+    servers: list[WebServer] = []
     failures: list[BaseException] = []
 
     def run() -> None:
         try:
-            made.append(WebServer(BindAddress(port=port, async_mode=mode), house))
+            servers.append(WebServer(BindAddress(port=port, async_mode=mode), config))
             ready.set()
-            made[0].run()
+            servers[0].run()
         except BaseException as error:  # told by the assertion below
             failures.append(error)
             ready.set()
@@ -251,13 +255,13 @@ def serving(
 
     thread = threading.Thread(target=run, name="server")
     thread.start()
-    assert ready.wait(PATIENCE)
-    assert made, failures
+    assert ready.wait(TIMEOUT_SECONDS)
+    assert servers, failures
     try:
-        yield Served(made[0], model, project.root, data.path, failures)
+        yield RunningServer(servers[0], model, project.root, data.path, failures)
     finally:
-        made[0].stop()
-        thread.join(PATIENCE)
+        servers[0].stop()
+        thread.join(TIMEOUT_SECONDS)
         assert not thread.is_alive()
         store.close()
         project.close()

@@ -12,22 +12,22 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.modules.web.serving import PATIENCE, Served
-from tests.scripted import call, say
+from tests.modules.web.serving import TIMEOUT_SECONDS, RunningServer
+from tests.scripted_model import call_reply, text_reply
 
 JSON = "application/json"
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
 def stream(
-    served: Served,
+    served: RunningServer,
     method: str,
     path: str,
     body: Any = None,
     headers: dict[str, str] | None = None,
 ) -> Generator[tuple[str, Any], None, None]:
     """Yield (event, data) of an SSE answer as they come."""
-    connection = HTTPConnection("127.0.0.1", served.server.port, timeout=PATIENCE)
+    connection = HTTPConnection("127.0.0.1", served.server.port, timeout=TIMEOUT_SECONDS)
     sent = served.token | {"Content-Type": "application/json"} | (headers or {})
     connection.request(method, path, json.dumps(body) if body else None, sent)
     answer = connection.getresponse()
@@ -47,14 +47,14 @@ def stream(
         connection.close()
 
 
-def described(served: Served) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def described(served: RunningServer) -> Iterator[tuple[str, str, dict[str, Any]]]:
     description = served.ask("GET", "/api/openapi.json").json
     for path, operations in description["paths"].items():
         for method, operation in operations.items():
             yield method.upper(), path, operation
 
 
-def test_everything_described_can_be_asked_and_nothing_else(served: Served) -> None:
+def test_everything_described_can_be_asked_and_nothing_else(served: RunningServer) -> None:
     told = {
         (method, path.replace("{", "<").replace("}", ">")) for method, path, _ in described(served)
     }
@@ -68,7 +68,7 @@ def test_everything_described_can_be_asked_and_nothing_else(served: Served) -> N
     assert told == real
 
 
-def test_what_must_be_given_is_asked_for(served: Served) -> None:
+def test_what_must_be_given_is_asked_for(served: RunningServer) -> None:
     for method, path, operation in described(served):
         needs_query = any(
             p["required"] and p["in"] == "query" for p in operation.get("parameters", [])
@@ -80,7 +80,7 @@ def test_what_must_be_given_is_asked_for(served: Served) -> None:
             assert answer.json["code"] == "bad_request"
 
 
-def test_every_route_on_a_session_knows_no_other(served: Served) -> None:
+def test_every_route_on_a_session_knows_no_other(served: RunningServer) -> None:
     bodies: dict[str, Any] = {
         **{
             "fork": {"turn": 1},
@@ -106,7 +106,7 @@ def test_the_kind_of_every_answer_is_described(serve: Serve) -> None:
     def kinds(method: str, path: str) -> set[str]:
         return set(paths[path][method]["responses"]["200"]["content"])
 
-    with serve(say("one")) as served:
+    with serve(text_reply("one")) as served:
         paths = served.ask("GET", "/api/openapi.json").json["paths"]
     both = {"application/json", "text/event-stream"}
     assert kinds("post", "/api/sessions/{id}/messages") == both
@@ -129,21 +129,21 @@ def test_what_stands_in_every_answer_is_described(serve: Serve) -> None:
         assert set(answer.json) <= set(described["properties"]), path
         return answer.json
 
-    with serve(say("one")) as served:
+    with serve(text_reply("one")) as served:
         paths = served.ask("GET", "/api/openapi.json").json["paths"]
-        here = "/api/sessions/{id}"
+        env = "/api/sessions/{id}"
         session = ""
         session = tell("POST", "/api/sessions")["id"]
         for path in ("/api/status", "/api/commands", "/api/sessions", "/api/files"):
             tell("GET", path)
-        tell("POST", f"{here}/messages", {"text": "go", "stream": False})
-        tell("POST", f"{here}/stop")
-        tell("POST", f"{here}/confirm", {"call_id": "x", "yes": True})
-        tell("POST", f"{here}/command", {"line": "/status"})
-        tell("GET", here)
-        tell("PATCH", here, {"title": "x"})
-        tell("GET", f"{here}/transcript")
-        tell("POST", f"{here}/fork", {"turn": 0})
+        tell("POST", f"{env}/messages", {"text": "go", "stream": False})
+        tell("POST", f"{env}/stop")
+        tell("POST", f"{env}/confirm", {"call_id": "x", "yes": True})
+        tell("POST", f"{env}/command", {"line": "/status"})
+        tell("GET", env)
+        tell("PATCH", env, {"title": "x"})
+        tell("GET", f"{env}/transcript")
+        tell("POST", f"{env}/fork", {"turn": 0})
         tell("GET", "/api/search", query="?text=go")
         tell("POST", "/api/login-links")
         tell("PUT", "/api/files/text", {"path": "a.txt", "text": "x"})
@@ -156,9 +156,9 @@ def test_what_stands_in_every_answer_is_described(serve: Serve) -> None:
         tell("POST", "/api/files/focus", {"session": session, "path": "a.txt", "on": True})
 
 
-def test_programs_are_refused_in_json(served: Served) -> None:
+def test_programs_are_refused_in_json(served: RunningServer) -> None:
     refused = [
-        (served.ask("GET", "/api/status", known=False), 401, "unauthorized"),
+        (served.ask("GET", "/api/status", with_token=False), 401, "unauthorized"),
         (served.ask("GET", "/events", headers={"Origin": "null"}), 403, "forbidden"),
         (served.ask("GET", "/api/status", headers={"Host": "evil"}), 421, "misdirected"),
         (served.ask("GET", "/api/nothing"), 404, "not_found"),
@@ -170,7 +170,7 @@ def test_programs_are_refused_in_json(served: Served) -> None:
     assert "GET" in refused[-1][0].headers["allow"]
 
 
-def test_the_description_is_a_page_too(served: Served) -> None:
+def test_the_description_is_a_page_too(served: RunningServer) -> None:
     page = served.ask("GET", "/api/docs").body.decode()
     for method, path, _ in described(served):
         assert f"{method} {path}" in page
@@ -179,7 +179,7 @@ def test_the_description_is_a_page_too(served: Served) -> None:
 
 
 def test_a_program_sends_a_message_and_hears_the_answer(serve: Serve) -> None:
-    with serve(say("hello", thinking="hm"), say("again")) as served:
+    with serve(text_reply("hello", thinking="hm"), text_reply("again")) as served:
         session = served.new_session()
         heard = list(stream(served, "POST", f"/api/sessions/{session}/messages", {"text": "hi"}))
         assert {name for name, _ in heard} == {"ev"}
@@ -198,7 +198,7 @@ def test_a_program_sends_a_message_and_hears_the_answer(serve: Serve) -> None:
 
 
 def test_a_command_that_leads_elsewhere_says_where_in_a_stream_too(serve: Serve) -> None:
-    with serve(say("one")) as served:
+    with serve(text_reply("one")) as served:
         session = served.new_session()
         path = f"/api/sessions/{session}/messages"
         list(stream(served, "POST", path, {"text": "hi"}))
@@ -213,7 +213,7 @@ def test_a_command_that_leads_elsewhere_says_where_in_a_stream_too(serve: Serve)
 
 
 def test_what_runs_alone_is_not_busy_once_a_stream_has_ended(serve: Serve) -> None:
-    with serve(*(say("one") for _ in range(10))) as served:
+    with serve(*(text_reply("one") for _ in range(10))) as served:
         session = served.new_session()
         for _ in range(10):
             for _name, packet in stream(
@@ -225,7 +225,7 @@ def test_what_runs_alone_is_not_busy_once_a_stream_has_ended(serve: Serve) -> No
 
 
 def test_a_message_sent_again_tells_what_came_of_the_first_and_ends(serve: Serve) -> None:
-    with serve(say("Hello.")) as served:
+    with serve(text_reply("Hello.")) as served:
         session = served.ask("POST", "/api/sessions").json["id"]
         path = f"/api/sessions/{session}/messages"
         first, again = (
@@ -235,7 +235,7 @@ def test_a_message_sent_again_tells_what_came_of_the_first_and_ends(serve: Serve
         assert first[-1][1]["type"] == "TurnFinished"
 
 
-def test_what_nobody_can_mean_is_refused_with_a_reason(served: Served) -> None:
+def test_what_nobody_can_mean_is_refused_with_a_reason(served: RunningServer) -> None:
     session = served.ask("POST", "/api/sessions").json["id"]
     wanted: dict[float, Any] = {
         **{-5: (400, "bad_request"), 10**30: (400, "bad_request"), 0.5: (400, "bad_request")},
@@ -256,7 +256,7 @@ def test_what_nobody_can_mean_is_refused_with_a_reason(served: Served) -> None:
         assert served.ask("GET", f"/api/sessions?limit={quote(limit)}").status == status, limit
 
 
-def test_half_a_character_is_no_failure_of_ours(served: Served) -> None:
+def test_half_a_character_is_no_failure_of_ours(served: RunningServer) -> None:
     session = served.new_session()
     titled = served.ask("PATCH", f"/api/sessions/{session}", {"title": "a\ud800b"})
     assert titled.json["title"] == "a\ufffdb"
@@ -275,7 +275,7 @@ def test_half_a_character_is_no_failure_of_ours(served: Served) -> None:
 
 
 def test_a_browser_goes_on_where_it_was(serve: Serve) -> None:
-    with serve(say("one"), say("two")) as served:
+    with serve(text_reply("one"), text_reply("two")) as served:
         session = served.new_session()
         path = f"/api/sessions/{session}/messages"
         *_, (_, last) = stream(served, "POST", path, {"text": "go"})
@@ -289,7 +289,7 @@ def test_a_browser_goes_on_where_it_was(serve: Serve) -> None:
         assert numbers == list(range(last["seq"] + 1, newest["seq"] + 1))
 
 
-def test_who_follows_a_session_hears_that_it_is_deleted_and_no_more(served: Served) -> None:
+def test_who_follows_a_session_hears_that_it_is_deleted_and_no_more(served: RunningServer) -> None:
     session, other = served.new_session(), served.new_session()
     events = stream(served, "GET", f"/events?session={session}")
     assert next(events)[0] == "attached"
@@ -300,7 +300,7 @@ def test_who_follows_a_session_hears_that_it_is_deleted_and_no_more(served: Serv
 
 
 def test_a_program_follows_a_session_and_answers(serve: Serve) -> None:
-    with serve(call("wipe"), say("done")) as served:
+    with serve(call_reply("wipe"), text_reply("done")) as served:
         session = served.new_session()
         events = stream(served, "GET", f"/events?session={session}")
         name, arrival = next(events)
@@ -321,7 +321,7 @@ def test_a_program_follows_a_session_and_answers(serve: Serve) -> None:
 
 
 def test_a_program_stops_what_runs(serve: Serve) -> None:
-    with serve([lambda stop: stop.wait(PATIENCE) and None, *say("never")]) as served:
+    with serve([lambda stop: stop.wait(TIMEOUT_SECONDS) and None, *text_reply("never")]) as served:
         session = served.new_session()
         idle = served.ask("POST", f"/api/sessions/{session}/stop", {})
         assert idle.json == {"running": False}
@@ -335,12 +335,12 @@ def test_a_program_stops_what_runs(serve: Serve) -> None:
             pass
         assert served.ask("DELETE", f"/api/sessions/{session}").json["code"] == "busy"
         assert served.ask("POST", f"/api/sessions/{session}/stop", {}).json == {"running": True}
-        reader.join(PATIENCE)
+        reader.join(TIMEOUT_SECONDS)
         assert heard[-1][1]["why"] == "stopped"
 
 
 def test_sessions_are_listed_renamed_put_away_exported_and_forgotten(serve: Serve) -> None:
-    with serve(say("the answer")) as served, served.page() as page:
+    with serve(text_reply("the answer")) as served, served.page() as page:
         session = served.new_session()
         assert served.ask("GET", "/api/sessions").json == {"sessions": []}
         list(stream(served, "POST", f"/api/sessions/{session}/messages", {"text": "question"}))
@@ -367,17 +367,19 @@ def test_sessions_are_listed_renamed_put_away_exported_and_forgotten(serve: Serv
         page.wait_for("session", id=session, deleted=True)
 
 
-def test_a_login_link_can_be_asked_for(served: Served) -> None:
+def test_a_login_link_can_be_asked_for(served: RunningServer) -> None:
     url = served.ask("POST", "/api/login-links", {}).json["url"]
     path = url.removeprefix(served.server.url)
-    assert served.ask("GET", path, known=False).status == 303
+    assert served.ask("GET", path, with_token=False).status == 303
 
 
 @pytest.mark.parametrize(
     ("kind", "body"),
     [(JSON, b"{bad"), (JSON, b"[1]"), (JSON, b"null"), ("text/plain", b"{}"), ("", b"{}")],
 )
-def test_a_body_that_says_nothing_makes_no_session(served: Served, kind: str, body: bytes) -> None:
+def test_a_body_that_says_nothing_makes_no_session(
+    served: RunningServer, kind: str, body: bytes
+) -> None:
     before = served.ask("GET", "/api/sessions").json
     for path in ("/api/sessions", "/api/login-links"):
         answer = served.ask("POST", path, body, {"Content-Type": kind} if kind else {})
@@ -388,7 +390,7 @@ def test_a_body_that_says_nothing_makes_no_session(served: Served, kind: str, bo
 
 
 def test_an_exported_page_cannot_be_broken_out_of(serve: Serve) -> None:
-    with serve(say("</script><b>bold")) as served:
+    with serve(text_reply("</script><b>bold")) as served:
         path = f"/api/sessions/{served.new_session()}"
         list(stream(served, "POST", f"{path}/messages", {"text": "<b></script>"}))
         page = served.ask("GET", f"{path}/export?format=html").body.decode()

@@ -24,18 +24,18 @@ from modules.cli.attach.http import Packet, ServerLink
 from modules.cli.attach.listener import EventListener
 from modules.cli.input.keyboard import TypedAhead
 from modules.translator import Translator
-from modules.web.http.auth import announced, server_file
+from modules.web.http.auth import published_server_file, server_file
 from modules.web.servers.event_loop import AsyncMode
 from tests.modules.cli.terminal import CHECKOUT, PYTHON, Terminal
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
-from tests.modules.sandbox.house import until
-from tests.modules.web.serving import PATIENCE, Served
+from tests.modules.sandbox.sandbox_home import wait_until
+from tests.modules.web.serving import TIMEOUT_SECONDS, RunningServer
 from tests.modules.web.test_serve import started
-from tests.scripted import call, say
+from tests.scripted_model import call_reply, text_reply
 from utils.i18n import UserError, phrase
 from utils.llm.completion import Delta
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
 @pytest.fixture
@@ -46,10 +46,13 @@ def type_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 def test_the_terminal_and_the_page_see_the_same_session(
     serve: Serve, type_in: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with serve(say("first"), call("look"), say("second")) as served, served.page() as page:
+    with (
+        serve(text_reply("first"), call_reply("look"), text_reply("second")) as served,
+        served.page() as page,
+    ):
         server = served.server
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             session = served.new_session()
             page.attach(session)
             page.call("send", session=session, cmd="c1", text="from the page")
@@ -64,13 +67,13 @@ def test_the_terminal_and_the_page_see_the_same_session(
 
 
 def test_without_a_server_it_says_what_to_do(
-    served: Served, type_in: Callable[[str], None]
+    served: RunningServer, type_in: Callable[[str], None]
 ) -> None:
     with pytest.raises(UserError, match="No Onefold serves on port 1"):
         attach(served.data, 1, Translator.of("en"))
 
 
-def join(terminal: Terminal, served: Served) -> None:
+def join(terminal: Terminal, served: RunningServer) -> None:
     """Start a terminal that is attached to the last session of *served*."""
     attach_to(terminal, served.data, served.server.port)
 
@@ -89,7 +92,7 @@ def attach_to(terminal: Terminal, data: Path, port: int, first: str = "pass") ->
 def attach_and_work(terminal: Terminal, data: Path, port: int, first: str = "pass") -> None:
     """Do as `attach_to`, and have a first task done there."""
     attach_to(terminal, data, port, first)
-    terminal.see("›")
+    terminal.wait_for_text("›")
     terminal.press("make a.txt with one", "Enter")
     terminal.see_prompt_after("a.txt is made")
 
@@ -99,22 +102,25 @@ def test_what_is_typed_in_the_attached_terminal_meanwhile_is_answered_or_queued(
     serve: Serve, terminal: Terminal
 ) -> None:
     gate = threading.Event()
-    replies = [[Delta("begun"), lambda _: bool(gate.wait(120)) and None, *say("done")], say("more")]
+    replies = [
+        [Delta("begun"), lambda _: bool(gate.wait(120)) and None, *text_reply("done")],
+        text_reply("more"),
+    ]
     with serve(*replies) as served, served.page() as page:
         server = served.server
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             session = served.new_session()
             page.attach(session)
             page.call("send", session=session, cmd="c1", text="go")
             page.wait_for("TextDelta")
             join(terminal, served)
-            terminal.see("begun")
+            terminal.wait_for_text("begun")
             terminal.press("/cost", "Enter")
-            terminal.see("Cache hits")
+            terminal.wait_for_text("Cache hits")
             assert page.wait_for("CommandAnswered")["command"] == "/cost"
             terminal.press("one more", "Enter")
-            terminal.see("It waits until the task is over.")
+            terminal.wait_for_text("It waits until the task is over.")
             assert page.wait_for("state", running=True)["queue"] or page.wait_for("state")["queue"]
             gate.set()
             terminal.see_prompt_after("more")
@@ -127,56 +133,59 @@ def test_a_paste_in_the_attached_terminal_is_one_message_once(
     serve: Serve, terminal: Terminal, brackets: str
 ) -> None:
     gate = threading.Event()
-    held = [Delta("begun"), lambda _: bool(gate.wait(120)) and None, *say("done")]
-    with serve(held, say("one answer"), say("too much")) as served, served.page() as page:
+    held = [Delta("begun"), lambda _: bool(gate.wait(120)) and None, *text_reply("done")]
+    with (
+        serve(held, text_reply("one answer"), text_reply("too much")) as served,
+        served.page() as page,
+    ):
         server = served.server
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             session = served.new_session()
             page.attach(session)
             page.call("send", session=session, cmd="c1", text="go")
             page.wait_for("TextDelta")
             join(terminal, served)
-            terminal.see("begun")
+            terminal.wait_for_text("begun")
             terminal.tmux("set-buffer", "first line\nsecond line\nthird line")
             terminal.tmux("paste-buffer", brackets)
-            terminal.see("› first line\n  second line\n  third line")
+            terminal.wait_for_text("› first line\n  second line\n  third line")
             terminal.press("Enter")
-            terminal.see("It waits until the task is over.")
+            terminal.wait_for_text("It waits until the task is over.")
             gate.set()
             terminal.see_prompt_after("one answer")
             terminal.press("/history", "Enter")
-            assert terminal.see("History").count("first line") >= 1
+            assert terminal.wait_for_text("History").count("first line") >= 1
             assert page.wait_for("TurnStarted", text="first line\nsecond line\nthird line")
-            assert served.server.workspace.open(session).terminal.history.turn == 2
+            assert served.server.registry.open(session).terminal.history.turn == 2
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_after_a_stop_the_attached_terminal_shows_what_waits_and_sends_nothing_else(
     serve: Serve, terminal: Terminal
 ) -> None:
-    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *say("done")]
-    with serve(held, say("answer to both")) as served, served.page() as page:
+    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *text_reply("done")]
+    with serve(held, text_reply("answer to both")) as served, served.page() as page:
         server = served.server
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             session = served.new_session()
             page.attach(session)
             page.call("send", session=session, cmd="c1", text="go")
             page.wait_for("TextDelta")
             join(terminal, served)
-            terminal.see("begun")
+            terminal.wait_for_text("begun")
             terminal.press("do thi", "Enter")
-            terminal.see("It waits until the task is over.")
+            terminal.wait_for_text("It waits until the task is over.")
             page.call("send", session=session, cmd="c2", text="and that")
             terminal.press("hulf", "Left", "Left", "BSpace", "a")
-            terminal.see("› half")
+            terminal.wait_for_text("› half")
             terminal.press("C-c")
-            terminal.see("never sent")
-            terminal.see("› do thi\n  and that\n  half")
-            assert len(server.workspace.open(session).picture.state()["queue"]) == 2
+            terminal.wait_for_text("never sent")
+            terminal.wait_for_text("› do thi\n  and that\n  half")
+            assert len(server.registry.open(session).snapshot.state()["queue"]) == 2
             terminal.press("Up", "Up", "End", "s")
-            terminal.see("› do this\n  and that\n  half")
+            terminal.wait_for_text("› do this\n  and that\n  half")
             terminal.press("Enter")  # on its own: in a burst of keys it is a line break
             terminal.see_prompt_after("answer to both")
             assert page.wait_for("TurnStarted", text="do this\nand that\nhalf")
@@ -187,11 +196,11 @@ def test_after_a_stop_the_attached_terminal_shows_what_waits_and_sends_nothing_e
 def test_what_waits_leaves_the_line_when_another_screen_took_it_back(
     serve: Serve, terminal: Terminal
 ) -> None:
-    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *say("done")]
+    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *text_reply("done")]
     with serve(held) as served, served.page() as page:
         server = served.server
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             session = served.new_session()
             page.attach(session)
             page.call("send", session=session, cmd="c1", text="go")
@@ -200,9 +209,9 @@ def test_what_waits_leaves_the_line_when_another_screen_took_it_back(
             page.call("stop", session=session, cmd="c3")
             page.wait_for("state", running=False)
             join(terminal, served)
-            terminal.see("› do that")
+            terminal.wait_for_text("› do that")
             page.call("queue", session=session, cmd="c4", op="drop", id="c2")
-            terminal.wait(lambda screen: "› do that" not in screen)
+            terminal.wait_for(lambda screen: "› do that" not in screen)
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -216,11 +225,11 @@ def test_what_waits_stays_queued_when_what_comes_in_its_place_is_refused(
             raise UserError(phrase("The disk is full."))
         keep(self, record)
 
-    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *say("done")]
+    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *text_reply("done")]
     with serve(held) as served, served.page() as page:
         server = served.server
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             session = served.new_session()
             page.attach(session)
             page.call("send", session=session, cmd="c1", text="go")
@@ -229,10 +238,10 @@ def test_what_waits_stays_queued_when_what_comes_in_its_place_is_refused(
             page.call("stop", session=session, cmd="c3")
             page.wait_for("state", running=False)
             join(terminal, served)
-            terminal.see("› do that")
+            terminal.wait_for_text("› do that")
             monkeypatch.setattr(MainTerminal, "record", refuses)
             terminal.press(" now", "Enter")
-            terminal.see("The disk is full.")
+            terminal.wait_for_text("The disk is full.")
             assert page.attach(session)["state"]["queue"] == [{"id": "c2", "text": "do that"}]
 
 
@@ -240,11 +249,11 @@ def test_what_waits_stays_queued_when_what_comes_in_its_place_is_refused(
 def test_what_waits_stands_in_the_line_again_when_nothing_was_sent(
     serve: Serve, terminal: Terminal
 ) -> None:
-    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *say("done")]
+    held = [Delta("begun"), lambda stop: bool(stop.wait(120)) and None, *text_reply("done")]
     with serve(held) as served, served.page() as page:
         server = served.server
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             session = served.new_session()
             page.attach(session)
             page.call("send", session=session, cmd="c1", text="go")
@@ -253,21 +262,21 @@ def test_what_waits_stands_in_the_line_again_when_nothing_was_sent(
             page.call("stop", session=session, cmd="c3")
             page.wait_for("state", running=False)
             join(terminal, served)
-            terminal.see("› do that")
+            terminal.wait_for_text("› do that")
             terminal.press("C-u", "/resume", "Enter")
             told = "There is no other session in this project."
-            terminal.see(told)
-            terminal.wait(lambda screen: "› do that" in screen.partition(told)[2])
+            terminal.wait_for_text(told)
+            terminal.wait_for(lambda screen: "› do that" in screen.partition(told)[2])
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_a_new_session_of_the_attached_terminal_has_the_settings_of_the_last(
     serve: Serve, terminal: Terminal
 ) -> None:
-    with serve(say("one"), say("fine")) as served, served.page() as page:
+    with serve(text_reply("one"), text_reply("fine")) as served, served.page() as page:
         server = served.server
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             session = served.new_session()
             page.attach(session)
             page.call("send", session=session, cmd="c1", text="first")
@@ -277,15 +286,15 @@ def test_a_new_session_of_the_attached_terminal_has_the_settings_of_the_last(
                 page.wait_for("CommandAnswered", command=command.split()[0])
             page.wait_for("state", running=False)
             join(terminal, served)
-            terminal.see("other · thinks once · project · read-only")
+            terminal.wait_for_text("other · thinks once · project · read-only")
             terminal.press("/new", "Enter")
-            terminal.see("A new session.")
+            terminal.wait_for_text("A new session.")
             terminal.see_prompt_after("A new session.")
-            terminal.see("other · thinks once · project · read-only")
+            terminal.wait_for_text("other · thinks once · project · read-only")
             terminal.press("hello", "Enter")
             terminal.see_prompt_after("fine")
-            (new,) = {seat.session for seat in server.workspace.open_seats} - {session}
-            made = server.workspace.open(new).terminal
+            (new,) = {seat.session for seat in server.registry.open_runners} - {session}
+            made = server.registry.open(new).terminal
             assert (made.model.model, made.mode, made.approval.mode) == (
                 "other",
                 "think",
@@ -299,10 +308,10 @@ def test_a_new_session_of_the_attached_terminal_has_the_settings_of_the_last(
 def test_the_attached_terminal_chooses_among_sessions_by_number(
     serve: Serve, terminal: Terminal
 ) -> None:
-    with serve(say("one"), say("two")) as served, served.page() as page:
+    with serve(text_reply("one"), text_reply("two")) as served, served.page() as page:
         server = served.server
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             for number, text in enumerate(("the first talk", "the second talk")):
                 session = served.new_session()
                 page.attach(session)
@@ -314,7 +323,7 @@ def test_the_attached_terminal_chooses_among_sessions_by_number(
             terminal.press("/resume", "Enter")
             terminal.see_prompt_after("the first talk")
             terminal.press("/resume 1", "Enter")
-            terminal.see("goes on, turns: 1.")
+            terminal.wait_for_text("goes on, turns: 1.")
 
 
 def free_port(
@@ -346,11 +355,11 @@ def test_the_attached_terminal_outlives_a_restart_of_the_server(
     port, options = free_port(tmp_path, mode, monkeypatch)
     with started(tmp_path, *options):
         attach_and_work(terminal, tmp_path / "data", port)
-    terminal.see("The connection broke; trying again.")
+    terminal.wait_for_text("The connection broke; trying again.")
     terminal.press("make b.txt with two", "Enter")
-    terminal.see("No Onefold serves on port")
+    terminal.wait_for_text("No Onefold serves on port")
     with started(tmp_path, *options):
-        terminal.see("Connected again.")
+        terminal.wait_for_text("Connected again.")
         terminal.press("Enter")  # what could not be sent stands there again
         terminal.see_prompt_after("b.txt is made")
 
@@ -363,16 +372,16 @@ def test_enter_sends_the_line_while_the_prompt_gives_way_to_what_is_told(
     door = tmp_path / "door"
     held = (
         "import os, time; from modules.cli.attach.client import AttachClient; "
-        "tell = AttachClient._tell_connection; "
+        "tell = AttachClient._say_connection; "
         "held = lambda twin: (tell(twin), [time.sleep(0.02) for _ in iter("
-        f"lambda: twin._line.draft > '' and not os.path.exists('{door}'), False)]); "
-        "AttachClient._tell_connection = held"
+        f"lambda: twin._prompt.draft > '' and not os.path.exists('{door}'), False)]); "
+        "AttachClient._say_connection = held"
     )
     with started(tmp_path, *options):
         attach_and_work(terminal, tmp_path / "data", port, held)
         terminal.press("make b.txt with two")
-        terminal.see("› make b.txt with two")
-    terminal.see("The connection broke; trying again.")
+        terminal.wait_for_text("› make b.txt with two")
+    terminal.wait_for_text("The connection broke; trying again.")
     with started(tmp_path, *options):
         terminal.press("Enter")
         door.touch()
@@ -387,16 +396,16 @@ def test_what_a_new_server_did_before_it_was_listened_to_is_shown(
     door = tmp_path / "door"
     held = (
         "import os, time; from modules.cli.attach.listener import EventListener; "
-        "follow = EventListener._follow; "
-        "EventListener._follow = lambda one: ([time.sleep(0.02) for _ in iter("
+        "follow = EventListener._read_events; "
+        "EventListener._read_events = lambda one: ([time.sleep(0.02) for _ in iter("
         f"lambda: one._boot > '' and not os.path.exists('{door}'), False)], follow(one))"
     )
     with started(tmp_path, *options):
         attach_and_work(terminal, tmp_path / "data", port, held)
-    terminal.see("The connection broke; trying again.")
+    terminal.wait_for_text("The connection broke; trying again.")
     with started(tmp_path, *options):
         terminal.press("make b.txt with two", "Enter")
-        assert until(lambda: (tmp_path / "project" / "b.txt").exists(), PATIENCE)
+        assert wait_until(lambda: (tmp_path / "project" / "b.txt").exists(), TIMEOUT_SECONDS)
         door.touch()
         screen = terminal.see_prompt_after("b.txt is made")
     assert screen.count("› make b.txt with two") == 1
@@ -409,12 +418,12 @@ def test_a_session_without_a_word_goes_on_as_another_after_a_restart(
     port, options = free_port(tmp_path, "threading", monkeypatch)
     with started(tmp_path, *options):
         attach_to(terminal, tmp_path / "data", port)
-        terminal.see("›")
+        terminal.wait_for_text("›")
         terminal.press("make a.txt with one")
-        terminal.see("› make a.txt with one")
-    terminal.see("The connection broke; trying again.")
+        terminal.wait_for_text("› make a.txt with one")
+    terminal.wait_for_text("The connection broke; trying again.")
     with started(tmp_path, *options):
-        terminal.see("Connected again.")
+        terminal.wait_for_text("Connected again.")
         terminal.press("Enter")
         terminal.see_prompt_after("a.txt is made")
 
@@ -422,19 +431,19 @@ def test_a_session_without_a_word_goes_on_as_another_after_a_restart(
 def test_a_turn_that_is_over_at_once_is_shown_all_the_same(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with serve(say("seen")) as served, served.page() as page:
+    with serve(text_reply("seen")) as served, served.page() as page:
         server = served.server
         session = served.new_session()
         page.attach(session)
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             twin = AttachClient(ServerLink(file, server.port), session, Translator.of("en"))
 
             def idle() -> Iterator[str]:
                 """Type nothing until the twin has heard of a whole turn, then leave."""
                 page.call("send", session=session, cmd="c1", text="go")
-                assert until(lambda: twin._state.get("turn") == 1, PATIENCE)
-                assert until(lambda: not twin._state["running"], PATIENCE)
+                assert wait_until(lambda: twin._state.get("turn") == 1, TIMEOUT_SECONDS)
+                assert wait_until(lambda: not twin._state["running"], TIMEOUT_SECONDS)
                 yield "\n"
 
             typed = idle()
@@ -453,10 +462,10 @@ def test_the_prompt_comes_back_when_the_server_was_killed_in_the_midst_of_a_turn
     (tmp_path / "project" / "slow.py").write_text("import time; time.sleep(60)")
     with started(tmp_path, *options):
         attach_to(terminal, tmp_path / "data", port)
-        terminal.see("›")
+        terminal.wait_for_text("›")
         terminal.press("run slow.py", "Enter")
-        terminal.see("Run python3 slow.py")
-    terminal.see("The connection broke; trying again.")
+        terminal.wait_for_text("Run python3 slow.py")
+    terminal.wait_for_text("The connection broke; trying again.")
     with started(tmp_path, *options):
         terminal.see_prompt_after("Connected again.")
         terminal.press("make b.txt with two", "Enter")
@@ -470,37 +479,37 @@ def test_a_question_comes_back_to_the_attached_terminal_after_a_restart(
     port, options = free_port(tmp_path, mode, monkeypatch)
     with started(tmp_path, *options, "--approve", "ask"):
         attach_to(terminal, tmp_path / "data", port)
-        terminal.see("›")
+        terminal.wait_for_text("›")
         terminal.press("make a.txt with one", "Enter")
-        terminal.see("y yes")
+        terminal.wait_for_text("y yes")
     with started(tmp_path, *options):
-        terminal.wait(lambda screen: screen.count("? Create a.txt") == 2 and "y yes" in screen)
+        terminal.wait_for(lambda screen: screen.count("? Create a.txt") == 2 and "y yes" in screen)
         terminal.press("y")
         terminal.see_prompt_after("a.txt is made")
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_a_question_is_edited_in_the_attached_terminal(serve: Serve, terminal: Terminal) -> None:
-    replies = [call("write", path="model"), say("done")]
+    replies = [call_reply("write", path="model"), text_reply("done")]
     with serve(*replies, approval_mode="ask") as served, served.page() as page:
         server = served.server
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             session = served.new_session()
             page.attach(session)
             page.call("send", session=session, cmd="c1", text="go")
             page.wait_for("ApprovalAsked")
             join(terminal, served)
-            terminal.see("e edit")
+            terminal.wait_for_text("e edit")
             terminal.press("e")
-            terminal.see('"path": "model"')
+            terminal.wait_for_text('"path": "model"')
             terminal.press("Up", "End", *["BSpace"] * len('"model"'), "3", "Enter")
-            terminal.see("must be of type string")
-            terminal.see("e edit")
+            terminal.wait_for_text("must be of type string")
+            terminal.wait_for_text("e edit")
             terminal.press("e")
-            terminal.see('"path": "model"')
+            terminal.wait_for_text('"path": "model"')
             terminal.press("Up", "End", "Left", *["BSpace"] * len("model"), "person", "Enter")
-            terminal.see("done")
+            terminal.wait_for_text("done")
             started = page.wait_for("ToolStarted", is_revised=True)
             assert started["arguments"] == {"path": "person"}
             page.wait_for("TurnFinished")
@@ -512,11 +521,13 @@ def test_a_window_that_is_closed_ends_the_attached_terminal_and_not_the_turn(
 ) -> None:
     gate = threading.Event()
     pid = tmp_path / "pid"
-    with serve([Delta("begun"), lambda _: bool(gate.wait(300)) and None, *say("done")]) as served:
+    with serve(
+        [Delta("begun"), lambda _: bool(gate.wait(300)) and None, *text_reply("done")]
+    ) as served:
         server = served.server
         file = server_file(served.data, server.port)
         with (
-            announced(file, server.url, server.access.token, served.project),
+            published_server_file(file, server.url, server.authenticator.token, served.project),
             served.page() as page,
         ):
             session = served.new_session()
@@ -527,31 +538,33 @@ def test_a_window_that_is_closed_ends_the_attached_terminal_and_not_the_turn(
                 f"import os; from pathlib import Path; Path('{pid}').write_text(str(os.getpid()))"
             )
             attach_to(terminal, served.data, server.port, note)
-            terminal.see("begun")
+            terminal.wait_for_text("begun")
             process = Path("/proc") / pid.read_text()
             assert process.exists()
             terminal.tmux("kill-session")
-            assert until(lambda: not process.exists(), PATIENCE)
+            assert wait_until(lambda: not process.exists(), TIMEOUT_SECONDS)
             gate.set()
             assert page.wait_for("TurnFinished")["why"] == "done"
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
-def test_the_attached_terminal_ends_with_its_session(served: Served, terminal: Terminal) -> None:
+def test_the_attached_terminal_ends_with_its_session(
+    served: RunningServer, terminal: Terminal
+) -> None:
     server = served.server
     file = server_file(served.data, server.port)
-    with announced(file, server.url, server.access.token, served.project):
+    with published_server_file(file, server.url, server.authenticator.token, served.project):
         session = served.new_session()
         join(terminal, served)
-        terminal.see("›")
-        (own,) = {seat.session for seat in server.workspace.open_seats} - {session}
+        terminal.wait_for_text("›")
+        (own,) = {seat.session for seat in server.registry.open_runners} - {session}
         assert served.ask("DELETE", f"/api/sessions/{own}").status == 204
-        terminal.see("This session was deleted.")
+        terminal.wait_for_text("This session was deleted.")
 
 
 def test_a_line_that_is_just_done_need_not_give_way() -> None:
     """What happens is told by another thread, at any moment."""
-    link = Mock(ask=lambda *_: {"commands": [], "project": ""})
+    link = Mock(request=lambda *_: {"commands": [], "project": ""})
     line = AttachedPrompt(link, Translator.of("en"), TypedAhead(), lambda: STATE)
     loop = asyncio.new_event_loop()
     loop.close()
@@ -572,42 +585,44 @@ STATE: Packet = {
 }
 
 
-def test_who_comes_back_hears_that_the_session_was_deleted_meanwhile(served: Served) -> None:
+def test_who_comes_back_hears_that_the_session_was_deleted_meanwhile(served: RunningServer) -> None:
     server = served.server
     file = server_file(served.data, server.port)
-    with announced(file, server.url, server.access.token, served.project):
+    with published_server_file(file, server.url, server.authenticator.token, served.project):
         link = ServerLink(file, server.port)
-        listener = EventListener(link, "gone", tell=lambda *_: None, tell_lost=lambda _: None)
-        assert listener.heard.get(timeout=PATIENCE) == ("deleted", {})
+        listener = EventListener(
+            link, "gone", on_packet=lambda *_: None, on_connection_change=lambda _: None
+        )
+        assert listener.packets.get(timeout=TIMEOUT_SECONDS) == ("deleted", {})
         listener.close()
 
 
-def test_who_leaves_listens_no_more(served: Served, type_in: Callable[[str], None]) -> None:
+def test_who_leaves_listens_no_more(served: RunningServer, type_in: Callable[[str], None]) -> None:
     server, before = served.server, set(threading.enumerate())
     file = server_file(served.data, server.port)
-    with announced(file, server.url, server.access.token, served.project):
+    with published_server_file(file, server.url, server.authenticator.token, served.project):
         type_in("/new\n/status\n")
         assert attach(served.data, server.port, Translator.of("en")) == 0
     after = set(threading.enumerate()) - before
     for thread in after:
         if thread.name == "events":
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT_SECONDS)
             assert not thread.is_alive()
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 def test_the_attached_terminal_says_what_holds(serve: Serve, terminal: Terminal) -> None:
-    with serve(say("fine"), say("more")) as served, served.page() as page:
+    with serve(text_reply("fine"), text_reply("more")) as served, served.page() as page:
         server = served.server
         file = server_file(served.data, server.port)
-        with announced(file, server.url, server.access.token, served.project):
+        with published_server_file(file, server.url, server.authenticator.token, served.project):
             session = served.new_session()
             page.attach(session)
             page.call("send", session=session, cmd="c0", text="hello")
             page.wait_for("state", running=False)
             join(terminal, served)
-            terminal.see("fast · project · guarded · context")
+            terminal.wait_for_text("fast · project · guarded · context")
             page.call("send", session=session, cmd="c1", text="/think")
-            terminal.see("thinks once · project · guarded")
+            terminal.wait_for_text("thinks once · project · guarded")
             terminal.press("C-c")
-            terminal.see("Ctrl-C again leaves")
+            terminal.wait_for_text("Ctrl-C again leaves")

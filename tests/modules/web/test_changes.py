@@ -20,19 +20,19 @@ from modules.files.project import Project
 from modules.history_tool import HistoryTool
 from modules.outputs import Outputs
 from modules.storage.data_folder import DataFolder
-from modules.web.http.auth import announced, server_file
+from modules.web.http.auth import published_server_file, server_file
 from tests.modules.cli.terminal import CHECKOUT, PYTHON, Terminal
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
-from tests.modules.web.serving import PATIENCE, Answer, Page, Served
-from tests.scripted import call, say
+from tests.modules.web.serving import TIMEOUT_SECONDS, Answer, Page, RunningServer
+from tests.scripted_model import call_reply, text_reply
 from utils.waiting import Stop
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 OLD = "".join(f"line {number}\n" for number in range(1, 41))
 NEW = OLD.replace("line 3\n", "three\n").replace("line 38\n", "38\n")
 
 
-def families(project: Project, data: DataFolder) -> Sequence[Feature]:
+def feature_list(project: Project, data: DataFolder) -> Sequence[Feature]:
     points = Checkpoints(
         project.root, data.checkpoints, file_cap=100_000, total_cap=10**8, keep_days=7
     )
@@ -44,7 +44,7 @@ def families(project: Project, data: DataFolder) -> Sequence[Feature]:
 class Talk:
     """A session that changed files: f by call 1 and 2 (turns 1 and 2), and made g by call 3."""
 
-    def __init__(self, served: Served, page: Page) -> None:
+    def __init__(self, served: RunningServer, page: Page) -> None:
         self.served = served
         self.page = page
         self.session = served.new_session()
@@ -73,17 +73,19 @@ class Talk:
 
 
 REPLIES = [
-    call("modify_file", id="c1", path="f", operation="replace", old="line 3\n", new="three\n"),
-    say("one"),
-    call("modify_file", id="c2", path="f", operation="replace", old="line 38\n", new="38\n"),
-    call("create_file", id="c3", path="g", content="new\n"),
-    say("two"),
+    call_reply(
+        "modify_file", id="c1", path="f", operation="replace", old="line 3\n", new="three\n"
+    ),
+    text_reply("one"),
+    call_reply("modify_file", id="c2", path="f", operation="replace", old="line 38\n", new="38\n"),
+    call_reply("create_file", id="c3", path="g", content="new\n"),
+    text_reply("two"),
 ]
 
 
 @pytest.fixture
 def talk(serve: Serve) -> Iterator[Talk]:
-    with serve(*REPLIES, more=families) as served, served.page() as page:
+    with serve(*REPLIES, more=feature_list) as served, served.page() as page:
         (served.project / "f").write_text(OLD)
         yield Talk(served, page)
 
@@ -142,7 +144,10 @@ def test_what_an_undone_call_had_changed_is_of_others_when_they_change_it(talk: 
 
 def test_a_change_of_another_session_is_not_of_this_one(talk: Talk) -> None:
     served, page = talk.served, talk.page
-    served.model.replies += [call("create_file", id="c9", path="theirs", content="x"), say("done")]
+    served.model.replies += [
+        call_reply("create_file", id="c9", path="theirs", content="x"),
+        text_reply("done"),
+    ]
     other = served.new_session()
     page.attach(other)
     page.call("send", session=other, cmd="t9", text="go")
@@ -193,13 +198,13 @@ def test_the_same_command_twice_is_done_once(talk: Talk) -> None:
 
 
 def test_what_is_accepted_stays_so_over_a_restart(serve: Serve) -> None:
-    with serve(*REPLIES, more=families) as served, served.page() as page:
+    with serve(*REPLIES, more=feature_list) as served, served.page() as page:
         (served.project / "f").write_text(OLD)
         talk = Talk(served, page)
         assert talk.ask("POST", "/accept", talk.part("f", 1)).status == 200
         assert talk.ask("POST", "/accept", talk.part("g", -1)).status == 200
         assert len(talk.file("f")["hunks"]) == 1
-    with serve(more=families) as served:
+    with serve(more=feature_list) as served:
         path = f"/api/sessions/{talk.session}/changes"
         (file,) = served.ask("GET", path).json["files"]
         assert (file["path"], len(file["hunks"])) == ("f", 1)
@@ -239,11 +244,11 @@ def test_any_call_and_turn_is_undone_and_redone(talk: Talk) -> None:
 
 
 def test_the_marks_outlive_the_server(serve: Serve) -> None:
-    with serve(*REPLIES, more=families) as served, served.page() as page:
+    with serve(*REPLIES, more=feature_list) as served, served.page() as page:
         (served.project / "f").write_text(OLD)
         talk = Talk(served, page)
         talk.ask("POST", "/undo", {"what": "call", "number": 3})
-    with serve(more=families) as served:
+    with serve(more=feature_list) as served:
         path = f"/api/sessions/{talk.session}/changes"
         calls = served.ask("GET", f"{path}/calls").json["calls"]
         assert [c["undone"] for c in calls] == [False, False, True]
@@ -256,9 +261,11 @@ def test_nothing_is_taken_back_while_a_task_runs(serve: Serve) -> None:
     gate = threading.Event()
 
     def wait(_: Stop) -> None:
-        assert gate.wait(PATIENCE)
+        assert gate.wait(TIMEOUT_SECONDS)
 
-    with serve(*REPLIES, [*say("long")[:-1], wait, *say("end")], more=families) as served:
+    with serve(
+        *REPLIES, [*text_reply("long")[:-1], wait, *text_reply("end")], more=feature_list
+    ) as served:
         (served.project / "f").write_text(OLD)
         with served.page() as page:
             talk = Talk(served, page)
@@ -276,29 +283,29 @@ def test_nothing_is_taken_back_while_a_task_runs(serve: Serve) -> None:
 
 
 def test_a_message_sent_while_something_is_taken_back_waits_for_that(serve: Serve) -> None:
-    with serve(*REPLIES, say("three"), more=families) as served, served.page() as page:
+    with serve(*REPLIES, text_reply("three"), more=feature_list) as served, served.page() as page:
         (served.project / "f").write_text(OLD)
         talk = Talk(served, page)
         (points,) = [
             family._checkpoints
-            for family in served.server.workspace.open(talk.session).terminal.families
+            for family in served.server.registry.open(talk.session).terminal.features
             if isinstance(family, UndoCommands)
         ]
         undoing = threading.Thread(target=talk.ask, args=("POST", "/undo", {}))
-        with points.vault.alone():
+        with points.objects.locked():
             undoing.start()
-            while not served.server.workspace.open(talk.session).is_working:
+            while not served.server.registry.open(talk.session).is_working:
                 undoing.join(0.01)
             sent = page.call("send", session=talk.session, cmd="t3", text="go")
             assert sent["queued"]
         page.wait_for("CommandAnswered", command="/undo")
         page.wait_for("TurnStarted", turn=3)
         page.wait_for("state", running=False)
-        undoing.join(PATIENCE)
+        undoing.join(TIMEOUT_SECONDS)
 
 
 def test_the_model_hears_what_was_taken_back(serve: Serve) -> None:
-    with serve(*REPLIES, say("three"), more=families) as served, served.page() as page:
+    with serve(*REPLIES, text_reply("three"), more=feature_list) as served, served.page() as page:
         (served.project / "f").write_text(OLD)
         talk = Talk(served, page)
         talk.ask("POST", "/take-back", talk.part("f", 0))
@@ -331,7 +338,7 @@ def test_bad_requests_are_refused(talk: Talk) -> None:
     assert talk.ask("GET", "/file?path=../x&seen=1").status == 422
 
 
-def test_there_may_be_no_checkpoints(served: Served) -> None:
+def test_there_may_be_no_checkpoints(served: RunningServer) -> None:
     session = served.new_session()
     answer = served.ask("GET", f"/api/sessions/{session}/changes")
     assert (answer.status, answer.json["code"]) == (415, "unsupported")
@@ -348,17 +355,17 @@ def test_the_attached_terminal_shows_what_the_page_takes_back(
         "from modules.translator import Translator; "
         f"attach(Path('{talk.served.data}'), {server.port}, Translator.of('en'))"
     )
-    with announced(file, server.url, server.access.token, talk.served.project):
+    with published_server_file(file, server.url, server.authenticator.token, talk.served.project):
         terminal.tmux(
             *("new-session", "-d", "-x", "90", "-y", "30"),
             f'cd {CHECKOUT} && {PYTHON} -c "{script}"; cat',
         )
-        terminal.see("two")
-        terminal.see("›")
+        terminal.wait_for_text("two")
+        terminal.wait_for_text("›")
         talk.ask("POST", "/undo", {"what": "call", "number": 1})
-        terminal.see("Took back call 1 (turn 1); /redo brings it again")
+        terminal.wait_for_text("Took back call 1 (turn 1); /redo brings it again")
         terminal.press("/redo call 1", "Enter")
-        terminal.see("What call 1 (turn 1) did is there again")
+        terminal.wait_for_text("What call 1 (turn 1) did is there again")
     assert talk.text() == NEW
 
 

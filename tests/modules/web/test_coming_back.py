@@ -16,13 +16,13 @@ import websocket
 import core.conversation.deltas
 import core.conversation.event_log
 from core.web_terminal import Packet
-from tests.modules.sandbox.house import until
-from tests.modules.web.serving import PATIENCE, Page, Served
-from tests.scripted import USED, Item
+from tests.modules.sandbox.sandbox_home import wait_until
+from tests.modules.web.serving import TIMEOUT_SECONDS, Page, RunningServer
+from tests.scripted_model import USED, Item
 from utils.api_client import Completion, Delta
 from utils.waiting import Stop
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
 BREAKS = 4
@@ -70,7 +70,7 @@ class Picture:
     def hear(self, last: float = inf) -> None:
         """Apply what comes until there is the event numbered *last*, or the turn is over."""
         while self.last < last and not self.is_over:
-            name, packet = self.page.heard.get(timeout=PATIENCE)
+            name, packet = self.page.messages.get(timeout=TIMEOUT_SECONDS)
             if name == "ev" and packet["seq"] > self.last:
                 self.take(packet)
 
@@ -86,13 +86,13 @@ class Picture:
 def test_three_thousand_events_survive_a_connection_that_breaks(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
-    monkeypatch.setattr(core.conversation.event_log, "KEPT", kept)
-    monkeypatch.setattr(core.conversation.deltas, "FRAME", 0.0)
+    monkeypatch.setattr(core.conversation.event_log, "MAX_PACKETS", kept)
+    monkeypatch.setattr(core.conversation.deltas, "FRAME_SECONDS", 0.0)
     is_there, goes_on = threading.Semaphore(0), threading.Semaphore(0)
 
     def at_end(_: Stop) -> None:
         is_there.release()
-        assert goes_on.acquire(timeout=PATIENCE)
+        assert goes_on.acquire(timeout=TIMEOUT_SECONDS)
 
     with serve(many(at_end)) as served, served.page() as page:
         session = served.new_session()
@@ -101,8 +101,8 @@ def test_three_thousand_events_survive_a_connection_that_breaks(
         page.call("send", session=session, cmd="c", text="go")
         for number in range(BREAKS):
             picture.hear(number * PORTION + PORTION // 2)
-            page.break_off()
-            assert is_there.acquire(timeout=PATIENCE)
+            page.break_connection()
+            assert is_there.acquire(timeout=TIMEOUT_SECONDS)
             goes_on.release()
             page.connect()
             picture.arrive()
@@ -122,11 +122,11 @@ def test_a_client_that_does_not_read_is_dropped(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("modules.web.socketio.handlers.MAX_LAG", 20)
-    monkeypatch.setattr(core.conversation.deltas, "FRAME", 0.0)
+    monkeypatch.setattr(core.conversation.deltas, "FRAME_SECONDS", 0.0)
     has_come = threading.Semaphore(9)
     reply: list[Any] = []
     for _ in range(PARTS):  # more than what two sockets hold on their way
-        reply += [lambda _: has_come.acquire(timeout=PATIENCE) and None, Delta("x" * PART)]
+        reply += [lambda _: has_come.acquire(timeout=TIMEOUT_SECONDS) and None, Delta("x" * PART)]
     done = Completion("x" * PART * PARTS, "", (), USED)
     with serve([*reply, done]) as served, served.page() as page, ExitStack() as stack:
         session = served.new_session()
@@ -156,4 +156,4 @@ def test_a_client_that_does_not_read_is_dropped(
         def is_alone() -> bool:
             return sum(not each.closed for each in list(engine.sockets.values())) == 1
 
-        assert until(is_alone, PATIENCE)
+        assert wait_until(is_alone, TIMEOUT_SECONDS)

@@ -23,13 +23,13 @@ from modules.web.servers import (
     unauthenticated,
     websocket_limits,
 )
-from modules.web.servers.http_limits import MOST_CONNECTIONS
-from tests.modules.sandbox.house import until
-from tests.modules.web.serving import PATIENCE, Served
-from tests.scripted import USED
+from modules.web.servers.http_limits import MAX_CONNECTIONS
+from tests.modules.sandbox.sandbox_home import wait_until
+from tests.modules.web.serving import TIMEOUT_SECONDS, RunningServer
+from tests.scripted_model import USED
 from utils.api_client import Completion, Delta
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
 def descriptors() -> set[str]:
@@ -41,18 +41,18 @@ def descriptors() -> set[str]:
     return found
 
 
-def raw(served: Served, line: str, *headers: str) -> socket.socket:
+def raw(served: RunningServer, line: str, *headers: str) -> socket.socket:
     """Open a connection and begin a request on it."""
-    client = socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)
-    token = f"Authorization: Bearer {served.server.access.token}"
+    client = socket.create_connection(("127.0.0.1", served.server.port), timeout=TIMEOUT_SECONDS)
+    token = f"Authorization: Bearer {served.server.authenticator.token}"
     client.sendall("\r\n".join([line, f"Host: {served.host}", token, *headers]).encode())
     return client
 
 
-def kept_open(served: Served, stack: ExitStack) -> None:
+def kept_open(served: RunningServer, stack: ExitStack) -> None:
     """Leave every kind of connection open: idle, half a request, events, a socket, polling."""
     session = served.new_session()
-    idle = http.client.HTTPConnection("127.0.0.1", served.server.port, timeout=PATIENCE)
+    idle = http.client.HTTPConnection("127.0.0.1", served.server.port, timeout=TIMEOUT_SECONDS)
     stack.callback(idle.close)
     idle.request("GET", "/api/status", headers=served.token)
     idle.getresponse().read()
@@ -71,7 +71,7 @@ def kept_open(served: Served, stack: ExitStack) -> None:
 
 def settled(found: Callable[[], set[Any]], before: set[Any]) -> set[Any]:
     """Return what there is beyond *before*, once that is nothing or patience is over."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while (more := found() - before) and time.monotonic() < deadline:
         gc.collect()
         time.sleep(0.05)
@@ -113,7 +113,9 @@ def test_a_request_that_does_not_come_is_not_waited_for(
             for module in (eventlet_server, threading_server):
                 short.setattr(module, "HEAD_SECONDS", 0.5)
             slow = [raw(served, "GET / HTTP/1.1", "X-Half: "), raw(served, "GET / HT")]
-            slow += [socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)]
+            slow += [
+                socket.create_connection(("127.0.0.1", served.server.port), timeout=TIMEOUT_SECONDS)
+            ]
             for client in slow:
                 assert ends(client)
                 client.close()
@@ -127,11 +129,11 @@ def test_a_request_that_does_not_come_is_not_waited_for(
 def test_more_connections_than_can_be_served_wait(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(eventlet_server, "MOST_CONNECTIONS", 3)
-    monkeypatch.setattr(threading_server, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(eventlet_server, "MAX_CONNECTIONS", 3)
+    monkeypatch.setattr(threading_server, "MAX_CONNECTIONS", 3)
     with serve() as served:
         idle = [
-            socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)
+            socket.create_connection(("127.0.0.1", served.server.port), timeout=TIMEOUT_SECONDS)
             for _ in range(5)
         ]
         waiting = raw(served, "GET /api/status HTTP/1.1", "Connection: close", "\r\n")
@@ -145,21 +147,26 @@ def test_strangers_who_send_half_a_request_keep_nobody_out(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (eventlet_server, threading_server):
-        monkeypatch.setattr(module, "HEAD_SECONDS", 10 * PATIENCE)
+        monkeypatch.setattr(module, "HEAD_SECONDS", 10 * TIMEOUT_SECONDS)
     with serve() as served, ExitStack() as stack:
         session = served.new_session()
         events = stack.enter_context(raw(served, f"GET /events?session={session} HTTP/1.1", "\r\n"))
         assert events.recv(100_000).startswith(b"HTTP/1.1 200 ")
-        idle = http.client.HTTPConnection("127.0.0.1", served.server.port, timeout=PATIENCE)
+        idle = http.client.HTTPConnection("127.0.0.1", served.server.port, timeout=TIMEOUT_SECONDS)
         stack.callback(idle.close)
         idle.request("GET", "/api/status", headers=served.token)
         idle.getresponse().read()
         known = idle.sock
-        for _ in range(MOST_CONNECTIONS + 44):
-            half = socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)
+        for _ in range(MAX_CONNECTIONS + 44):
+            half = socket.create_connection(
+                ("127.0.0.1", served.server.port), timeout=TIMEOUT_SECONDS
+            )
             stack.enter_context(half)
             half.sendall(b"GET / HTTP/1.1\r\nX-Half: ")
-        assert served.ask("GET", served.server.access.new_link(), known=False).status == 303
+        assert (
+            served.ask("GET", served.server.authenticator.new_link(), with_token=False).status
+            == 303
+        )
         assert served.ask("GET", "/api/status").status == 200
         idle.request("GET", "/api/status", headers=served.token)
         assert idle.getresponse().status == 200
@@ -173,11 +180,11 @@ def test_strangers_who_send_half_a_request_keep_nobody_out(
 def test_a_stranger_gives_way_to_those_that_came_later(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unauthenticated, "MOST_UNAUTHENTICATED", 2)
+    monkeypatch.setattr(unauthenticated, "MAX_UNAUTHENTICATED", 2)
     with serve() as served, ExitStack() as stack:
         address = ("127.0.0.1", served.server.port)
         first, *others = (
-            stack.enter_context(socket.create_connection(address, timeout=PATIENCE))
+            stack.enter_context(socket.create_connection(address, timeout=TIMEOUT_SECONDS))
             for _ in range(3)
         )
         assert ends(first)
@@ -189,12 +196,12 @@ def test_a_stranger_gives_way_to_those_that_came_later(
 
 @pytest.mark.parametrize("piece", [1_000_000, 8_000])
 def test_a_message_that_is_too_large_ends_its_connection_at_once(
-    served: Served, piece: int
+    served: RunningServer, piece: int
 ) -> None:
     greedy = websocket.create_connection(
         f"ws://{served.host}/socket.io/?EIO=4&transport=websocket",
         header=served.token,
-        timeout=PATIENCE,
+        timeout=TIMEOUT_SECONDS,
     )
     greedy.recv()
     client = greedy.sock
@@ -206,7 +213,7 @@ def test_a_message_that_is_too_large_ends_its_connection_at_once(
         assert ends(client)  # though this client neither goes on nor gives up
 
 
-def polling(served: Served) -> str:
+def polling(served: RunningServer) -> str:
     """Return the address of a new client that polls."""
     opened = served.ask("GET", "/socket.io/?EIO=4&transport=polling").body.decode()
     name = re.findall(r'"sid":"([^"]+)"', opened)[0]
@@ -216,13 +223,13 @@ def polling(served: Served) -> str:
     return path
 
 
-def test_what_is_too_much_is_refused_to_who_polls_at_once(served: Served) -> None:
+def test_what_is_too_much_is_refused_to_who_polls_at_once(served: RunningServer) -> None:
     path = polling(served)
     assert served.ask("POST", path, b"4" + b"x" * 1_100_000).status == 400
     assert served.ask("POST", path, b"40").status == 400  # it is known no longer
 
 
-def test_a_client_that_was_given_up_is_told_so(served: Served) -> None:
+def test_a_client_that_was_given_up_is_told_so(served: RunningServer) -> None:
     path = polling(served)
     (connection,) = served.server._socketio.server.eio.sockets.values()
     connection.closed = True  # as when it has not answered a ping
@@ -244,24 +251,28 @@ def test_a_socket_that_never_answers_is_ended(
 def test_a_program_that_does_not_read_is_let_go(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bind, "SILENCE", 1)
+    monkeypatch.setattr(bind, "DEAD_PEER_SECONDS", 1)
     much = [*[Delta("x" * 60_000)] * 200, Completion("x" * 12_000_000, "", (), USED)]
     with serve(much) as served, socket.socket() as lazy:
         session = served.new_session()
         lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         lazy.connect(("127.0.0.1", served.server.port))
         line = f"GET /events?session={session} HTTP/1.1\r\nHost: {served.host}\r\n"
-        lazy.sendall(f"{line}Authorization: Bearer {served.server.access.token}\r\n\r\n".encode())
+        lazy.sendall(
+            f"{line}Authorization: Bearer {served.server.authenticator.token}\r\n\r\n".encode()
+        )
         assert lazy.recv(100)
         path = f"/api/sessions/{session}/messages"
         assert served.ask("POST", path, {"text": "go", "stream": False}).status == 200
-        assert until(lambda: not served.server._outlet.has_listeners(session), PATIENCE)
+        assert wait_until(
+            lambda: not served.server._event_bus.has_subscribers(session), TIMEOUT_SECONDS
+        )
 
 
 def test_no_client_makes_room_for_more_than_there_may_be(
-    served: Served, monkeypatch: pytest.MonkeyPatch
+    served: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("modules.web.socketio.handlers.MOST_CLIENTS", 1)
+    monkeypatch.setattr("modules.web.socketio.handlers.MAX_CLIENTS", 1)
     with served.page() as page:
         page.client.emit("disconnect", {})  # which is no event of a client's
         more = websocket.create_connection(
@@ -273,8 +284,8 @@ def test_no_client_makes_room_for_more_than_there_may_be(
             assert str(more.recv()).startswith("44")  # refused
 
 
-def test_a_refused_body_is_not_waited_for(served: Served) -> None:
-    client = socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE)
+def test_a_refused_body_is_not_waited_for(served: RunningServer) -> None:
+    client = socket.create_connection(("127.0.0.1", served.server.port), timeout=TIMEOUT_SECONDS)
     head = f"POST /api/sessions HTTP/1.1\r\nHost: {served.host}\r\nContent-Length: 9000000\r\n\r\n"
     with client, suppress(ConnectionError):
         client.sendall(head.encode())

@@ -11,10 +11,10 @@ from pathlib import Path
 from core.conversation.messages import Assistant, User
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
-from tests.modules.web.serving import PATIENCE, Served
-from tests.scripted import say
+from tests.modules.web.serving import TIMEOUT_SECONDS, RunningServer
+from tests.scripted_model import text_reply
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 ROOT = Path(__file__).parents[3]
 OWNER = """
 import sys
@@ -31,7 +31,7 @@ for line in sys.stdin:
 """
 
 
-def begun(served: Served) -> tuple[str, Path]:
+def begun(served: RunningServer) -> tuple[str, Path]:
     """Make a session of one turn, which nobody runs; return it and where it is kept."""
     path = DataFolder(served.data.parent.parent, served.project).sessions
     store = Sessions(path)
@@ -67,12 +67,12 @@ def run_elsewhere(path: Path, session: str) -> Iterator[Callable[[str], None]]:
         yield go_on
     finally:
         owner.stdin.close()
-        owner.wait(PATIENCE)
+        owner.wait(TIMEOUT_SECONDS)
         owner.stdout.close()
 
 
 def test_it_is_read_along_and_taken_over_when_it_is_free(serve: Serve) -> None:
-    with serve(say("here again")) as served, served.page() as page:
+    with serve(text_reply("here again")) as served, served.page() as page:
         session, path = begun(served)
         with run_elsewhere(path, session) as go_on:
             arrival = page.attach(session)

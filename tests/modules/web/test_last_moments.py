@@ -13,12 +13,12 @@ from core.hooks import RestsAfterTurns
 from core.web_terminal import WebTerminal
 from modules.web.http.errors import ApiError
 from modules.web.sessions.notifier import Notifier
-from tests.modules.web.serving import PATIENCE, Served
+from tests.modules.web.serving import TIMEOUT_SECONDS, RunningServer
 from tests.modules.web.test_sessions_live import held
-from tests.scripted import call, say
+from tests.scripted_model import call_reply, text_reply
 from utils.llm.completion import Delta
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
 class Tired(Feature, RestsAfterTurns):
@@ -27,18 +27,21 @@ class Tired(Feature, RestsAfterTurns):
     def __init__(self) -> None:
         self.rests, self.awake = threading.Event(), threading.Event()
 
-    def rest(self) -> None:
+    def on_turn_end(self) -> None:
         self.rests.set()
-        assert self.awake.wait(PATIENCE)
+        assert self.awake.wait(TIMEOUT_SECONDS)
 
 
 def test_a_stop_in_the_last_moment_of_a_turn_holds_the_queue_too(serve: Serve) -> None:
     tired = Tired()
-    with serve(say("one"), say("two"), more=lambda *_: [tired]) as served, served.page() as page:
+    with (
+        serve(text_reply("one"), text_reply("two"), more=lambda *_: [tired]) as served,
+        served.page() as page,
+    ):
         session = served.new_session()
         page.attach(session)
         page.call("send", session=session, cmd="c1", text="one")
-        assert tired.rests.wait(PATIENCE)
+        assert tired.rests.wait(TIMEOUT_SECONDS)
         assert page.call("send", session=session, cmd="c2", text="two")["queued"]
         assert page.call("stop", session=session, cmd="s1")["running"]
         tired.awake.set()
@@ -53,29 +56,32 @@ def test_a_turn_that_ends_while_it_is_stopped_leaves_the_stop_to_no_other(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second, has_begun = threading.Event(), threading.Event(), threading.Event()
-    tell = Notifier.state
+    tell = Notifier.send_state
 
     def told_late(telling: Notifier) -> None:
         """Let the first turn end by itself, and the next begin, while its stop is told of."""
         if threading.current_thread() is hurried:
             first.set()
-            assert has_begun.wait(PATIENCE)
+            assert has_begun.wait(TIMEOUT_SECONDS)
         tell(telling)
 
-    replies = [[Delta("begun"), held(first), *say("begun")[1:]], [held(second), *say("urgent")]]
+    replies = [
+        [Delta("begun"), held(first), *text_reply("begun")[1:]],
+        [held(second), *text_reply("urgent")],
+    ]
     with serve(*replies) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         page.call("send", session=session, cmd="c1", text="one")
         page.wait_for("TextDelta")
         page.call("send", session=session, cmd="c2", text="two")
-        (seat,) = served.server.workspace.open_seats
+        (seat,) = served.server.registry.open_runners
         hurried = threading.Thread(target=seat.rearrange, args=("now", "c2", 0))
-        monkeypatch.setattr(Notifier, "state", told_late)
+        monkeypatch.setattr(Notifier, "send_state", told_late)
         hurried.start()
         assert page.wait_for("TurnStarted", text="two")
         has_begun.set()
-        hurried.join(PATIENCE)
+        hurried.join(TIMEOUT_SECONDS)
         second.set()
         assert page.wait_for("TurnFinished")["why"] == "done"
         page.wait_for("state", running=False)
@@ -83,7 +89,7 @@ def test_a_turn_that_ends_while_it_is_stopped_leaves_the_stop_to_no_other(
 
 def left_at_a_question(serve: Serve) -> str:
     """Return a session whose server ended while it asked."""
-    with serve(call("wipe")) as served, served.page() as page:
+    with serve(call_reply("wipe")) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         page.call("send", session=session, cmd="c1", text="one")
@@ -95,13 +101,13 @@ def test_a_stop_before_the_question_is_asked_again_is_no_less_one(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = left_at_a_question(serve)
-    gate, take_up = threading.Event(), WebTerminal.take_up
+    gate, take_up = threading.Event(), WebTerminal.stream_resumed_turn
 
     def late(terminal: WebTerminal) -> None:
-        assert gate.wait(PATIENCE)
+        assert gate.wait(TIMEOUT_SECONDS)
         take_up(terminal)
 
-    monkeypatch.setattr(WebTerminal, "take_up", late)
+    monkeypatch.setattr(WebTerminal, "stream_resumed_turn", late)
     with serve() as served, served.page() as page:
         page.attach(session)
         assert page.call("stop", session=session, cmd="s")["running"]
@@ -114,10 +120,10 @@ def test_a_question_that_is_not_asked_again_yet_outlives_the_next_end_too(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = left_at_a_question(serve)
-    gate, take_up, leave = threading.Event(), WebTerminal.take_up, WebTerminal.leave
+    gate, take_up, leave = threading.Event(), WebTerminal.stream_resumed_turn, WebTerminal.suspend
 
     def late(terminal: WebTerminal) -> None:
-        assert gate.wait(PATIENCE)
+        assert gate.wait(TIMEOUT_SECONDS)
         take_up(terminal)
 
     def left(terminal: WebTerminal) -> bool:
@@ -126,8 +132,8 @@ def test_a_question_that_is_not_asked_again_yet_outlives_the_next_end_too(
         return is_open
 
     with monkeypatch.context() as slow:
-        slow.setattr(WebTerminal, "take_up", late)
-        slow.setattr(WebTerminal, "leave", left)
+        slow.setattr(WebTerminal, "stream_resumed_turn", late)
+        slow.setattr(WebTerminal, "suspend", left)
         with serve() as served, served.page() as page:
             page.attach(session)
     with serve() as served, served.page() as page:
@@ -139,7 +145,7 @@ def test_a_message_to_a_session_that_is_closed_at_that_moment_is_refused(serve: 
     with serve() as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
-        workspace = served.server.workspace
+        workspace = served.server.registry
         seat = workspace.open(session)
         workspace.close()
         with pytest.raises(ApiError, match="closed"):

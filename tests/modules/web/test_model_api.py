@@ -6,11 +6,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from tests.modules.web.serving import Served
-from tests.scripted import say
+from tests.modules.web.serving import RunningServer
+from tests.scripted_model import text_reply
 from utils.llm.server_profile import ServerProfile
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
 def fields(told: Any) -> dict[str, tuple[str, str]]:
@@ -49,7 +49,7 @@ def test_what_no_profile_has_changes_nothing(serve: Serve) -> None:
 
 
 def test_another_model_holds_for_the_session_and_not_beside_a_turn(serve: Serve) -> None:
-    with serve([lambda stop: stop.wait(60), *say("x")]) as served:
+    with serve([lambda stop: stop.wait(60), *text_reply("x")]) as served:
         session = served.new_session()
         path = f"/api/sessions/{session}"
         assert served.ask("PATCH", f"{path}/model", {"model": "other"}).json["model"] == "other"

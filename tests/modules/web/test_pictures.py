@@ -13,28 +13,30 @@ from modules.files.project import Project
 from modules.pictures.feature import Pictures
 from modules.pictures.picture_store import PictureStore
 from modules.storage.data_folder import DataFolder
-from tests.drawings import drawn
-from tests.modules.web.serving import Answer, Served
-from tests.scripted import say
+from tests.modules.web.serving import Answer, RunningServer
+from tests.picture_files import picture_file
+from tests.scripted_model import text_reply
 from utils.waiting import Stop
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
 def more(_: Project, data: DataFolder) -> list[Feature]:
     return [Pictures(PictureStore(data.pictures))]
 
 
-def give(served: Served, session: str, data: bytes, name: str = "a.png", **how: Any) -> Answer:
+def give(
+    served: RunningServer, session: str, data: bytes, name: str = "a.png", **how: Any
+) -> Answer:
     headers = {"Content-Type": "application/octet-stream"} | how.pop("headers", {})
     path = f"/api/sessions/{session}/pictures?name={quote(name)}"
     return served.ask("POST", path, data, headers, **how)
 
 
 def test_a_picture_goes_with_a_message_and_is_shown_again(serve: Serve) -> None:
-    with serve(say("Red."), more=more) as served:
+    with serve(text_reply("Red."), more=more) as served:
         session = served.new_session()
-        given = give(served, session, drawn(size=(40, 20)), "red ‮.png").json
+        given = give(served, session, picture_file(size=(40, 20)), "red ‮.png").json
         assert (given["width"], given["height"], given["format"]) == (40, 20, "PNG")
         assert "‮" not in given["name"]
         with served.page() as page:
@@ -53,9 +55,9 @@ def test_a_picture_goes_with_a_message_and_is_shown_again(serve: Serve) -> None:
 
 
 def test_a_picture_alone_is_a_message(serve: Serve) -> None:
-    with serve(say("Red."), more=more) as served:
+    with serve(text_reply("Red."), more=more) as served:
         session = served.new_session()
-        given = give(served, session, drawn()).json
+        given = give(served, session, picture_file()).json
         body = {"text": "", "pictures": [given["digest"]], "stream": False}
         assert served.ask("POST", f"/api/sessions/{session}/messages", body).status == 200
         refused = served.ask("POST", f"/api/sessions/{session}/messages", {"text": " "})
@@ -67,19 +69,27 @@ def test_only_the_owner_gives_and_sees_pictures(serve: Serve) -> None:
         session = served.new_session()
         cookie = served.cookie()
         origin = {"Origin": f"http://{served.host}"}
-        assert give(served, session, drawn(), known=False).status == 401
-        assert give(served, session, drawn(), known=False, headers=cookie | origin).status == 401
-        assert give(served, session, drawn(), known=False, headers=served.login()).status == 201
-        digest = give(served, session, drawn()).json["digest"]
+        assert give(served, session, picture_file(), known=False).status == 401
+        assert (
+            give(served, session, picture_file(), known=False, headers=cookie | origin).status
+            == 401
+        )
+        assert (
+            give(served, session, picture_file(), known=False, headers=served.login()).status == 201
+        )
+        digest = give(served, session, picture_file()).json["digest"]
         path = f"/api/sessions/{session}/pictures/{digest}"
-        assert served.ask("GET", path, known=False).status == 401
-        assert served.ask("GET", path, known=False, headers=cookie).status == 200
+        assert served.ask("GET", path, with_token=False).status == 401
+        assert served.ask("GET", path, with_token=False, headers=cookie).status == 200
 
 
 def test_what_is_no_picture_is_refused_with_a_reason(serve: Serve) -> None:
     with serve(more=more) as served:
         session = served.new_session()
-        for data, why in ((b"<svg/>", "no picture that can be used"), (drawn()[:40], "damaged")):
+        for data, why in (
+            (b"<svg/>", "no picture that can be used"),
+            (picture_file()[:40], "damaged"),
+        ):
             answer = give(served, session, data)
             assert answer.status >= 400
             assert why in answer.json["error"]
@@ -96,7 +106,7 @@ def test_a_picture_that_waits_comes_back_with_its_text(serve: Serve) -> None:
 
     with serve([hold], more=more) as served:
         session = served.new_session()
-        given = give(served, session, drawn()).json
+        given = give(served, session, picture_file()).json
         with served.page() as page:
             page.attach(session)
             page.call("send", session=session, cmd="m1", text="First")
@@ -113,9 +123,9 @@ def test_a_picture_that_waits_comes_back_with_its_text(serve: Serve) -> None:
 
 
 def test_pictures_go_with_their_session(serve: Serve) -> None:
-    with serve(say("Red."), more=more) as served:
+    with serve(text_reply("Red."), more=more) as served:
         session = served.new_session()
-        given = give(served, session, drawn()).json
+        given = give(served, session, picture_file()).json
         body = {"text": "See", "pictures": [given["digest"]]}
         served.ask("POST", f"/api/sessions/{session}/messages", body)  # streams to its end
         fork = served.ask("POST", f"/api/sessions/{session}/fork", {"turn": 1}).json["id"]

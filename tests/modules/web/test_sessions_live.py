@@ -15,23 +15,23 @@ from modules.files.project import Project
 from modules.secrets.redactor import Secrets
 from modules.storage.data_folder import DataFolder
 from modules.web.sessions import page_redaction
-from tests.modules.web.serving import PATIENCE, Served
-from tests.scripted import call, say
+from tests.modules.web.serving import TIMEOUT_SECONDS, RunningServer
+from tests.scripted_model import call_reply, text_reply
 from utils.llm.completion import Delta
 from utils.waiting import Stop
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
 def held(gate: threading.Event) -> Callable[[Stop], None]:
     def wait(_: Stop) -> None:
-        assert gate.wait(PATIENCE)
+        assert gate.wait(TIMEOUT_SECONDS)
 
     return wait
 
 
 def until_stopped(stop: Stop) -> None:
-    assert stop.wait(PATIENCE)
+    assert stop.wait(TIMEOUT_SECONDS)
 
 
 def types(events: list[Packet]) -> list[str]:
@@ -43,7 +43,7 @@ def text(events: list[Packet]) -> str:
 
 
 def test_a_message_is_answered_in_every_tab(serve: Serve) -> None:
-    with serve(say("hello")) as served, served.page() as one, served.page() as two:
+    with serve(text_reply("hello")) as served, served.page() as one, served.page() as two:
         session = served.new_session()
         for page in (one, two):
             assert page.attach(session)["mode"] == "snapshot"
@@ -60,7 +60,7 @@ def test_a_message_is_answered_in_every_tab(serve: Serve) -> None:
 
 
 def test_a_message_sent_twice_is_taken_once(serve: Serve) -> None:
-    with serve(say("one"), say("two")) as served, served.page() as page:
+    with serve(text_reply("one"), text_reply("two")) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         first = page.call("send", session=session, cmd="c1", text="hi")
@@ -70,7 +70,11 @@ def test_a_message_sent_twice_is_taken_once(serve: Serve) -> None:
 
 
 def test_the_first_answer_wins_and_the_others_see_it(serve: Serve) -> None:
-    with serve(call("wipe"), say("ok")) as served, served.page() as one, served.page() as two:
+    with (
+        serve(call_reply("wipe"), text_reply("ok")) as served,
+        served.page() as one,
+        served.page() as two,
+    ):
         session = served.new_session()
         one.attach(session)
         two.attach(session)
@@ -86,7 +90,7 @@ def test_the_first_answer_wins_and_the_others_see_it(serve: Serve) -> None:
 
 
 def test_a_reload_finds_the_question_and_the_answer_so_far(serve: Serve) -> None:
-    replies = [call("wipe", thinking="hm"), say("ok")]
+    replies = [call_reply("wipe", thinking="hm"), text_reply("ok")]
     with serve(*replies) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
@@ -111,7 +115,7 @@ def test_a_reload_finds_the_question_and_the_answer_so_far(serve: Serve) -> None
 
 def test_stop_ends_the_turn_and_holds_the_queue(serve: Serve) -> None:
     gate = threading.Event()
-    replies = [[Delta("begun"), held(gate), *say("never")], say("second")]
+    replies = [[Delta("begun"), held(gate), *text_reply("never")], text_reply("second")]
     with serve(*replies) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
@@ -130,7 +134,11 @@ def test_stop_ends_the_turn_and_holds_the_queue(serve: Serve) -> None:
 
 def test_queued_messages_can_be_moved_and_taken_back(serve: Serve) -> None:
     gate = threading.Event()
-    replies = [[Delta("begun"), held(gate), *say("one")[1:]], say("two"), say("three")]
+    replies = [
+        [Delta("begun"), held(gate), *text_reply("one")[1:]],
+        text_reply("two"),
+        text_reply("three"),
+    ]
     with serve(*replies) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
@@ -151,7 +159,7 @@ def test_queued_messages_can_be_moved_and_taken_back(serve: Serve) -> None:
 
 def test_send_now_interrupts(serve: Serve) -> None:
     gate = threading.Event()
-    replies = [[Delta("begun"), held(gate), *say("never")], say("urgent")]
+    replies = [[Delta("begun"), held(gate), *text_reply("never")], text_reply("urgent")]
     with serve(*replies) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
@@ -166,7 +174,11 @@ def test_send_now_interrupts(serve: Serve) -> None:
 
 def test_a_message_sent_while_it_stops_goes_on(serve: Serve) -> None:
     gate = threading.Event()
-    replies = [[Delta("begun"), held(gate), *say("never")], say("instead"), say("waited")]
+    replies = [
+        [Delta("begun"), held(gate), *text_reply("never")],
+        text_reply("instead"),
+        text_reply("waited"),
+    ]
     with serve(*replies) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
@@ -185,7 +197,11 @@ def test_a_message_sent_while_it_stops_goes_on(serve: Serve) -> None:
 
 def test_what_is_queued_and_wanted_now_stops_what_runs(serve: Serve) -> None:
     gate = threading.Event()
-    replies = [[Delta("begun"), held(gate), *say("never")], say("three"), say("two")]
+    replies = [
+        [Delta("begun"), held(gate), *text_reply("never")],
+        text_reply("three"),
+        text_reply("two"),
+    ]
     with serve(*replies) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
@@ -203,7 +219,7 @@ def test_what_is_queued_and_wanted_now_stops_what_runs(serve: Serve) -> None:
 
 def test_what_looks_runs_beside_a_turn_and_what_changes_waits(serve: Serve) -> None:
     gate = threading.Event()
-    with serve([Delta("begun"), held(gate), *say("x")[1:]]) as served, served.page() as page:
+    with serve([Delta("begun"), held(gate), *text_reply("x")[1:]]) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         page.call("send", session=session, cmd="c1", text="one")
@@ -223,7 +239,10 @@ def test_what_looks_runs_beside_a_turn_and_what_changes_waits(serve: Serve) -> N
 
 
 def test_a_server_restart_keeps_the_talk_and_the_queue(serve: Serve) -> None:
-    replies = [call("look", thinking="hm"), [Delta("second"), until_stopped, *say("x")]]
+    replies = [
+        call_reply("look", thinking="hm"),
+        [Delta("second"), until_stopped, *text_reply("x")],
+    ]
     with ExitStack() as stack:
         served = stack.enter_context(serve(*replies))
         page = stack.enter_context(served.page())
@@ -233,7 +252,7 @@ def test_a_server_restart_keeps_the_talk_and_the_queue(serve: Serve) -> None:
         page.wait_for("TextDelta")
         page.call("send", session=session, cmd="c2", text="two")
         port = served.server.port
-    with serve(say("again"), say("last"), port=port) as served, served.page() as page:
+    with serve(text_reply("again"), text_reply("last"), port=port) as served, served.page() as page:
         after = page.attach(session, before["boot"], 3)
         assert after["mode"] == "snapshot"
         assert after["boot"] != before["boot"]
@@ -249,7 +268,7 @@ def test_a_server_restart_keeps_the_talk_and_the_queue(serve: Serve) -> None:
 
 def test_a_server_restart_keeps_an_open_question(serve: Serve) -> None:
     """Its turn goes on, and what was queued comes after it."""
-    with serve(call("wipe")) as served, served.page() as page:
+    with serve(call_reply("wipe")) as served, served.page() as page:
         session = served.new_session()
         boot = page.attach(session)["boot"]
         page.call("send", session=session, cmd="c1", text="one")
@@ -259,7 +278,7 @@ def test_a_server_restart_keeps_an_open_question(serve: Serve) -> None:
         with serve() as served, served.page() as page:
             page.attach(session, boot, 3)
             page.wait_for("state", asked=["c1"])
-    with serve(say("wiped"), say("again")) as served, served.page() as page:
+    with serve(text_reply("wiped"), text_reply("again")) as served, served.page() as page:
         assert page.attach(session, boot, 3)["state"]["running"]
         page.wait_for("state", asked=["c1"])
         assert types(page.attach(session)["events"]) == [
@@ -276,7 +295,7 @@ def test_a_server_restart_keeps_an_open_question(serve: Serve) -> None:
 
 
 def test_a_question_that_a_restart_kept_can_be_stopped(serve: Serve) -> None:
-    with serve(call("wipe")) as served, served.page() as page:
+    with serve(call_reply("wipe")) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         page.call("send", session=session, cmd="c1", text="one")
@@ -292,7 +311,7 @@ def test_a_question_that_a_restart_kept_can_be_stopped(serve: Serve) -> None:
 
 
 def test_a_server_restart_keeps_how_long_a_turn_took(serve: Serve) -> None:
-    with serve(say("one")) as served, served.page() as page:
+    with serve(text_reply("one")) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         page.call("send", session=session, cmd="c1", text="one")
@@ -313,8 +332,8 @@ def secrets(project: Project, data: DataFolder) -> list[Feature]:
 def test_what_becomes_a_secret_later_shows_nowhere_any_more(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_redaction, "EVERY", 0.0)
-    with serve(say(f"You said {SECRET}."), more=secrets) as served:
+    monkeypatch.setattr(page_redaction, "REFRESH_SECONDS", 0.0)
+    with serve(text_reply(f"You said {SECRET}."), more=secrets) as served:
         session = served.new_session()
         path = f"/api/sessions/{session}"
         with served.page() as page:
@@ -332,7 +351,7 @@ def test_what_becomes_a_secret_later_shows_nowhere_any_more(
         assert "SECRET:TOKEN" in told
 
 
-def test_an_unknown_session_is_said_to_be_unknown(served: Served) -> None:
+def test_an_unknown_session_is_said_to_be_unknown(served: RunningServer) -> None:
     with served.page() as page:
         answer = page.call("attach", session="20200101-000000-dead")
         assert (answer["ok"], answer["code"]) == (False, "unknown_session")
@@ -342,7 +361,7 @@ def test_an_unknown_session_is_said_to_be_unknown(served: Served) -> None:
 
 
 def test_commands_that_lead_elsewhere_say_where(serve: Serve) -> None:
-    with serve(say("one"), say("two")) as served, served.page() as page:
+    with serve(text_reply("one"), text_reply("two")) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         for name in ("one", "two"):
@@ -363,7 +382,7 @@ def test_commands_that_lead_elsewhere_say_where(serve: Serve) -> None:
 
 def test_only_what_leaves_the_talk_alone_runs_beside_a_turn(serve: Serve) -> None:
     gate = threading.Event()
-    with serve([Delta("begun"), held(gate), *say("done")]) as served, served.page() as page:
+    with serve([Delta("begun"), held(gate), *text_reply("done")]) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         page.call("send", session=session, cmd="c1", text="go")

@@ -10,9 +10,17 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.utils.llm.habit_server import DONE, Answer, Asked, chunk, habit_server, refusal, usual
-from tests.utils.llm.test_habits import client_at
-from tests.utils.wire import ask
+from tests.utils.client_helpers import stream_once
+from tests.utils.llm.quirk_server import (
+    DONE,
+    Answer,
+    ReceivedRequest,
+    chunk,
+    default_response,
+    error_response,
+    quirk_server,
+)
+from tests.utils.llm.test_quirks import client_at
 
 REPLY = chunk({"content": "Fine."}) + chunk({}, "stop") + DONE
 HEAD = (
@@ -74,22 +82,22 @@ def test_a_dropped_kept_connection_is_made_anew_without_a_word(how: str) -> None
     with dropping(how) as (url, asked):
         client = client_at(url)
         client.may_probe = False
-        heard = [ask(client) for _ in range(3)]
+        heard = [stream_once(client) for _ in range(3)]
         client.close()
-    assert [one.shown for one in heard] == ["Fine."] * 3
+    assert [one.text for one in heard] == ["Fine."] * 3
     assert not any(one.retries for one in heard)
     assert len(asked) == (5 if how == "read" else 3)  # those that were dropped, and sent once more
 
 
 def test_no_sampling_is_asked_for() -> None:
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         odd = {"temperature", "top_p", "frequency_penalty", "seed", "n"} & asked.body.keys()
-        return refusal(f"Unsupported value: {odd}") if odd else usual(asked)
+        return error_response(f"Unsupported value: {odd}") if odd else default_response(asked)
 
-    with habit_server(habit) as server:
+    with quirk_server(habit) as server:
         client = client_at(server.url)
         client.may_probe = False
-        assert ask(client, think=True).done.calls
-        assert len(server.asked) == 1
-        assert json.dumps(server.asked[0].body).count("temperature") == 0
+        assert stream_once(client, think=True).completion.calls
+        assert len(server.chat_requests) == 1
+        assert json.dumps(server.chat_requests[0].body).count("temperature") == 0
         client.close()

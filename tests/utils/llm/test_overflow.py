@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from core.events import Event, TurnFinished
-from tests.assembly import house
-from tests.utils.llm.habit_server import (
+from tests.assembly import assembled_terminal
+from tests.utils.llm.quirk_server import (
     ANSWER,
     DONE,
     Answer,
-    Asked,
-    Habit,
+    ReceivedRequest,
+    Respond,
     call,
     chunk,
-    habit_server,
-    refusal,
-    streamed,
+    error_response,
+    quirk_server,
+    streamed_response,
 )
-from tests.utils.llm.test_habits import client_at
+from tests.utils.llm.test_quirks import client_at
 
 LONGEST = 12_000
 """Characters of messages that the server takes."""
@@ -60,25 +60,27 @@ def fill(root: Path) -> None:
         (root / f"{number}.txt").write_text(f"{number}\n{FILE}")
 
 
-def length(asked: Asked) -> int:
+def length(asked: ReceivedRequest) -> int:
     return sum(len(message["content"] or "") for message in asked.messages)
 
 
-def reader(message: str, steps: int) -> Habit:
+def reader(message: str, steps: int) -> Respond:
     """A server whose model reads a file *steps* times a task, and takes so much and no more."""
 
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         if length(asked) > LONGEST:
-            return refusal(message)
+            return error_response(message)
         if "tools" not in asked.body:
-            return streamed([chunk({"content": "They read files."}), chunk({}, "stop"), DONE])
+            return streamed_response(
+                [chunk({"content": "They read files."}), chunk({}, "stop"), DONE]
+            )
         roles = [one["role"] for one in asked.messages]
         since = roles[::-1].index("user")
         if roles[len(roles) - since :].count("assistant") == steps:
-            return streamed([chunk({"content": ANSWER}), chunk({}, "stop"), DONE])
+            return streamed_response([chunk({"content": ANSWER}), chunk({}, "stop"), DONE])
         function = {"name": "read_file", "arguments": json.dumps({"path": f"{asked.number}.txt"})}
         ours = call(id=f"call_{asked.number}", function=function)
-        return streamed([chunk({"tool_calls": [ours]}), chunk({}, "tool_calls"), DONE])
+        return streamed_response([chunk({"tool_calls": [ours]}), chunk({}, "tool_calls"), DONE])
 
     return habit
 
@@ -92,45 +94,47 @@ def end_of(events: list[Event]) -> TurnFinished:
 def test_a_task_that_grows_too_long_goes_on_with_earlier_answers_cut(
     tmp_path: Path, message: str
 ) -> None:
-    with habit_server(reader(message, 4)) as server:
+    with quirk_server(reader(message, 4)) as server:
         client = client_at(server.url)
-        with house(tmp_path, model=client) as told:
+        with assembled_terminal(tmp_path, model=client) as told:
             fill(told.root)
-            end = end_of(list(told.main.ask("read it")))
+            end = end_of(list(told.terminal.run_line("read it")))
             assert (end.why, end.detail) == ("done", None)
             assert client.profile.window == DIALECTS[message]
         client.close()
-    assert [length(asked) > LONGEST for asked in server.asked].count(True) == 1
+    assert [length(asked) > LONGEST for asked in server.chat_requests].count(True) == 1
 
 
 def test_older_turns_are_summed_up_when_a_request_is_refused(tmp_path: Path) -> None:
     message = "the request exceeds the available context size"
-    with habit_server(reader(message, 1)) as server:
+    with quirk_server(reader(message, 1)) as server:
         client = client_at(server.url)
-        with house(tmp_path, model=client, digest_prompt="Sum it up.") as told:
+        with assembled_terminal(tmp_path, model=client, summary_prompt="Sum it up.") as told:
             fill(told.root)
-            ends = [end_of(list(told.main.ask("read it"))) for _ in range(5)]
+            ends = [end_of(list(told.terminal.run_line("read it"))) for _ in range(5)]
             assert [end.why for end in ends] == ["done"] * 5
-            kept = told.main.history.wire()
+            kept = told.terminal.history.messages()
         client.close()
-        with house(tmp_path) as again:
-            again.main.resume()
-            assert again.main.history.wire() == kept, "a session that goes on sends the same"
-    assert any("tools" not in asked.body for asked in server.asked), "it was summed up"
+        with assembled_terminal(tmp_path) as again:
+            again.terminal.resume()
+            assert again.terminal.history.messages() == kept, (
+                "a session that goes on sends the same"
+            )
+    assert any("tools" not in asked.body for asked in server.chat_requests), "it was summed up"
 
 
 def test_what_is_too_long_for_all_that_ends_with_a_sentence(tmp_path: Path) -> None:
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         if asked.is_first:
             return reader("", 4)(asked)
-        return refusal("Your input exceeds the context window of this model.")
+        return error_response("Your input exceeds the context window of this model.")
 
-    with habit_server(habit) as server:
+    with quirk_server(habit) as server:
         client = client_at(server.url)
-        with house(tmp_path, model=client) as told:
+        with assembled_terminal(tmp_path, model=client) as told:
             fill(told.root)
-            end = end_of(list(told.main.ask("read it")))
+            end = end_of(list(told.terminal.run_line("read it")))
             assert end.why == "error"
             assert "no longer fits the model" in str(end.detail)
         client.close()
-    assert len(server.asked) == 2
+    assert len(server.chat_requests) == 2

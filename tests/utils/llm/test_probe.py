@@ -9,9 +9,16 @@ from typing import Any, cast
 
 import pytest
 
-from tests.utils.llm.habit_server import Answer, Asked, Habit, HabitServer, habit_server, usual
-from tests.utils.llm.test_habits import client_at
-from tests.utils.wire import ask, client_of
+from tests.utils.client_helpers import client_of, stream_once
+from tests.utils.llm.quirk_server import (
+    Answer,
+    QuirkServer,
+    ReceivedRequest,
+    Respond,
+    default_response,
+    quirk_server,
+)
+from tests.utils.llm.test_quirks import client_at
 from utils.llm.account import ANTHROPIC_ACCOUNT
 from utils.llm.anthropic_api.anthropic import AnthropicMessages
 from utils.llm.prices import PriceList
@@ -20,8 +27,8 @@ from utils.llm.server_profile import ProfilesInMemory, ServerProfile
 MODEL = "deepseek-flash"
 
 
-def saying(pages: dict[str, Any]) -> Habit:
-    def look(asked: Asked) -> Answer:
+def saying(pages: dict[str, Any]) -> Respond:
+    def look(asked: ReceivedRequest) -> Answer:
         if asked.path not in pages:
             return Answer(404, b"nothing here")
         return Answer(body=json.dumps(pages[asked.path]).encode())
@@ -29,12 +36,12 @@ def saying(pages: dict[str, Any]) -> Habit:
     return look
 
 
-def probed(look: Habit | None, times: int = 1) -> tuple[dict[str, Any], HabitServer]:
+def probed(look: Respond | None, times: int = 1) -> tuple[dict[str, Any], QuirkServer]:
     """Ask a server *times*; return what is known of it then."""
-    with habit_server(usual, look) as server:
+    with quirk_server(default_response, look) as server:
         client = client_at(server.url)
         for _ in range(times):
-            ask(client)
+            stream_once(client)
             for thread in threading.enumerate():
                 if thread.name == "probe":
                     thread.join()
@@ -117,17 +124,17 @@ def test_what_a_server_says_of_the_model_is_known_after_the_first_reply(server: 
 def test_a_server_that_says_nothing_is_looked_at_once(status: int) -> None:
     changes, server = probed(lambda _: Answer(status, b"<html>"), times=3)
     assert changes == {"probed": True}
-    paths = [asked.path for asked in server.looked]
+    paths = [asked.path for asked in server.other_requests]
     assert len(paths) == len(set(paths))
-    assert {asked.method for asked in server.looked} == {"GET"}
+    assert {asked.method for asked in server.other_requests} == {"GET"}
 
 
 def test_what_a_refusal_taught_stays() -> None:
     known = ProfilesInMemory()
-    with habit_server(usual, saying(row(max_model_len=9000))) as server:
-        known.keep(server.url, MODEL, {"window": 4096, "thinking": False})
+    with quirk_server(default_response, saying(row(max_model_len=9000))) as server:
+        known.save(server.url, MODEL, {"window": 4096, "thinking": False})
         client = client_at(server.url, profiles=known)
-        ask(client)
+        stream_once(client)
         for thread in threading.enumerate():
             if thread.name == "probe":
                 thread.join()
@@ -136,18 +143,18 @@ def test_what_a_refusal_taught_stays() -> None:
 
 
 def test_a_model_of_deepseek_and_the_practice_model_are_not_looked_at() -> None:
-    with habit_server() as server, client_of(server.url) as client:
-        ask(client)
+    with quirk_server() as server, client_of(server.url) as client:
+        stream_once(client)
         client.may_probe = False
         client._prices = PriceList({})
-        ask(client)
+        stream_once(client)
         assert not any(thread.name == "probe" for thread in threading.enumerate())
-        assert server.looked == []
+        assert server.other_requests == []
 
 
 def test_a_model_that_was_said_to_see_and_does_not_is_shown_no_more_pictures() -> None:
     known = ProfilesInMemory()
-    known.keep("http://here/v1", MODEL, {"pictures": True, "probed": True})
+    known.save("http://here/v1", MODEL, {"pictures": True, "probed": True})
     client = client_at("http://here/v1", profiles=known)
     client._known.learn(MODEL, replace(client.profile, pictures=False))
     assert client.profile == ServerProfile(probed=True)
@@ -157,21 +164,21 @@ def test_anthropics_api_is_not_looked_at() -> None:
     for api, is_looked_at in [(AnthropicMessages(ANTHROPIC_ACCOUNT), False), (None, True)]:
         client = client_at("http://here", api=api)
         client._known._probe = lambda *_: None  # type: ignore[method-assign]
-        client._look_once(cast(Any, None))
+        client._probe_once(cast(Any, None))
         assert client._known._is_probing.locked() == is_looked_at
 
 
 def test_a_client_that_is_closed_meanwhile_looks_another_time() -> None:
     is_asked, may_answer = threading.Event(), threading.Event()
 
-    def look(asked: Asked) -> Answer:
+    def look(asked: ReceivedRequest) -> Answer:
         is_asked.set()
         may_answer.wait(60)
         return Answer(404)
 
-    with habit_server(usual, look) as server:
+    with quirk_server(default_response, look) as server:
         client = client_at(server.url)
-        ask(client)
+        stream_once(client)
         assert is_asked.wait(60)
         (thread,) = [one for one in threading.enumerate() if one.name == "probe"]
         client.close()
@@ -182,10 +189,10 @@ def test_a_client_that_is_closed_meanwhile_looks_another_time() -> None:
 
 def test_what_the_person_said_wins_over_what_the_server_says() -> None:
     page = {**row(max_model_len=9000), "/props": {"modalities": {"vision": True}}}
-    with habit_server(usual, saying(page)) as server:
+    with quirk_server(default_response, saying(page)) as server:
         client = client_at(server.url)
         client.set_profile({"window": 0, "pictures": False})
-        ask(client)
+        stream_once(client)
         for thread in threading.enumerate():
             if thread.name == "probe":
                 thread.join()

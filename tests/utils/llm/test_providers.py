@@ -10,12 +10,12 @@ import pytest
 from config import load
 from tests.anthropic_simulator import AnthropicSimulator, reply, text
 from tests.simulator import Say, Simulator
-from tests.utils.wire import USER, Hasty, gather
+from tests.utils.client_helpers import USER, InstantStop, collect_stream
 from utils.api_client import ApiClient, ModelError
 from utils.i18n import UserError
 from utils.llm.account import ANTHROPIC_ACCOUNT
 from utils.llm.apis import api_of
-from utils.llm.provider import Provider, split, usable
+from utils.llm.provider import Provider, split_model_name, usable
 from utils.llm.providers import ModelClient
 
 CLAUDE = Provider(
@@ -42,7 +42,9 @@ def client_of(usual: Simulator, provider: Provider, model: str) -> Iterator[Mode
 
 
 def said(client: ModelClient) -> str:
-    return gather(client.stream([USER], [], think=False, stop=Hasty())).done.text
+    return collect_stream(
+        client.stream([USER], [], think=False, stop=InstantStop())
+    ).completion.text
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def said(client: ModelClient) -> str:
     ],
 )
 def test_a_name_says_whose_the_model_is(name: str, provider: str | None, model: str) -> None:
-    found, rest = split(name, usable([CLAUDE], is_strict=True))
+    found, rest = split_model_name(name, usable([CLAUDE], is_strict=True))
     assert (found and found.name, rest) == (provider, model)
 
 
@@ -82,7 +84,7 @@ def test_the_model_is_changed_between_providers_in_one_conversation() -> None:
 
 def test_each_conversation_has_a_model_of_its_own() -> None:
     with Simulator() as usual, client_of(usual, CLAUDE, "deepseek-flash") as client:
-        other = client.another()
+        other = client.for_other_conversation()
         other.model = "anthropic/claude-opus-5-5"
         assert client.model == "deepseek-flash"
         other.close()
@@ -118,7 +120,7 @@ def test_the_settings_name_providers_and_keep_their_keys_secret(tmp_path: Any) -
     mine = settings.all_providers[-1]
     assert (mine.name, mine.base_url, mine.key) == ("mine", "http://a/v1", "sk-mine-123456")
     keys = {"sk-mine-123456", "sk-ant-abcdefg"}
-    assert keys <= set(settings.keys)
+    assert keys <= set(settings.api_keys)
     assert keys <= set(settings.secrets.values())
     assert not any(key in repr(settings) + repr(settings.all_providers) for key in keys)
 

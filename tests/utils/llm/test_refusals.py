@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from utils.llm.refusals import Refusal, learnt
-from utils.llm.server_profile import PLAIN, ServerProfile
+from utils.llm.refusals import Refusal, adapted_profile
+from utils.llm.server_profile import MINIMAL_PROFILE, ServerProfile
 
 USUAL = ServerProfile()
 
 
 def taught(text: str, status: int = 400, before: ServerProfile = USUAL) -> dict[str, Any] | None:
     body = json.dumps({"error": {"message": text, "type": "invalid_request_error"}})
-    after = learnt(before, Refusal.of(status, body), may_guess=False)
+    after = adapted_profile(before, Refusal.parse(status, body), may_guess=False)
     return after.changes if after else None
 
 
@@ -85,35 +85,35 @@ def test_a_chat_template_that_raises_is_a_refusal_as_well(text: str) -> None:
 def test_a_field_named_by_place_is_named_too() -> None:
     body = {"detail": [{"type": "extra_forbidden", "loc": ["body", "thinking"], "msg": "No.",
                         "input": {"stream_options": 1}}]}  # fmt: skip
-    after = learnt(USUAL, Refusal.of(422, json.dumps(body)), may_guess=False)
+    after = adapted_profile(USUAL, Refusal.parse(422, json.dumps(body)), may_guess=False)
     assert after == ServerProfile(thinking=False), "what is echoed was not minded"
 
 
 @pytest.mark.parametrize("text", NAMED)
 def test_a_refusal_repeated_asks_for_ever_less_and_comes_to_an_end(text: str) -> None:
-    refusal = Refusal.of(400, json.dumps({"error": {"message": text}}))
+    refusal = Refusal.parse(400, json.dumps({"error": {"message": text}}))
     profile: ServerProfile | None = USUAL
     seen = []
     while profile is not None:
         assert profile not in seen
         seen.append(profile)
-        profile = learnt(profile, refusal, may_guess=True)
+        profile = adapted_profile(profile, refusal, may_guess=True)
     assert len(seen) < 16
 
 
 @pytest.mark.parametrize("status", [401, 402, 403, 404, 413, 429, 502, 503])
 def test_a_failure_that_is_not_about_the_shape_teaches_nothing(status: int) -> None:
-    refusal = Refusal.of(status, json.dumps({"error": {"message": "thinking of you"}}))
-    assert learnt(USUAL, refusal, may_guess=True) is None
+    refusal = Refusal.parse(status, json.dumps({"error": {"message": "thinking of you"}}))
+    assert adapted_profile(USUAL, refusal, may_guess=True) is None
 
 
 def test_a_refusal_that_names_nothing_teaches_the_plainest_shape_once() -> None:
-    refusal = Refusal.of(400, "Bad Request")
-    assert learnt(USUAL, refusal, may_guess=False) is None
-    plain = learnt(USUAL, refusal, may_guess=True)
+    refusal = Refusal.parse(400, "Bad Request")
+    assert adapted_profile(USUAL, refusal, may_guess=False) is None
+    plain = adapted_profile(USUAL, refusal, may_guess=True)
     assert plain is not None
-    assert plain.changes == {**PLAIN.changes, "max_output": 8192}
-    assert learnt(plain, refusal, may_guess=True) is None
+    assert plain.changes == {**MINIMAL_PROFILE.changes, "max_output": 8192}
+    assert adapted_profile(plain, refusal, may_guess=True) is None
 
 
 def test_a_prompt_that_fills_the_window_alone_teaches_nothing() -> None:
@@ -135,6 +135,6 @@ def test_a_number_that_is_none_is_no_failure_of_ours(number: str) -> None:
 
 
 def test_of_a_refusal_without_end_the_start_is_read() -> None:
-    assert len(Refusal.of(400, "max_tokens " * 100_000).text) < 10_000
-    assert len(Refusal.of(400, json.dumps({"error": "max_tokens " * 100_000})).text) < 10_000
-    assert Refusal.of(400, "[" * 100_000).text.startswith("[[")
+    assert len(Refusal.parse(400, "max_tokens " * 100_000).text) < 10_000
+    assert len(Refusal.parse(400, json.dumps({"error": "max_tokens " * 100_000})).text) < 10_000
+    assert Refusal.parse(400, "[" * 100_000).text.startswith("[[")

@@ -10,10 +10,18 @@ import pytest
 from core.conversation.messages import Assistant
 from core.events import TurnFinished, Warned
 from core.loop.nudges import ENDLESS
-from tests.assembly import house
-from tests.utils.llm.habit_server import DONE, Answer, Asked, call, chunk, habit_server, streamed
-from tests.utils.llm.test_habits import client_at
-from tests.utils.wire import ask
+from tests.assembly import assembled_terminal
+from tests.utils.client_helpers import stream_once
+from tests.utils.llm.quirk_server import (
+    DONE,
+    Answer,
+    ReceivedRequest,
+    call,
+    chunk,
+    quirk_server,
+    streamed_response,
+)
+from tests.utils.llm.test_quirks import client_at
 from utils.llm.repetition import TEXT_CHARACTERS, Repetition
 
 LINE = "I will check the file again.\n"
@@ -50,37 +58,39 @@ def test_what_is_merely_long_passes(text: str) -> None:
     assert watch.shortened(text) == text
 
 
-def endless(asked: Asked) -> Answer:
-    return streamed([chunk({"content": LINE}) for _ in range(5000)])  # and no end of it
+def endless(asked: ReceivedRequest) -> Answer:
+    return streamed_response([chunk({"content": LINE}) for _ in range(5000)])  # and no end of it
 
 
 @pytest.mark.parametrize("name", ["content", "reasoning_content"])
 def test_an_endless_reply_is_ended_by_us(name: str) -> None:
-    def habit(_: Asked) -> Answer:
-        return streamed([chunk({name: LINE}) for _ in range(100_000)])
+    def habit(_: ReceivedRequest) -> Answer:
+        return streamed_response([chunk({name: LINE}) for _ in range(100_000)])
 
-    with habit_server(habit) as server:
+    with quirk_server(habit) as server:
         client = client_at(server.url)
-        done = ask(client).done
+        done = stream_once(client).completion
         assert done.is_repeating
         assert done.is_cut
         assert len(done.text or done.thinking) < 200
-        assert len(server.asked) == 1
+        assert len(server.chat_requests) == 1
         client.close()
 
 
 def test_a_call_that_is_written_without_end_does_not_run(tmp_path: Path) -> None:
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         if not asked.is_first:
-            return streamed([chunk({"content": "It was too long."}), chunk({}, "stop"), DONE])
+            return streamed_response(
+                [chunk({"content": "It was too long."}), chunk({}, "stop"), DONE]
+            )
         start = json.dumps({"path": "a.txt", "content": ""})[:-2]
         more = chunk({"tool_calls": [{"index": 0, "function": {"arguments": "0, "}}]})
-        return streamed([chunk({"tool_calls": [call(start)]}), *[more] * 50_000])
+        return streamed_response([chunk({"tool_calls": [call(start)]}), *[more] * 50_000])
 
-    with habit_server(habit) as server:
+    with quirk_server(habit) as server:
         client = client_at(server.url)
-        with house(tmp_path, model=client, approval_mode="all") as told:
-            events = list(told.main.ask("make it"))
+        with assembled_terminal(tmp_path, model=client, approval_mode="all") as told:
+            events = list(told.terminal.run_line("make it"))
             assert isinstance(events[-1], TurnFinished)
             assert events[-1].why == "done"
             assert not (told.root / "a.txt").exists()
@@ -88,15 +98,15 @@ def test_a_call_that_is_written_without_end_does_not_run(tmp_path: Path) -> None
 
 
 def test_the_model_is_told_once_and_the_task_ends_where_it_goes_on(tmp_path: Path) -> None:
-    with habit_server(endless) as server:
+    with quirk_server(endless) as server:
         client = client_at(server.url)
-        with house(tmp_path, model=client) as told:
-            events = list(told.main.ask("make it"))
-            records = [record for _, record in told.main.history.records]
+        with assembled_terminal(tmp_path, model=client) as told:
+            events = list(told.terminal.run_line("make it"))
+            records = [record for _, record in told.terminal.history.records]
         client.close()
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].why == "error"
     assert "repeats the same words without end" in str(events[-1].detail)
     assert sum(isinstance(event, Warned) for event in events) == 1
-    assert server.asked[1].messages[-1]["content"].endswith(ENDLESS)
+    assert server.chat_requests[1].messages[-1]["content"].endswith(ENDLESS)
     assert all(len(one.text) < 200 for one in records if isinstance(one, Assistant))

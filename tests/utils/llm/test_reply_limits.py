@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from tests.simulator import Refuse, Say, Simulator
-from tests.utils.wire import Hasty, ask, client_of
+from tests.utils.client_helpers import InstantStop, client_of, stream_once
 from utils.api_client import ApiClient
 from utils.llm.completion import ModelError
-from utils.llm.reply_limits import Beyond, ReplyLimits, ReplyWatch
+from utils.llm.reply_limits import LimitExceeded, ReplyLimits, ReplyWatch
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 CHUNKED = HEAD[:-2] + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -105,7 +105,7 @@ def told(url: str, limits: ReplyLimits = SMALL, **options: Any) -> str:
     """Ask, and return the sentence of the failure."""
     client = client_of(url, limits=limits, retries=0, **options)
     with client as made, pytest.raises(ModelError) as failure:
-        ask(made)
+        stream_once(made)
     return str(failure.value)
 
 
@@ -208,16 +208,16 @@ def test_as_many_calls_as_are_allowed_are_read() -> None:
     end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
     reply = [HEAD, *map(call, range(20)), f"data: {json.dumps(end)}\n\n".encode()]
     with pouring([*reply, b"data: [DONE]\n\n"]) as url, client_of(url, limits=SMALL) as client:
-        assert len(ask(client).done.calls) == 20
+        assert len(stream_once(client).completion.calls) == 20
 
 
 @pytest.mark.parametrize("pause", ["99999999", "inf", "1e308", "86401"])
 def test_who_wants_a_long_pause_is_not_asked_again(pause: str) -> None:
-    waits = Hasty()
+    waits = InstantStop()
     refusal = Refuse(429, headers={"Retry-After": pause})
     with Simulator([refusal, Say("Fine.")]) as server, client_of(server) as client:
         with pytest.raises(ModelError, match="wants a pause of .* days before the next try"):
-            ask(client, stop=waits)
+            stream_once(client, stop=waits)
         assert not server.is_finished
     assert waits.waits == []
 
@@ -225,18 +225,18 @@ def test_who_wants_a_long_pause_is_not_asked_again(pause: str) -> None:
 def test_time_is_that_of_waiting_for_the_server_alone() -> None:
     watch = ReplyWatch(ReplyLimits(progress_seconds=10, seconds=30, progress_characters=5))
     for _ in range(3):
-        watch.received(1, 9)
-        watch.advanced(5)
-    with pytest.raises(Beyond, match="seconds"):
-        watch.received(1, 9)
+        watch.record_received(1, 9)
+        watch.record_progress(5)
+    with pytest.raises(LimitExceeded, match="seconds"):
+        watch.record_received(1, 9)
 
 
 def test_little_by_little_is_progress_when_it_adds_up() -> None:
     watch = ReplyWatch(ReplyLimits(progress_seconds=10, progress_characters=5))
     for _ in range(21):
-        watch.received(1, 2)
-        watch.advanced(2)
+        watch.record_received(1, 2)
+        watch.record_progress(2)
     for _ in range(4):
-        watch.received(1, 2)
-    with pytest.raises(Beyond, match="progress"):
-        watch.received(1, 4)
+        watch.record_received(1, 2)
+    with pytest.raises(LimitExceeded, match="progress"):
+        watch.record_received(1, 4)

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.utils.llm.habit_server import DONE, Answer, Asked, chunk, habit_server, streamed
-from tests.utils.llm.test_habits import client_at
-from tests.utils.wire import ask
+from tests.utils.client_helpers import stream_once
+from tests.utils.llm.quirk_server import (
+    DONE,
+    Answer,
+    ReceivedRequest,
+    chunk,
+    quirk_server,
+    streamed_response,
+)
+from tests.utils.llm.test_quirks import client_at
 from utils.api_client import ApiClient
 from utils.llm.completion import Wire
 from utils.llm.silent_cut import SilentCut
@@ -14,11 +21,11 @@ from utils.llm.silent_cut import SilentCut
 WINDOW = 4096
 
 
-def ollama(asked: Asked) -> Answer:
+def ollama(asked: ReceivedRequest) -> Answer:
     """Count as Ollama does: at most the window, whatever was sent."""
     tokens = min(WINDOW, len(str(asked.body)) // 4)
     usage = {"prompt_tokens": tokens, "completion_tokens": 3}
-    return streamed([chunk({"content": "Fine."}), chunk({}, "stop", usage=usage), DONE])
+    return streamed_response([chunk({"content": "Fine."}), chunk({}, "stop", usage=usage), DONE])
 
 
 def talk(turns: int, length: int) -> list[Wire]:
@@ -31,14 +38,16 @@ def talk(turns: int, length: int) -> list[Wire]:
 
 def told(client: ApiClient, turns: range, length: int) -> list[str]:
     return [
-        str(learnt.what)
+        str(learnt.message)
         for n in turns
-        for learnt in ask(client, *talk(n, length), {"role": "user", "content": "go"}).learnt
+        for learnt in stream_once(
+            client, *talk(n, length), {"role": "user", "content": "go"}
+        ).learned
     ]
 
 
 def test_the_window_is_learnt_and_said_once() -> None:
-    with habit_server(ollama) as server:
+    with quirk_server(ollama) as server:
         client = client_at(server.url)
         client.may_probe = False
         said = told(client, range(1, 14), 150)
@@ -50,11 +59,13 @@ def test_the_window_is_learnt_and_said_once() -> None:
 
 
 def test_an_honest_server_is_believed() -> None:
-    def honest(asked: Asked) -> Answer:
+    def honest(asked: ReceivedRequest) -> Answer:
         usage = {"prompt_tokens": len(str(asked.body)) // 4, "completion_tokens": 3}
-        return streamed([chunk({"content": "Fine."}), chunk({}, "stop", usage=usage), DONE])
+        return streamed_response(
+            [chunk({"content": "Fine."}), chunk({}, "stop", usage=usage), DONE]
+        )
 
-    with habit_server(honest) as server:
+    with quirk_server(honest) as server:
         client = client_at(server.url)
         client.may_probe = False
         assert told(client, range(1, 30), 150) == []

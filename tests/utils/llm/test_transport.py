@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from tests.simulator import Say, Simulator
-from tests.utils.wire import ask, client_of
+from tests.utils.client_helpers import client_of, stream_once
 from utils.llm.completion import ModelError
 
 EVENT = b'data: {"choices":[{"delta":{"content":"Hi."},"finish_reason":"stop"}]}\n\n'
@@ -62,27 +62,27 @@ def test_a_body_is_read_in_any_form_and_any_cut(name: str, step: int) -> None:
     interim = b"HTTP/1.1 100 Continue\r\n\r\n" if "interim" in name else b""
     with answering(interim + HEAD + BODIES[name], step) as url, client_of(url) as client:
         for _ in range(2):
-            heard = ask(client)
-            assert (heard.shown, heard.retries) == ("Hi.", [])
+            heard = stream_once(client)
+            assert (heard.text, heard.retries) == ("Hi.", [])
 
 
 def test_what_is_no_http_is_a_broken_connection() -> None:
     told = pytest.raises(ModelError, match="The connection to .* broke")
     nonsense = answering(b"SSH-2.0-nonsense\r\n", 1 << 20)
     with nonsense as url, client_of(url, retries=1) as client, told:
-        ask(client)
+        stream_once(client)
 
 
 def test_a_proxy_is_used_but_not_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    with Simulator([Say("By proxy."), Say("Direct.")], judged=False) as server:
+    with Simulator([Say("By proxy."), Say("Direct.")], is_validated=False) as server:
         address = server.url.removeprefix("http://")
         monkeypatch.setenv("http_proxy", f"http://me:secret@{address}")
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.delenv("NO_PROXY", raising=False)
         with client_of("http://model.invalid") as client:
-            assert ask(client).shown == "By proxy."
+            assert stream_once(client).text == "By proxy."
         with client_of(server) as client:
-            assert ask(client).shown == "Direct."
+            assert stream_once(client).text == "Direct."
         first, second = (request.headers for request in server.requests)
     assert first["host"] == "model.invalid"
     assert first["proxy-authorization"].startswith("Basic ")

@@ -19,11 +19,11 @@ def plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def obj(arguments: Arguments, **more: Any) -> str:
+def arguments_json(arguments: Arguments, **more: Any) -> str:
     return json.dumps(dict(arguments), ensure_ascii=False, **more)
 
 
-def named(name: str, arguments: Arguments, key: str = "arguments", called: str = "name") -> str:
+def call_json(name: str, arguments: Arguments, key: str = "arguments", called: str = "name") -> str:
     return json.dumps({called: name, key: dict(arguments)}, ensure_ascii=False)
 
 
@@ -60,7 +60,7 @@ def dsml(name: str, arguments: Arguments, outer: str = "function_calls", bar: st
 def old_deepseek(name: str, arguments: Arguments) -> str:
     return (
         "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>"
-        f"{name}\n```json\n{obj(arguments)}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+        f"{name}\n```json\n{arguments_json(arguments)}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
     )
 
 
@@ -72,7 +72,7 @@ def glm(name: str, arguments: Arguments) -> str:
 def kimi(name: str, arguments: Arguments) -> str:
     return (
         f"<|tool_calls_section_begin|><|tool_call_begin|>functions.{name}:0"
-        f"<|tool_call_argument_begin|>{obj(arguments)}<|tool_call_end|><|tool_calls_section_end|>"
+        f"<|tool_call_argument_begin|>{arguments_json(arguments)}<|tool_call_end|><|tool_calls_section_end|>"
     )
 
 
@@ -92,37 +92,43 @@ def gemma(name: str, arguments: Arguments) -> str:
 
 
 FORMS: Mapping[str, Form] = {
-    "bare JSON": named,
-    "bare JSON, parameters": lambda n, a: named(n, a, "parameters"),
+    "bare JSON": call_json,
+    "bare JSON, parameters": lambda n, a: call_json(n, a, "parameters"),
     "indented JSON": lambda n, a: json.dumps({"name": n, "arguments": a}, indent=2),
-    "bare list": lambda n, a: f"[{named(n, a)}]",
-    "fenced JSON": lambda n, a: f"```json\n{named(n, a)}\n```",
-    "fence without label": lambda n, a: f"```\n{named(n, a)}\n```",
-    "fence labelled tool_call": lambda n, a: f"```tool_call\n{named(n, a)}\n```",
-    "fence labelled tool_use": lambda n, a: f"```tool_use\n{named(n, a)}\n```",
-    "fenced list": lambda n, a: f"```json\n[\n{named(n, a)}\n]\n```",
-    "tool and tool_input": lambda n, a: named(n, a, "tool_input", "tool"),
-    "action and action_input": lambda n, a: named(n, a, "action_input", "action"),
-    "function, arguments as text": lambda n, a: json.dumps({"function": n, "arguments": obj(a)}),
-    "tool_calls": lambda n, a: f'{{"tool_calls": [{{"function": {named(n, a)}}}]}}',
+    "bare list": lambda n, a: f"[{call_json(n, a)}]",
+    "fenced JSON": lambda n, a: f"```json\n{call_json(n, a)}\n```",
+    "fence without label": lambda n, a: f"```\n{call_json(n, a)}\n```",
+    "fence labelled tool_call": lambda n, a: f"```tool_call\n{call_json(n, a)}\n```",
+    "fence labelled tool_use": lambda n, a: f"```tool_use\n{call_json(n, a)}\n```",
+    "fenced list": lambda n, a: f"```json\n[\n{call_json(n, a)}\n]\n```",
+    "tool and tool_input": lambda n, a: call_json(n, a, "tool_input", "tool"),
+    "action and action_input": lambda n, a: call_json(n, a, "action_input", "action"),
+    "function, arguments as text": lambda n, a: json.dumps(
+        {"function": n, "arguments": arguments_json(a)}
+    ),
+    "tool_calls": lambda n, a: f'{{"tool_calls": [{{"function": {call_json(n, a)}}}]}}',
     "tool_calls, whole": lambda n, a: json.dumps(
         {
             "tool_calls": [
-                {"id": "c1", "type": "function", "function": {"name": n, "arguments": obj(a)}}
+                {
+                    "id": "c1",
+                    "type": "function",
+                    "function": {"name": n, "arguments": arguments_json(a)},
+                }
             ]
         }
     ),
-    "function_call": lambda n, a: f'{{"function_call": {named(n, a)}}}',
+    "function_call": lambda n, a: f'{{"function_call": {call_json(n, a)}}}',
     "Llama with type": lambda n, a: json.dumps({"type": "function", "name": n, "parameters": a}),
-    "Llama's tag": lambda n, a: f"<|python_tag|>{named(n, a, 'parameters')}<|eom_id|>",
-    "Llama's function": lambda n, a: f"<function={n}>{obj(a)}</function>",
-    "Hermes": lambda n, a: f"<tool_call>\n{named(n, a)}\n</tool_call>",
-    "Hermes, in a row": lambda n, a: f"<tool_call>{named(n, a)}</tool_call>",
+    "Llama's tag": lambda n, a: f"<|python_tag|>{call_json(n, a, 'parameters')}<|eom_id|>",
+    "Llama's function": lambda n, a: f"<function={n}>{arguments_json(a)}</function>",
+    "Hermes": lambda n, a: f"<tool_call>\n{call_json(n, a)}\n</tool_call>",
+    "Hermes, in a row": lambda n, a: f"<tool_call>{call_json(n, a)}</tool_call>",
     "Qwen Coder": lambda n, a: f"<tool_call>\n{function(n, a)}\n</tool_call>",
     "Qwen Coder, bare": function,
-    "Mistral": lambda n, a: f"[TOOL_CALLS][{named(n, a)}]",
-    "Mistral, named": lambda n, a: f"[TOOL_CALLS]{n}[ARGS]{obj(a)}",
-    "Mistral, with id": lambda n, a: f"[TOOL_CALLS]{n}[CALL_ID]a1b2c3d4e[ARGS]{obj(a)}",
+    "Mistral": lambda n, a: f"[TOOL_CALLS][{call_json(n, a)}]",
+    "Mistral, named": lambda n, a: f"[TOOL_CALLS]{n}[ARGS]{arguments_json(a)}",
+    "Mistral, with id": lambda n, a: f"[TOOL_CALLS]{n}[CALL_ID]a1b2c3d4e[ARGS]{arguments_json(a)}",
     "DSML": dsml,
     "DSML, tool_calls": lambda n, a: dsml(n, a, "tool_calls"),
     "DSML, plain bars": lambda n, a: dsml(n, a, bar="|"),
@@ -136,44 +142,48 @@ FORMS: Mapping[str, Form] = {
     ),
     "invoke alone": invoke,
     "harmony": lambda n, a: (
-        f"<|channel|>commentary to=functions.{n} <|constrain|>json<|message|>{obj(a)}<|call|>"
+        f"<|channel|>commentary to=functions.{n} <|constrain|>json"
+        f"<|message|>{arguments_json(a)}<|call|>"
     ),
     "harmony, in the role": lambda n, a: (
-        f"<|start|>assistant to=functions.{n}<|channel|>commentary json<|message|>{obj(a)}<|call|>"
+        f"<|start|>assistant to=functions.{n}<|channel|>commentary json"
+        f"<|message|>{arguments_json(a)}<|call|>"
     ),
     "Gemma": lambda n, a: f"```tool_code\n{n}({keywords(a)})\n```",
     "Gemma, printed": lambda n, a: f"```tool_code\nprint({n}({keywords(a)}))\n```",
     "FunctionGemma": gemma,
-    "Granite": lambda n, a: f"<|tool_call|>[{named(n, a)}]",
-    "Phi": lambda n, a: f"<|tool_call|>[{named(n, a)}]<|/tool_call|>",
-    "functools": lambda n, a: f"functools[{named(n, a)}]",
-    "Command-R": lambda n, a: f"Action: ```json\n[{named(n, a, 'parameters', 'tool_name')}]\n```",
+    "Granite": lambda n, a: f"<|tool_call|>[{call_json(n, a)}]",
+    "Phi": lambda n, a: f"<|tool_call|>[{call_json(n, a)}]<|/tool_call|>",
+    "functools": lambda n, a: f"functools[{call_json(n, a)}]",
+    "Command-R": lambda n, a: (
+        f"Action: ```json\n[{call_json(n, a, 'parameters', 'tool_name')}]\n```"
+    ),
     "Command-A": lambda n, a: (
         '<|START_ACTION|>[\n{"tool_call_id": "0", "tool_name": '
-        f'{json.dumps(n)}, "parameters": {obj(a)}}}\n]<|END_ACTION|>'
+        f'{json.dumps(n)}, "parameters": {arguments_json(a)}}}\n]<|END_ACTION|>'
     ),
-    "Functionary": lambda n, a: f">>>{n}\n{obj(a)}",
+    "Functionary": lambda n, a: f">>>{n}\n{arguments_json(a)}",
     "InternLM": lambda n, a: (
-        f"<|action_start|><|plugin|>\n{named(n, a, 'parameters')}<|action_end|>"
+        f"<|action_start|><|plugin|>\n{call_json(n, a, 'parameters')}<|action_end|>"
     ),
     "LFM": lambda n, a: f"<|tool_call_start|>[{n}({keywords(a)})]<|tool_call_end|>",
-    "Nemotron": lambda n, a: f"<TOOLCALL>[{named(n, a)}]</TOOLCALL>",
+    "Nemotron": lambda n, a: f"<TOOLCALL>[{call_json(n, a)}]</TOOLCALL>",
     "Hunyuan": lambda n, a: (
-        f"<tool_calls>\n<tool_call>{n}\n```json\n{obj(a)}\n```\n</tool_call>\n</tool_calls>"
+        f"<tool_calls>\n<tool_call>{n}\n```json\n{arguments_json(a)}\n```\n</tool_call>\n</tool_calls>"
     ),
     "Seed": lambda n, a: f"<seed:tool_call>\n{function(n, a)}\n</seed:tool_call>",
     "tool_use": lambda n, a: (
-        f"<tool_use>\n<name>{n}</name>\n<arguments>{obj(a)}</arguments>\n</tool_use>"
+        f"<tool_use>\n<name>{n}</name>\n<arguments>{arguments_json(a)}</arguments>\n</tool_use>"
     ),
-    "ReAct": lambda n, a: f"Action: {n}\nAction Input: {obj(a)}",
+    "ReAct": lambda n, a: f"Action: {n}\nAction Input: {arguments_json(a)}",
     "Python list": lambda n, a: f"[{n}({keywords(a)})]",
     "Python": lambda n, a: f"{n}({keywords(a)})",
-    "name and object": lambda n, a: f"{n}({obj(a)})",
+    "name and object": lambda n, a: f"{n}({arguments_json(a)})",
     "Cline": cline,
     "VCP": vcp,
 }
 
-LEADING = (
+INTRODUCTIONS = (
     "", "I'll create the file now:\n\n", "Let me do that.\n", "Sure! I will create it for you.\n\n",
     "The file does not exist, so I create it:\n", "I need to make that file first.\n\n",
     "Okay.\n\n", "Now I am going to write the file.\n\n", "Creating the file now:\n\n",
@@ -187,9 +197,9 @@ LEADING = (
     "To create the file, I'll use the create_file tool.\n\n", "没问题，马上创建。\n",
     "I've looked at the code. The bug is in `a.py`. I'll mend it now.\n\n", "Next, I'll make it:\n",
 )  # fmt: skip
-"""Talk that a call is made after."""
+"""Texts before a call that is made."""
 
-SHOWING = (
+EXAMPLE_INTRODUCTIONS = (
     "A call looks like this, for example:\n\n", "Here is an example of a call:\n\n",
     "You would call it like this:\n\n", "The format is:\n\n", "The syntax of a call in Hermes:\n",
     "I called the tool like this:\n\n", "I already ran this:\n\n", "Earlier I used\n\n",
@@ -220,11 +230,11 @@ SHOWING = (
     "Expected output:\n", "Test case 3:\n", "Diff:\n", "It printed\n", "What does this mean?\n\n",
     "The answer of the tool was\n\n", "Compare the two forms:\n\n", "Response:\n", "Input:\n\n",
 )  # fmt: skip
-"""Talk that a call is shown after."""
+"""Texts before a call that is an example."""
 
-BEHIND = (
+TRAILING_TEXTS = (
     "\n\nThis is the syntax that Qwen was taught.", "\n\nThe file is there now.", " |",
     "\n\nShall I run it?", "\n\nThis would create the file.", "\n\nReplace the path by yours.",
     "\n</pre>", "\n\nThe first line names the tool.", '"', "\n\n是否运行？", "\nObservation: done",
 )  # fmt: skip
-"""Talk behind a call that is shown, or that went on as if it had run."""
+"""Texts after a call that is an example, or that go on as if it had run."""

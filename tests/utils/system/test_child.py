@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from utils.system.child import ChildResult, TooSlow, ask_program
+from utils.system.child import ChildResult, TimedOut, run_program
 from utils.waiting import Stop
 
 
 def ask(
     code: str, seconds: float = 60, given: bytes = b"", stop: Stop | None = None
 ) -> ChildResult:
-    return ask_program(
+    return run_program(
         [sys.executable, "-c", code],
         folder=Path("/"),
         environment={"ONLY": "this"},
         seconds=seconds,
-        given=given,
-        until=stop.calling if stop else None,
+        stdin=given,
+        on_cancel=stop.on_stop if stop else None,
     )
 
 
@@ -43,7 +43,7 @@ def test_it_sees_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> 
 def test_time_ends_it_and_what_it_started() -> None:
     """The pipe of the grandchild would keep us waiting if only the child were killed."""
     code = "import subprocess, time; subprocess.Popen(['sleep', '600']); time.sleep(600)"
-    with pytest.raises(TooSlow):
+    with pytest.raises(TimedOut):
         ask(code, seconds=0.3)
 
 
@@ -56,13 +56,13 @@ def test_a_stop_ends_it() -> None:
         stop.set()
 
     threading.Thread(target=stop_it).start()
-    answer = ask_program(
+    answer = run_program(
         [sys.executable, "-c", f"import os, time; os.write({write}, b'x'); time.sleep(600)"],
         folder=Path("/"),
         environment={},
         seconds=600,
         descriptors=[write],
-        until=stop.calling,
+        on_cancel=stop.on_stop,
     )
     os.close(read)
     os.close(write)
@@ -78,7 +78,7 @@ subprocess.Popen(["sleep", "600"], pass_fds=[pipe], stdin=null, stdout=null, std
 """
     read, write = os.pipe()
     command = [sys.executable, "-c", code, str(write)]
-    ask_program(command, folder=Path("/"), environment={}, seconds=60, descriptors=[write])
+    run_program(command, folder=Path("/"), environment={}, seconds=60, descriptors=[write])
     os.close(write)
     ready, _, _ = select.select([read], [], [], 120)
     assert ready  # the last process that held the other end is gone

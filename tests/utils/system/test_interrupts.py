@@ -7,19 +7,19 @@ from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 
-from utils.system.interrupts import lent, stopping
+from utils.system.interrupts import stopping_on_signals, wakeup_fd_released
 from utils.waiting import Stop
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import os, signal, threading
-from utils.system.interrupts import stopping
+from utils.system.interrupts import stopping_on_signals
 from utils.waiting import Stop
 
 signal.signal(signal.SIGINT, lambda *_: os._exit(130))
 stop = Stop()
 told = threading.Event()
-with stop.calling(told.set), stopping(stop.set):
+with stop.on_stop(told.set), stopping_on_signals(stop.set):
     os.kill(os.getpid(), signal.SIGINT)
     told.wait(120)
     print("stopped", flush=True)
@@ -51,8 +51,8 @@ def sleeping(told: SimpleQueue[bool]) -> bool:
 def test_a_signal_that_another_thread_gets_stops_the_task() -> None:
     stop = Stop()
     told: SimpleQueue[bool] = SimpleQueue()
-    with stopping(stop.set), stop.calling(lambda: told.put(True)):
-        with lent():  # as to a prompt in the midst of the task
+    with stopping_on_signals(stop.set), stop.on_stop(lambda: told.put(True)):
+        with wakeup_fd_released():  # as to a prompt in the midst of the task
             signal.set_wakeup_fd(-1)
         other = threading.Thread(target=signal_another_thread)
         other.start()
@@ -62,7 +62,7 @@ def test_a_signal_that_another_thread_gets_stops_the_task() -> None:
 
 def test_a_signal_that_comes_while_the_signals_are_lent_stops_the_task_too() -> None:
     told: SimpleQueue[bool] = SimpleQueue()
-    with stopping(lambda: told.put(True)), lent():
+    with stopping_on_signals(lambda: told.put(True)), wakeup_fd_released():
         signal.raise_signal(signal.SIGTERM)
         assert told.get(timeout=60)
 
@@ -70,7 +70,7 @@ def test_a_signal_that_comes_while_the_signals_are_lent_stops_the_task_too() -> 
 def test_a_task_is_stopped_once_and_a_second_signal_leaves_it() -> None:
     told: SimpleQueue[bool] = SimpleQueue()
     before = signal.getsignal(signal.SIGTERM)
-    with suppress(KeyboardInterrupt), stopping(lambda: told.put(True)):
+    with suppress(KeyboardInterrupt), stopping_on_signals(lambda: told.put(True)):
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGINT)
         raise AssertionError
@@ -82,5 +82,5 @@ def test_a_task_is_stopped_once_and_a_second_signal_leaves_it() -> None:
 
 def test_only_what_is_named_stops_it() -> None:
     before = signal.getsignal(signal.SIGHUP)
-    with stopping(lambda: None, ("SIGINT", "SIGTERM")):
+    with stopping_on_signals(lambda: None, ("SIGINT", "SIGTERM")):
         assert signal.getsignal(signal.SIGHUP) == before

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from utils.system.rotated_lines import LineFollower, append_line, names
+from utils.system.rotated_lines import LineFollower, all_files, append_line
 
 
 def test_lines_are_followed_from_before_the_file_exists(tmp_path: Path) -> None:
@@ -35,14 +35,14 @@ def test_rotation_loses_nothing_for_who_follows(tmp_path: Path) -> None:
     sent = [b"first"]
     for number in range(60):
         sent.append(f"line {number:04}".encode())
-        append_line(path, sent[-1], most_bytes=40)
+        append_line(path, sent[-1], max_bytes=40)
         if number % 7 == 0:  # now and then: the file was rotated twice meanwhile
             seen += follower.read()
     seen += follower.read()
     assert seen == sent
     follower.close()
-    assert [one.exists() for one in names(path)] == [True, True, True]
-    assert all(one.stat().st_size <= 40 for one in names(path))
+    assert [one.exists() for one in all_files(path)] == [True, True, True]
+    assert all(one.stat().st_size <= 40 for one in all_files(path))
 
 
 def test_part_of_a_line_is_one_of_its_own(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_full_disk_leaves_no_part(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def _append_for_ever(path: Path, name: str) -> None:
     number = 0
     while True:
-        append_line(path, f"{name}:{number}:".encode() + b"x" * (number % 3_000), most_bytes=50_000)
+        append_line(path, f"{name}:{number}:".encode() + b"x" * (number % 3_000), max_bytes=50_000)
         number += 1
 
 
@@ -111,7 +111,7 @@ def test_killed_writers_leave_whole_lines(tmp_path: Path) -> None:
                 writer.join()
                 writer.close()
             append_line(path, f"{round_number}".encode())
-    for name in filter(Path.exists, names(path)):  # a kill may have come amid a rotation
+    for name in filter(Path.exists, all_files(path)):  # a kill may have come amid a rotation
         for line in name.read_bytes().split(b"\n")[:-1]:
             parts = line.split(b":")
             assert len(parts) == 1 or parts[2] == b"x" * (int(parts[1]) % 3_000), line[:40]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.text.clean import clean, source, visible
+from utils.text.clean import clean, visible, visible_lines
 
 FORBIDDEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
@@ -79,4 +79,4 @@ def test_a_shown_name_is_printable(name: str) -> None:
 
 def test_source_is_shown_to_the_letter() -> None:
     text = "if x:\r\n\tdo\x1b[8m()\rhidden\u202e"
-    assert source(text) == r"if x:" + "\n    " + r"do\x1b[8m()\rhidden\u202e"
+    assert visible_lines(text) == r"if x:" + "\n    " + r"do\x1b[8m()\rhidden\u202e"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from utils.text.keys import without_keys
+from utils.text.keys import redact_keys
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,4 @@ from utils.text.keys import without_keys
     ],
 )
 def test_what_looks_like_a_key_is_not_kept(text: str, shown: str | None) -> None:
-    assert without_keys(text) == (text if shown is None else shown)
+    assert redact_keys(text) == (text if shown is None else shown)

@@ -9,27 +9,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from utils.text.line_diff import LineChange, difference, differing, line_changes, with_ends
+from utils.text.line_diff import LineChange, differing, line_changes, text_diff, with_ends
 
 
 def test_a_difference_counts_its_lines() -> None:
-    change = difference("a\nb\nc\n", "a\nB\nB2\nc\n")
+    change = text_diff("a\nb\nc\n", "a\nB\nB2\nc\n")
     assert (change.diff, change.added, change.removed) == (
         "@@ -1,3 +1,4 @@\n a\n-b\n+B\n+B2\n c",
         2,
         1,
     )
-    assert difference("a\n", "a\n").diff == ""
+    assert text_diff("a\n", "a\n").diff == ""
 
 
 def test_a_missing_newline_at_the_end_is_shown() -> None:
-    assert difference("a", "a\n").diff == "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a"
+    assert text_diff("a", "a\n").diff == "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a"
 
 
 def test_a_long_difference_is_cut_with_a_count() -> None:
-    change = difference("", "x\n" * 50)
-    assert change.cut(10) == "\n".join(["@@ -0,0 +1,50 @@", *["+x"] * 9, "… 41 more lines"])
-    assert change.cut(51) == change.diff
+    change = text_diff("", "x\n" * 50)
+    assert change.truncated(10) == "\n".join(["@@ -0,0 +1,50 @@", *["+x"] * 9, "… 41 more lines"])
+    assert change.truncated(51) == change.diff
 
 
 texts = some.lists(some.sampled_from(["a", "b", "", "+c", "-d", "\x0c"]), max_size=12).map(
@@ -41,7 +41,7 @@ texts = some.lists(some.sampled_from(["a", "b", "", "+c", "-d", "\x0c"]), max_si
 def test_patch_makes_the_new_text_of_the_old(
     tmp_path_factory: pytest.TempPathFactory, before: str, after: str
 ) -> None:
-    change = difference(before, after)
+    change = text_diff(before, after)
     if not change.diff:
         assert before == after
         return

@@ -4,18 +4,18 @@ import pytest
 
 from utils.text.lines import (
     cut_middle,
+    first_names,
+    format_size,
     lines_of,
-    listed,
     nearest_block,
     numbered,
-    size_in_words,
 )
 
 
 def test_of_many_names_the_first_are_listed() -> None:
-    assert listed([]) == ""
-    assert listed(["a", "b"], 2) == "a, b"
-    assert listed(["a"] * 1_234, 2) == "a, a … (+1,232)"
+    assert first_names([]) == ""
+    assert first_names(["a", "b"], 2) == "a, b"
+    assert first_names(["a"] * 1_234, 2) == "a, a … (+1,232)"
 
 
 def test_lines_end_at_newlines_only() -> None:
@@ -36,7 +36,7 @@ def test_the_middle_is_cut_out() -> None:
      (999_499, "999 kB"), (999_500, "1.0 MB"), (10**12, "1.0 TB"), (10**16, "10000 TB")],
 )  # fmt: skip
 def test_sizes_are_said_in_words(size: int, words: str) -> None:
-    assert size_in_words(size) == words
+    assert format_size(size) == words
 
 
 def test_the_nearest_block_is_found_in_any_language() -> None:

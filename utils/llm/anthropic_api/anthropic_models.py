@@ -1,4 +1,4 @@
-"""What Claude's models take and how much: known by their names, or from the server's own list.
+"""Profiles of Claude's models: known by their names, or from the server's own list.
 
 The names are those of https://platform.claude.com/docs/en/about-claude/models/overview, read in
 November 2026.
@@ -22,7 +22,7 @@ _ADAPTIVE = replace(_LARGE, rests_by="disabled")
 _BUDGET = replace(_SMALL, thinks_by="enabled", rests_by="disabled", reasoning_effort=False)
 _UNKNOWN = replace(_SMALL, thinks_by="adaptive")
 
-_KNOWN: tuple[tuple[str, ServerProfile], ...] = (
+_PROFILES: tuple[tuple[str, ServerProfile], ...] = (
     (r"claude-(fable|mythos)-", _ALWAYS),
     (r"claude-opus-5-5", _ALWAYS),
     (r"claude-sonnet-5-5", _BETWEEN),
@@ -36,20 +36,20 @@ _KNOWN: tuple[tuple[str, ServerProfile], ...] = (
 """The first that fits a name counts."""
 
 
-def facts(model: str) -> ServerProfile:
-    """Return what is known of *model*; of one that is not known, what all of them take."""
-    for pattern, profile in _KNOWN:
+def known_profile(model: str) -> ServerProfile:
+    """Return the profile of *model*; of one that is not known, that of the smallest models."""
+    for pattern, profile in _PROFILES:
         if re.match(pattern, model):
             return profile
     return _UNKNOWN
 
 
-def described(row: Mapping[str, Any]) -> ServerProfile | None:
-    """Return what a *row* of the server's list says of a model that is not known by its name.
+def parse_model(row: Mapping[str, Any]) -> ServerProfile | None:
+    """Return the profile in a *row* of the server's list, of a model that is not known by its name.
 
     None is returned of one that is, and where nothing is said.
     """
-    if facts(str(row["id"])) is not _UNKNOWN:
+    if known_profile(str(row["id"])) is not _UNKNOWN:
         return None
     changes: dict[str, Any] = {}
     for ours, theirs in (("window", "max_input_tokens"), ("max_output", "max_tokens")):
@@ -57,27 +57,29 @@ def described(row: Mapping[str, Any]) -> ServerProfile | None:
             changes[ours] = value
     capabilities = row.get("capabilities")
     if isinstance(capabilities, dict):
-        changes |= _thinking(capabilities)
+        changes |= _thinking_changes(capabilities)
     return ServerProfile(**changes) if changes else None
 
 
-def _thinking(capabilities: Mapping[str, Any]) -> dict[str, Any]:
-    types = _part(_part(capabilities, "thinking"), "types")
+def _thinking_changes(capabilities: Mapping[str, Any]) -> dict[str, Any]:
+    types = _subtable(_subtable(capabilities, "thinking"), "types")
     changes: dict[str, Any] = {}
-    if _part(capabilities, "thinking").get("supported") is False:
+    if _subtable(capabilities, "thinking").get("supported") is False:
         changes["thinking"] = False
     for name in ("adaptive", "enabled"):
-        if _part(types, name).get("supported"):
+        if _subtable(types, name).get("supported"):
             changes["thinks_by"] = name
             break
     if types:
-        resting = [n for n in ("disabled", "between_tools") if _part(types, n).get("supported")]
-        changes["rests_by"] = resting[0] if resting else "effort"
-    if _part(capabilities, "effort").get("supported") is False:
+        disable_modes = [
+            n for n in ("disabled", "between_tools") if _subtable(types, n).get("supported")
+        ]
+        changes["rests_by"] = disable_modes[0] if disable_modes else "effort"
+    if _subtable(capabilities, "effort").get("supported") is False:
         changes["reasoning_effort"] = False
     return changes
 
 
-def _part(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _subtable(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = table.get(name)
     return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""What the words around a call make of it: a call that is made, or one that is shown.
+"""Classification of a call by the words around it: one that is made, or an example of one.
 
 The words of a model that calls are few: none, or what it does now. A call is made where the reply
 ends with it, and the sentence before it announces it or is a plain remark on the work. Where that
@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 
 _LONGEST_SENTENCE = 400
-_THOUGHT = re.compile(
+_THINKING_TAG = re.compile(
     r"\A\s*(?:<(?P<tag>think|thinking|thought|reasoning|reflection|scratchpad)>.*?</(?P=tag)>"
     r"|<\|channel\|>analysis<\|message\|>.*?<\|end\|>)",
     re.DOTALL,
 )
-"""Thinking that is left in the text: it announces nothing and cites nothing."""
-_SHOWS = re.compile(
+"""Thinking that is left in the text: it announces nothing and quotes nothing."""
+_EXAMPLE_WORDS = re.compile(
     r"\b(for example|for instance|an? example|examples?:|e\.g\.|such as\W*\Z|looks? like"
     r"|(syntax|markup)\b(?!\s+(errors?|in)\b|\s+of\b(?! an? (\S+ )?call))"
     r"|(in|of) (this|the following|the same) (format|form)|format (is|for|like|of an? \S*\s?call|:)"
@@ -25,8 +25,8 @@ _SHOWS = re.compile(
     r"|例如|比如|示例|例子|格式|语法|样子|写法|形如|不要(调用|运行|执行|写)",
     re.IGNORECASE,
 )
-"""What is said of a call that is shown and not made."""
-_DOUBTS = re.compile(
+"""Words around a call that is an example."""
+_UNDECIDED_WORDS = re.compile(
     r"\b(would|could|might|can) (call|write|type|run|paste)\b|\bmay I\b|\bshould you\b"
     r"|\byourself\b|\bis (it|this) (ok|okay|fine)\b|\bplease\b"
     r"|\byou (can|could|would|should|may|might|must|call|write|type|send|run|will)\b"
@@ -42,20 +42,20 @@ _DOUBTS = re.compile(
     r"|这样(写|调用|做)|我(已经?|刚才?|之前|曾)|(调用|运行|执行|用|写|发|输出)[过了]",
     re.IGNORECASE,
 )
-"""What the last sentence says of a call that is not decided on, is past, or is spoken against."""
-_PROPOSES = re.compile(
+"""Words of the last sentence before a call that is undecided, past or rejected."""
+_PROPOSAL_WORDS = re.compile(
     r"\b(would|could|might) (call|write|use|send|look|be)\b|\b(should|shall) I\b"
     r"|\b(if you (want|like|agree|prefer)|do you want)\b|要不要|是否要|如果你(想|同意|愿意)",
     re.IGNORECASE,
 )
-"""The same, wherever in the last paragraph it is said."""
+"""The same, anywhere in the last paragraph."""
 _PAST = (
     r"(?:\w*[^e\W]ed|ran|sent|wrote|made|did|was|had|saw|got|gave|found|thought|said|chose|began"
     r"|never|not|already|previously|earlier|once|just|often|usually|sometimes|always|only"
     r"|would|could|might|may|can|cannot|can't|don't|didn't|won't|do not|have(?! to)|am(?! going)"
     r"|recommend|suggest|propose|think|believe|know|mean|see|understand|guess)\b"
 )
-_ANNOUNCES = re.compile(
+_ANNOUNCEMENT_WORDS = re.compile(
     r"\b(?:I'll|I’ll|I will|I am going to|I'm going to|let me|let's|let us|I need to|I want to"
     r"|I have to|I must|I should|I'd like to|I shall|I'm|I am|we need to|we'll)"
     r"\s+(?!not\b|never\b)\w"
@@ -74,7 +74,7 @@ _ANNOUNCES = re.compile(
     r"|让我|我来|我要|我会|我将|我先|我需要|我去|我再|我就|我现在|我可以先|我得|现在|接下来|首先|下面我|马上|正在",
     re.IGNORECASE,
 )
-"""What a sentence holds that says what the model does now."""
+"""Words of a sentence that announces what the model does now."""
 _PROMISES = re.compile(
     r"\b(?:I'll|I’ll|I will|I am going to|I'm going to|I’m going to|let me|let's|let us)"
     r"\s+(?:now\s+|first\s+|then\s+|quickly\s+|(?:start|begin|proceed)\s+(?:by|with|to)\s+)*"
@@ -87,7 +87,7 @@ _PROMISES = re.compile(
     re.IGNORECASE,
 )
 """What a sentence holds that says what the model is going to do with its tools."""
-_TELLS = re.compile(
+_EXPLANATION_WORDS = re.compile(
     r"\b(?:I'll|I’ll|I will|I'm|I am|me|us|I|to|let's|almost)"
     r"\s+(?:\w+ly\s+|just\s+|now\s+|also\s+|first\s+)*"
     r"(?:show|explain|demonstrate|illustrate|describe|quote|cite|repeat|paste|print|tell|present"
@@ -98,8 +98,8 @@ _TELLS = re.compile(
     r"|展示|解释|说明|演示|引用|复述|告诉|介绍",
     re.IGNORECASE,
 )
-"""What a sentence holds that announces words, not a deed."""
-_SPEAKS_OF_TEXT = re.compile(
+"""Words of a sentence that announces text, not an action."""
+_TEXT_WORDS = re.compile(
     r"\b(?:this|these|that|those|following|follows|below|above|here|call(?:s|ed|ing)?|tools?"
     r"|functions?|models?|assistants?|agents?|format|syntax|json|xml|yaml|python|markdown|example"
     r"|outputs?|prints?|printed|logs?|logged|logging|repl(?:y|ies|ied)|answer(?:s|ed)?|respon\w+"
@@ -112,7 +112,7 @@ _SPEAKS_OF_TEXT = re.compile(
     r"|调用|工具|函数|模型|助手|输出|日志|回复|回答|写|内容|文本|消息|提示|用户|如下|以下|上面|这|已|[过了]",
     re.IGNORECASE,
 )
-"""What no plain remark on the work holds: the next thing may be what it speaks of."""
+"""Words that no plain remark on the work holds: it may speak of the text that follows."""
 _REMARK = re.compile(r"(?:[a-z]{2}|[\u4e00-\u9fff]).*[.!。！…]\Z", re.IGNORECASE | re.DOTALL)
 _SPEAKER = re.compile(
     r"(?mi)^[ \t>*\[-]{0,8}(?:user|human|assistant|system|model|ai|bot|tool|agent|observation"
@@ -128,86 +128,92 @@ _LISTED = re.compile(r"(?m)^[ \t]*(?:[-*+•]|\d+[.)]|#+|\|)[ \t]")
 _SENTENCE_END = re.compile(r"(?<=[。！？])|(?<=[.!?])\s+|\n")
 
 
-def shows(before: str, after: str) -> bool:
-    """Return whether the talk around a call presents it instead of making it."""
-    return bool(_SHOWS.search(_paragraph(without_thought(before))) or _SHOWS.search(after))
+def is_example(before: str, after: str) -> bool:
+    """Return whether the text around a call presents it as an example."""
+    return bool(
+        _EXAMPLE_WORDS.search(_paragraph(without_thinking(before))) or _EXAMPLE_WORDS.search(after)
+    )
 
 
-def is_made(before: str, gap: str, after: str) -> bool:
-    """Return whether the talk *before* and *after* leaves no doubt that a call is meant.
+def is_intended(before: str, gap: str, after: str) -> bool:
+    """Return whether the text *before* and *after* leaves no doubt that a call is meant.
 
     *gap* is the white space right before the call.
     """
-    said = without_thought(before)
-    is_code = bool(said) and gap.rpartition("\n")[2].startswith(("    ", "\t"))
-    is_item = _ITEM.match(said[said.rfind("\n") + 1 :]) and "\n\n" not in gap
-    return not (is_code or is_item) and _leads_to_a_call(said) and _only_waits(after)
+    text = without_thinking(before)
+    is_code = bool(text) and gap.rpartition("\n")[2].startswith(("    ", "\t"))
+    is_item = _ITEM.match(text[text.rfind("\n") + 1 :]) and "\n\n" not in gap
+    return not (is_code or is_item) and _leads_to_call(text) and _only_announces(after)
 
 
 def announces(before: str) -> bool:
     """Return whether the sentence that *before* ends with says what the model does now."""
-    return _is_announced(_last_sentence(without_thought(before)))
+    return _is_announced(_last_sentence(without_thinking(before)))
 
 
 def promises(said: str) -> bool:
     """Return whether *said* ends by telling what the model is going to do, and offers no choice."""
-    paragraph = _paragraph(without_thought(said))[-_LONGEST_SENTENCE:]
-    if paragraph.rstrip().endswith(("?", "？")) or _SHOWS.search(paragraph):
+    paragraph = _paragraph(without_thinking(said))[-_LONGEST_SENTENCE:]
+    if paragraph.rstrip().endswith(("?", "？")) or _EXAMPLE_WORDS.search(paragraph):
         return False
     sentences = [one for one in _SENTENCE_END.split(paragraph) if one]
-    is_open = any(_DOUBTS.search(one) or _PROPOSES.search(one) for one in sentences)
+    is_open = any(_UNDECIDED_WORDS.search(one) or _PROPOSAL_WORDS.search(one) for one in sentences)
     return not is_open and any(_PROMISES.search(one) for one in sentences)
 
 
-def without_thought(said: str) -> str:
-    """Return *said* without the thinking that it begins with."""
-    while found := _THOUGHT.match(said):
-        said = said[found.end() :]
-    return said.strip()
+def without_thinking(text: str) -> str:
+    """Return *text* without the thinking that it begins with."""
+    while match := _THINKING_TAG.match(text):
+        text = text[match.end() :]
+    return text.strip()
 
 
-def _leads_to_a_call(said: str) -> bool:
-    said = _OWN_LABEL.sub("", said, count=1)
-    if not said:
+def _leads_to_call(text: str) -> bool:
+    text = _OWN_LABEL.sub("", text, count=1)
+    if not text:
         return True
-    if _SHOWS.search(said) or _SPEAKER.search(said) or _is_held(said):
+    if _EXAMPLE_WORDS.search(text) or _SPEAKER.search(text) or _is_inside_block(text):
         return False
-    paragraph = _paragraph(said)[-_LONGEST_SENTENCE:]
-    last = _last_sentence(said)
-    if _DOUBTS.search(last) or _PROPOSES.search(paragraph):
+    paragraph = _paragraph(text)[-_LONGEST_SENTENCE:]
+    last = _last_sentence(text)
+    if _UNDECIDED_WORDS.search(last) or _PROPOSAL_WORDS.search(paragraph):
         return False
-    return _is_announced(last) or _is_remark(said, paragraph)
+    return _is_announced(last) or _is_remark(text, paragraph)
 
 
 def _is_announced(sentence: str) -> bool:
-    return bool(_ANNOUNCES.search(sentence)) and not _TELLS.search(sentence)
+    return bool(_ANNOUNCEMENT_WORDS.search(sentence)) and not _EXPLANATION_WORDS.search(sentence)
 
 
-def _is_remark(said: str, paragraph: str) -> bool:
-    """Return whether *said* ends with remarks on the work alone, and is no documentation."""
-    if _LISTED.search(said) or _SPEAKS_OF_TEXT.search(paragraph):
+def _is_remark(text: str, paragraph: str) -> bool:
+    """Return whether *text* ends with remarks on the work alone, and is no documentation."""
+    if _LISTED.search(text) or _TEXT_WORDS.search(paragraph):
         return False
     return _REMARK.search(paragraph) is not None
 
 
-def _only_waits(after: str) -> bool:
-    """Return whether what comes behind a call tells what the model does then, and no more."""
-    sentences = [one for one in _SENTENCE_END.split(after.strip()) if one and one.strip()]
-    return all(_is_announced(one) and not _DOUBTS.search(one) for one in sentences)
+def _only_announces(after: str) -> bool:
+    """Return whether the text after a call only announces what the model does next."""
+    sentences = [
+        sentence for sentence in _SENTENCE_END.split(after.strip()) if sentence and sentence.strip()
+    ]
+    return all(
+        _is_announced(sentence) and not _UNDECIDED_WORDS.search(sentence) for sentence in sentences
+    )
 
 
-def _is_held(said: str) -> bool:
-    """Return whether *said* ends within a tag, a comment or a text in three quotes."""
-    last = {found["name"]: found.end() for found in _TAG_LINE.finditer(said)}
-    is_open = any(said.find(f"</{name}", start) < 0 for name, start in last.items())
-    is_comment = said.rfind("<!--") > said.rfind("-->")
-    return is_open or is_comment or any(said.count(quotes) % 2 for quotes in ('"' * 3, "'" * 3))
+def _is_inside_block(text: str) -> bool:
+    """Return whether *text* ends within a tag, a comment or a text in three quotes."""
+    open_tags = {match["name"]: match.end() for match in _TAG_LINE.finditer(text)}
+    is_open = any(text.find(f"</{name}", start) < 0 for name, start in open_tags.items())
+    is_comment = text.rfind("<!--") > text.rfind("-->")
+    return is_open or is_comment or any(text.count(quotes) % 2 for quotes in ('"' * 3, "'" * 3))
 
 
-def _last_sentence(said: str) -> str:
-    """Return the last sentence of *said*, without what a list or emphasis puts around it."""
-    sentences = _SENTENCE_END.split(_paragraph(said)[-_LONGEST_SENTENCE:])
-    last = next((one for one in reversed(sentences) if one and one.strip()), "")
+def _last_sentence(text: str) -> str:
+    """Return the last sentence of *text*, without what a list or emphasis puts around it."""
+    sentences = _SENTENCE_END.split(_paragraph(text)[-_LONGEST_SENTENCE:])
+    last = next((sentence for sentence in reversed(sentences) if sentence and sentence.strip()), "")
     if last.lstrip().startswith("#"):
         return ""
     return re.sub(

@@ -1,10 +1,10 @@
-"""What of a reply's text may be shown while it streams: no part of a call that is written in it."""
+"""Guard of a streaming reply's text: no part of a call that is written in it is shown."""
 
 from __future__ import annotations
 
 import re
 
-_MAY_OPEN = re.compile(r"[{\[<`]")
+_POSSIBLE_START = re.compile(r"[{\[<`]")
 _KEYS = (
     "name|tool|tool_name|function|function_name|action|type|id|tool_calls|tool_call"
     "|tool_call_id|function_call|arguments|parameters|args|input"
@@ -16,58 +16,58 @@ _TAGS = (
     r"|start_function_call>"
     r"|[a-z]+_[a-z_]+>\s*<[a-z_]+>"
 )
-_LEAD = re.compile(
+_CALL_START = re.compile(
     r"(?:```(?:json[5c]?|(?:tool|function)\w*|action)?[ \t]*\n\s*)?"
     rf"[{{\[]\s*(?:\{{\s*)?\"(?:{_KEYS})\""
     rf"|\[TOOL_CALLS\]|\[[a-z_]+\(|```tool_code|<(?:{_TAGS})"
 )
-_LONGEST_LEAD = 64
+_MAX_START_LENGTH = 64
 _FENCE_OVER = re.compile(r"\n[ \t]*```[ \t]*\n\s*\S")
 _FENCE_END = 80
 """Characters that the end of a fence and what follows it may be cut into."""
 
 
 class CallGuard:
-    """Holds a reply's text back from where it may be a call; all else passes as it comes."""
+    """Holds back a reply's text from where it may be a call; all else passes as it comes."""
 
     def __init__(self) -> None:
-        self._held = ""
+        self._held_text = ""
         self._is_call = False
         self._at_line_start = True
 
     def feed(self, text: str) -> str:
         """Return what may be shown now."""
         if self._is_call:
-            return self._hold(text)
-        if not self._held and not _MAY_OPEN.search(text):
+            return self._hold_back(text)
+        if not self._held_text and not _POSSIBLE_START.search(text):
             self._at_line_start = text.endswith("\n") or (self._at_line_start and not text.strip())
             return text
-        text, self._held = self._held + text, ""
+        text, self._held_text = self._held_text + text, ""
         position = 0
-        while found := _MAY_OPEN.search(text, position):
-            start = found.start()
+        while match := _POSSIBLE_START.search(text, position):
+            start = match.start()
             begins = text[start] == "<" or self._begins_line(text, start)
-            self._is_call = begins and _LEAD.match(text, start) is not None
-            if self._is_call or (begins and len(text) - start < _LONGEST_LEAD):
+            self._is_call = begins and _CALL_START.match(text, start) is not None
+            if self._is_call or (begins and len(text) - start < _MAX_START_LENGTH):
                 self._at_line_start = self._begins_line(text, start)
-                self._held = text[start:]
+                self._held_text = text[start:]
                 return text[:start]
-            position = found.end()
+            position = match.end()
         self._at_line_start = not text.rpartition("\n")[2].strip()
         return text
 
     def close(self) -> str:
         """Return what is still held back."""
-        held, self._held, self._is_call = self._held, "", False
-        return held
+        held_text, self._held_text, self._is_call = self._held_text, "", False
+        return held_text
 
-    def _hold(self, text: str) -> str:
-        """Keep *text*; let all go when talk follows a fence, for then it was shown, not made."""
-        end = max(0, len(self._held) - _FENCE_END)
-        self._held += text
-        if not self._held.startswith("```") or not _FENCE_OVER.search(self._held, end):
+    def _hold_back(self, text: str) -> str:
+        """Hold *text* back; release all when text follows a fence, for then it was an example."""
+        end = max(0, len(self._held_text) - _FENCE_END)
+        self._held_text += text
+        if not self._held_text.startswith("```") or not _FENCE_OVER.search(self._held_text, end):
             return ""
-        self._at_line_start = not self._held.rpartition("\n")[2].strip()
+        self._at_line_start = not self._held_text.rpartition("\n")[2].strip()
         return self.close()
 
     def _begins_line(self, text: str, start: int) -> bool:

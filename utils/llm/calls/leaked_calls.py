@@ -14,7 +14,7 @@ from typing import Any
 
 from utils.text.strict_json import is_json, read_json
 
-_LONGEST = 64
+_MAX_MARKER_LENGTH = 64
 """More characters than any opening marker has, blanks and doubled bars included."""
 
 _CANDIDATE = re.compile(r"<\s*/?\s*(?:[｜|]|\Z)")
@@ -24,30 +24,33 @@ _MARKERS = (
     "<|tool_calls_begin|",
 )
 
-_BARS = r"\s*[｜|]{1,2}\s*"
+_BAR_PATTERN = r"\s*[｜|]{1,2}\s*"
 _TAG = re.compile(
-    rf"<\s*(?P<slash>/?){_BARS}DSML{_BARS}(?P<name>{_DSML_NAMES})\b(?P<attributes>[^<>]*)>"
+    rf"<\s*(?P<slash>/?){_BAR_PATTERN}DSML{_BAR_PATTERN}(?P<name>{_DSML_NAMES})\b(?P<attributes>[^<>]*)>"
 )
 _ATTRIBUTE = re.compile(r'([a-z]+)\s*=\s*"([^"]*)"')
-_PARAMETER_END = re.compile(rf"<\s*/{_BARS}DSML{_BARS}parameter\s*>")
+_PARAMETER_END = re.compile(rf"<\s*/{_BAR_PATTERN}DSML{_BAR_PATTERN}parameter\s*>")
 
 
-def _mark(words: str) -> str:
-    return rf"<{_BARS}{words.replace('_', '[▁_ ]')}{_BARS}>"
+def _old_marker(words: str) -> str:
+    return rf"<{_BAR_PATTERN}{words.replace('_', '[▁_ ]')}{_BAR_PATTERN}>"
 
 
-_OLD_BEGIN = re.compile(_mark("tool_calls_begin"))
-_OLD_END = re.compile(_mark("tool_calls_end"))
-_OLD_CALL_BEGIN = re.compile(_mark("tool_call_begin"))
+_OLD_BEGIN = re.compile(_old_marker("tool_calls_begin"))
+_OLD_END = re.compile(_old_marker("tool_calls_end"))
+_OLD_CALL_BEGIN = re.compile(_old_marker("tool_call_begin"))
 _OLD_CALL = re.compile(
-    rf"{_OLD_CALL_BEGIN.pattern}\s*(?:function\s*{_mark('tool_sep')})?\s*(?P<name>[\w.-]+)\s*"
-    rf"(?:{_mark('tool_sep')})?\s*(?:```json)?\s*(?P<arguments>\{{.*?\}})\s*(?:```)?\s*"
-    rf"{_mark('tool_call_end')}",
+    rf"{_OLD_CALL_BEGIN.pattern}\s*(?:function\s*{_old_marker('tool_sep')})?\s*(?P<name>[\w.-]+)\s*"
+    rf"(?:{_old_marker('tool_sep')})?\s*(?:```json)?\s*(?P<arguments>\{{.*?\}})\s*(?:```)?\s*"
+    rf"{_old_marker('tool_call_end')}",
     re.DOTALL,
 )
 
-MARKUP = rf"<{_BARS}DSML{_BARS}(?:{_DSML_NAMES})\b|{_OLD_BEGIN.pattern}|<\s*｜\s*tool▁call▁begin"
-"""What markup begins with, as a pattern."""
+MARKUP = (
+    rf"<{_BAR_PATTERN}DSML{_BAR_PATTERN}(?:{_DSML_NAMES})\b|{_OLD_BEGIN.pattern}"
+    r"|<\s*｜\s*tool▁call▁begin"
+)
+"""Pattern of the beginning of markup."""
 
 _FENCE = re.compile(r"[\s>]*(`{3,}|~{3,})")
 _CLOSED_FENCE = re.compile(r"(?ms)^[ \t>]*(`{3,}|~{3,})[^\n]*\n.*?^[ \t>]*\1[`~]*[ \t]*$")
@@ -55,7 +58,7 @@ _CLOSED_SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 
 
 @dataclass(frozen=True, slots=True)
-class Recovered:
+class RecoveredCall:
     """One call read back from markup; *arguments* is a JSON object as text."""
 
     name: str
@@ -63,17 +66,17 @@ class Recovered:
 
 
 class MarkupGuard:
-    """Lets a reply's text through up to the first call markup in it, however it is cut up.
+    """Passes a reply's text up to the first call markup in it, however it is cut up.
 
     Markup inside a code fence or between backticks passes: that is an answer *about* markup. If
     such code turns out at the end never to have been closed, `has_leaked` says so.
     """
 
     def __init__(self) -> None:
-        self._waiting = ""
+        self._pending = ""
         self._markup: list[str] = []
         self._code = _CodeTracker()
-        self._passed: list[str] = []
+        self._released: list[str] = []
         self._saw_marker_in_code = False
 
     def feed(self, text: str) -> str:
@@ -81,34 +84,34 @@ class MarkupGuard:
         if self._markup:
             self._markup.append(text)
             return ""
-        text = self._waiting + text
-        self._waiting = ""
-        end = self._first_hold(text)
-        held, passed = text[end:], text[:end]
-        if held and _is_marker(held):
-            self._markup.append(held)
+        text = self._pending + text
+        self._pending = ""
+        end = self._marker_start(text)
+        held_text, released = text[end:], text[:end]
+        if held_text and _is_marker(held_text):
+            self._markup.append(held_text)
         else:
-            self._waiting = held
-        self._passed.append(passed)
-        self._code.read(passed)
-        return passed
+            self._pending = held_text
+        self._released.append(released)
+        self._code.read(released)
+        return released
 
     def close(self) -> str:
-        """Let go of what might have become a marker and did not; return it."""
-        rest, self._waiting = self._waiting, ""
-        self._passed.append(rest)
-        return rest
+        """Return the pending text, which did not become a marker."""
+        pending, self._pending = self._pending, ""
+        self._released.append(pending)
+        return pending
 
     def release(self) -> str:
-        """Let go of the markup as well: it is shown and not made; return it."""
+        """Return the markup as text: it is an example and no call."""
         markup, self._markup = self.markup, []
-        self._passed.append(markup)
+        self._released.append(markup)
         return markup
 
     @property
     def text(self) -> str:
-        """All that was let through."""
-        return "".join(self._passed)
+        """All text that was released."""
+        return "".join(self._released)
 
     @property
     def markup(self) -> str:
@@ -121,17 +124,17 @@ class MarkupGuard:
         if not self._saw_marker_in_code:
             return False
         text = _CLOSED_SPAN.sub("", _CLOSED_FENCE.sub("", self.text))
-        return any(_is_marker(text[found.start() :]) for found in _CANDIDATE.finditer(text))
+        return any(_is_marker(text[match.start() :]) for match in _CANDIDATE.finditer(text))
 
-    def _first_hold(self, text: str) -> int:
+    def _marker_start(self, text: str) -> int:
         """Return where in *text* a marker starts, or might once more text has come."""
-        for found in _CANDIDATE.finditer(text):
-            start = found.start()
+        for match in _CANDIDATE.finditer(text):
+            start = match.start()
             if _is_marker(text[start:]):
                 if not self._code.is_open_after(text[:start]):
                     return start
                 self._saw_marker_in_code = True
-            elif len(text) - start < _LONGEST and _may_become_marker(text[start:]):
+            elif len(text) - start < _MAX_MARKER_LENGTH and _may_become_marker(text[start:]):
                 return start
         return len(text)
 
@@ -141,57 +144,57 @@ class _CodeTracker:
 
     def __init__(self) -> None:
         self._fence = ""
-        self._unread: list[str] = []
+        self._unscanned: list[str] = []
 
     def read(self, text: str) -> None:
-        self._unread.append(text)
+        self._unscanned.append(text)
 
     def is_open_after(self, text: str) -> bool:
         """Return whether what follows *text*, which follows all that was read, is code."""
-        *lines, last = "".join([*self._unread, text]).split("\n")
+        *lines, last = "".join([*self._unscanned, text]).split("\n")
         fence = self._fence
         for line in lines:
             fence = _fence_after(line, fence)
-        self._settle()
+        self._scan_lines()
         if fence:
             return True
         return len(re.findall(r"`+", last)) % 2 == 1
 
-    def _settle(self) -> None:
+    def _scan_lines(self) -> None:
         """Take in the whole lines among what was read, so that they are looked at once."""
-        *lines, last = "".join(self._unread).split("\n")
+        *lines, last = "".join(self._unscanned).split("\n")
         for line in lines:
             self._fence = _fence_after(line, self._fence)
-        self._unread = [last]
+        self._unscanned = [last]
 
 
 def _fence_after(line: str, fence: str) -> str:
     """Return the fence that is open after *line*, '' for none, *fence* being open before."""
-    found = _FENCE.match(line)
-    if not found:
+    match = _FENCE.match(line)
+    if not match:
         return fence
     if not fence:
-        return found[1]
-    closes = found[1].startswith(fence) and not line[found.end() :].strip()
+        return match[1]
+    closes = match[1].startswith(fence) and not line[match.end() :].strip()
     return "" if closes else fence
 
 
-def _folded(text: str) -> str:
+def _normalized(text: str) -> str:
     """Return the start of *text* without what varies between the ways to write a marker."""
-    plain = re.sub(r"\s+", "", text[:_LONGEST]).replace("｜", "|").replace("▁", "_")
+    plain = re.sub(r"\s+", "", text[:_MAX_MARKER_LENGTH]).replace("｜", "|").replace("▁", "_")
     return plain.replace("||", "|")
 
 
 def _is_marker(text: str) -> bool:
-    return _folded(text).startswith(_MARKERS)
+    return _normalized(text).startswith(_MARKERS)
 
 
 def _may_become_marker(text: str) -> bool:
-    start = _folded(text)
+    start = _normalized(text)
     return any(marker.startswith(start) for marker in _MARKERS)
 
 
-def read_calls(markup: str) -> list[Recovered] | None:
+def read_calls(markup: str) -> list[RecoveredCall] | None:
     """Return the calls that *markup* holds, or None unless it is whole from its first tag on.
 
     What follows the end of the calls is left out.
@@ -199,21 +202,21 @@ def read_calls(markup: str) -> list[Recovered] | None:
     return calls_at(markup, 0)[0]
 
 
-def calls_at(text: str, start: int) -> tuple[list[Recovered] | None, int]:
+def calls_at(text: str, start: int) -> tuple[list[RecoveredCall] | None, int]:
     """Return the calls of the markup at *start*, None if it is not whole, and its end."""
     is_old = _OLD_BEGIN.match(text, start)
     calls, end = _read_old(text, start) if is_old else _read_dsml(text, start)
     return calls or None, end
 
 
-def _read_dsml(markup: str, start: int) -> tuple[list[Recovered] | None, int]:
+def _read_dsml(markup: str, start: int) -> tuple[list[RecoveredCall] | None, int]:
     outer = _TAG.match(markup, start)
     if outer is None or outer["slash"] or outer["name"] == "parameter":
         return None, start
     if outer["name"] == "invoke":
         call, end = _read_invoke(markup, outer)
         return [call] if call else None, end
-    calls: list[Recovered] = []
+    calls: list[RecoveredCall] = []
     position = outer.end()
     while tag := _tag_at(markup, position):
         if tag["name"] != "invoke":
@@ -226,7 +229,7 @@ def _read_dsml(markup: str, start: int) -> tuple[list[Recovered] | None, int]:
     return None, position
 
 
-def _read_invoke(markup: str, opening: re.Match[str]) -> tuple[Recovered | None, int]:
+def _read_invoke(markup: str, opening: re.Match[str]) -> tuple[RecoveredCall | None, int]:
     """Read the call whose tag is *opening*; return it, None if it is not whole, and its end."""
     name = dict(_ATTRIBUTE.findall(opening["attributes"])).get("name")
     arguments: dict[str, Any] = {}
@@ -235,20 +238,22 @@ def _read_invoke(markup: str, opening: re.Match[str]) -> tuple[Recovered | None,
         return None, position
     while tag := _tag_at(markup, position):
         if tag["name"] == "invoke" and tag["slash"]:
-            return Recovered(name, json.dumps(arguments, ensure_ascii=False)), tag.end()
+            return RecoveredCall(name, json.dumps(arguments, ensure_ascii=False)), tag.end()
         end = _PARAMETER_END.search(markup, tag.end())
         if tag["name"] != "parameter" or tag["slash"] or end is None:
             break
-        about = dict(_ATTRIBUTE.findall(tag["attributes"]))
+        attributes = dict(_ATTRIBUTE.findall(tag["attributes"]))
         try:
-            arguments[about["name"]] = _value(about["string"], markup[tag.end() : end.start()])
+            arguments[attributes["name"]] = _parse_value(
+                attributes["string"], markup[tag.end() : end.start()]
+            )
         except (KeyError, ValueError):
             break
         position = end.end()
     return None, position
 
 
-def _value(is_string: str, text: str) -> Any:
+def _parse_value(is_string: str, text: str) -> Any:
     return text if is_string == "true" else read_json(text)
 
 
@@ -259,13 +264,13 @@ def _tag_at(markup: str, position: int) -> re.Match[str] | None:
     return _TAG.match(markup, position)
 
 
-def _read_old(markup: str, start: int) -> tuple[list[Recovered] | None, int]:
+def _read_old(markup: str, start: int) -> tuple[list[RecoveredCall] | None, int]:
     """Read the markup of the R1 and V3 generations."""
     end = _OLD_END.search(markup, start)
     if end is None:
         return None, start
     calls = list(_OLD_CALL.finditer(markup, start, end.start()))
-    begun = len(_OLD_CALL_BEGIN.findall(markup, start, end.start()))
-    if len(calls) < begun or not all(is_json(call["arguments"]) for call in calls):
+    call_count = len(_OLD_CALL_BEGIN.findall(markup, start, end.start()))
+    if len(calls) < call_count or not all(is_json(call["arguments"]) for call in calls):
         return None, end.end()
-    return [Recovered(call["name"], call["arguments"]) for call in calls], end.end()
+    return [RecoveredCall(call["name"], call["arguments"]) for call in calls], end.end()

@@ -15,7 +15,7 @@ _TOKEN = re.compile(
 )
 _STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
 _FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(.*)\n[ \t]*```\s*", re.DOTALL)
-_WORDS = {"True": "true", "False": "false", "None": "null"}
+_LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 
 def read_lenient(text: str) -> Any:
@@ -31,39 +31,43 @@ def read_lenient(text: str) -> Any:
     if fence := _FENCE.fullmatch(text):
         text = fence[1]
     plain = _STRING_OR_COMMA.sub(
-        lambda found: "" if found[0] == "," else found[0], _TOKEN.sub(_as_json, text)
+        lambda match: "" if match[0] == "," else match[0], _TOKEN.sub(_to_json, text)
     )
     return read_json(plain, strict=False)
 
 
-def _as_json(found: re.Match[str]) -> str:
+def _to_json(match: re.Match[str]) -> str:
     """Return a string, comment or word as JSON has it."""
-    if found["comment"]:
+    if match["comment"]:
         return " "
-    if found["word"]:
-        return _WORDS[found["word"]]
-    if found["string"]:
-        return found["string"]
-    inner = re.sub(r"\\.|\"", _in_double_quotes, found["quoted"][1:-1], flags=re.DOTALL)
+    if match["word"]:
+        return _LITERALS[match["word"]]
+    if match["string"]:
+        return match["string"]
+    inner = re.sub(r"\\.|\"", _requote, match["quoted"][1:-1], flags=re.DOTALL)
     return f'"{inner}"'
 
 
-def _in_double_quotes(found: re.Match[str]) -> str:
-    return {'"': '\\"', "\\'": "'"}.get(found[0], found[0])
+def _requote(match: re.Match[str]) -> str:
+    return {'"': '\\"', "\\'": "'"}.get(match[0], match[0])
 
 
-def whole_object(text: str) -> str:
-    """Return *text*, mended if need be and without quotes around it, as the JSON of an object.
+def repair_object(text: str) -> str:
+    """Return *text*, repaired if need be and without quotes around it, as the JSON of an object.
 
     Raises `ValueError` where that cannot be had.
     """
     value = read_json(text) if is_json(text) else read_lenient(text)
     if isinstance(value, str):  # an object put in quotes once too often
-        return whole_object(value) if value.lstrip().startswith(("{", '"')) else _refused(value)
+        return (
+            repair_object(value)
+            if value.lstrip().startswith(("{", '"'))
+            else _raise_no_object(value)
+        )
     if not isinstance(value, dict):
-        return _refused(value)
+        return _raise_no_object(value)
     return text if is_json(text) else json.dumps(value, ensure_ascii=False)
 
 
-def _refused(value: object) -> str:
+def _raise_no_object(value: object) -> str:
     raise ValueError(f"{type(value).__name__} is no object")

@@ -34,10 +34,10 @@ def _body(body: str) -> list[TextCall] | None:
     """Return the calls that the inside of a wrapper is."""
     if (calls := calls_of(json_of(body))) is not None:
         return calls
-    for form, read in _BODIES:
-        if found := form.fullmatch(body):
-            return read(found)
-    return _inner_tags(body) or calls_in(body)
+    for form, read in _WRAPPER_FORMS:
+        if match := form.fullmatch(body):
+            return read(match)
+    return _inner_tag_calls(body) or calls_in(body)
 
 
 def calls_in(body: str) -> list[TextCall] | None:
@@ -58,29 +58,29 @@ def calls_in(body: str) -> list[TextCall] | None:
 _GAP = re.compile(r"[\s,;]*")
 
 
-def _inner_tags(body: str) -> list[TextCall] | None:
+def _inner_tag_calls(body: str) -> list[TextCall] | None:
     calls: list[TextCall] = []
     position = 0
     while inner := _INNER.match(body, position):
-        some, position = _READERS_WITHIN[inner.lastgroup or ""](body, inner)
-        if some is None:
+        new_calls, position = _READERS_WITHIN[inner.lastgroup or ""](body, inner)
+        if new_calls is None:
             return None
-        calls += some
+        calls += new_calls
     return calls if calls and not body[position:].strip() else None
 
 
-def _glm(found: re.Match[str]) -> list[TextCall] | None:
-    pairs = _GLM_ARGUMENT.findall(found["pairs"])
-    arguments = {key: _text_of(value) for key, value in pairs}
+def _read_glm(match: re.Match[str]) -> list[TextCall] | None:
+    pairs = _GLM_ARGUMENT.findall(match["pairs"])
+    arguments = {key: _tag_text(value) for key, value in pairs}
     is_whole = len(arguments) == len(pairs) and not any(
-        "<arg_" in one for one in arguments.values()
+        "<arg_" in argument for argument in arguments.values()
     )
-    return [TextCall(found["name"], arguments)] if is_whole else None
+    return [TextCall(match["name"], arguments)] if is_whole else None
 
 
-def _named(found: re.Match[str]) -> list[TextCall] | None:
-    value = json_of(found["json"])
-    return [TextCall(found["name"], value)] if isinstance(value, dict) else None
+def _named(match: re.Match[str]) -> list[TextCall] | None:
+    value = json_of(match["json"])
+    return [TextCall(match["name"], value)] if isinstance(value, dict) else None
 
 
 _GLM_ARGUMENT = re.compile(
@@ -88,7 +88,9 @@ _GLM_ARGUMENT = re.compile(
     r"<(?:\w+_)?arg_value>\n?(.*?)\n?</(?:\w+_)?arg_value>",
     re.DOTALL,
 )
-_BODIES: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], list[TextCall] | None]]] = (
+_WRAPPER_FORMS: Sequence[
+    tuple[re.Pattern[str], Callable[[re.Match[str]], list[TextCall] | None]]
+] = (
     (
         re.compile(
             rf"(?P<name>[\w.-]+)\s*(?P<pairs>(?:{_GLM_ARGUMENT.pattern}\s*)+)".replace(
@@ -96,7 +98,7 @@ _BODIES: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], list[TextCall
             ),
             re.DOTALL,
         ),
-        _glm,
+        _read_glm,
     ),
     (re.compile(r"(?P<name>[\w.-]+)\s*(?P<json>\{.*\})", re.DOTALL), _named),
     (re.compile(r"(?P<name>[\w.-]+)\s*```(?:json)?\s*(?P<json>\{.*\})\s*```", re.DOTALL), _named),
@@ -108,11 +110,15 @@ _BODIES: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], list[TextCall
         ),
         _named,
     ),
-    (re.compile(r"```(?:json)?\s*\n(?P<json>.*)\n\s*```", re.DOTALL),
-     lambda found: calls_of(json_of(found["json"]))),
-    (re.compile(r"\[?\s*[A-Za-z_][\w.]*\(.*\)\s*\]?", re.DOTALL),
-     lambda found: python_calls(found[0])),
-)  # fmt: skip
+    (
+        re.compile(r"```(?:json)?\s*\n(?P<json>.*)\n\s*```", re.DOTALL),
+        lambda found: calls_of(json_of(found["json"])),
+    ),
+    (
+        re.compile(r"\[?\s*[A-Za-z_][\w.]*\(.*\)\s*\]?", re.DOTALL),
+        lambda found: python_calls(found[0]),
+    ),
+)
 """What a wrapper may hold beside JSON and tags."""
 
 WRAPPER = (
@@ -129,7 +135,7 @@ _NAMED_PARAMETER = re.compile(
     r"</(?:\w{1,20}:)?parameter>\s*",
     re.DOTALL,
 )
-_INSIDE = re.compile(
+_TAG_IN_VALUE = re.compile(
     r"</?(?:\w{1,20}:)?(?:parameter\b|invoke\b|function\b[=>])|</?(?:\w{1,20}[:_])?tool_?calls?>"
 )
 """What a value holds where the end of a parameter is missing."""
@@ -138,12 +144,12 @@ _INSIDE = re.compile(
 def read_function(text: str, opening: re.Match[str]) -> Block:
     """Read `<function=name>` with parameters as tags, or as one JSON object."""
     parameter = _PARAMETER if text.find("<parameter name", opening.end()) < 0 else _NAMED_PARAMETER
-    return _tagged(text, opening.end(), opening["function"], parameter, "</function>")
+    return _read_parameters(text, opening.end(), opening["function"], parameter, "</function>")
 
 
 def read_invoke(text: str, opening: re.Match[str]) -> Block:
     closing = f"</{opening['space'] or ''}invoke>"
-    return _tagged(text, opening.end(), opening["name"], _NAMED_PARAMETER, closing)
+    return _read_parameters(text, opening.end(), opening["name"], _NAMED_PARAMETER, closing)
 
 
 _READERS_WITHIN: dict[str, Reader] = {
@@ -154,13 +160,15 @@ _READERS_WITHIN: dict[str, Reader] = {
 }
 
 
-def _tagged(text: str, position: int, name: str, parameter: re.Pattern[str], closing: str) -> Block:
+def _read_parameters(
+    text: str, position: int, name: str, parameter: re.Pattern[str], closing: str
+) -> Block:
     arguments: dict[str, Any] = {}
-    while found := parameter.match(text, position):
-        if found[1] in arguments or _INSIDE.search(found[2]):
+    while match := parameter.match(text, position):
+        if match[1] in arguments or _TAG_IN_VALUE.search(match[2]):
             return None, position
-        arguments[found[1]] = _text_of(found[2])
-        position = found.end()
+        arguments[match[1]] = _tag_text(match[2])
+        position = match.end()
     if not arguments:
         value, end = json_at(text, position)
         if isinstance(value, dict):
@@ -172,13 +180,13 @@ def _tagged(text: str, position: int, name: str, parameter: re.Pattern[str], clo
 _CDATA = re.compile(r"\s*<!\[CDATA\[(.*)\]\]>\s*", re.DOTALL)
 
 
-def _text_of(value: str) -> str:
+def _tag_text(value: str) -> str:
     """Return what is meant with the text of a tag: as it stands, without CDATA around it.
 
     Entities count where a text has no bare `<` or `>`: who escapes some escapes all.
     """
-    if found := _CDATA.fullmatch(value):
-        return found[1]
+    if match := _CDATA.fullmatch(value):
+        return match[1]
     is_escaped = ("&lt;" in value or "&gt;" in value) and not re.search("[<>]", value)
     return html.unescape(value) if is_escaped else value
 
@@ -196,7 +204,7 @@ def read_children(text: str, opening: re.Match[str]) -> Block:
     while found := child.match(body, position):
         if found[1] in arguments or opening[0] in found[2]:
             return None, end
-        arguments[found[1]] = _text_of(found[2])
+        arguments[found[1]] = _tag_text(found[2])
         position = found.end()
     if body[position:].strip() or not arguments:
         return None, end

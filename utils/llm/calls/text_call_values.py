@@ -1,4 +1,4 @@
-"""The calls that a JSON value or a Python expression spells, whatever its parts are called."""
+"""Calls written as a JSON value or a Python expression, whatever the keys are called."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _ARGUMENTS = (
     "arguments", "parameters", "args", "input", "params", "tool_input", "tool_args", "action_input",
     "kwargs",
 )  # fmt: skip
-_BESIDE = frozenset({"type", "id", "call_id", "tool_call_id", "index"})
-_DEEPEST = 4
+_OTHER_KEYS = frozenset({"type", "id", "call_id", "tool_call_id", "index"})
+_MAX_DEPTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,34 +29,38 @@ class TextCall:
 def calls_of(value: Any, depth: int = 0) -> list[TextCall] | None:
     """Return the calls that a JSON value spells, None when it is something else.
 
-    *depth* counts the lists and objects around it; no call stands deeper than `_DEEPEST`.
+    *depth* counts the lists and objects around it; no call stands deeper than `_MAX_DEPTH`.
     """
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return None
     if isinstance(value, list):
-        found = [calls_of(one, depth + 1) for one in value]
-        return [call for one in found for call in one or ()] if found and all(found) else None
+        nested = [calls_of(item, depth + 1) for item in value]
+        return [call for item in nested for call in item or ()] if nested and all(nested) else None
     if not isinstance(value, dict):
         return None
     for wrapper in ("tool_calls", "function_call", "tool_call", "function"):
         inner = value.get(wrapper)
-        if isinstance(inner, dict | list) and value.keys() <= {wrapper, *_BESIDE}:
+        if isinstance(inner, dict | list) and value.keys() <= {wrapper, *_OTHER_KEYS}:
             return calls_of(inner, depth + 1)
-    call = _call(value)
+    call = _call_from_object(value)
     return [call] if call else None
 
 
-def _call(value: Mapping[str, Any]) -> TextCall | None:
-    named = [name for name in _NAMES if isinstance(value.get(name), str)]
-    given = [name for name in _ARGUMENTS if name in value]
-    if len(named) != 1 or len(given) > 1 or value.keys() - {*named, *given, *_BESIDE}:
+def _call_from_object(value: Mapping[str, Any]) -> TextCall | None:
+    name_keys = [name for name in _NAMES if isinstance(value.get(name), str)]
+    argument_keys = [name for name in _ARGUMENTS if name in value]
+    if (
+        len(name_keys) != 1
+        or len(argument_keys) > 1
+        or value.keys() - {*name_keys, *argument_keys, *_OTHER_KEYS}
+    ):
         return None
-    arguments = value[given[0]] if given else {}
+    arguments = value[argument_keys[0]] if argument_keys else {}
     if isinstance(arguments, str):
         arguments = json_of(arguments)
-    if not isinstance(arguments, dict) or not (given or value.keys() & _BESIDE):
+    if not isinstance(arguments, dict) or not (argument_keys or value.keys() & _OTHER_KEYS):
         return None
-    return TextCall(value[named[0]], arguments)
+    return TextCall(value[name_keys[0]], arguments)
 
 
 def json_of(text: str) -> Any:
@@ -88,10 +92,10 @@ def json_at(text: str, start: int) -> tuple[Any, int]:
 
 
 _BRACE = re.compile(r"\s*\}")
-"""What ends an object in doubled braces: so the chat template of Qwen2.5-Coder shows a call."""
+"""End of an object in doubled braces, as in the chat template of Qwen2.5-Coder."""
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object of *pairs*. Raises `ValueError` if a name is there twice."""
     value = dict(pairs)
     if len(value) < len(pairs):
@@ -99,11 +103,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _no_number(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_once, parse_constant=_no_number)
+_DECODER = json.JSONDecoder(
+    strict=False, object_pairs_hook=_unique_keys, parse_constant=_reject_constant
+)
 
 
 def python_calls(code: str) -> list[TextCall] | None:
@@ -116,13 +122,13 @@ def python_calls(code: str) -> list[TextCall] | None:
     for statement in body:
         if not isinstance(statement, ast.Expr):
             return None
-        one = _printed(statement.value)
-        nodes += one.elts if isinstance(one, ast.List | ast.Tuple) else [one]
+        expression = _print_argument(statement.value)
+        nodes += expression.elts if isinstance(expression, ast.List | ast.Tuple) else [expression]
     calls = [_python_call(node) for node in nodes]
     return [call for call in calls if call] if calls and all(calls) else None
 
 
-def _printed(node: ast.expr) -> ast.expr:
+def _print_argument(node: ast.expr) -> ast.expr:
     """Return what `print` is called with, as Gemma writes it, or *node* itself."""
     is_print = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print"
     return node.args[0] if is_print and len(node.args) == 1 else node  # type: ignore[attr-defined]
@@ -133,17 +139,21 @@ def _python_call(node: ast.expr) -> TextCall | None:
     if not isinstance(node, ast.Call) or not (name := _python_name(node.func)):
         return None
     try:
-        given = {one.arg: ast.literal_eval(one.value) for one in node.keywords if one.arg}
-        placed = [ast.literal_eval(one) for one in node.args]
+        keywords = {
+            argument.arg: ast.literal_eval(argument.value)
+            for argument in node.keywords
+            if argument.arg
+        }
+        positional = [ast.literal_eval(argument) for argument in node.args]
     except (ValueError, TypeError, MemoryError, RecursionError):
         return None
-    if len(given) != len(node.keywords):
+    if len(keywords) != len(node.keywords):
         return None
-    if not placed:
-        return TextCall(name, given)
+    if not positional:
+        return TextCall(name, keywords)
     keys = node.args[0].keys if isinstance(node.args[0], ast.Dict) else []
-    is_object = len(placed) == 1 and not given and 0 < len(keys) == len(placed[0])
-    return TextCall(name, placed[0]) if is_object else None
+    is_object = len(positional) == 1 and not keywords and 0 < len(keys) == len(positional[0])
+    return TextCall(name, positional[0]) if is_object else None
 
 
 def _python_name(node: ast.expr) -> str:
@@ -164,10 +174,10 @@ _PLACEHOLDER = re.compile(
     r"|(?:\w+ ){0,3}(?:content|code|text) here\W*|文件(?:路径|内容|名)|你的.{1,8})",
     re.DOTALL,
 )
-"""What stands for a value in an example."""
+"""Placeholder for a value in an example."""
 
 
-def is_filled_in(calls: Sequence[TextCall]) -> bool:
+def has_no_placeholders(calls: Sequence[TextCall]) -> bool:
     """Return whether no argument is a mere placeholder, its own name or its type."""
     return not any(
         isinstance(value, str)
@@ -181,24 +191,24 @@ _NUMBERED = re.compile(r"(?m)^[ \t]*\d+[│|:\t]")
 _BLANK = re.compile(r"\s+|```\w*")
 
 
-def is_copied(calls: Sequence[TextCall], heard: Iterable[str]) -> bool:
-    """Return whether one of *calls*, name and arguments, stands in what was *heard*."""
-    wanted = [(call.name, _form_of_name(call.name), _forms(call)) for call in calls]
-    for text in heard:
-        near = [(form, values) for name, form, values in wanted if name in text]
-        folded = _BLANK.sub("", _NUMBERED.sub("", text)) if near else ""
-        for form, values in near:
+def is_quoted(calls: Sequence[TextCall], sources: Iterable[str]) -> bool:
+    """Return whether one of *calls*, name and arguments, stands in one of *sources*."""
+    wanted_calls = [(call.name, _name_in_call(call.name), _folded_values(call)) for call in calls]
+    for text in sources:
+        candidates = [(form, values) for name, form, values in wanted_calls if name in text]
+        folded = _BLANK.sub("", _NUMBERED.sub("", text)) if candidates else ""
+        for form, values in candidates:
             if form.search(folded) and all(value in folded for value in values):
                 return True
     return False
 
 
-def _form_of_name(name: str) -> re.Pattern[str]:
+def _name_in_call(name: str) -> re.Pattern[str]:
     """Return what *name* looks like in a call of any form, and not in a sentence."""
     return re.compile(rf"[\"'=<>.:始\]|]{re.escape(name)}|{re.escape(name)}[(\[<]")
 
 
-def _forms(call: TextCall) -> list[str]:
+def _folded_values(call: TextCall) -> list[str]:
     """Return the values of *call* as JSON and other forms write them, without blanks."""
     return [
         _BLANK.sub("", json.dumps(value, ensure_ascii=False).strip('"'))

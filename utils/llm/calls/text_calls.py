@@ -1,4 +1,4 @@
-"""Calls that a model wrote as text: meant, merely shown, or not to be told.
+"""Calls that a model wrote as text: meant, merely shown, or undecidable.
 
 A call is meant when it is whole, nothing around it explains or quotes it (`call_context`), and it
 is no copy of what the model read. Of what is not sure nothing runs: the model is asked.
@@ -11,24 +11,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from utils.llm.calls.call_context import announces, is_made, shows
+from utils.llm.calls.call_context import announces, is_example, is_intended
 from utils.llm.calls.tagged_calls import Reader
 from utils.llm.calls.text_call_syntax import SYNTAXES
-from utils.llm.calls.text_call_values import TextCall, is_copied, is_filled_in
+from utils.llm.calls.text_call_values import TextCall, has_no_placeholders, is_quoted
 
-Fit = Literal["fits", "misfits", "unknown"]
+ToolFit = Literal["fits", "misfits", "unknown"]
 """Whether a call names a tool there is, and its arguments are what that takes."""
-Judge = Callable[[str, Mapping[str, Any]], Fit]
+CheckFit = Callable[[str, Mapping[str, Any]], ToolFit]
 
-_MOST_CALLS = 32
+_MAX_CALLS = 32
 """Calls that one text can mean; a model that goes round and round writes more."""
 _END_TOKEN = re.compile(
     r"(?:<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end|return)\|>|</s>|<\|end▁of▁sentence\|>)\Z"
 )
-_MOST_BROKEN = 200
+_MAX_BROKEN_BLOCKS = 200
 """Blocks that are no call before the one that is: each is read to the end of the text."""
-_BETWEEN = re.compile(r"[ \t\n;,]*")
-_LONGEST_END_TOKEN = 32
+_SEPARATOR = re.compile(r"[ \t\n;,]*")
+_MAX_END_TOKEN_LENGTH = 32
 _FENCED = re.compile(r"(?ms)^[ \t>]*(`{3,32}|~{3,32})[^\n]*\n.*?(?:^[ \t>]*\1[`~]*[ \t]*$|\Z)")
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)[^\n]{0,1000}?(?<!`)\1(?!`)")
 _QUOTE = re.compile(r"(?m)^[ \t]*>(?!>>\w+\n\{).*$")
@@ -41,91 +41,101 @@ _MARKUP_LABELS = ("", "xml", "json", "text", "plaintext")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """What a reply says (*said*) and the *calls* behind it; none of them runs unless *is_sure*."""
+class FoundCalls:
+    """Text of a reply and the *calls* behind it; none of them runs unless *is_sure*."""
 
-    said: str
+    text: str
     calls: tuple[TextCall, ...]
     is_sure: bool
 
 
-def find_calls(text: str, judge: Judge, heard: Iterable[str] = ()) -> Reading | None:
+def find_calls(text: str, check_fit: CheckFit, sources: Iterable[str] = ()) -> FoundCalls | None:
     """Return the calls that *text* holds, None where it holds none, or merely shows some.
 
-    *heard* is what the model read of others: a call that stands in it is cited.
+    *sources* are texts that the model read: a call that stands in one is quoted.
     """
-    whole = _without_end_tokens(text)
-    reading = _found(whole, judge) or _in_last_fence(whole, judge)
-    if reading and reading.is_sure and is_copied(reading.calls, heard):
-        return replace(reading, is_sure=False)
-    return reading
+    stripped = _without_end_tokens(text)
+    found = _find_in(stripped, check_fit) or _in_last_fence(stripped, check_fit)
+    if found and found.is_sure and is_quoted(found.calls, sources):
+        return replace(found, is_sure=False)
+    return found
 
 
-def _found(whole: str, judge: Judge) -> Reading | None:
+def _find_in(text: str, check_fit: CheckFit) -> FoundCalls | None:
     is_broken, failed, read_to = False, 0, 0
-    for start, reader, opening in _openings(whole):
+    for start, reader, opening in _call_openings(text):
         if start < read_to:
             continue
-        calls, end = _sequence(whole, reader, opening)
-        fits = {judge(call.name, call.arguments) for call in calls or ()}
-        if fits == {"unknown"} and not (end == len(whole) and "<" in opening[0]):
+        calls, end = _read_sequence(text, reader, opening)
+        fits = {check_fit(call.name, call.arguments) for call in calls or ()}
+        if fits == {"unknown"} and not (end == len(text) and "<" in opening[0]):
             read_to = end
             continue
-        if calls is None and not _names_a_tool(whole[start : start + 200], judge):
+        if calls is None and not _names_tool(text[start : start + 200], check_fit):
             is_broken = is_broken or "<" in opening[0]
             failed += 1
-            if failed > _MOST_BROKEN:
+            if failed > _MAX_BROKEN_BLOCKS:
                 return None
             continue
-        said, gap, rest = whole[:start].rstrip(), _gap(whole, opening), whole[end:].strip()
-        if shows(said, rest):
+        before, gap, after = (
+            text[:start].rstrip(),
+            _indent_before(text, opening),
+            text[end:].strip(),
+        )
+        if is_example(before, after):
             return None
-        found = tuple(calls or ())
-        is_whole = fits == {"fits"} and len(found) <= _MOST_CALLS and is_filled_in(found)
-        is_sure = is_whole and not is_broken and is_made(said, gap, rest)
-        if fits == {"unknown"} and not is_made(said, gap, rest):
+        found_calls = tuple(calls or ())
+        is_whole = (
+            fits == {"fits"} and len(found_calls) <= _MAX_CALLS and has_no_placeholders(found_calls)
+        )
+        is_sure = is_whole and not is_broken and is_intended(before, gap, after)
+        if fits == {"unknown"} and not is_intended(before, gap, after):
             return None
-        return Reading(f"{said}\n\n{rest}".strip(), found, is_sure)
+        return FoundCalls(f"{before}\n\n{after}".strip(), found_calls, is_sure)
     return None
 
 
-def _in_last_fence(whole: str, judge: Judge) -> Reading | None:
+def _in_last_fence(text: str, check_fit: CheckFit) -> FoundCalls | None:
     """Return the calls of another form than JSON that the code block at the end of a reply is.
 
     Code is text, unless the words before it announce a deed or its label says that it is a call.
     """
-    start, end = max((found.span() for found in _FENCED.finditer(whole)), default=(0, 0))
-    block = _BLOCK.fullmatch(whole, start, end)
-    if block is None or whole[end:].strip():
+    start, end = max((match.span() for match in _FENCED.finditer(text)), default=(0, 0))
+    block = _BLOCK.fullmatch(text, start, end)
+    if block is None or text[end:].strip():
         return None
-    said = whole[:start].rstrip()
+    before = text[:start].rstrip()
     is_call = _CALL_LABEL.fullmatch(block["label"]) is not None
-    if not (is_call or announces(said)) or shows(said, ""):
+    if not (is_call or announces(before)) or is_example(before, ""):
         return None
-    inner = _found(block["body"].strip(), judge)
+    inner = _find_in(block["body"].strip(), check_fit)
     if inner is None or not inner.calls:
         return None
-    is_sure = inner.is_sure and not inner.said and is_made(said, whole[len(said) : start], "")
-    return Reading(said, inner.calls, is_sure and (is_call or block["label"] in _MARKUP_LABELS))
+    is_sure = (
+        inner.is_sure and not inner.text and is_intended(before, text[len(before) : start], "")
+    )
+    return FoundCalls(
+        before, inner.calls, is_sure and (is_call or block["label"] in _MARKUP_LABELS)
+    )
 
 
 def _without_end_tokens(text: str) -> str:
-    """Return *text* without what ends a reply on the wire."""
+    """Return *text* without the end tokens of a reply."""
     bare = text.rstrip()
-    while found := _END_TOKEN.search(bare, max(0, len(bare) - _LONGEST_END_TOKEN)):
-        bare = bare[: found.start()].rstrip()
+    while match := _END_TOKEN.search(bare, max(0, len(bare) - _MAX_END_TOKEN_LENGTH)):
+        bare = bare[: match.start()].rstrip()
     return bare
 
 
-def _gap(whole: str, opening: re.Match[str]) -> str:
+def _indent_before(text: str, opening: re.Match[str]) -> str:
     """Return the white space right before *opening*, that which it begins with included."""
     indent = len(opening[0]) - len(opening[0].lstrip(" \t"))
-    before = whole[: opening.start()]
-    return whole[len(before.rstrip()) : opening.start() + indent]
+    before = text[: opening.start()]
+    return text[len(before.rstrip()) : opening.start() + indent]
 
 
-def _openings(text: str) -> Iterator[tuple[int, Reader, re.Match[str]]]:
-    """Yield where a call may begin, in order; what stands in code or in a quotation is text."""
+def _call_openings(text: str) -> Iterator[tuple[int, Reader, re.Match[str]]]:
+    """Yield the places where a call may begin, in order; code and quotations are text."""
     code = [found.span() for form in (_FENCED, _SPAN, _QUOTE) for found in form.finditer(text)]
     found = [
         (opening.start(), reader, opening)
@@ -134,7 +144,7 @@ def _openings(text: str) -> Iterator[tuple[int, Reader, re.Match[str]]]:
     ]
     spans = iter(sorted(code))
     span, code_end = next(spans, None), 0
-    for start, reader, opening in sorted(found, key=lambda one: one[0]):
+    for start, reader, opening in sorted(found, key=lambda item: item[0]):
         is_fence = "fence" in opening.re.groupindex
         while span and (span[0] < start or (span[0] == start and not is_fence)):
             code_end, span = max(code_end, span[1]), next(spans, None)
@@ -142,16 +152,18 @@ def _openings(text: str) -> Iterator[tuple[int, Reader, re.Match[str]]]:
             yield start, reader, opening
 
 
-def _sequence(
+def _read_sequence(
     text: str, reader: Reader, opening: re.Match[str]
 ) -> tuple[list[TextCall] | None, int]:
     """Return the calls from *opening* on, as far as one follows the other, and where they end."""
     calls, end = reader(text, opening)
-    while calls is not None and len(calls) <= _MOST_CALLS:
-        between = _BETWEEN.match(text, end)
+    while calls is not None and len(calls) <= _MAX_CALLS:
+        between = _SEPARATOR.match(text, end)
         position = between.end() if between else end
         following = [
-            (one, match) for form, one in SYNTAXES if (match := form.match(text, position))
+            (next_reader, match)
+            for form, next_reader in SYNTAXES
+            if (match := form.match(text, position))
         ]
         if not following:
             break
@@ -163,7 +175,7 @@ def _sequence(
     return calls, end
 
 
-def _names_a_tool(text: str, judge: Judge) -> bool:
+def _names_tool(text: str, check_fit: CheckFit) -> bool:
     """Return whether the start of a broken block names a tool that there is."""
     words = re.findall(r"[\w.-]+", text[:200])
-    return any(judge(word, {}) != "unknown" for word in words[:8])
+    return any(check_fit(word, {}) != "unknown" for word in words[:8])

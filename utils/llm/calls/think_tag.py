@@ -8,9 +8,9 @@ _BEGIN = "<think>"
 _END = "</think>"
 
 
-class _Where(Enum):
+class _State(Enum):
     START = 0
-    THOUGHT = 1
+    THINKING = 1
     GAP = 2
     TEXT = 3
 
@@ -22,33 +22,33 @@ class ThinkTag:
     """
 
     def __init__(self) -> None:
-        self._where = _Where.START
-        self._waiting = ""
-        self._thought: list[str] = []
+        self._state = _State.START
+        self._pending = ""
+        self._thinking: list[str] = []
 
     @property
-    def is_over(self) -> bool:
+    def is_done(self) -> bool:
         """Whether all that is to come is the rest."""
-        return self._where is _Where.TEXT
+        return self._state is _State.TEXT
 
     def feed(self, text: str) -> tuple[str, str]:
         """Return what of the thought and what of the rest is known now."""
-        if self._where is _Where.TEXT:
+        if self._state is _State.TEXT:
             return "", text
-        text, self._waiting = self._waiting + text, ""
-        if self._where is _Where.START:
+        text, self._pending = self._pending + text, ""
+        if self._state is _State.START:
             start = text.lstrip()
             if _BEGIN.startswith(start[: len(_BEGIN)]) and len(start) < len(_BEGIN):
-                self._waiting = text
+                self._pending = text
                 return "", ""
             if not start.startswith(_BEGIN):
-                self._where = _Where.TEXT
+                self._state = _State.TEXT
                 return "", text
-            self._where, text = _Where.THOUGHT, start[len(_BEGIN) :]
+            self._state, text = _State.THINKING, start[len(_BEGIN) :]
         thought = ""
-        if self._where is _Where.THOUGHT:
-            thought, text = self._in_thought(text)
-        return thought, self._after(text) if self._where is not _Where.THOUGHT else ""
+        if self._state is _State.THINKING:
+            thought, text = self._split_thinking(text)
+        return thought, self._skip_gap(text) if self._state is not _State.THINKING else ""
 
     def close(self, *, is_thought: bool) -> str:
         """Return the text that was held back.
@@ -56,27 +56,27 @@ class ThinkTag:
         Where the tag has no end that is all of it, tag and all, unless it *is_thought* all the
         same: the reply was cut off in it, or there are calls beside it.
         """
-        if self._where is _Where.START:
-            return self._waiting
-        if self._where is _Where.THOUGHT and not is_thought:
-            return _BEGIN + "".join(self._thought) + self._waiting
+        if self._state is _State.START:
+            return self._pending
+        if self._state is _State.THINKING and not is_thought:
+            return _BEGIN + "".join(self._thinking) + self._pending
         return ""
 
-    def _in_thought(self, text: str) -> tuple[str, str]:
+    def _split_thinking(self, text: str) -> tuple[str, str]:
         """Return the thought in *text*, and what comes behind the end of its tag."""
         before, end, behind = text.partition(_END)
         if end:
-            self._where = _Where.GAP
+            self._state = _State.GAP
             return before, behind
-        held = next(n for n in range(len(_END) - 1, -1, -1) if text.endswith(_END[:n]))
-        self._waiting = text[len(text) - held :]
-        thought = text[: len(text) - held]
-        self._thought.append(thought)
+        overlap = next(n for n in range(len(_END) - 1, -1, -1) if text.endswith(_END[:n]))
+        self._pending = text[len(text) - overlap :]
+        thought = text[: len(text) - overlap]
+        self._thinking.append(thought)
         return thought, ""
 
-    def _after(self, text: str) -> str:
+    def _skip_gap(self, text: str) -> str:
         """Return *text* without the blank lines between the tag and the answer."""
         text = text.lstrip()
         if text:
-            self._where = _Where.TEXT
+            self._state = _State.TEXT
         return text

@@ -3,6 +3,6 @@
 - chat_completions  The chat-completions API: DeepSeek's, OpenAI's, and of all servers that are
                     compatible.
 - request           The body of a chat-completions request, in bytes.
-- stream_parser     A reply as it grows, from the data of stream events to a whole `Completion`.
+- stream_parser     Parser of a streamed reply, from the data of its events to a whole `Completion`.
 - wire_messages     The messages of a request in the form that a server takes.
 """

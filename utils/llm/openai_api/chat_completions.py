@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import parse_qsl
 
 from utils.llm.account import DEEPSEEK_ACCOUNT, Account
-from utils.llm.api import Counted, Sdk
+from utils.llm.api import Sdk, TokenCounts
 from utils.llm.completion import Usage
 from utils.llm.openai_api.request import RequestWriter
 from utils.llm.server_profile import CacheFigures, ServerProfile
@@ -28,29 +28,29 @@ class ChatCompletions:
     def __init__(self, account: Account = DEEPSEEK_ACCOUNT) -> None:
         self.account = account
 
-    def writer(self, *, max_tokens: int, context_limit: int, effort: str) -> RequestWriter:
+    def make_writer(self, *, max_tokens: int, context_limit: int, effort: str) -> RequestWriter:
         return RequestWriter(max_tokens=max_tokens, context_limit=context_limit, effort=effort)
 
-    def draft(self, most_calls: int, body: bytes) -> StreamParser:  # noqa: ARG002 - each tells for itself
+    def make_parser(self, max_calls: int, body: bytes) -> StreamParser:  # noqa: ARG002 - each tells for itself
         from utils.llm.openai_api.stream_parser import StreamParser
 
-        return StreamParser(most_calls)
+        return StreamParser(max_calls)
 
     def connect(self, base_url: str, key: str, *, user_agent: str, transport: Any) -> Sdk:
         import httpx2
         import openai
 
         address, _, query = base_url.partition("?")
-        said = dict(parse_qsl(query))
+        query_values = dict(parse_qsl(query))
         headers = {"User-Agent": user_agent}
-        if "api-version" in said:
+        if "api-version" in query_values:
             headers["api-key"] = key
         client = openai.OpenAI(
             base_url=address,
             api_key=key or "none",
             max_retries=0,
             default_headers=headers,
-            default_query=said,
+            default_query=query_values,
             http_client=httpx2.Client(transport=transport, timeout=None, follow_redirects=True),
         )
         client.organization = client.project = None  # not this server's business
@@ -58,26 +58,28 @@ class ChatCompletions:
             client,
             "/chat/completions",
             openai.Stream[Any],
-            refused=openai.APIStatusError,
-            failed=openai.OpenAIError,
+            status_error=openai.APIStatusError,
+            base_error=openai.OpenAIError,
         )
 
-    def counted(self, usage: Mapping[str, Any], profile: ServerProfile) -> Counted:
-        prompt = count(usage, "prompt_tokens")
+    def count_tokens(self, usage: Mapping[str, Any], profile: ServerProfile) -> TokenCounts:
+        prompt = token_count(usage, "prompt_tokens")
         place = _cache_figures(usage, profile.cache_figures)
         hit = _cached(usage, place)
-        miss = 0 if place == "none" else count(usage, "prompt_cache_miss_tokens")
+        miss = 0 if place == "none" else token_count(usage, "prompt_cache_miss_tokens")
         whole = Usage(
             prompt_tokens=prompt,
             cache_hit_tokens=hit,
             cache_miss_tokens=miss or max(prompt - hit, 0),
-            completion_tokens=count(usage, "completion_tokens"),
-            reasoning_tokens=count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+            completion_tokens=token_count(usage, "completion_tokens"),
+            reasoning_tokens=token_count(
+                usage.get("completion_tokens_details"), "reasoning_tokens"
+            ),
             requests=1,
         )
-        return Counted(whole, cache_figures=place)
+        return TokenCounts(whole, cache_figures=place)
 
-    def described(self, rows: Iterable[Any]) -> Mapping[str, ServerProfile | None]:
+    def parse_models(self, rows: Iterable[Any]) -> Mapping[str, ServerProfile | None]:
         return {str(row["id"]): None for row in rows}
 
     def usual(self, model: str) -> ServerProfile:  # noqa: ARG002 - nothing is known
@@ -93,11 +95,11 @@ def _cache_figures(usage: Mapping[str, Any], known: CacheFigures) -> CacheFigure
 
 def _cached(usage: Mapping[str, Any], place: CacheFigures) -> int:
     if place == "prompt_tokens_details":
-        return count(usage.get(place), "cached_tokens")
-    return count(usage, place)
+        return token_count(usage.get(place), "cached_tokens")
+    return token_count(usage, place)
 
 
-def count(counts: Any, name: str) -> int:
+def token_count(counts: Any, name: str) -> int:
     """Return the number that *counts* has by *name*, 0 where it has none."""
     value = counts.get(name) if isinstance(counts, dict) else None
     return value if isinstance(value, int) else 0

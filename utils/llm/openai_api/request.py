@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from utils.llm.completion import Wire
-from utils.llm.openai_api.wire_messages import arranged, spelled
-from utils.llm.refusals import Refusal, learnt
+from utils.llm.openai_api.wire_messages import arrange_messages, serialize_message
+from utils.llm.refusals import Refusal, adapted_profile
 from utils.llm.server_profile import ServerProfile
-from utils.pictures import Picture, ReadPicture, no_picture
+from utils.pictures import Picture, ReadPicture, read_no_picture
 
 _TOKENS_PER_BYTE = 0.4
 """More than any ordinary text has, until the server has told what ours has."""
 
-_MARGIN = 1.02
-_MARGIN_TOKENS = 64
-_LEAST_OUTPUT_TOKENS = 1024
-_RARE_WORDS = frozenset({"default", "additionalProperties"})
+_SAFETY_FACTOR = 1.02
+_SAFETY_TOKENS = 64
+_MIN_OUTPUT_TOKENS = 1024
+_OPTIONAL_KEYWORDS = frozenset({"default", "additionalProperties"})
 
 
-class Body(bytes):
-    """The bytes of a request; *picture_bytes* of them spell pictures, of *picture_tokens*."""
+class RequestBody(bytes):
+    """The bytes of a request; *picture_bytes* of them encode pictures, of *picture_tokens*."""
 
     picture_bytes = 0
     picture_tokens = 0
@@ -34,8 +34,8 @@ class Body(bytes):
 
 
 @dataclass(frozen=True, slots=True)
-class _Spelt:
-    """The *messages* that were spelled last, as they were arranged for *profile*."""
+class _SerializedMessages:
+    """The *messages* that were serialized last, as they were arranged for *profile*."""
 
     profile: ServerProfile | None = None
     messages: Sequence[Wire] = ()
@@ -45,7 +45,7 @@ class _Spelt:
 
 
 class RequestWriter:
-    """Writes requests; those that go on where the last one ended spell their new messages only.
+    """Writes requests; one that continues the last one serializes its new messages only.
 
     *max_tokens* limits the reply; less is asked for where prompt and reply would pass
     *context_limit* tokens. What differs between the calls of a session stands after the messages,
@@ -57,31 +57,33 @@ class RequestWriter:
         self._context_limit = context_limit
         self._effort = effort
         self._tokens_per_byte = _TOKENS_PER_BYTE
-        self._spelt = _Spelt()
+        self._serialized = _SerializedMessages()
         self._sent: tuple[list[Wire], frozenset[int]] = [], frozenset()
         """The messages of the last request, and how many those of its conversation had."""
         self.profile = ServerProfile()
-        self.read_picture: ReadPicture = no_picture
+        self.read_picture: ReadPicture = read_no_picture
 
-    def another(self) -> RequestWriter:
-        """Return a writer for another conversation, which has spelled nothing yet."""
+    def for_other_conversation(self) -> RequestWriter:
+        """Return a writer for another conversation, which has serialized nothing yet."""
         return RequestWriter(
             max_tokens=self._max_tokens, context_limit=self._context_limit, effort=self._effort
         )
 
     def write(
         self, model: str, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool
-    ) -> Body:
+    ) -> RequestBody:
         """Return the body of a request, in the shape of `profile`."""
         profile = self.profile
         head: dict[str, Any] = {"model": model}
         if tools:
-            head["tools"] = [_plain(tool) for tool in tools] if profile.plain_schema else tools
+            head["tools"] = (
+                [_plain_schema(tool) for tool in tools] if profile.plain_schema else tools
+            )
             if profile.tool_choice != "unsaid":
                 head["tool_choice"] = profile.tool_choice
-        start = _json(head)[:-1] + b',"messages":['
-        spelt = self._spelled(messages)
-        body = start + spelt.text + b"],"
+        start = _to_json(head)[:-1] + b',"messages":['
+        serialized = self._serialize(messages)
+        body = start + serialized.text + b"],"
         tail: dict[str, Any] = {}
         if profile.thinking:
             tail["thinking"] = {"type": "enabled" if think else "disabled"}
@@ -91,15 +93,17 @@ class RequestWriter:
         if think and profile.reasoning_effort:
             tail["reasoning_effort"] = self._effort
         if profile.output_limit != "none":
-            text_bytes = len(body) + len(_json(tail)) - spelt.picture_bytes
-            tail[profile.output_limit] = self._room(text_bytes, spelt.picture_tokens)
-        whole = Body(body + _json(tail)[1:])
-        if spelt.picture_bytes:
-            whole.picture_bytes = spelt.picture_bytes
-            whole.picture_tokens = spelt.picture_tokens
-        return whole
+            text_bytes = len(body) + len(_to_json(tail)) - serialized.picture_bytes
+            tail[profile.output_limit] = self._max_output_tokens(
+                text_bytes, serialized.picture_tokens
+            )
+        request_body = RequestBody(body + _to_json(tail)[1:])
+        if serialized.picture_bytes:
+            request_body.picture_bytes = serialized.picture_bytes
+            request_body.picture_tokens = serialized.picture_tokens
+        return request_body
 
-    def learn(self, body: Body, prompt_tokens: int) -> None:
+    def calibrate(self, body: RequestBody, prompt_tokens: int) -> None:
         """Take in what the server counted for *body*, to estimate the next one by.
 
         A count that pictures make up most of says nothing of text.
@@ -107,80 +111,85 @@ class RequestWriter:
         if prompt_tokens > 2 * body.picture_tokens:
             self._tokens_per_byte = (prompt_tokens - body.picture_tokens) / body.text_bytes
 
-    def mend(self, refusal: Refusal, *, may_guess: bool) -> bool:
+    def adapt(self, refusal: Refusal, *, may_guess: bool) -> bool:
         """Take in what *refusal* says; return whether the next request will be another one."""
-        profile = learnt(self.profile, refusal, may_guess=may_guess)
+        profile = adapted_profile(self.profile, refusal, may_guess=may_guess)
         if profile is None:
             return False
         self.profile = profile
         return True
 
-    def _room(self, text_bytes: int, picture_tokens: int) -> int:
+    def _max_output_tokens(self, text_bytes: int, picture_tokens: int) -> int:
         """Return how many tokens the reply to a request of so many bytes may have."""
-        prompt_tokens = int(text_bytes * self._tokens_per_byte * _MARGIN) + _MARGIN_TOKENS
+        prompt_tokens = int(text_bytes * self._tokens_per_byte * _SAFETY_FACTOR) + _SAFETY_TOKENS
         prompt_tokens += picture_tokens
         window = min(self._context_limit, self.profile.window or self._context_limit)
-        largest = min(self._max_tokens, self.profile.max_output or self._max_tokens)
-        least = max(min(_LEAST_OUTPUT_TOKENS, window // 16), 1)
-        return min(largest, max(window - prompt_tokens, least))
+        maximum = min(self._max_tokens, self.profile.max_output or self._max_tokens)
+        minimum = max(min(_MIN_OUTPUT_TOKENS, window // 16), 1)
+        return min(maximum, max(window - prompt_tokens, minimum))
 
-    def _spelled(self, messages: Sequence[Wire]) -> _Spelt:
-        """Spell *messages*, separated by commas; only what is behind the known ones is new work."""
+    def _serialize(self, messages: Sequence[Wire]) -> _SerializedMessages:
+        """Serialize *messages*, separated by commas; only those behind the known ones are new."""
         profile = self.profile
         sent, ends = self._sent
         if sent != list(messages[: len(sent)]):
             ends = frozenset()
         self._sent = list(messages), ends | {len(messages)}
-        messages = arranged(messages, profile, ends)
-        before = self._spelt
-        known = len(before.messages)
-        if before.profile != profile or before.messages != messages[:known]:
-            before, known = _Spelt(), 0
-        new = [spelled(message, profile, self.read_picture) for message in messages[known:]]
-        spelt = _Spelt(
+        messages = arrange_messages(messages, profile, ends)
+        before = self._serialized
+        known_count = len(before.messages)
+        if before.profile != profile or before.messages != messages[:known_count]:
+            before, known_count = _SerializedMessages(), 0
+        new = [
+            serialize_message(message, profile, self.read_picture)
+            for message in messages[known_count:]
+        ]
+        serialized = _SerializedMessages(
             profile,
             list(messages),
-            b",".join([before.text, *map(_json, new)] if known else map(_json, new)),
+            b",".join([before.text, *map(_to_json, new)] if known_count else map(_to_json, new)),
             before.picture_bytes + sum(map(_picture_bytes, new)),
-            before.picture_tokens + sum(map(_picture_tokens, messages[known:])),
+            before.picture_tokens + sum(map(_picture_tokens, messages[known_count:])),
         )
-        self._spelt = spelt  # at once: another thread may be writing too
-        return spelt
+        self._serialized = serialized  # at once: another thread may be writing too
+        return serialized
 
 
-def _parts(message: Wire) -> list[Wire]:
+def _content_parts(message: Wire) -> list[Wire]:
     content = message.get("content")
     return content if isinstance(content, list) else []
 
 
 def _picture_bytes(message: Wire) -> int:
-    """Return how many bytes of a message, as it is spelled, are pictures."""
-    images = (part["image_url"] for part in _parts(message) if part["type"] == "image_url")
+    """Return how many bytes of a message, as it is serialized, are pictures."""
+    images = (part["image_url"] for part in _content_parts(message) if part["type"] == "image_url")
     return sum(len(image["url"]) for image in images)
 
 
 def _picture_tokens(message: Wire) -> int:
     """Return about how many tokens the pictures of a message, as it is arranged, take."""
-    pictures = (part["picture"] for part in _parts(message) if part["type"] == "picture")
+    pictures = (part["picture"] for part in _content_parts(message) if part["type"] == "picture")
     return sum(Picture(**picture).tokens for picture in pictures)
 
 
-def _plain(schema: Any) -> Any:
+def _plain_schema(schema: Any) -> Any:
     """Return a declaration or schema without the words that not every server knows."""
     if isinstance(schema, list):
-        return [_plain(one) for one in schema]
+        return [_plain_schema(subschema) for subschema in schema]
     if not isinstance(schema, dict):
         return schema
-    known = {name: one for name, one in schema.items() if name not in _RARE_WORDS}
+    common = {
+        name: subschema for name, subschema in schema.items() if name not in _OPTIONAL_KEYWORDS
+    }
     return {
-        name: {key: _plain(value) for key, value in one.items()}
+        name: {key: _plain_schema(value) for key, value in subschema.items()}
         if name == "properties"
-        else _plain(one)
-        for name, one in known.items()
+        else _plain_schema(subschema)
+        for name, subschema in common.items()
     }
 
 
-def _json(value: Any) -> bytes:
+def _to_json(value: Any) -> bytes:
     """Spell *value*; half a surrogate pair, which no server would read, becomes `?`."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")

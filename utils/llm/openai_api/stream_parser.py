@@ -1,4 +1,4 @@
-"""A reply as it grows, from the data of stream events to a whole `Completion`.
+"""Parser of a streamed reply, from the data of its events to a whole `Completion`.
 
 What each field means, and what servers really send, is DeepSeek's chat-completions API with
 thinking; where other servers are looser (no index, no id, `reasoning`), they are understood too.
@@ -15,11 +15,11 @@ from itertools import pairwise
 from typing import Any
 
 from utils.llm.calls.leaked_calls import MarkupGuard, calls_at, read_calls
-from utils.llm.calls.lenient_json import whole_object
+from utils.llm.calls.lenient_json import repair_object
 from utils.llm.calls.think_tag import ThinkTag
 from utils.llm.completion import Completion, Delta, RawCall, Usage
 from utils.llm.errors import (
-    ErrorInStream,
+    StreamError,
     broken_reply,
     empty_reply,
     filtered_reply,
@@ -32,9 +32,9 @@ from utils.llm.reply_limits import ReplyLimits
 from utils.text.strict_json import is_json, read_json
 
 _ID_LETTERS = string.ascii_letters + string.digits
-_WHOLE = ("stop", "tool_calls", "function_call", "length")
-_CUT = ("length", "max_tokens", "max_output_tokens", "model_length")
-_BROKEN = ("error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error")
+_COMPLETE_REASONS = ("stop", "tool_calls", "function_call", "length")
+_TRUNCATED_REASONS = ("length", "max_tokens", "max_output_tokens", "model_length")
+_FAILED_REASONS = ("error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error")
 
 
 @dataclass
@@ -45,10 +45,10 @@ class _Call:
     repetition: Repetition = field(default_factory=lambda: Repetition(ARGUMENT_CHARACTERS))
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether its arguments are a whole object already, so that no more can come."""
-        may_be = bool(self.pieces) and self.pieces[-1].rstrip().endswith("}")
-        return may_be and is_json(self.arguments)
+        looks_complete = bool(self.pieces) and self.pieces[-1].rstrip().endswith("}")
+        return looks_complete and is_json(self.arguments)
 
     def add_name(self, name: str) -> None:
         """Take in *name*: all of it, told once or with each piece, or the next part of it."""
@@ -65,18 +65,18 @@ class _Call:
         if len(self.pieces) < 2 or is_json(text):
             return text
         *others, last = self.pieces
-        grows = all(after.startswith(before) for before, after in pairwise(self.pieces))
-        return last if grows or "".join(others) == last else text
+        is_cumulative = all(after.startswith(before) for before, after in pairwise(self.pieces))
+        return last if is_cumulative or "".join(others) == last else text
 
 
 class StreamParser:
-    """Collects the events of one stream. Raises `Failed` for more than *most_calls* calls."""
+    """Collects the events of one stream. Raises `RequestFailed` for more than *max_calls* calls."""
 
-    def __init__(self, most_calls: int = ReplyLimits().calls) -> None:
-        self._most_calls = most_calls
-        self._tag = ThinkTag()
-        self._text = MarkupGuard()
-        self._thinking = MarkupGuard()
+    def __init__(self, max_calls: int = ReplyLimits().calls) -> None:
+        self._max_calls = max_calls
+        self._think_tag = ThinkTag()
+        self._text_guard = MarkupGuard()
+        self._thinking_guard = MarkupGuard()
         self._calls: list[_Call] = []
         self._call_at: dict[int, _Call] = {}
         self._new_text = ""
@@ -93,12 +93,12 @@ class StreamParser:
         self.model = ""
 
     @property
-    def is_begun(self) -> bool:
-        """Whether anything of it may have been shown."""
-        return bool(self._text.text or self._thinking.text or self._calls)
+    def has_content(self) -> bool:
+        """Whether a part of the reply may have been shown."""
+        return bool(self._text_guard.text or self._thinking_guard.text or self._calls)
 
     def add(self, data: bytes) -> None:
-        """Take in one event. Raises `Failed` for a broken one, `ErrorInStream` for an error."""
+        """Add one event. Raises `RequestFailed` for a broken one, `StreamError` for an error."""
         if data.strip(b'"') == b"[DONE]":
             self.is_done = True
             return
@@ -113,7 +113,7 @@ class StreamParser:
 
     def _add_event(self, event: dict[str, Any]) -> None:
         if error := event.get("error") or _bare_error(event):
-            raise ErrorInStream(error)
+            raise StreamError(error)
         self.model = str(event.get("model") or self.model)
         if usage := event.get("usage"):
             self.usage = dict(usage)
@@ -139,7 +139,7 @@ class StreamParser:
                 self._add_parts(text if isinstance(text, list) else [text])
         for name in ("reasoning_content", "reasoning", "thinking", "reasoning_details"):
             if thinking := delta.get(name):  # some servers send one thought under two names
-                self._add_thinking(_words(thinking))
+                self._add_thinking(_thinking_text(thinking))
                 break
         pieces = delta.get("tool_calls") or ()
         for piece in [pieces] if isinstance(pieces, dict) else pieces:
@@ -153,7 +153,7 @@ class StreamParser:
             if isinstance(part, str):
                 self._add_text(part)
             elif thinking := part.get("thinking") or part.get("reasoning"):
-                self._add_thinking(_words(thinking))
+                self._add_thinking(_thinking_text(thinking))
             else:
                 self._add_text(part.get("text") or "")
 
@@ -171,8 +171,10 @@ class StreamParser:
         function = piece.get("function") or piece
         call.id = str(piece.get("id") or call.id)
         call.add_name(str(function.get("name") or ""))
-        given = [function[key] for key in ("arguments", "parameters", "input") if function.get(key)]
-        arguments = given[0] if given else ""
+        argument_values = [
+            function[key] for key in ("arguments", "parameters", "input") if function.get(key)
+        ]
+        arguments = argument_values[0] if argument_values else ""
         if not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
         if arguments:
@@ -191,8 +193,8 @@ class StreamParser:
         call = self._call_at.get(index)
         new_id = str(piece.get("id") or "")
         if call is None or self._begins_another(call, new_id, piece):
-            if len(self._calls) == self._most_calls:
-                raise too_many_calls(self._most_calls)
+            if len(self._calls) == self._max_calls:
+                raise too_many_calls(self._max_calls)
             call = _Call()
             self._calls.append(call)
             self._call_at[index] = call
@@ -203,35 +205,45 @@ class StreamParser:
         if new_id:
             return bool(call.id) and new_id != call.id
         function = piece.get("function") or piece
-        return bool(function.get("name")) and call.is_whole
+        return bool(function.get("name")) and call.is_complete
 
-    def take(self) -> Delta | None:
-        """Return what has come since the last time as one delta, None if nothing to show has."""
-        thinking = self._thinking.feed(mended(self._new_thinking)) if self._new_thinking else ""
-        text = mended(self._new_text) if self._new_text else ""
-        if text and not self._tag.is_over:
-            thought, text = self._tag.feed(text)
-            thinking += self._thinking.feed(thought) if thought else ""
+    def take_delta(self) -> Delta | None:
+        """Return the content since the last call as one delta, None if there is nothing to show."""
+        thinking = (
+            self._thinking_guard.feed(repair_surrogates(self._new_thinking))
+            if self._new_thinking
+            else ""
+        )
+        text = repair_surrogates(self._new_text) if self._new_text else ""
+        if text and not self._think_tag.is_done:
+            thought, text = self._think_tag.feed(text)
+            thinking += self._thinking_guard.feed(thought) if thought else ""
         if text:
-            text = self._text.feed(text)
+            text = self._text_guard.feed(text)
         name, characters = self._new_call_name, self._new_call_characters
         self._new_text = self._new_thinking = self._new_call_name = ""
         self._new_call_characters = 0
         return Delta(text, thinking, name, characters) if text or thinking or name else None
 
     def close(self) -> Delta | None:
-        """Return what was still held back and may be shown. Raises `Failed` for a broken stream."""
+        """Return what was still held back and may be shown. Raises `RequestFailed` for a broken
+        stream."""
         if self.finish_reason == "content_filter":
             raise filtered_reply()
         if self.finish_reason == "insufficient_system_resource":
             raise overloaded()
         if not self._is_ended:
             raise broken_reply()
-        has_end = self.finish_reason in _CUT or bool(self._calls)
-        text = self._text.feed(self._tag.close(is_thought=has_end)) + self._text.close()
-        thinking = self._thinking.close()
-        if self._text.markup and not _is_call(self._text.text, self._text.markup):
-            text += self._text.release()
+        has_end = self.finish_reason in _TRUNCATED_REASONS or bool(self._calls)
+        text = (
+            self._text_guard.feed(self._think_tag.close(is_thought=has_end))
+            + self._text_guard.close()
+        )
+        thinking = self._thinking_guard.close()
+        if self._text_guard.markup and not _is_intended_call(
+            self._text_guard.text, self._text_guard.markup
+        ):
+            text += self._text_guard.release()
         return Delta(text, thinking) if text or thinking else None
 
     @property
@@ -241,51 +253,51 @@ class StreamParser:
         Where no reason, or one that only this server knows, stands for it, every call has to be
         whole: a call that was cut must never run.
         """
-        if self.finish_reason in _WHOLE or self.finish_reason in _CUT:
+        if self.finish_reason in _COMPLETE_REASONS or self.finish_reason in _TRUNCATED_REASONS:
             return True
-        if self.finish_reason in _BROKEN or not (self.is_done or self.finish_reason):
+        if self.finish_reason in _FAILED_REASONS or not (self.is_done or self.finish_reason):
             return False
-        return all(_is_object(mended(call.arguments)) for call in self._calls)
+        return all(_is_object(repair_surrogates(call.arguments)) for call in self._calls)
 
     def completion(self, usage: Usage) -> Completion:
-        """Return the reply, closed before. Raises `Failed` if there is nothing in it to use."""
-        is_cut = self.finish_reason in _CUT
-        calls = self._whole_calls(is_cut) or self._recovered(is_cut)
-        text = self._text.text
-        if len(calls) > self._most_calls:  # written as markup
-            raise too_many_calls(self._most_calls)
+        """Return the reply, closed before. Raises `RequestFailed` if nothing in it is of use."""
+        is_cut = self.finish_reason in _TRUNCATED_REASONS
+        calls = self._streamed_calls(is_cut) or self._recovered_calls(is_cut)
+        text = self._text_guard.text
+        if len(calls) > self._max_calls:  # written as markup
+            raise too_many_calls(self._max_calls)
         if not text.strip() and not calls and not is_cut:
             raise empty_reply()
         return Completion(
             self._repetitions["text"].shortened(text),
-            self._repetitions["thinking"].shortened(self._thinking.text),
+            self._repetitions["thinking"].shortened(self._thinking_guard.text),
             with_ids(calls),
             usage,
             is_cut,
             is_repeating=self._is_repeating,
         )
 
-    def _whole_calls(self, is_cut: bool) -> list[RawCall]:
+    def _streamed_calls(self, is_cut: bool) -> list[RawCall]:
         calls = []
         for call in self._calls:
-            arguments = call.repetition.shortened(mended(call.arguments))
-            cuts = is_cut and (call is self._calls[-1] or not is_json(arguments))
+            arguments = call.repetition.shortened(repair_surrogates(call.arguments))
+            is_call_cut = is_cut and (call is self._calls[-1] or not is_json(arguments))
             if not is_cut:
-                arguments = _as_meant(arguments)
-            calls.append(RawCall(call.id, call.name, arguments, cuts))
+                arguments = _repaired_arguments(arguments)
+            calls.append(RawCall(call.id, call.name, arguments, is_call_cut))
         return calls
 
-    def _recovered(self, is_cut: bool) -> list[RawCall]:
+    def _recovered_calls(self, is_cut: bool) -> list[RawCall]:
         """Return the calls written as markup, in the text or, of a reply without one, in thought.
 
         A reply that the output limit cut off amid markup has none: the rest was asked for in vain.
         """
-        if self._text.has_leaked and not is_cut:
+        if self._text_guard.has_leaked and not is_cut:
             raise leaked_markup()
-        markup = self._text.markup
-        if not markup and not self._text.text.strip():
-            thought = self._thinking
-            markup = thought.markup if _is_call(thought.text, thought.markup) else ""
+        markup = self._text_guard.markup
+        if not markup and not self._text_guard.text.strip():
+            guard = self._thinking_guard
+            markup = guard.markup if _is_intended_call(guard.text, guard.markup) else ""
         calls = read_calls(markup)
         if calls is None:
             if markup and not is_cut:
@@ -294,39 +306,39 @@ class StreamParser:
         return [RawCall("", call.name, call.arguments, is_recovered=True) for call in calls]
 
 
-def _is_call(before: str, markup: str) -> bool:
+def _is_intended_call(before: str, markup: str) -> bool:
     """Return whether *markup* is meant as calls, whole or not, behind what was said *before*."""
-    from utils.llm.calls.call_context import is_made, shows  # 10 ms for its patterns
+    from utils.llm.calls.call_context import is_example, is_intended  # 10 ms for its patterns
 
     calls, end = calls_at(markup, 0)
     if calls is None:
-        return not shows(before, markup.rpartition(">")[2]) and is_made(before, "", "")
-    return is_made(before, before[len(before.rstrip()) :], markup[end:])
+        return not is_example(before, markup.rpartition(">")[2]) and is_intended(before, "", "")
+    return is_intended(before, before[len(before.rstrip()) :], markup[end:])
 
 
-def _as_meant(arguments: str) -> str:
-    """Return *arguments* as the JSON of an object if that is what they mean, else as they are."""
+def _repaired_arguments(arguments: str) -> str:
+    """Return *arguments* repaired to the JSON of an object, or as they are if that fails."""
     try:
-        return whole_object(arguments)
+        return repair_object(arguments)
     except ValueError:
         return arguments
 
 
 def _is_object(arguments: str) -> bool:
     try:
-        whole_object(arguments)
+        repair_object(arguments)
     except ValueError:
         return False
     return True
 
 
-def _words(value: Any) -> str:
+def _thinking_text(value: Any) -> str:
     """Return the text of a thought that may be an object, or a list of them."""
     if isinstance(value, list):
-        return "".join(map(_words, value))
+        return "".join(map(_thinking_text, value))
     if isinstance(value, dict):
         value = value.get("text") or value.get("content") or value.get("summary") or ""
-        return value if isinstance(value, str) else _words(value)
+        return value if isinstance(value, str) else _thinking_text(value)
     return value if isinstance(value, str) else ""
 
 
@@ -341,12 +353,12 @@ def _bare_error(event: Mapping[str, Any]) -> Any:
 def with_ids(calls: list[RawCall]) -> tuple[RawCall, ...]:
     """Give every call an id that no other has; those of the server are kept."""
     seen: set[str] = set()
-    whole = []
+    numbered = []
     for number, call in enumerate(calls):
         call_id = call.id if call.id and call.id not in seen else _new_id(number)
         seen.add(call_id)
-        whole.append(RawCall(call_id, call.name, call.arguments, call.is_cut))
-    return tuple(whole)
+        numbered.append(RawCall(call_id, call.name, call.arguments, call.is_cut))
+    return tuple(numbered)
 
 
 def _new_id(number: int) -> str:
@@ -354,7 +366,7 @@ def _new_id(number: int) -> str:
     return f"call_{number:02d}_" + "".join(secrets.choice(_ID_LETTERS) for _ in range(24))
 
 
-def mended(text: str) -> str:
+def repair_surrogates(text: str) -> str:
     """Return *text* with halves of surrogate pairs put together, or replaced where alone."""
     if text.isascii():
         return text

@@ -14,26 +14,33 @@ from typing import Any
 
 from utils.llm.completion import SIGNED, Wire
 from utils.llm.server_profile import CallContent, ServerProfile
-from utils.pictures import Picture, PictureGone, ReadPicture, blind_note, gone_note, no_picture
+from utils.pictures import (
+    Picture,
+    PictureGone,
+    ReadPicture,
+    missing_note,
+    read_no_picture,
+    unseen_note,
+)
 
-_NOTE = "[Note from the system]\n"
-"""What begins a system message that stands in the place of another role's."""
+_SYSTEM_NOTE = "[Note from the system]\n"
+"""Prefix of a system message that is sent in another role."""
 
-_STOPPED = "(stopped)"
-"""What stands for the reply that a stopped task has none of, where roles must alternate."""
+_STOPPED_REPLY = "(stopped)"
+"""Reply of a stopped task, which has none of its own, where roles must alternate."""
 
 
-_SHOWN = "[Pictures that the calls above read: {names}]"
-"""What stands before the pictures of a call: its answer itself can hold none in this API."""
+_PICTURES_INTRO = "[Pictures that the calls above read: {names}]"
+"""Text before the pictures of a call: its answer itself can hold none in this API."""
 
-_LOOKING = "(looking at it)"
+_LOOKING_REPLY = "(looking at it)"
 """The reply before them, where roles must alternate."""
 
 _LATER = "is_later"
 """Marks, while they are arranged, the messages that nothing sent before may be joined with."""
 
 
-def arranged(
+def arrange_messages(
     messages: Sequence[Wire], profile: ServerProfile, ends: Collection[int] = ()
 ) -> Sequence[Wire]:
     """Return *messages* in the order and the roles that a server of *profile* takes.
@@ -45,7 +52,7 @@ def arranged(
     if profile.alternating and ends:
         messages = [{**m, _LATER: True} if n in ends else m for n, m in enumerate(messages)]
     if not profile.tool_messages:
-        messages = list(_as_text(messages))
+        messages = list(_calls_as_text(messages))
     if not profile.parallel_calls:
         messages = list(_one_call_each(messages))
     if any("pictures" in message for message in messages):
@@ -55,16 +62,18 @@ def arranged(
     return messages
 
 
-def spelled(message: Wire, profile: ServerProfile, read_picture: ReadPicture = no_picture) -> Wire:
+def serialize_message(
+    message: Wire, profile: ServerProfile, read_picture: ReadPicture = read_no_picture
+) -> Wire:
     """Return one message with the fields that a server of *profile* takes.
 
     *read_picture* gives the bytes of its pictures.
     """
     if isinstance(message["content"], list):
-        parts = [_part(part, read_picture) for part in message["content"]]
+        parts = [_wire_part(part, read_picture) for part in message["content"]]
         return {**message, "content": parts}
     if message["role"] == "tool" and profile.call_ids == "short":
-        return {**message, "tool_call_id": _short(message["tool_call_id"])}
+        return {**message, "tool_call_id": _short_id(message["tool_call_id"])}
     if message["role"] != "assistant":
         return message
     message = dict(message)
@@ -76,7 +85,7 @@ def spelled(message: Wire, profile: ServerProfile, read_picture: ReadPicture = n
         message["reasoning_content"] = thoughts
     calls = message.get("tool_calls")
     if calls and profile.call_ids == "short":
-        message["tool_calls"] = [{**call, "id": _short(call["id"])} for call in calls]
+        message["tool_calls"] = [{**call, "id": _short_id(call["id"])} for call in calls]
     if calls and not message["content"]:
         _set_content(message, profile.call_content)
     return message
@@ -86,16 +95,20 @@ def with_own_pictures(message: Wire, profile: ServerProfile, read_picture: ReadP
     """Return one message with its pictures in its own content, be it the answer of a call."""
     if "pictures" not in message:
         return message
-    kept = {name: value for name, value in message.items() if name != "pictures"}
-    return {**kept, "content": _contents(message, profile, read_picture)}
+    other_fields = {name: value for name, value in message.items() if name != "pictures"}
+    return {**other_fields, "content": _own_content(message, profile, read_picture)}
 
 
-def _contents(message: Wire, profile: ServerProfile, read_picture: ReadPicture) -> str | list[Wire]:
+def _own_content(
+    message: Wire, profile: ServerProfile, read_picture: ReadPicture
+) -> str | list[Wire]:
     pictures = message["pictures"]
     if not profile.pictures:
-        return "\n".join([message["content"], *(blind_note(Picture(**one)) for one in pictures)])
-    parts = (_part(_reference(one), read_picture) for one in pictures)
-    return [_text(message["content"]), *parts]
+        return "\n".join(
+            [message["content"], *(unseen_note(Picture(**picture)) for picture in pictures)]
+        )
+    parts = (_wire_part(_picture_part(picture), read_picture) for picture in pictures)
+    return [_text_part(message["content"]), *parts]
 
 
 def _with_pictures(messages: Sequence[Wire], profile: ServerProfile) -> Iterator[Wire]:
@@ -104,68 +117,74 @@ def _with_pictures(messages: Sequence[Wire], profile: ServerProfile) -> Iterator
     Those that calls showed follow in one of their own, behind all answers of the reply. Where the
     server takes none, a note in the text stands for each.
     """
-    shown: list[Wire] = []
+    pending: list[Wire] = []
     for message in messages:
-        if message["role"] != "tool" and shown:
-            yield from _looked_at(shown, profile)
-            shown = []
+        if message["role"] != "tool" and pending:
+            yield from _picture_message(pending, profile)
+            pending = []
         pictures = message.get("pictures", [])
         if not pictures:
             yield message
             continue
         message = {name: value for name, value in message.items() if name != "pictures"}
         if not profile.pictures:
-            notes = [blind_note(Picture(**picture)) for picture in pictures]
+            notes = [unseen_note(Picture(**picture)) for picture in pictures]
             yield {**message, "content": "\n".join([message["content"], *notes])}
         elif message["role"] == "tool":
-            shown += pictures
+            pending += pictures
             yield message
         else:
-            yield {**message, "content": [_text(message["content"]), *map(_reference, pictures)]}
-    yield from _looked_at(shown, profile)
+            yield {
+                **message,
+                "content": [_text_part(message["content"]), *map(_picture_part, pictures)],
+            }
+    yield from _picture_message(pending, profile)
 
 
-def _looked_at(shown: Sequence[Wire], profile: ServerProfile) -> Iterator[Wire]:
-    """Yield the message that holds the pictures which calls have *shown*, if there are any."""
-    if not shown:
+def _picture_message(pictures: Sequence[Wire], profile: ServerProfile) -> Iterator[Wire]:
+    """Yield the message that holds the pictures which calls have *pictures*, if there are any."""
+    if not pictures:
         return
     if profile.alternating:
-        yield {"role": "assistant", "content": _LOOKING}
-    names = ", ".join(picture["name"] for picture in shown)
-    parts = [_text(_SHOWN.format(names=names)), *map(_reference, shown)]
+        yield {"role": "assistant", "content": _LOOKING_REPLY}
+    names = ", ".join(picture["name"] for picture in pictures)
+    parts = [_text_part(_PICTURES_INTRO.format(names=names)), *map(_picture_part, pictures)]
     yield {"role": "user", "content": parts}
 
 
-def _text(text: str) -> Wire:
+def _text_part(text: str) -> Wire:
     return {"type": "text", "text": text}
 
 
-def _reference(picture: Wire) -> Wire:
-    """Return the part that `_part` puts the bytes into, once, when it is spelled."""
+def _picture_part(picture: Wire) -> Wire:
+    """Return the part that `_wire_part` fills with the bytes, once, when it is serialized."""
     return {"type": "picture", "picture": picture}
 
 
-def _part(part: Wire, read_picture: ReadPicture) -> Wire:
+def _wire_part(part: Wire, read_picture: ReadPicture) -> Wire:
     if part["type"] != "picture":
         return part
     picture = Picture(**part["picture"])
     try:
         data = b64encode(read_picture(picture.digest)).decode("ascii")
     except PictureGone:
-        return _text(gone_note(picture))
+        return _text_part(missing_note(picture))
     return {"type": "image_url", "image_url": {"url": f"data:{picture.media_type};base64,{data}"}}
 
 
-def _joined(first: Any, second: Any) -> Any:
+def _join_contents(first: Any, second: Any) -> Any:
     """Return two contents as one: texts as text, parts behind each other."""
     if isinstance(first, str) and isinstance(second, str):
         return f"{first}\n\n{second}"
-    both = [[_text(one)] if isinstance(one, str) else one for one in (first, second)]
-    return [*both[0], *both[1]]
+    parts = [
+        [_text_part(content)] if isinstance(content, str) else content
+        for content in (first, second)
+    ]
+    return [*parts[0], *parts[1]]
 
 
 def _set_content(message: Wire, content: CallContent) -> None:
-    """Put what a server takes in the place of the text that a reply of calls has none of."""
+    """Set the content of a reply that has calls and no text, as the server takes it."""
     match content:
         case "null":
             message["content"] = None
@@ -176,21 +195,21 @@ def _set_content(message: Wire, content: CallContent) -> None:
             message["content"] = f"({names})"
 
 
-def _as_text(messages: Sequence[Wire]) -> Iterator[Wire]:
+def _calls_as_text(messages: Sequence[Wire]) -> Iterator[Wire]:
     """Yield *messages* with each call in its reply's text, and each answer as the person's."""
     names: dict[str, str] = {}
     for message in messages:
         if calls := message.get("tool_calls"):
             names = {call["id"]: call["function"]["name"] for call in calls}
-            told = "\n".join(map(_call_as_text, calls))
-            text = f"{message['content']}\n{told}" if message["content"] else told
+            call_text = "\n".join(map(_call_as_text, calls))
+            text = f"{message['content']}\n{call_text}" if message["content"] else call_text
             message = {name: value for name, value in message.items() if name != "tool_calls"}
             yield {**message, "content": text}
         elif message["role"] == "tool":
             name = names.get(message["tool_call_id"], "tool")
-            kept = {key: value for key, value in message.items() if key != "tool_call_id"}
+            other_fields = {key: value for key, value in message.items() if key != "tool_call_id"}
             text = f"[Answer of {name}]\n{message['content']}"
-            yield {**kept, "role": "user", "content": text}
+            yield {**other_fields, "role": "user", "content": text}
         else:
             yield message
 
@@ -202,24 +221,24 @@ def _call_as_text(call: Wire) -> str:
     return f'<tool_call>\n{{"name": {name}, "arguments": {function["arguments"]}}}\n</tool_call>'
 
 
-def _short(call_id: str) -> str:
+def _short_id(call_id: str) -> str:
     """Return nine letters and digits that are always the same for *call_id*."""
     return hashlib.sha256(call_id.encode()).hexdigest()[:9]
 
 
 def _one_call_each(messages: Sequence[Wire]) -> Iterator[Wire]:
     """Yield *messages* with each call in a reply of its own, its answer behind it."""
-    waiting: list[Wire] = []
+    pending: list[Wire] = []
     for message in messages:
         calls: list[Wire] = message.get("tool_calls") or []
         if len(calls) > 1:
             first, *others = calls
-            waiting = [{**message, "content": "", "tool_calls": [call]} for call in others]
+            pending = [{**message, "content": "", "tool_calls": [call]} for call in others]
             yield {**message, "tool_calls": [first]}
             continue
         yield message
-        if waiting and message["role"] == "tool":
-            yield waiting.pop(0)
+        if pending and message["role"] == "tool":
+            yield pending.pop(0)
 
 
 def _system_first(messages: Sequence[Wire], profile: ServerProfile) -> list[Wire]:
@@ -231,11 +250,11 @@ def _system_first(messages: Sequence[Wire], profile: ServerProfile) -> list[Wire
     text = "\n\n".join(message["content"] for message in messages[:start])
     fitted: list[Wire] = [{"role": role, "content": text}] if start else []
     for message in messages[start:]:
-        _append(fitted, message, profile.alternating)
+        _append_alternating(fitted, message, profile.alternating)
     return fitted
 
 
-def _append(fitted: list[Wire], message: Wire, alternating: bool) -> None:
+def _append_alternating(fitted: list[Wire], message: Wire, alternating: bool) -> None:
     """Add one message behind those at the start, where roles must alternate by joining it.
 
     Where it may not join what was sent already, a reply that never came stands between them.
@@ -244,13 +263,13 @@ def _append(fitted: list[Wire], message: Wire, alternating: bool) -> None:
         message = {name: value for name, value in message.items() if name != _LATER}
     is_note = message["role"] == "system"
     if is_note:
-        message = {"role": "user", "content": f"{_NOTE}{message['content']}"}
+        message = {"role": "user", "content": f"{_SYSTEM_NOTE}{message['content']}"}
     last = fitted[-1] if fitted else {"role": ""}
     if alternating and message["role"] == "user":
         joins = last["role"] == "user" or (is_note and last["role"] == "tool")
         if joins and not is_later:
-            fitted[-1] = {**last, "content": _joined(last["content"], message["content"])}
+            fitted[-1] = {**last, "content": _join_contents(last["content"], message["content"])}
             return
         if last["role"] in ("user", "tool"):  # the task was stopped before there was a reply
-            fitted.append({"role": "assistant", "content": _STOPPED})
+            fitted.append({"role": "assistant", "content": _STOPPED_REPLY})
     fitted.append(message)

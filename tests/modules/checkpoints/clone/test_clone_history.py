@@ -13,11 +13,11 @@ import pytest
 
 from core.cards import Change
 from modules.checkpoints.clone.clone import ProjectClone
-from modules.checkpoints.review.review import Part
+from modules.checkpoints.review.review import ReviewPart
 from modules.checkpoints.undo.journal import UndoOperation
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.files.project import Project
-from tests.modules.checkpoints.folders import checkpoints, look
+from tests.modules.checkpoints.folders import checkpoints, folder_state
 from tests.modules.checkpoints.test_undo_family import call, project, root, undo
 from utils.i18n import UserError
 
@@ -28,20 +28,20 @@ __all__ = ["project", "root", "undo"]
 def twin(undo: UndoCommands, turn: int, tmp_path: Path) -> Iterator[tuple[Path, UndoCommands]]:
     """Give the twin of *turn* and the undo of its session."""
     folder, store = tmp_path / "twin", tmp_path / "twin-store"
-    undo.twin(turn, folder)
-    undo.hand_over(store, "copy", turn)
+    undo.clone_project(turn, folder)
+    undo.copy_history_to(store, "copy", turn)
     with checkpoints(folder, store) as points:
         there = Project(folder)
         made = UndoCommands(there, points)
-        made.enter("copy")
+        made.on_session_changed("copy")
         yield folder, made
         there.close()
 
 
 def take_back(undo: UndoCommands, path: str) -> None:
-    view = undo.view()
+    view = undo.review_view()
     assert view is not None
-    undo.take_back_part(view, Part(path))
+    undo.revert_part(view, ReviewPart(path))
 
 
 def test_a_part_taken_back_later_is_not_redone_in_the_twin(
@@ -103,10 +103,10 @@ def test_the_twin_gives_out_no_number_that_its_origin_gave(
 ) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     call(undo, 2, "b", root / "g", "two\n")
-    given = undo._ledger.write_down(0, UndoOperation("undo", "s1"), None)[1].undo
+    given = undo._index.record_progress(0, UndoOperation("undo", "s1"), None)[1].undo
     with twin(undo, 1, tmp_path) as (_, there):
         there.undo("")
-        last = there._ledger.last_undo("copy")
+        last = there._index.last_undo("copy")
         assert last is not None
         assert last.id > given
 
@@ -118,7 +118,7 @@ def test_a_call_whose_state_is_no_longer_kept_is_not_handed_over(
     call(undo, 1, "b", root / "g", "two\n")
     lost = undo.calls()[-1].after
     (root / "person").write_text("since")
-    with undo._checkpoints.vault.database.writing() as connection:
+    with undo._checkpoints.objects.database.writing() as connection:
         connection.execute("DELETE FROM snapshot WHERE id=?", (lost,))
     with twin(undo, 1, tmp_path) as (folder, there):
         (folder / "mine").write_text("mine")
@@ -133,15 +133,15 @@ def test_what_was_accepted_later_is_no_change_in_the_twin(
 ) -> None:
     call(undo, 1, "a", root / "f", "one\n")
     call(undo, 2, "b", root / "f", "one\ntwo\n")
-    view = undo.view()
+    view = undo.review_view()
     assert view is not None
     undo.accept(view, [])
     with twin(undo, 1, tmp_path) as (_, there):
-        seen = there.view()
+        seen = there.review_view()
         assert seen is not None
         (found,) = there.review.changes(seen)
         assert found.change == Change("modified", "f")
-        (hunk,) = there.review.reviewed(found).hunks or ()
+        (hunk,) = there.review.review_file(found).hunks or ()
         assert hunk.diff.splitlines()[1:] == ["-zero", "+one"]
 
 
@@ -149,11 +149,11 @@ def test_what_was_accepted_stays_accepted_in_the_twin(
     root: Path, undo: UndoCommands, tmp_path: Path
 ) -> None:
     call(undo, 1, "a", root / "f", "one\n")
-    view = undo.view()
+    view = undo.review_view()
     assert view is not None
     undo.accept(view, [])
     with twin(undo, 1, tmp_path) as (_, there):
-        seen = there.view()
+        seen = there.review_view()
         assert seen is not None
         assert not there.review.changes(seen)
 
@@ -173,10 +173,10 @@ def test_a_file_that_is_written_to_while_it_is_copied_is_as_it_was_in_the_twin(
             busy.write_text("two\n" * 9000)
         copy(source, out, length)
 
-    monkeypatch.setattr(ProjectClone, "_clone", lambda *_: False)
+    monkeypatch.setattr(ProjectClone, "_reflink", lambda *_: False)
     monkeypatch.setattr(shutil, "copyfileobj", copied)
     with checkpoints(busy.parent, tmp_path / "store") as points:
-        assert points.twin(points.take().id, tmp_path / "twin") == []
+        assert points.clone(points.take().id, tmp_path / "twin") == []
     found = {path.name: path.read_text() for path in (tmp_path / "twin").iterdir()}
     assert found == {"busy": "one\n" * 9000, "calm": "calm\n"}
     assert busy.read_text() == "two\n" * 9000
@@ -194,10 +194,10 @@ def test_half_a_twin_never_has_its_name(tmp_path: Path, monkeypatch: pytest.Monk
     with checkpoints(root, tmp_path / "store") as points:
         now = points.take().id
         with monkeypatch.context() as patch:
-            patch.setattr(ProjectClone, "_make", killed)
+            patch.setattr(ProjectClone, "_create", killed)
             with pytest.raises(KeyboardInterrupt):
-                points.twin(now, target)
+                points.clone(now, target)
         assert not target.exists()
-        assert points.twin(now, target) == []
-        assert look(target) == look(root)
+        assert points.clone(now, target) == []
+        assert folder_state(target) == folder_state(root)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["project", "store", "twin"]

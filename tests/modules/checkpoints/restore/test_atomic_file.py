@@ -17,13 +17,13 @@ Act = Callable[[AtomicReplacer, Checkpoints, int], None]
 
 
 def put(placer: AtomicReplacer, points: Checkpoints, before: int) -> None:
-    new, current = points.entry(before, "f"), points.entry(points.newest().id, "f")
+    new, current = points.entry_at(before, "f"), points.entry_at(points.last_snapshot().id, "f")
     assert new
     placer.put("f", new, current)
 
 
 def remove(placer: AtomicReplacer, points: Checkpoints, _: int) -> None:
-    current = points.entry(points.newest().id, "f")
+    current = points.entry_at(points.last_snapshot().id, "f")
     assert current
     placer.remove("f", current)
 
@@ -43,7 +43,7 @@ def test_another_file_that_looks_alike_stays(tmp_path: Path, act: Act) -> None:
         os.utime(root / "other", ns=(status.st_atime_ns, status.st_mtime_ns))
         (root / "other").replace(root / "f")
         handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-        placer = AtomicReplacer(points.vault, handle, ".temporary")
+        placer = AtomicReplacer(points.objects, handle, ".temporary")
         try:
             with pytest.raises(ConcurrentChange):
                 act(placer, points, before)

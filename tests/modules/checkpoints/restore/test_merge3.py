@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modules.checkpoints.restore.merge3 import merged
+from modules.checkpoints.restore.merge3 import merge
 
 LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\r\n", b"d"]), max_size=12).map(
     b"".join
@@ -26,16 +26,16 @@ LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\r\n", b"d"]), max_s
     ],
 )
 def test_merging(base: bytes, ours: bytes, theirs: bytes, expected: bytes | None) -> None:
-    assert merged(base, ours, theirs) == expected
+    assert merge(base, ours, theirs) == expected
 
 
 @given(LINES, LINES)
 def test_one_side_alone_wins(base: bytes, side: bytes) -> None:
-    assert merged(base, side, base) == side
-    assert merged(base, base, side) == side
-    assert merged(base, side, side) == side
+    assert merge(base, side, base) == side
+    assert merge(base, base, side) == side
+    assert merge(base, side, side) == side
 
 
 @given(LINES, LINES, LINES)
 def test_merging_does_not_care_for_sides(base: bytes, ours: bytes, theirs: bytes) -> None:
-    assert merged(base, ours, theirs) == merged(base, theirs, ours)
+    assert merge(base, ours, theirs) == merge(base, theirs, ours)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from modules.checkpoints.review.attribution import Own
+from modules.checkpoints.review.attribution import SessionChanges
 from modules.checkpoints.undo.journal import OperationPart, UndoOperation
 from tests.modules.checkpoints.folders import checkpoints
 
@@ -17,14 +17,14 @@ def test_an_undo_that_did_what_a_call_did_owns_only_what_it_made(tmp_path: Path)
         before = points.begin_call("s", 1, "c").id
         (root / "f").write_text("new\n")
         after = points.take().id
-        (call,) = points.ledger.calls("s")
-        points.ledger.end_call(call.id, after, 1)
-        points.ledger.write_down(
+        (call,) = points.index.calls("s")
+        points.index.end_call(call.id, after, 1)
+        points.index.record_progress(
             0, UndoOperation("undo", "s", (OperationPart(after),)), (before, after)
         )
-        own = Own(points)
+        own = SessionChanges(points)
         assert own.paths("s") == {"f"}
         points.undo(before, after)
         part = OperationPart(before, after, (call.id,))
-        points.ledger.write_down(0, UndoOperation("undo", "s", (part,)), (after, before))
+        points.index.record_progress(0, UndoOperation("undo", "s", (part,)), (after, before))
         assert own.paths("s") == set()

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import random
 
-from modules.checkpoints.restore.merge3 import preferring, shared
-from modules.checkpoints.review.hunks import hunks, with_only, without
-from utils.text.line_diff import difference, with_ends
+from modules.checkpoints.restore.merge3 import merge_common, merge_preferring_theirs
+from modules.checkpoints.review.hunks import apply_hunk, hunks, revert_hunk
+from utils.text.line_diff import text_diff, with_ends
 
 OLD = "".join(f"line {number}\n" for number in range(1, 31))
 
@@ -23,7 +23,7 @@ def test_far_changes_are_hunks_of_their_own() -> None:
         *("@@ -1,6 +1,6 @@", " line 1", " line 2", "-line 3", "+three"),
         *(" line 4", " line 5", " line 6"),
     ]
-    assert "\n".join(hunk.diff for hunk in found) == difference(OLD, new).diff
+    assert "\n".join(hunk.diff for hunk in found) == text_diff(OLD, new).diff
 
 
 def test_near_changes_are_one_hunk() -> None:
@@ -34,16 +34,16 @@ def test_near_changes_are_one_hunk() -> None:
 def test_one_hunk_goes_and_the_others_stay() -> None:
     new = changed(OLD, ("line 3\n", "three\n"), ("line 25\n", "and more\nline 25\n"))
     first, second = hunks(OLD, new) or []
-    assert without(OLD, new, first) == with_only(OLD, new, second)
-    assert without(OLD, new, first) == OLD.replace("line 25\n", "and more\nline 25\n")
-    assert without(OLD, new, second) == with_only(OLD, new, first)
-    assert with_only(OLD, new, first) == OLD.replace("line 3\n", "three\n")
+    assert revert_hunk(OLD, new, first) == apply_hunk(OLD, new, second)
+    assert revert_hunk(OLD, new, first) == OLD.replace("line 25\n", "and more\nline 25\n")
+    assert revert_hunk(OLD, new, second) == apply_hunk(OLD, new, first)
+    assert apply_hunk(OLD, new, first) == OLD.replace("line 3\n", "three\n")
 
 
 def test_the_end_without_a_newline_is_shown() -> None:
     (only,) = hunks("a\nb", "a\nb\n") or []
     assert only.diff == "@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b"
-    assert without("a\nb", "a\nb\n", only) == "a\nb"
+    assert revert_hunk("a\nb", "a\nb\n", only) == "a\nb"
 
 
 def test_form_feeds_and_other_ends_are_no_lines() -> None:
@@ -61,10 +61,10 @@ def test_any_hunk_of_any_texts_can_be_taken_alone() -> None:
         new = "".join(lines)
         left = new
         while found := hunks(old, left):
-            left = without(old, left, rnd.choice(found))
+            left = revert_hunk(old, left, rnd.choice(found))
         assert left == old
         while found := hunks(left, new):
-            left = with_only(left, new, rnd.choice(found))
+            left = apply_hunk(left, new, rnd.choice(found))
         assert left == new
 
 
@@ -75,12 +75,14 @@ def test_too_much_is_not_divided() -> None:
 
 def test_where_both_changed_one_side_is_preferred() -> None:
     base, ours, theirs = b"a\nb\nc\nd\ne\n", b"A\nb\nc\nd\nE\n", b"A\nb\nc\nd\nX\n"
-    assert preferring(base, ours, theirs) == b"A\nb\nc\nd\nX\n"
-    assert preferring(base, b"a\nB\nc\nd\ne\n", b"a\nb\nc\nD\ne\n") == b"a\nB\nc\nD\ne\n"
-    assert preferring(b"\0", b"a", b"b") == b"b"
+    assert merge_preferring_theirs(base, ours, theirs) == b"A\nb\nc\nd\nX\n"
+    assert (
+        merge_preferring_theirs(base, b"a\nB\nc\nd\ne\n", b"a\nb\nc\nD\ne\n") == b"a\nB\nc\nD\ne\n"
+    )
+    assert merge_preferring_theirs(b"\0", b"a", b"b") == b"b"
 
 
 def test_what_both_changed_alike_is_shared() -> None:
     base, one, other = b"a\nb\nc\nd\ne\n", b"A\nb\nc\nd\nE\n", b"A\nb\nc\nd\nX\n"
-    assert shared(base, one, other) == b"A\nb\nc\nd\ne\n"
-    assert shared(base, base, other) == base
+    assert merge_common(base, one, other) == b"A\nb\nc\nd\ne\n"
+    assert merge_common(base, base, other) == base

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from modules.checkpoints.checkpoints import Checkpoints
-from modules.checkpoints.review.review import Part, Reviewed, ReviewView
+from modules.checkpoints.review.review import ReviewedFile, ReviewPart, ReviewView
 from modules.checkpoints.snapshot.entries import digest
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.files.project import Project
 from tests.campaign import seeded
-from tests.modules.checkpoints.folders import Vandal, make_tree
+from tests.modules.checkpoints.folders import RandomEditor, make_tree
 from utils.i18n import UserError
 
 LINES = [f"line {number}\n" for number in range(1, 41)]
@@ -34,7 +34,7 @@ class Room:
             self.root, self.store, file_cap=100_000, total_cap=10**9, keep_days=7
         )
         self.undo = UndoCommands(self.project, self.points)
-        self.undo.enter("s1")
+        self.undo.on_session_changed("s1")
         self._calls = 0
 
     def close(self) -> None:
@@ -43,11 +43,11 @@ class Room:
 
     def begin(self, turn: int = 1) -> None:
         self._calls += 1
-        self.undo.before(f"c{self._calls}", turn)
+        self.undo.before_call(f"c{self._calls}", turn)
 
     def end(self, turn: int = 1) -> None:
-        self.undo.after(f"c{self._calls}", turn)
-        self.undo.rest()
+        self.undo.after_call(f"c{self._calls}", turn)
+        self.undo.on_turn_end()
 
     def write(self, path: str, text: str, turn: int = 1) -> None:
         self.begin(turn)
@@ -56,13 +56,13 @@ class Room:
         self.end(turn)
 
     def view(self, turn: int = 0) -> ReviewView:
-        view = self.undo.view(turn)
+        view = self.undo.review_view(turn)
         assert view is not None
         return view
 
-    def files(self, turn: int = 0) -> dict[str, Reviewed]:
+    def files(self, turn: int = 0) -> dict[str, ReviewedFile]:
         review, view = self.undo.review, self.view(turn)
-        return {r.path: r for r in map(review.reviewed, review.changes(view))}
+        return {r.path: r for r in map(review.review_file, review.changes(view))}
 
     def shown(self, turn: int = 0) -> dict[str, list[str]]:
         """Return the lines that come and go, by file and hunk."""
@@ -74,8 +74,8 @@ class Room:
             for path, reviewed in self.files(turn).items()
         }
 
-    def hunk(self, path: str, number: int, turn: int = 0) -> Part:
-        return Part(path, number, self.files(turn)[path].old)
+    def hunk(self, path: str, number: int, turn: int = 0) -> ReviewPart:
+        return ReviewPart(path, number, self.files(turn)[path].old)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def room(tmp_path: Path) -> Iterator[Room]:
 def test_a_view_shows_hunks_and_one_can_be_taken_back(room: Room) -> None:
     room.write("f", NEW)
     assert room.shown() == {"f": ["-line 3 +three", "-line 20", "-line 38 +38 +39"]}
-    room.undo.take_back_part(room.view(), room.hunk("f", 1))
+    room.undo.revert_part(room.view(), room.hunk("f", 1))
     assert (room.root / "f").read_text() == NEW.replace("line 21\n", "line 20\nline 21\n")
     assert room.shown() == {"f": ["-line 3 +three", "-line 38 +38 +39"]}
     room.undo.redo("")
@@ -100,7 +100,7 @@ def test_the_last_hunk_gives_the_file_back_with_its_time(room: Room) -> None:
     was = (room.root / "f").stat().st_mtime_ns
     room.write("f", NEW)
     for _ in range(3):
-        room.undo.take_back_part(room.view(), room.hunk("f", 0))
+        room.undo.revert_part(room.view(), room.hunk("f", 0))
     assert (room.root / "f").read_text() == OLD
     assert (room.root / "f").stat().st_mtime_ns == was
     assert room.shown() == {}
@@ -124,7 +124,7 @@ def test_what_comes_after_accepting_shows_alone(room: Room) -> None:
     room.undo.accept(room.view(), [room.hunk("f", 0)])
     room.write("f", NEW.replace("three\n", "3\n"), turn=2)
     assert room.shown()["f"][0] == "-three +3"
-    room.undo.take_back_part(room.view(), room.hunk("f", 0))
+    room.undo.revert_part(room.view(), room.hunk("f", 0))
     assert (room.root / "f").read_text() == NEW
 
 
@@ -162,7 +162,7 @@ def test_a_hunk_that_met_a_later_change_keeps_both(room: Room) -> None:
     room.write("f", NEW)
     view, part = room.view(), room.hunk("f", 0)
     (room.root / "f").write_text(NEW.replace("three\n", "mine\n"))
-    card = room.undo.take_back_part(view, part)
+    card = room.undo.revert_part(view, part)
     assert "both kept" in str(card)
     assert (room.root / "f").read_text() == NEW.replace("three\n", "mine\n")
     assert (room.root / "f.undo-conflict").read_text() == NEW.replace("three\n", "line 3\n")
@@ -174,7 +174,7 @@ def test_a_hunk_is_merged_with_a_change_elsewhere(room: Room) -> None:
     room.write("f", NEW)
     view, part = room.view(), room.hunk("f", 0)
     (room.root / "f").write_text(NEW + "mine\n")
-    room.undo.take_back_part(view, part)
+    room.undo.revert_part(view, part)
     assert (room.root / "f").read_text() == NEW.replace("three\n", "line 3\n") + "mine\n"
 
 
@@ -183,11 +183,11 @@ def test_a_hunk_that_is_not_there_any_more_is_refused(room: Room) -> None:
     view, part = room.view(), room.hunk("f", 0)
     room.undo.accept(view, [part])
     with pytest.raises(UserError, match="Look again"):
-        room.undo.take_back_part(room.view(), part)
+        room.undo.revert_part(room.view(), part)
     with pytest.raises(UserError, match="Look again"):
-        room.undo.take_back_part(room.view(), Part("f", 7, room.files()["f"].old))
+        room.undo.revert_part(room.view(), ReviewPart("f", 7, room.files()["f"].old))
     with pytest.raises(UserError, match="Look again"):
-        room.undo.accept(room.view(), [Part("none")])
+        room.undo.accept(room.view(), [ReviewPart("none")])
 
 
 def test_files_that_are_no_text_are_taken_whole(room: Room) -> None:
@@ -210,7 +210,9 @@ def test_files_that_are_no_text_are_taken_whole(room: Room) -> None:
     (room.root / "empty").mkdir()
     room.end()
     files = room.files()
-    assert {p: (r.found.change.kind, str(r.note), r.is_divisible) for p, r in files.items()} == {
+    assert {
+        p: (r.difference.change.kind, str(r.note), r.is_divisible) for p, r in files.items()
+    } == {
         "bin": ("modified", "binary data", False),
         "mode": ("modified", "mode 644 → 755", False),
         "gone": ("deleted", "", False),
@@ -220,7 +222,7 @@ def test_files_that_are_no_text_are_taken_whole(room: Room) -> None:
         "empty": ("created", "folder", False),
     }
     for path in files:
-        room.undo.take_back_part(room.view(), Part(path))
+        room.undo.revert_part(room.view(), ReviewPart(path))
         assert path not in room.files()
     assert {p.name for p in room.root.iterdir()} == set(before)
     for name, status in before.items():
@@ -231,7 +233,7 @@ def test_files_that_are_no_text_are_taken_whole(room: Room) -> None:
         room.undo.redo("")
     assert room.files().keys() == files.keys()
     for path in files:
-        room.undo.accept(room.view(), [Part(path)])
+        room.undo.accept(room.view(), [ReviewPart(path)])
         assert path not in room.files()
     assert room.files() == {}
 
@@ -245,12 +247,12 @@ def test_a_renamed_folder_goes_back_with_what_changed_in_it(room: Room) -> None:
     (room.root / "b" / "x").write_text("changed\n")
     room.end()
     assert room.shown() == {"b": [], "b/x": ["-x +changed"]}
-    room.undo.take_back_part(room.view(), Part("b"))
+    room.undo.revert_part(room.view(), ReviewPart("b"))
     assert room.shown() == {"a/x": ["-x +changed"]}
     room.undo.redo("")
-    room.undo.accept(room.view(), [Part("b")])
+    room.undo.accept(room.view(), [ReviewPart("b")])
     assert room.shown() == {"b/x": ["-x +changed"]}
-    room.undo.take_back_part(room.view(), room.hunk("b/x", 0))
+    room.undo.revert_part(room.view(), room.hunk("b/x", 0))
     assert (room.root / "b" / "x").read_text() == "x\n"
 
 
@@ -264,11 +266,11 @@ def test_encoding_and_line_ends_stay(room: Room, codec: str, ends: str) -> None:
     (room.root / "f").write_bytes(new.encode(codec))
     room.end()
     assert len(room.shown()["f"]) == 3
-    room.undo.take_back_part(room.view(), room.hunk("f", 0))
+    room.undo.revert_part(room.view(), room.hunk("f", 0))
     back = new.replace(f"three{ends}", f"第行 3{ends}")
     assert (room.root / "f").read_bytes() == back.encode(codec)
     room.undo.accept(room.view(), [room.hunk("f", 1)])
-    room.undo.take_back_part(room.view(), room.hunk("f", 0))
+    room.undo.revert_part(room.view(), room.hunk("f", 0))
     assert room.shown() == {}
 
 
@@ -278,7 +280,7 @@ def test_other_line_ends_alone_are_said(room: Room) -> None:
     room.end()
     reviewed = room.files()["f"]
     assert str(reviewed.note) == "only its encoding or its line ends changed"
-    room.undo.take_back_part(room.view(), Part("f"))
+    room.undo.revert_part(room.view(), ReviewPart("f"))
     assert (room.root / "f").read_bytes() == OLD.encode()
 
 
@@ -289,7 +291,7 @@ def test_a_mode_stays_when_the_text_goes_back(room: Room) -> None:
     (room.root / "f").chmod(0o700)
     room.end()
     assert str(room.files()["f"].note) == "mode 644 → 700"
-    room.undo.take_back_part(room.view(), room.hunk("f", 0))
+    room.undo.revert_part(room.view(), room.hunk("f", 0))
     assert (room.root / "f").read_text() == OLD
     assert stat.S_IMODE((room.root / "f").stat().st_mode) == 0o700
     assert str(room.files()["f"].note) == "mode 644 → 700"
@@ -313,8 +315,8 @@ def test_a_commit_is_no_change_of_files(room: Room) -> None:
 def test_the_model_hears_of_every_part_until_it_knows(room: Room) -> None:
     room.write("f", NEW)
     room.write("g", "new\n")
-    room.undo.take_back_part(room.view(), room.hunk("f", 0))
-    room.undo.take_back_part(room.view(), Part("g"))
+    room.undo.revert_part(room.view(), room.hunk("f", 0))
+    room.undo.revert_part(room.view(), ReviewPart("g"))
     (section,) = room.undo.context()
     assert section.text.split("\n") == [
         "The person took back a part of what had changed in f (undo 1).",
@@ -327,11 +329,11 @@ def test_in_the_midst_of_a_turn_the_folder_is_not_looked_at_again(room: Room) ->
     room.begin()
     (room.root / "half").write_text("half done")
     assert room.files().keys() == {"f"}
-    room.undo.after("c2", 1)
+    room.undo.after_call("c2", 1)
     (room.root / "mine").write_text("mine")
     assert room.files().keys() == {"f", "half"}
     revision = room.undo.revision
-    room.undo.rest()
+    room.undo.on_turn_end()
     assert room.undo.revision > revision
     assert room.files().keys() == {"f", "half", "mine"}
 
@@ -342,27 +344,27 @@ def test_damage_is_said(room: Room) -> None:
     room.write("f", NEW)
     room.write("deep/g", "new\n")
     lost = [digest(OLD.encode()), digest(b"old\n")]
-    with room.points.vault.database.writing() as connection:
+    with room.points.objects.database.writing() as connection:
         for key in lost:
             connection.execute("DELETE FROM object WHERE digest=?", (bytes.fromhex(key),))
     assert {str(one.note) for one in room.files().values()} == {"what was held of it is damaged"}
-    card = room.undo.take_back_part(room.view(), Part("f"))
+    card = room.undo.revert_part(room.view(), ReviewPart("f"))
     assert "what was held of it is damaged" in str(card)
     assert (room.root / "f").read_text() == NEW
     view = room.view()
-    with room.points.vault.database.writing() as connection:
+    with room.points.objects.database.writing() as connection:
         connection.execute("DELETE FROM object")
-    room.points.vault.forget_folders()
-    for work in (room.undo.take_back_part, lambda v, p: room.undo.accept(v, [p])):
+    room.points.objects.clear_folder_cache()
+    for work in (room.undo.revert_part, lambda v, p: room.undo.accept(v, [p])):
         with pytest.raises(UserError):
-            work(view, Part("deep/g"))
+            work(view, ReviewPart("deep/g"))
 
 
 def test_a_fork_knows_what_was_accepted(room: Room) -> None:
     room.write("f", NEW)
     room.undo.accept(room.view(), [room.hunk("f", 0)])
-    room.undo.forked("s1", "s2", 1)
-    room.undo.enter("s2")
+    room.undo.on_fork("s1", "s2", 1)
+    room.undo.on_session_changed("s2")
     assert len(room.shown()["f"]) == 2
 
 
@@ -370,11 +372,11 @@ def test_what_was_accepted_outlives_the_collection(room: Room) -> None:
     room.write("f", NEW)
     room.undo.accept(room.view(), [room.hunk("f", 1)])
     room.write("g", "new\n", turn=2)
-    vault = room.points.vault
+    vault = room.points.objects
     with vault.database.writing() as connection:
         connection.execute("UPDATE snapshot SET used=0 WHERE id=1")
-    assert room.points.tidy() == 1
-    roots = room.points.ledger.accepted("s1") or ()
+    assert room.points.collect_garbage() == 1
+    roots = room.points.index.accepted("s1") or ()
     texts = [vault.read(vault.entries_of(root)["f"].content).decode() for root in roots]
     assert texts == [OLD, OLD.replace("line 20\n", "")]
     assert room.shown() == {"g": ["+new"]}
@@ -386,7 +388,7 @@ def test_whatever_happened_can_be_accepted_or_taken_back_piece_by_piece(
 ) -> None:
     room = Room(tmp_path)
     make_tree(room.root, 60, seed=seed)
-    vandal, rnd = Vandal(room.root, seed), random.Random(seed)
+    vandal, rnd = RandomEditor(room.root, seed), random.Random(seed)
     for turn in (1, 2):
         room.begin(turn)
         vandal.act(15)
@@ -398,15 +400,15 @@ def test_whatever_happened_can_be_accepted_or_taken_back_piece_by_piece(
         if not files:
             break
         path = rnd.choice(sorted(files))
-        part = Part(path)
+        part = ReviewPart(path)
         if files[path].is_divisible and rnd.random() < 0.5:
             part = room.hunk(path, rnd.randrange(len(files[path].hunks or ())))
         if rnd.random() < 0.5:
             room.undo.accept(room.view(), [part])
         else:
-            room.undo.take_back_part(room.view(), part)
+            room.undo.revert_part(room.view(), part)
     assert room.files() == {}
-    while room.points.ledger.last_undo("s1"):
+    while room.points.index.last_undo("s1"):
         room.undo.redo("")
     assert room.points.diff(before, room.points.take().id) == []
     room.close()

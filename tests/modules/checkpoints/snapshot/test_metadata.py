@@ -12,7 +12,7 @@ import pytest
 
 from core.cards import DiffCard
 from modules.checkpoints.undo.undo_commands import UndoCommands
-from tests.modules.checkpoints.folders import checkpoints, look
+from tests.modules.checkpoints.folders import checkpoints, folder_state
 from tests.modules.checkpoints.test_links import shell, there_and_back
 from tests.modules.checkpoints.test_undo_family import project, root, undo
 from utils.i18n import UserError
@@ -52,7 +52,7 @@ def test_attributes_are_taken_back_and_brought_again(tmp_path: Path) -> None:
     if has_attributes(root):
         for path in (root, root / "folder", root / "kept", root / "changed", root / "gone"):
             os.setxattr(path, "user.tag", b"old\0\xff")
-    was = look(root), seen(root)
+    was = folder_state(root), seen(root)
     with checkpoints(root, tmp_path / "store") as points:
         before = points.take().id
         if has_attributes(root):
@@ -61,11 +61,11 @@ def test_attributes_are_taken_back_and_brought_again(tmp_path: Path) -> None:
             os.removexattr(root / "folder", "user.tag")
         (root / "gone").unlink()
         shell("sed -i s/kept/KEPT/ kept")(root)
-        then = look(root), seen(root)
+        then = folder_state(root), seen(root)
         done = points.undo(before, points.take().id)
-        assert (look(root), seen(root)) == was
+        assert (folder_state(root), seen(root)) == was
         points.undo(done.before, done.after)
-        assert (look(root), seen(root)) == then
+        assert (folder_state(root), seen(root)) == then
 
 
 @pytest.mark.root
@@ -77,12 +77,12 @@ def test_owners_come_back_where_we_may_give_files_away(tmp_path: Path) -> None:
     for name in ("theirs", "link"):
         os.chown(root / name, 12345, 54321, follow_symlinks=False)
     (root / "theirs").chmod(0o4755)
-    was = look(root), seen(root)
+    was = folder_state(root), seen(root)
     with checkpoints(root, tmp_path / "store") as points:
         before = points.take().id
         shell("sed -i s/theirs/ours/ theirs && rm link")(root)
         points.undo(before, points.take().id)
-        assert (look(root), seen(root)) == was
+        assert (folder_state(root), seen(root)) == was
 
 
 def test_a_pipe_is_a_thing_like_any_other(tmp_path: Path) -> None:
@@ -90,10 +90,10 @@ def test_a_pipe_is_a_thing_like_any_other(tmp_path: Path) -> None:
     root.mkdir()
     os.mkfifo(root / "old", 0o640)
     with checkpoints(root, tmp_path / "store") as points:
-        assert points.take().not_held == []
+        assert points.take().not_stored_phrases == []
         there_and_back(points, root, shell("rm old && mkfifo -m 600 new"), shell("chmod 644 new"))
         twin = tmp_path / "twin"
-        assert points.twin(points.take().id, twin) == []
+        assert points.clone(points.take().id, twin) == []
         assert stat.S_ISFIFO((twin / "old").lstat().st_mode)
 
 
@@ -108,8 +108,8 @@ def test_what_is_beside_content_is_a_change_of_its_own(
     elif what in ("attribute", "access list"):
         return
     os.utime(root / "folder", ns=(10**18, 10**18))
-    was = look(root), seen(root)
-    undo.before("a", 1)
+    was = folder_state(root), seen(root)
+    undo.before_call("a", 1)
     match what:
         case "attribute":
             os.removexattr(root / "f", "user.tag")
@@ -123,22 +123,22 @@ def test_what_is_beside_content_is_a_change_of_its_own(
         case "folder anew":
             (root / "folder").rmdir()
             (root / "folder").mkdir()
-    undo.after("a", 1)
-    undo.rest()
-    then = look(root), seen(root)
+    undo.after_call("a", 1)
+    undo.on_turn_end()
+    then = folder_state(root), seen(root)
     assert then != was
     assert undo.undo("").changes
-    assert (look(root), seen(root)) == was
+    assert (folder_state(root), seen(root)) == was
     undo.redo("")
-    assert (look(root), seen(root)) == then
+    assert (folder_state(root), seen(root)) == then
 
 
 def test_the_time_of_the_project_folder_alone_is_none(root: Path, undo: UndoCommands) -> None:
-    undo.before("a", 1)
+    undo.before_call("a", 1)
     (root / ".git").mkdir()  # as a sandbox does
     (root / ".git").rmdir()
-    undo.after("a", 1)
-    undo.rest()
+    undo.after_call("a", 1)
+    undo.on_turn_end()
     with pytest.raises(UserError, match="nothing to undo"):
         undo.undo("")
 
@@ -146,14 +146,14 @@ def test_the_time_of_the_project_folder_alone_is_none(root: Path, undo: UndoComm
 def test_attributes_show_in_the_review_and_in_a_difference(root: Path, undo: UndoCommands) -> None:
     if not has_attributes(root):
         return
-    undo.before("a", 1)
+    undo.before_call("a", 1)
     os.setxattr(root / "f", "user.tag", b"new")
-    undo.after("a", 1)
-    undo.rest()
+    undo.after_call("a", 1)
+    undo.on_turn_end()
     card = undo.diff("")
     assert isinstance(card, DiffCard)
     assert str(card.note) == "only its mode, time or attributes"
-    view = undo.view()
+    view = undo.review_view()
     assert view is not None
     (found,) = undo.review.changes(view)
-    assert str(undo.review.reviewed(found).note) == "other attributes"
+    assert str(undo.review.review_file(found).note) == "other attributes"

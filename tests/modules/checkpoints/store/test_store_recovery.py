@@ -12,7 +12,7 @@ import pytest
 
 from modules.checkpoints.restore.operations import Plan
 from modules.files.project import Project
-from tests.modules.checkpoints.folders import checkpoints, look
+from tests.modules.checkpoints.folders import checkpoints, folder_state
 from tests.modules.checkpoints.test_undo_family import call, family, project, root
 from utils.i18n import UserError
 
@@ -69,10 +69,10 @@ def test_a_call_whose_state_is_lost_never_means_another_change(
     for second in family(project, tmp_path):
         (root / "mine").write_text("mine")
         call(second, 3, "c", root / "g", "three\n")
-        now = look(root)
+        now = folder_state(root)
         with pytest.raises(UserError, match="Turn 2 changed no file"):
             second.undo("turn 2")
-        assert look(root) == now
+        assert folder_state(root) == now
         second.undo("")
         assert sorted(path.name for path in root.iterdir()) == ["f", "mine"]
         second.undo("")
@@ -86,7 +86,7 @@ def test_an_unfinished_undo_whose_state_is_lost_stops_nothing(
         call(first, 1, "a", root / "f", "one\n")
         newest = first.calls()[-1].after
         assert newest is not None
-        first._ledger.open_journal(newest, Plan())
+        first._index.open_journal(newest, Plan())
     lose(tmp_path / "store", newest_root(tmp_path / "store"))
     for second in family(project, tmp_path):
         call(second, 2, "b", root / "g", "two\n")
@@ -100,7 +100,7 @@ def test_numbers_that_are_none_do_not_end_a_rescue(
 ) -> None:
     for first in family(project, tmp_path):
         call(first, 1, "a", root / "f", "one\n")
-        with first._ledger._database.writing() as connection:
+        with first._index._database.writing() as connection:
             connection.execute("INSERT INTO undo VALUES (?, 's', '[]', '[]', 0)", (2**63 - 1,))
             connection.execute("INSERT INTO undo VALUES (7, 's1', '[]', ?, 0)", (json.dumps([1]),))
     lose(tmp_path / "store", b"one\n")
@@ -121,10 +121,10 @@ def test_what_a_call_may_change_is_held_when_damage_is_found_at_its_beginning(
     break_index(tmp_path / "store", index, b"precious content\n")
     for second in family(project, tmp_path):
         (root / "mine").write_text("mine")
-        second.before("b", 2)
+        second.before_call("b", 2)
         assert [text for text in map(str, second.warnings()) if "was damaged" in text]
         (root / "precious").unlink()
-        second.after("b", 2)
+        second.after_call("b", 2)
         second.undo("call")
         assert (root / "precious").read_text() == "precious content\n"
 
@@ -135,10 +135,10 @@ def test_what_an_undo_overwrites_is_held_when_damage_is_found_by_it(
     noise = random.Random(1).randbytes(60_000)
     for first in family(project, tmp_path, file_cap=100_000):
         (root / "noise").write_bytes(noise)
-        first.before("a", 1)
+        first.before_call("a", 1)
         (root / "noise").unlink()
         (root / "f").write_text("words of mine\n")
-        first.after("a", 1)
+        first.after_call("a", 1)
     content = settled(tmp_path / "store")
     assert b"words of mine\n" in content
     content = content.replace(b"words of mine\n", b"\xff" * 14)
@@ -165,7 +165,7 @@ def test_a_snapshot_whose_digest_is_none_stops_no_collection(tmp_path: Path, con
         database.execute("UPDATE snapshot SET root=json_set(root, '$[6]', ?) WHERE id=2", [content])
         database.commit()
     with checkpoints(tmp_path / "project", tmp_path / "store") as points:
-        assert points.tidy() == 1
-        assert points.content(3, "file") == b"2\n"
+        assert points.collect_garbage() == 1
+        assert points.content_at(3, "file") == b"2\n"
         with pytest.raises(UserError, match="damaged"):
-            points.content(2, "file")
+            points.content_at(2, "file")

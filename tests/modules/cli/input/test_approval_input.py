@@ -14,13 +14,13 @@ pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is no
 
 def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
     started.press("web", "Enter")
-    started.see("y yes · a always: web_search * · p other pattern · e edit · n no")
+    started.wait_for_text("y yes · a always: web_search * · p other pattern · e edit · n no")
     started.press("n")
-    started.see("Why not?")
+    started.wait_for_text("Why not?")
     started.press("不要", "Enter")
     started.see_prompt_after("You said no: 不要")
     started.press("web", "Enter")
-    started.see("y yes")
+    started.wait_for_text("y yes")
     started.press("a")
     screen = started.see_prompt_after("Allowed from now on: web_search *")
     assert "y yes" not in screen
@@ -28,9 +28,9 @@ def test_a_question_is_answered_by_a_key(started: Terminal) -> None:
 
 def test_the_arguments_of_a_call_are_edited_before_it_runs(started: Terminal) -> None:
     started.press("web", "Enter")
-    started.see("e edit")
+    started.wait_for_text("e edit")
     started.press("e")
-    started.see('"query": "tea"')
+    started.wait_for_text('"query": "tea"')
     started.press("Up", "End", "Left", "BSpace", "BSpace", "BSpace", "coffee", "Enter")
     screen = started.see_prompt_after("Found.")
     assert "Allowed, as you changed it" in screen
@@ -42,25 +42,25 @@ def test_what_was_typed_before_a_question_does_not_answer_it(
     started: Terminal, tmp_path: Path
 ) -> None:
     started.press("late web", "Enter")
-    started.see("Waiting for the model")
+    started.wait_for_text("Waiting for the model")
     started.press("y", "y", "y")
-    started.see("› yyy")
+    started.wait_for_text("› yyy")
     (tmp_path / "go").touch()
-    started.see("n no")
+    started.wait_for_text("n no")
     started.press("n")
-    started.see("Why not?")
+    started.wait_for_text("Why not?")
     started.press("because", "Enter")
     started.see_prompt_after("You said no: because")
-    started.see("› yyy")
+    started.wait_for_text("› yyy")
     started.press(" later", "Enter")
-    started.see("You said 'yyy later'.")
+    started.wait_for_text("You said 'yyy later'.")
 
 
 def test_a_line_typed_at_a_question_is_no_answer_and_waits(started: Terminal) -> None:
     started.press("web", "Enter")
-    started.see("y yes")
+    started.wait_for_text("y yes")
     started.press("make a plan", "Enter")
-    started.see("› make a plan")
+    started.wait_for_text("› make a plan")
     started.press("and")
 
     def waits(screen: str) -> bool:
@@ -70,19 +70,19 @@ def test_a_line_typed_at_a_question_is_no_answer_and_waits(started: Terminal) ->
             started.press(".")
         return is_said
 
-    started.wait(waits)
-    started.see("› make a plan\n› and")
-    screen = started.see("y yes")
+    started.wait_for(waits)
+    started.wait_for_text("› make a plan\n› and")
+    screen = started.wait_for_text("y yes")
     assert screen.rstrip().rstrip(".").endswith("› make a plan\n› and")
     started.press("y")
-    started.see("Found.")
-    started.see("You said 'make a plan'.")
+    started.wait_for_text("Found.")
+    started.wait_for_text("You said 'make a plan'.")
     assert "Allowed from now on" not in started.screen()
 
 
 def at_a_question(terminal: Terminal) -> None:
     terminal.press("web", "Enter")
-    terminal.see("y yes")
+    terminal.wait_for_text("y yes")
 
 
 def question_is_back(screen: str) -> bool:
@@ -94,12 +94,12 @@ def test_a_paste_of_lines_at_a_question_is_one_message(started: Terminal, bracke
     at_a_question(started)
     started.tmux("set-buffer", "y\nn, or\na third line")
     started.tmux("paste-buffer", brackets)
-    started.see("› y\n  n, or\n  a third line")
-    started.wait(question_is_back)
+    started.wait_for_text("› y\n  n, or\n  a third line")
+    started.wait_for(question_is_back)
     started.press("y")
     started.see_prompt_after("Found.")
     started.press("Enter")
-    screen = started.see(r"You said 'y\nn, or\na third line'.")
+    screen = started.wait_for_text(r"You said 'y\nn, or\na third line'.")
     assert screen.count("You said") == 1
 
 
@@ -108,37 +108,39 @@ def test_a_letter_taken_back_brings_the_question_back_at_once(
 ) -> None:
     at_a_question(started)
     started.press("w")
-    started.see("› w")
+    started.wait_for_text("› w")
     started.press("BSpace")
-    started.wait(lambda screen: question_is_back(screen) and "› w" not in screen.split("web")[2])
+    started.wait_for(
+        lambda screen: question_is_back(screen) and "› w" not in screen.split("web")[2]
+    )
     started.press("n")
-    started.see("Why not?")
+    started.wait_for_text("Why not?")
 
 
 def test_what_was_typed_at_a_question_is_edited_there(started: Terminal) -> None:
     at_a_question(started)
     started.press("plam")
-    started.see("› plam")
-    started.wait(question_is_back)
+    started.wait_for_text("› plam")
+    started.wait_for(question_is_back)
     started.press("BSpace")
-    started.wait(lambda screen: screen.rstrip().endswith("› pla"))
+    started.wait_for(lambda screen: screen.rstrip().endswith("› pla"))
     started.press("Left", "Left", "X")
-    started.see("› pXla")
-    started.wait(question_is_back)
+    started.wait_for_text("› pXla")
+    started.wait_for(question_is_back)
     started.press("y")
     started.see_prompt_after("Found.")
-    started.see("› pXla")
+    started.wait_for_text("› pXla")
     started.press("n", "Enter")
-    started.see("You said 'pXlan'.")
+    started.wait_for_text("You said 'pXlan'.")
 
 
 def test_escape_leads_from_the_line_back_to_the_question(started: Terminal) -> None:
     started.press("web", "Enter")
-    started.see("e edit")
+    started.wait_for_text("e edit")
     started.press("e")
-    started.see('"query": "tea"')
+    started.wait_for_text('"query": "tea"')
     started.press("Escape")
-    started.wait(lambda screen: "e edit" in screen.rstrip().splitlines()[-1])
+    started.wait_for(lambda screen: "e edit" in screen.rstrip().splitlines()[-1])
     started.press("y")
     started.see_prompt_after("Found.")
     assert "Search the web tea" in started.screen()
@@ -146,19 +148,19 @@ def test_escape_leads_from_the_line_back_to_the_question(started: Terminal) -> N
 
 def test_escape_says_no_and_the_reason_may_follow_at_once(started: Terminal) -> None:
     started.press("web", "Enter")
-    started.see("y yes")
+    started.wait_for_text("y yes")
     started.press("Escape", "too dear", "Enter")
     started.see_prompt_after("You said no: too dear")
 
 
 def test_a_second_message_sent_ahead_is_no_reason(started: Terminal) -> None:
     started.press("web", "Enter", "second", "Enter")
-    started.see("y yes")
+    started.wait_for_text("y yes")
     started.press("n")
-    started.see("Why not?")
+    started.wait_for_text("Why not?")
     started.press("not now", "Enter")
-    started.see("You said no: not now")
-    started.see("You said 'second'.")
+    started.wait_for_text("You said no: not now")
+    started.wait_for_text("You said 'second'.")
 
 
 def test_ctrl_z_at_a_question_leads_to_the_shell_and_back(
@@ -166,12 +168,12 @@ def test_ctrl_z_at_a_question_leads_to_the_shell_and_back(
 ) -> None:
     terminal.start_in_shell(tmp_path)
     terminal.press("web", "Enter")
-    terminal.see("y yes")
+    terminal.wait_for_text("y yes")
     leave_and_come_back(terminal, 1, "y yes")
     terminal.press("n")
-    terminal.see("Why not?")
+    terminal.wait_for_text("Why not?")
     terminal.press("too")
-    terminal.see("› too")
+    terminal.wait_for_text("› too")
     leave_and_come_back(terminal, 2, "› too")
     terminal.press(" dear", "Enter")
     terminal.see_prompt_after("You said no: too dear")
@@ -180,8 +182,8 @@ def test_ctrl_z_at_a_question_leads_to_the_shell_and_back(
 def leave_and_come_back(terminal: Terminal, number: int, question: str) -> None:
     """Do something in the shell, for the *number*th time, then see the *question* again."""
     terminal.press("C-z")
-    terminal.wait(lambda screen: screen.count("Stopped") == number)
+    terminal.wait_for(lambda screen: screen.count("Stopped") == number)
     terminal.press(f"echo shell-$((0 + {number}))", "Enter")
-    terminal.see(f"shell-{number}\n")
+    terminal.wait_for_text(f"shell-{number}\n")
     terminal.press("fg", "Enter")
-    terminal.wait(lambda screen: question in screen.split(f"shell-{number}\n")[1])
+    terminal.wait_for(lambda screen: question in screen.split(f"shell-{number}\n")[1])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from modules.cli.input.keyboard import TypedAhead, pasted
+from modules.cli.input.keyboard import TypedAhead, as_paste
 from utils.waiting import Stop
 
 
@@ -26,17 +26,17 @@ def terminal() -> Iterator[tuple[int, int]]:
 def test_what_was_typed_is_kept_until_it_is_taken(terminal: tuple[int, int]) -> None:
     person, program = terminal
     ahead = TypedAhead()
-    ahead.collect(program, Stop())  # nothing was typed: nothing is waited for
+    ahead.wait_for_pause(program, Stop())  # nothing was typed: nothing is waited for
     os.write(person, "你好".encode())
-    ahead.collect(program, Stop())
+    ahead.wait_for_pause(program, Stop())
     os.write(person, b" y\r")
-    ahead.collect(program, Stop())
+    ahead.wait_for_pause(program, Stop())
     os.write(person, b"half")
-    ahead.collect(program, Stop())
+    ahead.wait_for_pause(program, Stop())
     assert ahead.entries == ["你好 y", "half"]
-    assert ahead.take() == pasted("你好 y".encode()) + b"\r"
-    assert ahead.take() == pasted(b"half")
-    assert ahead.take() == b""
+    assert ahead.take_for_prompt() == as_paste("你好 y".encode()) + b"\r"
+    assert ahead.take_for_prompt() == as_paste(b"half")
+    assert ahead.take_for_prompt() == b""
 
 
 def test_who_goes_on_typing_is_waited_for(
@@ -55,7 +55,7 @@ def test_who_goes_on_typing_is_waited_for(
     monkeypatch.setattr(os, "read", read)
     os.write(person, b"y")
     ahead = TypedAhead()
-    ahead.collect(program, Stop())
+    ahead.wait_for_pause(program, Stop())
     assert ahead.entries == ["yes."]
 
 
@@ -66,7 +66,7 @@ def test_who_typed_just_now_is_waited_for_even_if_somebody_else_heard_it(
     person, program = terminal
     ahead = TypedAhead()
     os.write(person, b"ye")
-    assert ahead.hear(program, 10, lambda: True) == b"ye"
+    assert ahead.read(program, 10, lambda: True) == b"ye"
     real = select.select
 
     def waiting(*arguments: Any) -> Any:
@@ -76,7 +76,7 @@ def test_who_typed_just_now_is_waited_for_even_if_somebody_else_heard_it(
         return real(*arguments)
 
     monkeypatch.setattr(select, "select", waiting)
-    ahead.collect(program, Stop())
+    ahead.wait_for_pause(program, Stop())
     assert ahead.entries == ["yes"]
 
 
@@ -86,8 +86,8 @@ def test_a_stop_ends_the_waiting(terminal: tuple[int, int]) -> None:
     stop.set()
     os.write(person, b"y")
     ahead = TypedAhead()
-    ahead.collect(program, stop)
-    assert ahead.take() == b""
+    ahead.wait_for_pause(program, stop)
+    assert ahead.take_for_prompt() == b""
 
 
 def test_what_comes_at_once_is_one_line_and_so_is_what_is_pasted(
@@ -96,10 +96,10 @@ def test_what_comes_at_once_is_one_line_and_so_is_what_is_pasted(
     person, program = terminal
     ahead = TypedAhead()
     heard: list[str] = []
-    ahead.heard = heard.extend
-    for typed in (b"a\rb\r", pasted(b"c\rd\r"), b"\r"):
+    ahead.on_entered = heard.extend
+    for typed in (b"a\rb\r", as_paste(b"c\rd\r"), b"\r"):
         os.write(person, typed)
-        ahead.hear(program, 10, lambda: True)
+        ahead.read(program, 10, lambda: True)
     assert heard == ahead.entries == ["a\nb", "c\nd"]
 
 
@@ -120,13 +120,13 @@ def test_who_takes_back_all_they_typed_is_not_waited_for(
         raise AssertionError("somebody waits")
 
     monkeypatch.setattr(select, "select", taken_back)
-    ahead.collect(program, Stop())
+    ahead.wait_for_pause(program, Stop())
     assert ahead.entries == []
 
 
 def test_held_lines_stand_in_the_prompt_as_one_and_are_not_sent() -> None:
     ahead = TypedAhead()
-    assert not ahead.hold()
+    assert not ahead.return_to_draft()
     ahead.add(b"one\rtwp\x7fo\rhalf\x1b[D\x1b[Da")
-    assert ahead.hold(["from elsewhere"])
-    assert ahead.take() == pasted(b"from elsewhere\none\ntwo\nhaalf")
+    assert ahead.return_to_draft(["from elsewhere"])
+    assert ahead.take_for_prompt() == as_paste(b"from elsewhere\none\ntwo\nhaalf")

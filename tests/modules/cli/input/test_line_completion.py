@@ -4,7 +4,7 @@ from prompt_toolkit.document import Document
 
 from core.feature import Command, CommandSpec
 from core.tools import ToolError
-from modules.cli.input.line_completion import LineCompleter, best
+from modules.cli.input.line_completion import LineCompleter, best_matches
 from modules.translator import Translator
 
 FILES = ["src/main.py", "src/报告 final.md", "docs/domain.md", "a\nb", "README.md"]
@@ -57,4 +57,4 @@ def test_a_folder_that_cannot_be_listed_completes_nothing(error: Exception) -> N
 
 def test_the_best_come_first_and_not_too_many() -> None:
     paths = [f"tests/deep/x{n}.py" for n in range(100)] + ["x.py", "ax.py"]
-    assert best(paths, "X", 3) == ["x.py", "tests/deep/x0.py", "tests/deep/x1.py"]
+    assert best_matches(paths, "X", 3) == ["x.py", "tests/deep/x0.py", "tests/deep/x1.py"]

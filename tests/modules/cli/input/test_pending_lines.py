@@ -14,23 +14,23 @@ from core.events import TurnStarted
 from modules.cli.input.pending_lines import PendingLines
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
-from tests.assembly import house
+from tests.assembly import assembled_terminal
 from tests.modules.cli.terminal import CHECKOUT, PROMPT, PYTHON, Terminal
 from tests.modules.cli.terminal import terminal as terminal  # the fixture
-from tests.scripted import run, say
+from tests.scripted_model import run_turn, text_reply
 from tests.simulator import Call, Say, Simulator, Step
 
 
 def test_what_was_entered_is_there_after_another_start(tmp_path: Path) -> None:
-    with house(tmp_path, say("one")) as here:
-        run(here.main, "first")
-        queued = PendingLines(here.main)
+    with assembled_terminal(tmp_path, text_reply("one")) as env:
+        run_turn(env.terminal, "first")
+        queued = PendingLines(env.terminal)
         queued.add("second")
         queued.add("third\nline")
         queued.add("")
-    with house(tmp_path) as here:
-        here.main.resume()
-        queued = PendingLines(here.main)
+    with assembled_terminal(tmp_path) as env:
+        env.terminal.resume()
+        queued = PendingLines(env.terminal)
         assert queued.texts == ["second", "third\nline"]
         assert queued.restored() == b"\x1b[200~second\nthird\nline\x1b[201~"
         queued.sent("second, changed")
@@ -39,9 +39,9 @@ def test_what_was_entered_is_there_after_another_start(tmp_path: Path) -> None:
 
 
 def test_each_line_waits_until_it_is_sent_itself(tmp_path: Path) -> None:
-    with house(tmp_path, say("one")) as here:
-        run(here.main, "first")
-        queued = PendingLines(here.main)
+    with assembled_terminal(tmp_path, text_reply("one")) as env:
+        run_turn(env.terminal, "first")
+        queued = PendingLines(env.terminal)
         for line in ("second", "third", "second"):
             queued.add(line)
         queued.sent("first")
@@ -53,36 +53,36 @@ def test_a_line_with_a_secret_in_it_waits_no_longer_once_it_is_sent(tmp_path: Pa
     """On disk it has the secret's name; the person sends it as they typed it."""
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / ".env").write_text("DB_PASSWORD=correct-horse-battery\n")
-    with house(tmp_path, say("one")) as here:
-        run(here.main, "first")
-        queued = PendingLines(here.main)
+    with assembled_terminal(tmp_path, text_reply("one")) as here:
+        run_turn(here.terminal, "first")
+        queued = PendingLines(here.terminal)
         queued.add("is it correct-horse-battery?")
-        assert "correct-horse" not in str(here.main.history.state["queue"])
+        assert "correct-horse" not in str(here.terminal.history.state["queue"])
         queued.sent("is it correct-horse-battery?")
-        assert here.main.history.state["queue"] == []
+        assert here.terminal.history.state["queue"] == []
 
 
 def test_what_has_begun_waits_no_longer_whenever_it_is_killed(tmp_path: Path) -> None:
-    with house(tmp_path, say("one"), say("two")) as here:
-        run(here.main, "first")
-        queued = PendingLines(here.main)
+    with assembled_terminal(tmp_path, text_reply("one"), text_reply("two")) as env:
+        run_turn(env.terminal, "first")
+        queued = PendingLines(env.terminal)
         queued.add("second")
         queued.add("third")
-        turn = here.main.ask("second", queued=queued.ids_of("second"))
+        turn = env.terminal.run_line("second", queued=queued.ids_of("second"))
         assert isinstance(next(turn), TurnStarted)
         turn.close()  # here we are killed
-    with house(tmp_path) as here:
-        here.main.resume()
-        assert PendingLines(here.main).texts == ["third"]
+    with assembled_terminal(tmp_path) as env:
+        env.terminal.resume()
+        assert PendingLines(env.terminal).texts == ["third"]
 
 
 def test_a_line_entered_as_another_is_sent_is_kept(tmp_path: Path) -> None:
     """The keyboard is heard in a thread beside the turn."""
-    with house(tmp_path, say("one")) as here:
-        run(here.main, "first")
-        queued = PendingLines(here.main)
+    with assembled_terminal(tmp_path, text_reply("one")) as env:
+        run_turn(env.terminal, "first")
+        queued = PendingLines(env.terminal)
         queued.add("second")
-        keep = here.main.record
+        keep = env.terminal.record
         sending = threading.Thread(target=queued.sent, args=("second",))
 
         def in_between(record: Record) -> None:
@@ -91,16 +91,16 @@ def test_a_line_entered_as_another_is_sent_is_kept(tmp_path: Path) -> None:
                 sending.join(0.3)
             keep(record)
 
-        here.main.record = in_between  # type: ignore[method-assign]
+        env.terminal.record = in_between  # type: ignore[method-assign]
         queued.add("third")
         sending.join()
         assert queued.texts == ["third"]
 
 
 def test_a_line_entered_as_the_first_turn_begins_is_kept_in_its_session(tmp_path: Path) -> None:
-    with house(tmp_path, say("one")) as here:
-        claim = here.store.claim
-        queued = PendingLines(here.main)
+    with assembled_terminal(tmp_path, text_reply("one")) as env:
+        claim = env.store.claim
+        queued = PendingLines(env.terminal)
         entering = threading.Thread(target=queued.add, args=("second",))
 
         def in_between(session: str) -> None:
@@ -109,13 +109,13 @@ def test_a_line_entered_as_the_first_turn_begins_is_kept_in_its_session(tmp_path
                 entering.join(0.3)
             claim(session)
 
-        here.store.claim = in_between  # type: ignore[method-assign]
-        run(here.main, "first")
+        env.store.claim = in_between  # type: ignore[method-assign]
+        run_turn(env.terminal, "first")
         entering.join()
-    with house(tmp_path) as here:
-        here.main.resume()
-        assert here.main.history.turns == [1]
-        assert PendingLines(here.main).texts == ["second"]
+    with assembled_terminal(tmp_path) as env:
+        env.terminal.resume()
+        assert env.terminal.history.turns == [1]
+        assert PendingLines(env.terminal).texts == ["second"]
 
 
 def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Terminal) -> None:
@@ -131,21 +131,21 @@ def test_a_line_typed_during_a_turn_survives_kill_9(tmp_path: Path, terminal: Te
         shell = "cd {}; env {} {}; echo EXIT $?; cat"
         first = shell.format(project, settings, f"{program} & echo $! > {tmp_path}/pid; fg")
         terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", f"set -m; {first}")
-        terminal.see(PROMPT)
+        terminal.wait_for_text(PROMPT)
         terminal.press("begin", "Enter")
-        terminal.see("sleep 300")
+        terminal.wait_for_text("sleep 300")
         terminal.press("do this next", "Enter")
-        terminal.see("› do this next")
-        terminal.wait(lambda _: "do this next" in str(queue_of(data, project)))
+        terminal.wait_for_text("› do this next")
+        terminal.wait_for(lambda _: "do this next" in str(queue_of(data, project)))
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
-        terminal.see("EXIT 137")
+        terminal.wait_for_text("EXIT 137")
         again = shell.format(project, settings, f"{program} --resume")
         terminal.tmux("respawn-pane", "-k", again)
-        terminal.see("never sent")
-        terminal.wait(lambda screen: "› do this next" in screen.split("never sent")[1])
+        terminal.wait_for_text("never sent")
+        terminal.wait_for(lambda screen: "› do this next" in screen.split("never sent")[1])
         assert said(data, project) == ["begin"]
         terminal.press("Enter")
-        terminal.see("after all")
+        terminal.wait_for_text("after all")
         assert said(data, project) == ["begin", "do this next"]
         assert queue_of(data, project) == []
 
@@ -161,7 +161,7 @@ def start(terminal: Terminal, base: Path, url: str, approve: str) -> tuple[Path,
     program = f"{PYTHON} {CHECKOUT}/main.py --cli --approve {approve}"
     shell = f"cd {project}; env {settings} {program}; cat"
     terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", shell)
-    terminal.see(PROMPT)
+    terminal.wait_for_text(PROMPT)
     return project, data
 
 
@@ -170,15 +170,15 @@ def test_a_stop_holds_the_line_that_waits(tmp_path: Path, terminal: Terminal) ->
     with Simulator(script) as server:
         project, data = start(terminal, tmp_path, server.url, "all")
         terminal.press("begin", "Enter")
-        terminal.see("sleep 300")
+        terminal.wait_for_text("sleep 300")
         terminal.press("do this next", "Enter")
-        terminal.wait(lambda _: "do this next" in str(queue_of(data, project)))
+        terminal.wait_for(lambda _: "do this next" in str(queue_of(data, project)))
         terminal.press("C-c")
-        terminal.see("never sent")
-        terminal.wait(lambda screen: "› do this next" in screen.split("never sent")[1])
+        terminal.wait_for_text("never sent")
+        terminal.wait_for(lambda screen: "› do this next" in screen.split("never sent")[1])
         assert said(data, project) == ["begin"]
         terminal.press("Enter")
-        terminal.see("after all")
+        terminal.wait_for_text("after all")
         assert queue_of(data, project) == []
 
 
@@ -187,12 +187,12 @@ def test_a_line_typed_at_a_question_is_kept_as_well(tmp_path: Path, terminal: Te
     with Simulator(script) as server:
         project, data = start(terminal, tmp_path, server.url, "ask")
         terminal.press("begin", "Enter")
-        terminal.see("y yes")
+        terminal.wait_for_text("y yes")
         terminal.press("do this next", "Enter")
-        terminal.wait(lambda _: "do this next" in str(queue_of(data, project)))
-        terminal.see("y yes")
+        terminal.wait_for(lambda _: "do this next" in str(queue_of(data, project)))
+        terminal.wait_for_text("y yes")
         terminal.press("y")
-        terminal.see("two")
+        terminal.wait_for_text("two")
         assert said(data, project) == ["begin", "do this next"]
         assert queue_of(data, project) == []
 
@@ -212,18 +212,18 @@ def test_a_program_asked_to_end_at_a_question_ends_and_asks_it_again_later(
         told = f"sh -c 'echo $$ > {tmp_path}/pid; exec \"$@\"' x env {settings} {program}"
         shell = f"cd {project}; {told} {{}}; echo EXIT $?; cat"
         terminal.tmux("new-session", "-d", "-x", "90", "-y", "30", shell.format("--approve ask"))
-        terminal.see(PROMPT)
+        terminal.wait_for_text(PROMPT)
         terminal.press("begin", "Enter")
-        terminal.see("y yes")
+        terminal.wait_for_text("y yes")
         terminal.press("do this next", "Enter")
-        terminal.wait(lambda _: "do this next" in str(queue_of(data, project)))
+        terminal.wait_for(lambda _: "do this next" in str(queue_of(data, project)))
         os.kill(int((tmp_path / "pid").read_text()), number)
-        terminal.see(f"EXIT {128 + number}")
+        terminal.wait_for_text(f"EXIT {128 + number}")
         assert not (project / "made").exists()
         terminal.tmux("respawn-pane", "-k", shell.format("--resume"))
-        terminal.see("y yes")
+        terminal.wait_for_text("y yes")
         terminal.press("y")
-        terminal.see("never sent")
+        terminal.wait_for_text("never sent")
         assert (project / "made").read_text() == "hi\n"
         assert said(data, project) == ["begin"]
 

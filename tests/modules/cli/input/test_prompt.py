@@ -8,7 +8,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from modules.cli.input.line_completion import LineCompleter
-from modules.cli.input.prompt import bindings
+from modules.cli.input.prompt import line_key_bindings
 from modules.translator import Translator
 
 PATIENCE = 60.0
@@ -31,7 +31,7 @@ def test_arrows_move_in_the_line_while_paths_are_still_looked_for(arrows: str, t
             multiline=True,
             completer=LineCompleter({}, files, Translator("en", {})),
             complete_in_thread=True,
-            key_bindings=bindings(lambda _: None, lambda: None),
+            key_bindings=line_key_bindings(lambda _: None, lambda: None),
             input=source,
             output=DummyOutput(),
         )

@@ -46,54 +46,54 @@ def options(*argv: str) -> Args:
 @pytest.mark.parametrize("answer", ["2", "w", "web", "WEB", "nothing\nweb"])
 def test_a_choice_may_be_short(typed: Typed, answer: str) -> None:
     typed(answer + "\n")
-    assert startup_questions.ask_which(ENGLISH, phrase("Mode"), ["cli", "web"], "cli") == "web"
+    assert startup_questions.ask_choice(ENGLISH, phrase("Mode"), ["cli", "web"], "cli") == "web"
 
 
 def test_the_end_of_input_is_an_interrupt(typed: Typed) -> None:
     typed("")
     with pytest.raises(KeyboardInterrupt):
-        startup_questions.ask(ENGLISH, phrase("Mode"))
+        startup_questions.ask_text(ENGLISH, phrase("Mode"))
 
 
 def test_the_menu_asks_again_for_a_folder_that_is_not_there(typed: Typed, tmp_path: Path) -> None:
     typed(f"1\n2\n{tmp_path}/nowhere\n{tmp_path}\n")
-    chosen = start_menu.choose(options(), ENGLISH, tmp_path / "answers.json")
+    chosen = start_menu.ask_how_to_start(options(), ENGLISH, tmp_path / "answers.json")
     assert (chosen.cli, chosen.web, chosen.mode) == (True, False, "think")
     assert chosen.project == str(tmp_path)
 
 
 def test_the_menu_remembers_the_answers(typed: Typed, tmp_path: Path) -> None:
     typed(f"web\nthink\n{tmp_path}\n\n\n\n")
-    first = start_menu.choose(options(), ENGLISH, tmp_path / "answers.json")
-    assert start_menu.choose(options(), ENGLISH, tmp_path / "answers.json") == first
+    first = start_menu.ask_how_to_start(options(), ENGLISH, tmp_path / "answers.json")
+    assert start_menu.ask_how_to_start(options(), ENGLISH, tmp_path / "answers.json") == first
 
 
 def test_a_folder_that_is_gone_is_not_offered_again(typed: Typed, tmp_path: Path) -> None:
     gone = {"screen": "cli", "mode": "fast", "project": str(tmp_path / "gone")}
     (tmp_path / "answers.json").write_text(json.dumps(gone))
     typed("\n\n\n")
-    chosen = start_menu.choose(options(), ENGLISH, tmp_path / "answers.json")
+    chosen = start_menu.ask_how_to_start(options(), ENGLISH, tmp_path / "answers.json")
     assert chosen.project == str(Path.cwd())
 
 
 def test_the_menu_needs_somebody(tmp_path: Path) -> None:
     with pytest.raises(UserError):
-        start_menu.choose(options(), ENGLISH, tmp_path / "answers.json")
+        start_menu.ask_how_to_start(options(), ENGLISH, tmp_path / "answers.json")
 
 
 @pytest.mark.parametrize(
     ("answer", "choice"), [("p", "practice"), ("P", "practice"), ("1", OLLAMA)]
 )
 def test_what_may_be_chosen_instead_of_a_key(
-    typed: Typed, tmp_path: Path, answer: str, choice: api_key.Choice
+    typed: Typed, tmp_path: Path, answer: str, choice: api_key.KeyOrChoice
 ) -> None:
     typed(answer + "\n")
-    assert api_key.ask_for_key(ENGLISH, [OLLAMA], tmp_path / "config.toml") == choice
+    assert api_key.ask_for_key_or_server(ENGLISH, [OLLAMA], tmp_path / "config.toml") == choice
 
 
 def test_a_slip_of_the_fingers_is_no_key(typed: Typed, tmp_path: Path) -> None:
     typed("q\nsk-0123456789\nn\n")
-    assert api_key.ask_for_key(ENGLISH, [], tmp_path / "config.toml") == "sk-0123456789"
+    assert api_key.ask_for_key_or_server(ENGLISH, [], tmp_path / "config.toml") == "sk-0123456789"
     assert not (tmp_path / "config.toml").exists()
 
 
@@ -103,6 +103,6 @@ def test_a_key_is_kept_where_only_its_owner_reads(typed: Typed, tmp_path: Path) 
     there.chmod(0o644)
     for config, rest in ((new, ""), (there, 'lang = "en"\n')):
         typed("sk-0123456789\ny\n")
-        api_key.ask_for_key(ENGLISH, [], config)
+        api_key.ask_for_key_or_server(ENGLISH, [], config)
         assert config.read_text() == f'deepseek_api_key = "sk-0123456789"\n{rest}'
         assert config.stat().st_mode & 0o777 == 0o600

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modules.cli.input.keyboard import pasted
+from modules.cli.input.keyboard import as_paste
 from modules.cli.input.typed_line import TypedLine
 
 
@@ -40,7 +40,7 @@ def test_enter_ends_a_line_and_an_empty_one_is_none() -> None:
     line = TypedLine()
     assert line.feed(b"one\r\rtwo\r  \rthr", came_at_once=False) == ["one", "two"]
     assert line.draft == "thr"
-    assert line.drop() == "thr"
+    assert line.take_draft() == "thr"
     assert line.draft == ""
 
 
@@ -54,7 +54,7 @@ def test_enter_within_what_came_at_once_is_a_line_break() -> None:
 
 def test_a_paste_that_comes_in_pieces_is_one() -> None:
     line = TypedLine()
-    typed = pasted("eins\rzwei 二\r".encode()) + b"\r"
+    typed = as_paste("eins\rzwei 二\r".encode()) + b"\r"
     entered = [line.feed(bytes([byte]), came_at_once=True) for byte in typed]
     assert [text for texts in entered for text in texts] == ["eins\nzwei 二"]
 

@@ -6,12 +6,12 @@ import pytest
 
 from core.cards import DiffCard, RunCard, TreeCard, TreeEntry
 from core.events import ApprovalAsked, Reply, ToolStarted
-from tests.modules.cli.drawn import Person, make
+from tests.modules.cli.screens import ScriptedAsker, make_screen
 from utils.i18n import phrase
 
 
-def ask(person: Person | None, code: str = "rm x") -> tuple[Reply | None, str]:
-    screen, out = make(terminal=True, person=person)
+def ask(person: ScriptedAsker | None, code: str = "rm x") -> tuple[Reply | None, str]:
+    screen, out = make_screen(terminal=True, person=person)
     card = RunCard("bash", code, "", None, "", 0.0, "")
     event = ApprovalAsked(
         "c", "run_command", "run", phrase("It deletes."), "run_command rm *", card, True
@@ -34,7 +34,7 @@ def ask(person: Person | None, code: str = "rm x") -> tuple[Reply | None, str]:
     ],
 )
 def test_a_key_answers_a_question(keys: list[str | None], reply: Reply | None) -> None:
-    answer, text = ask(Person(keys, why="too risky"))
+    answer, text = ask(ScriptedAsker(keys, denial_reason="too risky"))
     assert answer == reply
     assert "? Run rm x\n" in text
     assert "It deletes.\n" in text
@@ -42,13 +42,13 @@ def test_a_key_answers_a_question(keys: list[str | None], reply: Reply | None) -
 
 
 def test_what_is_no_answer_is_kept_for_the_prompt() -> None:
-    person = Person(["\x1b[A", "\r", "v", "always now\r", "n"])
+    person = ScriptedAsker(["\x1b[A", "\r", "v", "always now\r", "n"])
     ask(person)
     assert person.kept == ["v", "always now\r"]
 
 
 def test_a_command_is_edited_before_it_runs() -> None:
-    person = Person(["e", "e"], texts=[None, "rm y"])
+    person = ScriptedAsker(["e", "e"], texts=[None, "rm y"])
     answer, text = ask(person)
     assert answer == Reply(True, arguments={"command": "rm y"})
     assert person.edited == ["rm x", "rm x"]
@@ -57,7 +57,7 @@ def test_a_command_is_edited_before_it_runs() -> None:
 
 
 def test_the_pattern_of_an_always_is_edited() -> None:
-    person = Person(["p"], texts=["run_command rm x"])
+    person = ScriptedAsker(["p"], texts=["run_command rm x"])
     answer, text = ask(person)
     assert answer == Reply(True, always=True, pattern="run_command rm x")
     assert person.edited == ["run_command rm *"]
@@ -65,7 +65,9 @@ def test_the_pattern_of_an_always_is_edited() -> None:
 
 
 def test_arguments_without_a_text_of_their_own_are_edited_as_json() -> None:
-    screen, _ = make(terminal=True, person=(person := Person(["e"], texts=["{", '{"path": "b"}'])))
+    screen, _ = make_screen(
+        terminal=True, person=(person := ScriptedAsker(["e"], texts=["{", '{"path": "b"}']))
+    )
     card = DiffCard("a", "@@ -1 +0,0 @@\n-gone", 0, 1)
     asked = ApprovalAsked("c", "delete_file", "destroy", phrase("w"), "delete_file *", card, True)
     with screen.turn():
@@ -79,7 +81,7 @@ def test_arguments_without_a_text_of_their_own_are_edited_as_json() -> None:
     [("loop", "y let it go on · n stop here"), ("loss", "y keep it so · n put everything back")],
 )
 def test_a_question_that_is_no_call_has_words_of_its_own(risk: str, offered: str) -> None:
-    screen, out = make(terminal=True, person=Person(["a", "e", "p", "y"]))
+    screen, out = make_screen(terminal=True, person=ScriptedAsker(["a", "e", "p", "y"]))
     card = TreeCard("", (TreeEntry("gone.txt", 0, 0, "-"),))
     with screen.turn():
         assert screen.show(ApprovalAsked("c", "run_command", risk, phrase("w"), "", card)) == Reply(
@@ -96,7 +98,7 @@ def test_a_change_is_asked_about_with_its_difference_and_all_of_it_on_a_key() ->
         "c", "create_file", "write", phrase("w"), "create_file *", DiffCard("a", diff, 99, 0), True
     )
     for keys, is_whole in ((["n"], False), (["\x0f", "n"], True)):
-        screen, out = make(terminal=True, person=Person(list(keys)))
+        screen, out = make_screen(terminal=True, person=ScriptedAsker(list(keys)))
         with screen.turn():
             screen.show(ToolStarted("c", "create_file", {"path": "a", "content": "x"}))
             screen.show(asked)
@@ -105,7 +107,7 @@ def test_a_change_is_asked_about_with_its_difference_and_all_of_it_on_a_key() ->
 
 
 def test_ctrl_c_at_a_question_stops_the_turn() -> None:
-    person = Person(["\x03"])
+    person = ScriptedAsker(["\x03"])
     assert ask(person)[0] is None
     assert person.stopped == [True]
 
@@ -116,10 +118,10 @@ def test_with_nobody_to_ask_there_is_no_reply() -> None:
 
 def test_what_is_asked_for_is_shown_to_the_letter_and_all_of_it_on_a_key() -> None:
     code = "\n".join(["echo \x1b[8mhidden", *(f"line {n}" for n in range(98)), "the end"])
-    _, text = ask(Person(["n"]), code)
+    _, text = ask(ScriptedAsker(["n"]), code)
     assert r"echo \x1b[8mhidden" in text
     assert "more rows · Ctrl-O shows all" in " ".join(text.split())
     assert "line 50" not in text
     assert "the end" in text
-    _, text = ask(Person(["\x0f", "n"]), code)
+    _, text = ask(ScriptedAsker(["\x0f", "n"]), code)
     assert "line 50" in text

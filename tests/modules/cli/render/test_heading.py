@@ -10,10 +10,10 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from core.cards import RunCard, TextCard
-from core.conversation.messages import AnswerState
+from core.conversation.messages import ResultState
 from core.events import ToolFinished, ToolOutput, ToolStarted
-from modules.cli.render.heading import cut
-from tests.modules.cli.drawn import make
+from modules.cli.render.heading import elide_middle
+from tests.modules.cli.screens import make_screen
 from utils.i18n import phrase
 
 LONG = "grep -rn 'a long pattern with words' src tests | sort | uniq -c | head -40 > 报告.txt"
@@ -22,7 +22,7 @@ LONG = "grep -rn 'a long pattern with words' src tests | sort | uniq -c | head -
 @pytest.mark.parametrize("room", [12, 20, 41, 60])
 @pytest.mark.parametrize("text", [LONG, "报告" * 40, "x" * 100])
 def test_a_long_text_keeps_its_beginning_and_its_end(text: str, room: int) -> None:
-    short = cut(text, room)
+    short = elide_middle(text, room)
     assert cell_len(short) <= room
     start, end = short.split("…")
     assert text.startswith(start)
@@ -32,7 +32,7 @@ def test_a_long_text_keeps_its_beginning_and_its_end(text: str, room: int) -> No
 
 
 def test_what_fits_is_not_cut() -> None:
-    assert cut(LONG, cell_len(LONG)) == LONG
+    assert elide_middle(LONG, cell_len(LONG)) == LONG
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_what_fits_is_not_cut() -> None:
     ],
 )
 def test_a_long_command_stands_whole_below_a_line_with_seconds_and_tier(
-    state: AnswerState, card: RunCard | TextCard
+    state: ResultState, card: RunCard | TextCard
 ) -> None:
-    screen, out = make(terminal=True)
+    screen, out = make_screen(terminal=True)
     with screen.turn():
         screen.show(ToolStarted("c", "run_command", {"command": LONG}))
         screen.show(ToolFinished("c", "run_command", state, card, 12.0))
@@ -58,14 +58,14 @@ def test_a_long_command_stands_whole_below_a_line_with_seconds_and_tier(
 
 
 def test_while_it_runs_the_whole_command_the_seconds_and_the_key_that_stops_are_in_sight() -> None:
-    screen, _ = make(terminal=True)
+    screen, _ = make_screen(terminal=True)
     with screen.turn():
         screen.show(ToolStarted("c", "run_command", {"command": LONG}))
-        assert screen._below.call
-        screen._below.call.began -= 75
+        assert screen._live_region.call
+        screen._live_region.call.started_at -= 75
         console = Console(file=StringIO(), width=60)
         with console.capture() as capture:
-            console.print(screen._below())
+            console.print(screen._live_region())
     text = capture.get()
     head = next(line for line in text.splitlines() if "Run" in line)
     assert head.endswith("· 1 min 15 s · Ctrl-C stops")
@@ -73,13 +73,13 @@ def test_while_it_runs_the_whole_command_the_seconds_and_the_key_that_stops_are_
 
 
 def test_head_and_command_stay_in_sight_below_long_lines_of_output_and_what_is_typed() -> None:
-    screen, out = make(terminal=True)
+    screen, out = make_screen(terminal=True)
     console = Console(file=out, width=80, height=24, force_terminal=True)
-    screen._stage.console, screen._stage.is_live = console, True
+    screen._display.console, screen._display.is_live = console, True
     screen.show(ToolStarted("c", "run_command", {"command": LONG}))
     screen.show(ToolOutput("c", f"{'long output ' * 40}\n" * 20))
-    screen.typing(["one", "two"])
-    rows = ["".join(part.text for part in line) for line in screen._stage._live_lines()]
+    screen.show_typed(["one", "two"])
+    rows = ["".join(part.text for part in line) for line in screen._display._live_lines()]
     assert len(rows) <= 22
     assert "Run" in rows[1]
     assert rows[1].endswith("Ctrl-C stops")
@@ -88,7 +88,7 @@ def test_head_and_command_stay_in_sight_below_long_lines_of_output_and_what_is_t
 
 
 def test_a_short_command_is_said_once() -> None:
-    screen, out = make(terminal=True)
+    screen, out = make_screen(terminal=True)
     with screen.turn():
         screen.show(ToolStarted("c", "run_command", {"command": "make"}))
         card = RunCard("bash", "make", "out\n", 0, "", 0.2, "bubblewrap: all")

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from modules.cli.render.live import LiveDisplay
-from modules.cli.render.markdown import Hung, MarkdownText, Wrapped, breaks
+from modules.cli.render.markdown import HangingIndent, MarkdownText, WrappedText, breaks
 from modules.cli.render.theme import make_console
 
 
@@ -64,13 +64,15 @@ def test_escape_sequences_do_not_come_through_and_hide_nothing() -> None:
 
 def test_a_wrapped_text_is_not_padded() -> None:
     out = StringIO()
-    LiveDisplay(make_console(out, width=10), lambda: None).say(Wrapped("one two three four"))
+    LiveDisplay(make_console(out, width=10), lambda: None).say(WrappedText("one two three four"))
     assert out.getvalue() == "one two\nthree four\n"
 
 
 def test_what_does_not_fit_behind_its_head_goes_on_below_itself() -> None:
     out = StringIO()
-    Console(file=out, width=9).print(Hung(Text("1 + "), Text("中文中文x", overflow="fold")), end="")
+    Console(file=out, width=9).print(
+        HangingIndent(Text("1 + "), Text("中文中文x", overflow="fold")), end=""
+    )
     assert out.getvalue() == "1 + 中文\n    中文x\n"
 
 

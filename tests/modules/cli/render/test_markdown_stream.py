@@ -92,5 +92,5 @@ def test_the_tail_is_the_end_of_what_is_not_whole_yet() -> None:
 def test_dropping_forgets_what_is_not_whole() -> None:
     blocks = MarkdownStream()
     list(blocks.feed("half a"))
-    blocks.drop()
+    blocks.discard()
     assert [*blocks.feed("whole"), *blocks.finish()] == [Block("whole", False)]

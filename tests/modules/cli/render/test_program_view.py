@@ -14,11 +14,11 @@ from rich.text import Text
 from core.cards import RunCard
 from core.events import ToolFinished, ToolStarted
 from modules.cli.render.program_view import ProgramView
-from tests.modules.cli.drawn import Person, make
-from tests.modules.cli.playhouse import SCRIPT
+from tests.modules.cli.screens import ScriptedAsker, make_screen
+from tests.modules.cli.scripted_program import SCRIPT
 from tests.modules.cli.terminal import Terminal
 from tests.modules.cli.terminal import terminal as terminal
-from utils.text.clean import source
+from utils.text.clean import visible_lines
 
 KEY = "Ctrl-O shows all"
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -26,7 +26,7 @@ needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is no
 
 def drawn(text: str, rows: int, width: int) -> list[str]:
     console = Console(file=StringIO(), width=width, height=99)
-    program = ProgramView(source(text), "bash", rows, lambda count: Text(f"<{count}>"))
+    program = ProgramView(visible_lines(text), "bash", rows, lambda count: Text(f"<{count}>"))
     with console.capture() as capture:
         console.print(program)
     return [line.rstrip() for line in capture.get().splitlines()]
@@ -63,7 +63,7 @@ def run(command: str) -> tuple[ToolStarted, ToolFinished]:
 
 
 def test_the_key_shows_the_newest_first_and_those_before_it_in_turn() -> None:
-    screen, out = make(terminal=True, person=Person([]))
+    screen, out = make_screen(terminal=True, person=ScriptedAsker([]))
     first, second = (SCRIPT.replace("row", name) for name in ("first", "second"))
     with screen.turn():
         for event in (*run(first), *run(second), *run("make")):
@@ -76,7 +76,7 @@ def test_the_key_shows_the_newest_first_and_those_before_it_in_turn() -> None:
 
 
 def test_where_nobody_could_press_it_there_is_no_key_and_all_is_shown() -> None:
-    screen, out = make()
+    screen, out = make_screen()
     with screen.turn():
         for event in run(SCRIPT):
             screen.show(event)
@@ -93,10 +93,10 @@ def test_the_key_shows_all_before_while_and_after_it_runs_and_nothing_typed_is_l
     terminal.see_prompt_after("ask")
 
     def shown(times: int) -> str:
-        return terminal.wait(lambda text: text.count("echo row 30 ") == times, history=True)
+        return terminal.wait_for(lambda text: text.count("echo row 30 ") == times, history=True)
 
     terminal.press("script", "Enter")
-    question = terminal.see("Ctrl-O view all")
+    question = terminal.wait_for_text("Ctrl-O view all")
     assert KEY in question
     assert "? Run" in question
     shown(0)
@@ -104,18 +104,18 @@ def test_the_key_shows_all_before_while_and_after_it_runs_and_nothing_typed_is_l
     shown(1)
     terminal.press("y")
     heading = re.compile(r"Run .*· \d+ s · Ctrl-C stops$", re.MULTILINE)
-    running = terminal.wait(lambda text: "line 9" in text and heading.search(text))
+    running = terminal.wait_for(lambda text: "line 9" in text and heading.search(text))
     assert KEY in running
     terminal.press("half a")
     terminal.press("C-o")
     shown(2)
     terminal.press(" thought")
-    terminal.see("› half a thought")
+    terminal.wait_for_text("› half a thought")
     terminal.press("C-c")
     ended = terminal.see_prompt_after("■ Stopped.")
     assert KEY in ended
-    terminal.see("› half a thought")
+    terminal.wait_for_text("› half a thought")
     terminal.press("C-o")
     shown(3)
     terminal.press("!", "Enter")
-    terminal.see("You said 'half a thought!'.")
+    terminal.wait_for_text("You said 'half a thought!'.")

@@ -18,7 +18,7 @@ from core.cards import (
     TreeCard,
     TreeEntry,
 )
-from core.conversation.messages import AnswerState
+from core.conversation.messages import ResultState
 from core.events import (
     ApprovalAsked,
     CallDrafted,
@@ -37,7 +37,7 @@ from core.events import (
     TurnStarted,
     Warned,
 )
-from tests.modules.cli.drawn import Person, make, shown
+from tests.modules.cli.screens import ScriptedAsker, make_screen, rendered
 from utils.i18n import phrase
 from utils.llm.completion import Usage
 
@@ -47,16 +47,16 @@ ESCAPE = re.compile(r"\x1b(?!\[[0-9;]*m)|\x07|[\x80-\x9f]")
 """All that a still screen must not send; colours it may."""
 
 
-def finished(card: Card, name: str = "x", state: AnswerState = "done") -> str:
+def finished(card: Card, name: str = "x", state: ResultState = "done") -> str:
     """Return what a finished call of *name* looks like."""
-    text = shown(
+    text = rendered(
         ToolStarted("c", name, {"path": "a.py"}), ToolFinished("c", name, state, card, 0.5)
     )
     return text.strip("\n")
 
 
 def test_a_turn_from_the_first_word_to_the_last() -> None:
-    text = shown(
+    text = rendered(
         TurnStarted("do it", 1),
         StepStarted(1, True),
         ThinkingDelta("hm\nhm"),
@@ -97,7 +97,7 @@ def test_a_turn_from_the_first_word_to_the_last() -> None:
 
 
 def test_one_line_is_left_blank_behind_a_turn_whatever_follows() -> None:
-    screen, out = make()
+    screen, out = make_screen()
     with screen.turn():
         screen.show(TurnStarted("do it", 1))
         screen.show(TurnFinished("done"))
@@ -106,7 +106,7 @@ def test_one_line_is_left_blank_behind_a_turn_whatever_follows() -> None:
 
 
 def test_a_reply_that_broke_off_is_said_to_be_void() -> None:
-    text = shown(
+    text = rendered(
         StepStarted(1, False),
         TextDelta("half a reply\n\nand a bit"),
         Retrying(phrase("The server is busy."), 2, 4.0),
@@ -120,8 +120,8 @@ def test_a_reply_that_broke_off_is_said_to_be_void() -> None:
 
 
 def test_an_end_before_the_end_says_why() -> None:
-    assert shown(TurnFinished("error", phrase("No network."))).startswith("✗ No network.\n")
-    assert shown(TurnFinished("stopped")).startswith("■ Stopped.\n")
+    assert rendered(TurnFinished("error", phrase("No network."))).startswith("✗ No network.\n")
+    assert rendered(TurnFinished("stopped")).startswith("■ Stopped.\n")
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def hostile_cards() -> list[Card]:
 @pytest.mark.parametrize("card", hostile_cards(), ids=lambda card: type(card).__name__)
 @pytest.mark.parametrize("terminal", [True, False])
 def test_no_card_can_drive_the_terminal(card: Card, terminal: bool) -> None:
-    screen, out = make(terminal=terminal, person=Person([None]))
+    screen, out = make_screen(terminal=terminal, person=ScriptedAsker([None]))
     why = phrase("{why}", why=HOSTILE)
     with screen.turn():
         screen.show(ToolStarted("c", HOSTILE, {"path": HOSTILE, "code": HOSTILE}))
@@ -234,7 +234,7 @@ def test_no_card_can_drive_the_terminal(card: Card, terminal: bool) -> None:
 
 
 def test_a_call_that_the_person_changed_says_so_when_it_is_over() -> None:
-    text = shown(
+    text = rendered(
         ToolStarted("c", "run_command", {"command": "rm x"}),
         ToolStarted("c", "run_command", {"command": "rm y"}, is_revised=True),
         ToolFinished("c", "run_command", "done", RunCard("bash", "rm y", "", 0, "", 1.0, ""), 1.0),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from modules.files.editing.edits import NotFound, find_edit
+from modules.files.editing.edits import EditNotFound, find_edit
 
 CODE = "class A:\n    def f(self):\n        if x:  \n            return 1\n\n    def g(self):\n"
 
@@ -59,13 +59,13 @@ def test_white_space_is_forgiven_where_it_is_clear(
     ],
 )
 def test_what_is_not_clear_is_refused(text: str, old: str, said: str) -> None:
-    with pytest.raises(NotFound) as caught:
+    with pytest.raises(EditNotFound) as caught:
         find_edit(text, old, "new")
     assert str(caught.value).startswith(said)
 
 
 def test_a_new_line_that_cannot_be_indented_alike_is_refused() -> None:
-    with pytest.raises(NotFound):
+    with pytest.raises(EditNotFound):
         find_edit("if x:\n    y\n", "    if x:\n        y\n", "  too little\n")
 
 
@@ -73,7 +73,7 @@ def test_the_nearest_block_is_quoted_with_its_first_difference() -> None:
     text = (
         "\n".join(f"line {n} of many" for n in range(1, 200)) + "\ndef total(items):\n    s = 0\n"
     )
-    with pytest.raises(NotFound) as caught:
+    with pytest.raises(EditNotFound) as caught:
         find_edit(text, "def total(items):\n    s = 1\n", "x")
     assert str(caught.value) == (
         "old does not occur. The nearest are lines 200-201:\n"
@@ -83,7 +83,7 @@ def test_the_nearest_block_is_quoted_with_its_first_difference() -> None:
 
 
 def test_letters_that_look_alike_are_told_apart() -> None:
-    with pytest.raises(NotFound, match=r"'a cup of caf\\xe9'\nfile: 'a cup of cafe\\u0301'"):
+    with pytest.raises(EditNotFound, match=r"'a cup of caf\\xe9'\nfile: 'a cup of cafe\\u0301'"):
         find_edit("a cup of cafe\u0301\nand a cake\n", "a cup of caf\u00e9\nand cake", "x")
 
 
@@ -168,7 +168,7 @@ def test_a_line_can_be_moved_to_the_right() -> None:
     ],
 )
 def test_an_indentation_that_can_be_meant_in_two_ways_is_refused(new: str) -> None:
-    with pytest.raises(NotFound) as caught:
+    with pytest.raises(EditNotFound) as caught:
         find_edit("    x\n    y\n", "x\ny", new)
     assert str(caught.value) == (
         "old is lines 1-2 but for the indentation, and new can be meant in two ways. Give both as "
@@ -236,7 +236,7 @@ def test_trifles_are_forgiven_and_told(
     ],
 )  # fmt: skip
 def test_what_could_be_wrong_is_refused(text: str, old: str, new: str, said: str) -> None:
-    with pytest.raises(NotFound) as caught:
+    with pytest.raises(EditNotFound) as caught:
         find_edit(text, old, new)
     assert str(caught.value).startswith(said)
 
@@ -258,7 +258,7 @@ def test_no_edit_touches_more_than_white_space_beside_the_old_text(
     """Whatever is forgiven: without white space, exactly one *old* has become *new*."""
     try:
         edit = find_edit(text, old, new)
-    except NotFound:
+    except EditNotFound:
         return
     assert squeezed(text[edit.start : edit.end]) == squeezed(old)
     assert squeezed(edit.new) == squeezed(new)

@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 
 from modules.files.editing import long_text
-from modules.files.editing.long_text import LongText, OnlyWhole
+from modules.files.editing.long_text import LongText, NotLineByLine
 from modules.files.editing.text_file import NotText, TextFile
 from utils.text.lines import lines_of
 
@@ -30,19 +30,22 @@ SAMPLES = {
 def test_the_lines_are_those_of_the_whole_text(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_text, "_SAMPLE", 20)
     data = SAMPLES[name]
-    whole, long = TextFile.decode(data), LongText.of(BytesIO(data))
+    whole, long = TextFile.decode(data), LongText.scan(BytesIO(data))
     lines = lines_of(whole.text)
-    assert (list(long.part(1)), long.count) == (lines, len(lines))
-    assert list(long.part(2, 2)) == lines[1:2]
-    assert (long.form.name, long.is_ended) == (whole.name, whole.text.endswith("\n"))
+    assert (list(long.read_lines(1)), long.count) == (lines, len(lines))
+    assert list(long.read_lines(2, 2)) == lines[1:2]
+    assert (long.text_format.format_name, long.is_ended) == (
+        whole.format_name,
+        whole.text.endswith("\n"),
+    )
 
 
 @pytest.mark.parametrize(
     ("data", "refusal"),
     [
-        ("中文\n".encode("utf-16"), OnlyWhole),
-        ("plain main\nsecond line\n".encode("utf-16-be"), OnlyWhole),
-        (b"old\rmac\r", OnlyWhole),
+        ("中文\n".encode("utf-16"), NotLineByLine),
+        ("plain main\nsecond line\n".encode("utf-16-be"), NotLineByLine),
+        (b"old\rmac\r", NotLineByLine),
         (b"log\n" * 20 + b"\0\n", NotText),
         (b"\x89PNG\r\n\x1a\n", NotText),
     ],
@@ -52,4 +55,4 @@ def test_what_has_no_lines_is_refused(
 ) -> None:
     monkeypatch.setattr(long_text, "_SAMPLE", 20)
     with pytest.raises(refusal):
-        LongText.of(BytesIO(data))
+        LongText.scan(BytesIO(data))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from modules.files.editing.text_file import NotEncodable, NotExact, NotText, TextFile
+from modules.files.editing.text_file import NotEncodable, NotRoundTrip, NotText, TextFile
 
 SAMPLES = {
     "utf-8": (b"", "# Größe 中文\nname = 値\nlast = 1\n"),
@@ -103,7 +103,7 @@ def test_bytes_that_would_not_come_back_are_not_edited() -> None:
     data = "これは数学の記号です".encode("cp932") + b"\x87\x90\n"
     file = TextFile.decode(data)
     assert (file.encoding, file.encode()) == ("cp932", data)
-    with pytest.raises(NotExact):
+    with pytest.raises(NotRoundTrip):
         file.encode(file.text + "x")
 
 

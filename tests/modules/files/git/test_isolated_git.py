@@ -18,13 +18,13 @@ import pytest
 
 from core.tools import ToolError
 from modules.app_context import AppContext
-from modules.files.containment import Beneath
+from modules.files.containment import ConfinedFolder
 from modules.files.git import common_dir
 from modules.files.git.isolated_git import isolated_git
 from modules.files.ignore import visible_files
 from modules.files.project import Project
 from modules.git_commit import GitCommit
-from modules.web.files.git_status import badges
+from modules.web.files.git_status import git_statuses
 from tests.declared_tools import tool_named
 from utils.waiting import Stop
 
@@ -178,14 +178,23 @@ def commit_inner(root: Path) -> object:
 
 
 def listed(root: Path) -> object:
-    return visible_files(Beneath(root), root)
+    return visible_files(ConfinedFolder(root), root)
 
 
 def listed_inside(root: Path) -> object:
-    return visible_files(Beneath(root), root, "lib")
+    return visible_files(ConfinedFolder(root), root, "lib")
 
 
-PLACES = (preview, preview_some, commit, commit_some, commit_inner, listed, listed_inside, badges)
+PLACES = (
+    preview,
+    preview_some,
+    commit,
+    commit_some,
+    commit_inner,
+    listed,
+    listed_inside,
+    git_statuses,
+)
 Place = Callable[[Path], object]
 
 
@@ -310,7 +319,7 @@ def test_a_common_folder_that_was_tidied_away_is_made_again(root: Path) -> None:
     first = isolated_git(root)
     assert first is not None
     shutil.rmtree(first.common_dir.path)
-    assert "a.txt" in visible_files(Beneath(root), root)
+    assert "a.txt" in visible_files(ConfinedFolder(root), root)
 
 
 def test_the_common_folders_of_the_killed_are_removed(root: Path) -> None:
@@ -339,7 +348,7 @@ def test_a_pipe_in_a_submodule_is_named_and_git_does_not_wait_at_it(root: Path, 
     os.mkfifo(folder / name)
     with pytest.raises(ToolError, match=f"no plain file.*{name}"):
         preview(root)
-    assert badges(root) == {}
+    assert git_statuses(root) == {}
     assert isolated_git(root / "lib") is None or name != "config"
 
 
@@ -349,9 +358,9 @@ def test_nothing_of_ours_is_made_in_the_project(
     """As with `--project /tmp`."""
     other = tmp_path / "other"
     other.mkdir()
-    monkeypatch.setattr(common_dir, "_PLACES", (str(tmp_path / "project"), str(other)))
-    monkeypatch.setattr(common_dir, "_avoided", set())
-    common_dir._kept.cache_clear()
+    monkeypatch.setattr(common_dir, "_TEMPORARY_FOLDERS", (str(tmp_path / "project"), str(other)))
+    monkeypatch.setattr(common_dir, "_excluded_projects", set())
+    common_dir._cached.cache_clear()
     ground = AppContext.of(root, tmp_path / "data", (), root=ROOT)
     ground.store.close()
     ground.project.close()
@@ -359,4 +368,4 @@ def test_nothing_of_ours_is_made_in_the_project(
     assert found is not None
     assert found.common_dir.path.parent == other
     assert not list(root.glob("onefold-git-*"))
-    common_dir._kept.cache_clear()
+    common_dir._cached.cache_clear()

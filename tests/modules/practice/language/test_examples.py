@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from modules.practice.language.examples import UNDERSTANDS
-from tests.modules.practice.play import Play
+from modules.practice.language.examples import EXAMPLES
+from tests.modules.practice.practice_conversation import PracticeConversation
 
 PAGE = Path(__file__).parents[4] / "docs" / "practice-model.md"
 ANSWERS = {
@@ -34,7 +34,7 @@ def _unquoted(cell: str) -> str:
 
 
 def test_the_page_lists_what_the_model_says_it_understands() -> None:
-    assert [(english, chinese) for english, chinese, _ in documented()] == list(UNDERSTANDS)
+    assert [(english, chinese) for english, chinese, _ in documented()] == list(EXAMPLES)
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_the_page_lists_what_the_model_says_it_understands() -> None:
     [(text, tools) for english, chinese, tools in documented() for text in (english, chinese)],
 )
 def test_a_documented_request_calls_the_documented_tools(request_: str, tools: list[str]) -> None:
-    play = Play(lambda name, _: ANSWERS.get(name, "Done."))
+    play = PracticeConversation(lambda name, _: ANSWERS.get(name, "Done."))
     text = play.ask(request_)
     assert [call.name for call in play.calls] == tools
     is_list = "practice model" in text or "练习模型" in text
-    assert is_list == (request_ in UNDERSTANDS[-1])
+    assert is_list == (request_ in EXAMPLES[-1])

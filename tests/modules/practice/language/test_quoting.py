@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from modules.practice.language.quoting import set_aside
+from modules.practice.language.quoting import extract_quotes
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from modules.practice.language.quoting import set_aside
     ],
 )
 def test_quotes_are_set_aside(text: str, values: list[str]) -> None:
-    assert list(set_aside(text).texts) == values
+    assert list(extract_quotes(text).texts) == values
 
 
 @pytest.mark.parametrize(
@@ -34,10 +34,10 @@ def test_quotes_are_set_aside(text: str, values: list[str]) -> None:
     ],
 )
 def test_what_was_set_aside_comes_back_to_the_letter(text: str) -> None:
-    quoted = set_aside(text)
+    quoted = extract_quotes(text)
     assert quoted.restore(quoted.text) == text
 
 
 def test_a_request_cannot_forge_a_mark() -> None:
-    quoted = set_aside("show \x000\x00")
+    quoted = extract_quotes("show \x000\x00")
     assert (quoted.text, quoted.texts) == ("show 0", ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modules.practice.language.requests import understand
+from modules.practice.language.requests import parse_requests
 
 Understood = list[tuple[str, dict[str, str]]]
 
@@ -13,7 +13,7 @@ def kinds(text: str, it: str = "") -> Understood:
     """Return what is understood, without the words around a name that only mark it as one."""
     return [
         (request.kind, {n: part for n, part in request.parts.items() if n not in ("noun", "named")})
-        for request in understand(text, it)
+        for request in parse_requests(text, it)
     ]
 
 
@@ -120,7 +120,7 @@ def test_a_request_is_understood(text: str, understood: Understood) -> None:
     ],
 )
 def test_anything_else_is_not(text: str) -> None:
-    assert understand(text) == []
+    assert parse_requests(text) == []
 
 
 def test_it_is_the_file_before() -> None:
@@ -133,8 +133,8 @@ def test_it_is_the_file_before() -> None:
 
 
 def test_the_language_is_that_of_the_words_and_not_of_the_content() -> None:
-    assert understand("make 你好.txt with 你好")[0].language == "en"
-    assert understand("运行 hello.py")[0].language == "zh"
+    assert parse_requests("make 你好.txt with 你好")[0].language == "en"
+    assert parse_requests("运行 hello.py")[0].language == "zh"
 
 
 N = 100_000
@@ -175,4 +175,4 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_comes_to_an_end(text: str) -> None:
-    understand(text)
+    parse_requests(text)

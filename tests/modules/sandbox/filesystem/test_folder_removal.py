@@ -18,13 +18,13 @@ def test_a_folder_goes_however_deep_locked_and_linked(tmp_path: Path) -> None:
     (locked / "inner/file").touch()
     (locked / "inner").chmod(0)
     locked.chmod(0o100)
-    here = Path.cwd()
+    env = Path.cwd()
     os.chdir(scratch)
     for _ in range(3000):
         Path("d").mkdir()
         os.chdir("d")
         Path("file").touch()
-    os.chdir(here)
+    os.chdir(env)
     remove_scratch(scratch)
     assert [path.name for path in tmp_path.iterdir()] == ["outside"]
     assert (outside / "kept").exists()

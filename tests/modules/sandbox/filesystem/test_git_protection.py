@@ -19,9 +19,9 @@ from modules.sandbox.filesystem.git_protection import GitProtection
 from modules.sandbox.filesystem.git_run_record import RunRecord
 from modules.sandbox.sandbox import Program
 from modules.storage.data_folder import DataFolder
-from tests.assembly import house as assembled
-from tests.modules.sandbox.house import ROOT, House, finish
-from tests.scripted import run, say
+from tests.assembly import assembled_terminal as assembled
+from tests.modules.sandbox.sandbox_home import ROOT, SandboxHome, run_to_end
+from tests.scripted_model import run_turn, text_reply
 from utils.i18n import UserError
 
 pytestmark = pytest.mark.as_root
@@ -33,7 +33,7 @@ ONEFOLD = """
     from modules.sandbox.sandbox import Limits, Program, Sandbox
     from utils.waiting import Stop
 
-    selftest.PLACES = ()
+    selftest.BWRAP_PATHS = ()
     project, data, record, code = sys.argv[1:]
     sandbox = Sandbox(
         Path(project), hidden=[Path(data)], cache_folder=Path(data), git_record=Path(record)
@@ -58,14 +58,14 @@ true
 
 @pytest.fixture(autouse=True)
 def _no_mounts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selftest, "PLACES", ())
+    monkeypatch.setattr(selftest, "BWRAP_PATHS", ())
 
 
-def killed(house: House, code: str) -> None:
+def killed(sandbox_home: SandboxHome, code: str) -> None:
     """Run *code* in an Onefold of its own, and kill that when it has said that it is done."""
-    record = DataFolder(house.data, house.project).git_record
+    record = DataFolder(sandbox_home.data, sandbox_home.project).git_record
     onefold = textwrap.dedent(ONEFOLD)
-    places = [*map(str, (house.project, house.data, record))]
+    places = [*map(str, (sandbox_home.project, sandbox_home.data, record))]
     command = [sys.executable, "-c", onefold, *places]
     with subprocess.Popen(
         [*command, f"{code}\necho done; while :; do sleep 100; done"],
@@ -80,16 +80,18 @@ def killed(house: House, code: str) -> None:
     assert record.exists()
 
 
-def started(house: House) -> list[str]:
+def started(sandbox_home: SandboxHome) -> list[str]:
     """Start Onefold anew and do a task in it; return what it warns of."""
-    ground = AppContext.of(house.project, house.data, (), root=ROOT)
+    ground = AppContext.of(sandbox_home.project, sandbox_home.data, (), root=ROOT)
     try:
         assert not ground.data.git_record.exists()
     finally:
         ground.store.close()
         ground.project.close()
-    with assembled(house.data.parent, say("on"), root=house.project) as here:
-        return [str(event.what) for event in run(here.main, "go") if isinstance(event, Warned)]
+    with assembled(sandbox_home.data.parent, text_reply("on"), root=sandbox_home.project) as env:
+        return [
+            str(event.what) for event in run_turn(env.terminal, "go") if isinstance(event, Warned)
+        ]
 
 
 @pytest.mark.parametrize(
@@ -101,46 +103,48 @@ def started(house: House) -> list[str]:
         "cp -r .git g; rm -r .git; echo x >> g/config; mv g .git",
     ],
 )
-def test_what_a_run_planted_is_put_back_at_the_start_after_a_kill(house: House, plant: str) -> None:
-    (house.project / ".git/hooks/pre-push").write_text("mine")
-    before = obeyed(house)
-    killed(house, plant)
-    assert obeyed(house) != before
-    warnings = started(house)
+def test_what_a_run_planted_is_put_back_at_the_start_after_a_kill(
+    sandbox_home: SandboxHome, plant: str
+) -> None:
+    (sandbox_home.project / ".git/hooks/pre-push").write_text("mine")
+    before = obeyed(sandbox_home)
+    killed(sandbox_home, plant)
+    assert obeyed(sandbox_home) != before
+    warnings = started(sandbox_home)
     assert warnings
     assert all(said.startswith("After a run that was cut short: The run ") for said in warnings)
-    assert obeyed(house) == before
-    assert not (house.project / ".git").is_symlink()
-    assert started(house) == []
+    assert obeyed(sandbox_home) == before
+    assert not (sandbox_home.project / ".git").is_symlink()
+    assert started(sandbox_home) == []
 
 
 def test_a_program_that_outlives_the_kill_is_gone_before_what_it_planted_is_put_back(
-    house: House,
+    sandbox_home: SandboxHome,
 ) -> None:
-    before = obeyed(house)
-    killed(house, "setsid bash -c 'while :; do echo x >> .git/config; done' & sleep 0.1")
-    started(house)
-    assert obeyed(house) == before
+    before = obeyed(sandbox_home)
+    killed(sandbox_home, "setsid bash -c 'while :; do echo x >> .git/config; done' & sleep 0.1")
+    started(sandbox_home)
+    assert obeyed(sandbox_home) == before
 
 
 def test_a_run_that_ends_in_order_leaves_no_record_and_one_with_mounts_writes_none(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = GitProtection(house.project, RunRecord(house.data / "record"))
-    kept.begin([house.project / ".git"])
-    assert (house.data / "record").exists()
+    kept = GitProtection(sandbox_home.project, RunRecord(sandbox_home.data / "record"))
+    kept.begin([sandbox_home.project / ".git"])
+    assert (sandbox_home.data / "record").exists()
     kept.end()
-    assert not (house.data / "record").exists()
+    assert not (sandbox_home.data / "record").exists()
     kept.begin([])
-    assert not (house.data / "record").exists()
+    assert not (sandbox_home.data / "record").exists()
     kept.end()
 
 
-def test_a_run_that_goes_on_is_left_alone_by_others(house: House) -> None:
-    git = house.project / ".git"
-    kept = GitProtection(house.project, RunRecord(house.data / "record"))
+def test_a_run_that_goes_on_is_left_alone_by_others(sandbox_home: SandboxHome) -> None:
+    git = sandbox_home.project / ".git"
+    kept = GitProtection(sandbox_home.project, RunRecord(sandbox_home.data / "record"))
     kept.begin([git])
-    other = GitProtection(house.project, RunRecord(house.data / "record"))
+    other = GitProtection(sandbox_home.project, RunRecord(sandbox_home.data / "record"))
     (git / "commondir").touch()
     with pytest.raises(UserError, match="Another Onefold runs a program"):
         other.begin([git])
@@ -151,37 +155,39 @@ def test_a_run_that_goes_on_is_left_alone_by_others(house: House) -> None:
     other.end()
 
 
-def test_of_runs_at_the_same_time_what_was_before_the_first_is_put_back(house: House) -> None:
-    git = house.project / ".git"
-    before = obeyed(house)
-    kept = GitProtection(house.project)
+def test_of_runs_at_the_same_time_what_was_before_the_first_is_put_back(
+    sandbox_home: SandboxHome,
+) -> None:
+    git = sandbox_home.project / ".git"
+    before = obeyed(sandbox_home)
+    kept = GitProtection(sandbox_home.project)
     kept.begin([git])
     (git / "commondir").touch()
     kept.begin([git])
     kept.end()
     (git / "commondir").touch()
     kept.end()
-    assert obeyed(house) == before
+    assert obeyed(sandbox_home) == before
 
 
-def test_a_record_that_cannot_be_read_is_told_and_put_aside(house: House) -> None:
-    (house.data / "record").write_text('{"device": 1')
-    kept = GitProtection(house.project, RunRecord(house.data / "record"))
-    kept.settle()
-    (said,) = kept.news()
+def test_a_record_that_cannot_be_read_is_told_and_put_aside(sandbox_home: SandboxHome) -> None:
+    (sandbox_home.data / "record").write_text('{"device": 1')
+    kept = GitProtection(sandbox_home.project, RunRecord(sandbox_home.data / "record"))
+    kept.recover()
+    (said,) = kept.warnings()
     assert "its record cannot be read" in str(said)
-    assert (house.data / "record.unreadable").exists()
-    assert kept.news() == []
+    assert (sandbox_home.data / "record.unreadable").exists()
+    assert kept.warnings() == []
 
 
 def test_what_could_not_be_put_back_is_tried_again_before_the_next_run(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(_: Baseline) -> None:
         raise OSError(errno.EIO, "no")
 
-    git = house.project / ".git"
-    kept = GitProtection(house.project, RunRecord(house.data / "record"))
+    git = sandbox_home.project / ".git"
+    kept = GitProtection(sandbox_home.project, RunRecord(sandbox_home.data / "record"))
     kept.begin([git])
     (git / "commondir").touch()
     with monkeypatch.context() as patch:
@@ -191,13 +197,13 @@ def test_what_could_not_be_put_back_is_tried_again_before_the_next_run(
     kept.begin([git])
     assert not (git / "commondir").exists()
     kept.end()
-    assert not (house.data / "record").exists()
+    assert not (sandbox_home.data / "record").exists()
 
 
-def test_nothing_runs_where_the_record_cannot_be_written(house: House) -> None:
-    kept = GitProtection(house.project, RunRecord(house.data / "missing" / "record"))
+def test_nothing_runs_where_the_record_cannot_be_written(sandbox_home: SandboxHome) -> None:
+    kept = GitProtection(sandbox_home.project, RunRecord(sandbox_home.data / "missing" / "record"))
     with pytest.raises(UserError, match="Nothing was run"):
-        kept.begin([house.project / ".git"])
+        kept.begin([sandbox_home.project / ".git"])
 
 
 @pytest.mark.parametrize(
@@ -225,9 +231,9 @@ def test_nothing_runs_where_the_record_cannot_be_written(house: House) -> None:
     ],
 )
 def test_whatever_makes_git_run_something_is_taken_out(
-    house: House, name: str, planted: str
+    sandbox_home: SandboxHome, name: str, planted: str
 ) -> None:
-    path = house.project / ".git" / name
+    path = sandbox_home.project / ".git" / name
     inner = "/".join(name.split("/")[:2]) if name.startswith(("modules", "worktrees")) else "."
     code = f"""
 from pathlib import Path
@@ -236,17 +242,17 @@ path.parent.mkdir(parents=True, exist_ok=True)
 Path(".git", {inner!r}, "HEAD").write_text("ref: refs/heads/main")
 path.write_text({planted!r})
 """
-    result = house.python(code)
+    result = sandbox_home.python(code)
     assert name in str(result.notes)
     assert not path.exists() or planted.strip() not in path.read_text()
 
 
-def test_lines_of_the_persons_own_and_harmless_new_ones_stay(house: House) -> None:
-    todo = house.project / ".git/rebase-merge/git-rebase-todo"
+def test_lines_of_the_persons_own_and_harmless_new_ones_stay(sandbox_home: SandboxHome) -> None:
+    todo = sandbox_home.project / ".git/rebase-merge/git-rebase-todo"
     todo.parent.mkdir()
     todo.write_text("exec make test\npick abc a\n")
-    result = finish(
-        house.sandbox(),
+    result = run_to_end(
+        sandbox_home.sandbox(),
         Program(
             "bash",
             "cd .git/rebase-merge; printf 'exec evil\\npick def b\\nmerge -C abc l\\n# x\\n' >> "
@@ -271,29 +277,29 @@ def test_lines_of_the_persons_own_and_harmless_new_ones_stay(house: House) -> No
     ],
 )
 def test_a_link_by_which_git_would_write_elsewhere_is_taken_away(
-    house: House, name: str, target: str
+    sandbox_home: SandboxHome, name: str, target: str
 ) -> None:
-    result = house.bash(
+    result = sandbox_home.bash(
         f"cd .git; mkdir -p $(dirname {name}); rm -rf {name}; ln -s {target} {name}"
     )
     assert f".git/{name}" in str(result.notes)
-    assert not (house.project / ".git" / name).is_symlink()
+    assert not (sandbox_home.project / ".git" / name).is_symlink()
 
 
-def test_links_of_the_persons_own_stay_where_they_led(house: House) -> None:
-    git = house.project / ".git"
+def test_links_of_the_persons_own_stay_where_they_led(sandbox_home: SandboxHome) -> None:
+    git = sandbox_home.project / ".git"
     (git / "rr-cache").symlink_to("/tmp")
-    result = house.bash("ln -sfn /etc .git/rr-cache")
+    result = sandbox_home.bash("ln -sfn /etc .git/rr-cache")
     assert ".git/rr-cache" in str(result.notes)
     assert str((git / "rr-cache").readlink()) == "/tmp"
 
 
-def test_ordinary_work_with_git_is_not_hurt(house: House) -> None:
+def test_ordinary_work_with_git_is_not_hurt(sandbox_home: SandboxHome) -> None:
     """A rebase that stops at a conflict, a bisect, a new work tree: nothing of it is changed."""
-    result = house.bash(WORK)
+    result = sandbox_home.bash(WORK)
     assert (result.exit_code, result.notes) == (0, ()), result.output
-    assert "rebase in progress" in git(house.project / "tree", "status")
-    assert "git bisect start" in git(house.project, "bisect", "log")
+    assert "rebase in progress" in git(sandbox_home.project / "tree", "status")
+    assert "git bisect start" in git(sandbox_home.project, "bisect", "log")
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -301,7 +307,7 @@ def git(folder: Path, *arguments: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def obeyed(house: House) -> dict[str, bytes]:
-    git = house.project / ".git"
+def obeyed(sandbox_home: SandboxHome) -> dict[str, bytes]:
+    git = sandbox_home.project / ".git"
     paths = [git / "config", git / "commondir", *git.glob("hooks/*")]
     return {p.relative_to(git).as_posix(): p.read_bytes() for p in paths if p.is_file()}

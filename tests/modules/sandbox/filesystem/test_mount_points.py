@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from modules.sandbox.sandbox import Program
-from tests.modules.sandbox.house import QUICK, ROOT, House, children_of, until
+from tests.modules.sandbox.sandbox_home import QUICK, ROOT, SandboxHome, children_of, wait_until
 from utils.waiting import Stop
 
 OWNER = """
@@ -28,26 +28,28 @@ WAITING = {"bash": "echo up; sleep 60", "python": "import time; print('up'); tim
 
 
 @pytest.mark.parametrize("language", ["bash", "python"])
-def test_nothing_is_left_when_everything_is_killed(house: House, language: str) -> None:
+def test_nothing_is_left_when_everything_is_killed(
+    sandbox_home: SandboxHome, language: str
+) -> None:
     owner = subprocess.Popen(
-        [sys.executable, "-c", OWNER, str(house.plain), str(house.data), language,
+        [sys.executable, "-c", OWNER, str(sandbox_home.plain), str(sandbox_home.data), language,
          WAITING[language]],
         cwd=ROOT, stdout=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
     with owner:
         assert owner.stdout
         assert owner.stdout.readline() == b"up\n"
-        assert [path.name for path in house.plain.iterdir()] == [".git"]
+        assert [path.name for path in sandbox_home.plain.iterdir()] == [".git"]
         below = children_of(owner.pid)
         assert below
         os.killpg(owner.pid, signal.SIGKILL)
         for process in below:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
-    assert until(lambda: not any(house.plain.iterdir()))
+    assert wait_until(lambda: not any(sandbox_home.plain.iterdir()))
 
 
-def test_the_name_stays_taken_until_the_last_program_is_dead(house: House) -> None:
+def test_the_name_stays_taken_until_the_last_program_is_dead(sandbox_home: SandboxHome) -> None:
     """Killing only the agent must not free the name while a program of its is still dying."""
     code = (
         "import os, signal, time\n"
@@ -60,39 +62,57 @@ def test_the_name_stays_taken_until_the_last_program_is_dead(house: House) -> No
         "    except OSError: pass\n"
     )
     owner = subprocess.Popen(
-        [sys.executable, "-c", OWNER, str(house.plain), str(house.data), "python", code],
-        cwd=ROOT, stdout=subprocess.PIPE,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            OWNER,
+            str(sandbox_home.plain),
+            str(sandbox_home.data),
+            "python",
+            code,
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+    )
     with owner:
         assert owner.stdout
         assert owner.stdout.readline() == b"up\n"
         owner.kill()
-    assert until(lambda: not any(house.plain.iterdir()))
+    assert wait_until(lambda: not any(sandbox_home.plain.iterdir()))
 
 
-def test_a_living_onefold_keeps_what_a_killed_one_shared(house: House) -> None:
-    living = house.sandbox(house.plain).run(
+def test_a_living_onefold_keeps_what_a_killed_one_shared(sandbox_home: SandboxHome) -> None:
+    living = sandbox_home.sandbox(sandbox_home.plain).run(
         Program("bash", "echo up; while [ ! -e go ]; do sleep 0.02; done; mkdir .git/x"),
         QUICK, Stop(),
     )  # fmt: skip
     assert next(living) == "up\n"
     owner = subprocess.Popen(
-        [sys.executable, "-c", OWNER, str(house.plain), str(house.data), "bash", WAITING["bash"]],
-        cwd=ROOT, stdout=subprocess.PIPE,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            OWNER,
+            str(sandbox_home.plain),
+            str(sandbox_home.data),
+            "bash",
+            WAITING["bash"],
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+    )
     with owner:
         assert owner.stdout
         assert owner.stdout.readline() == b"up\n"
         owner.kill()
-    (house.plain / "go").touch()
+    (sandbox_home.plain / "go").touch()
     assert "Read-only" in "".join(living)
     # Whoever is quicker takes it away, the living one or the helper of the killed one.
-    assert until(lambda: [path.name for path in house.plain.iterdir()] == ["go"])
+    assert wait_until(lambda: [path.name for path in sandbox_home.plain.iterdir()] == ["go"])
 
 
-def test_no_helper_outlives_its_owner(house: House) -> None:
-    list(house.sandbox(house.plain).run(Program("bash", "true"), QUICK, Stop()))
-    assert until(lambda: str(house.plain) not in _command_lines())
+def test_no_helper_outlives_its_owner(sandbox_home: SandboxHome) -> None:
+    list(sandbox_home.sandbox(sandbox_home.plain).run(Program("bash", "true"), QUICK, Stop()))
+    assert wait_until(lambda: str(sandbox_home.plain) not in _command_lines())
 
 
 def _command_lines() -> str:

@@ -10,7 +10,7 @@ from modules.sandbox.backends import selftest
 from modules.sandbox.limits import watchdog
 from modules.sandbox.sandbox import Limits
 from modules.sandbox.types import MEBIBYTE
-from tests.modules.sandbox.house import House
+from tests.modules.sandbox.sandbox_home import SandboxHome
 
 START = "import array, ctypes, mmap, os, socket, threading, time\nlibc = ctypes.CDLL(None)\n"
 SHARED_AND_LET_GO = """
@@ -54,7 +54,7 @@ FOLDERS = "for n in range(15_000): os.mkdir(str(n))"
 
 @pytest.fixture(autouse=True)
 def _without_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modules.sandbox.sandbox.find_groups", lambda _: None)
+    monkeypatch.setattr("modules.sandbox.sandbox.find_cgroups", lambda _: None)
 
 
 @pytest.mark.parametrize("tier", ["A", "C"])
@@ -63,37 +63,41 @@ def _without_group(monkeypatch: pytest.MonkeyPatch) -> None:
     [SHARED_AND_LET_GO, HIDDEN, FIRST_THREAD_ENDED],
     ids=["shared and let go", "hidden", "of a process whose first thread has ended"],
 )
-def test_memory(house: House, monkeypatch: pytest.MonkeyPatch, tier: str, code: str) -> None:
+def test_memory(
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch, tier: str, code: str
+) -> None:
     if tier == "C":
-        monkeypatch.setattr(selftest, "PLACES", ())
+        monkeypatch.setattr(selftest, "BWRAP_PATHS", ())
     limits = Limits(seconds=60, memory=120 * MEBIBYTE)  # far below: others may free some
-    assert house.python(f"{START}{code}\ntime.sleep(30)", limits).why == "memory"
+    assert sandbox_home.python(f"{START}{code}\ntime.sleep(30)", limits).exit_reason == "memory"
 
 
 @pytest.mark.parametrize(
     "code", [MAPPED, UNDER_WAY, FOLDERS], ids=["mapped", "under way", "of folders"]
 )
-def test_disk(house: House, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+def test_disk(sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     """What others write and delete meanwhile is not to count here: all of the disk seems lost."""
-    if code == FOLDERS and not os.stat(house.project).st_blocks:  # noqa: PTH116
+    if code == FOLDERS and not os.stat(sandbox_home.project).st_blocks:  # noqa: PTH116
         return  # here folders take no room
-    monkeypatch.setattr(watchdog, "_free", lambda at: 0 if (at / "begun").exists() else 1 << 40)
+    monkeypatch.setattr(
+        watchdog, "_free_bytes", lambda at: 0 if (at / "begun").exists() else 1 << 40
+    )
     limits = Limits(seconds=60, disk_growth=40 * MEBIBYTE)
     code = f"{START}open('begun', 'w').close()\n{code}\ntime.sleep(30)"
-    assert house.python(code, limits).why == "disk"
+    assert sandbox_home.python(code, limits).exit_reason == "disk"
 
 
 def test_what_is_written_counts_while_others_make_room(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    sandbox_home: SandboxHome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watchdog, "_free", lambda _: 1 << 40)
+    monkeypatch.setattr(watchdog, "_free_bytes", lambda _: 1 << 40)
     limits = Limits(seconds=60, disk_growth=40 * MEBIBYTE)
     reused = "for n in range(8): open('same', 'wb').write(bytes(10 << 20)); os.remove('same')"
-    assert house.python(f"{START}{reused}\ntime.sleep(0.5)", limits).why == "exited"
-    if not os.stat(house.project).st_blocks:  # noqa: PTH116
+    assert sandbox_home.python(f"{START}{reused}\ntime.sleep(0.5)", limits).exit_reason == "exited"
+    if not os.stat(sandbox_home.project).st_blocks:  # noqa: PTH116
         return  # this is memory, and the kernel counts what is written to disks
     code = (
         "for n in range(8):\n    if os.fork() == 0:\n"
         "        open(f'{n}', 'wb').write(bytes(10 << 20)); os._exit(0)\n    os.wait()\n"
     )
-    assert house.python(f"{START}{code}time.sleep(30)", limits).why == "disk"
+    assert sandbox_home.python(f"{START}{code}time.sleep(30)", limits).exit_reason == "disk"

@@ -21,8 +21,8 @@ import pytest
 from modules.sandbox.network.package_index import default_hosts, network_of, pip_settings
 from modules.sandbox.network.proxy import Proxy
 from modules.sandbox.sandbox import Limits, Network, Program
-from modules.sandbox.types import CERTIFICATES, Origin
-from tests.modules.sandbox.house import House, lived_in
+from modules.sandbox.types import CERTIFICATES_PATH, Origin
+from tests.modules.sandbox.sandbox_home import SandboxHome, home_of_process
 from utils.waiting import Stop
 
 PASSWORD = "s3cret-of-the-index"
@@ -72,9 +72,11 @@ def test_a_token_without_a_user_is_in_nothing_that_is_shown() -> None:
 
 
 def test_a_password_in_netrc_counts(tmp_path: Path) -> None:
-    with lived_in(tmp_path) as house:
-        (house.home / ".netrc").write_text(f"machine pip.example.org login me password {PASSWORD}")
-        (house.home / ".netrc").chmod(0o600)
+    with home_of_process(tmp_path) as sandbox_home:
+        (sandbox_home.home / ".netrc").write_text(
+            f"machine pip.example.org login me password {PASSWORD}"
+        )
+        (sandbox_home.home / ".netrc").chmod(0o600)
         (origin,) = network_of({"index-url": "https://pip.example.org/simple"}).origins
     assert origin.authorization == LETS_IN
 
@@ -99,7 +101,7 @@ def test_local_places_are_folders(tmp_path: Path) -> None:
     assert found.folders == (tmp_path / "index", tmp_path)
     assert found.variables["PIP_FIND_LINKS"] == str(tmp_path)
     assert (found.certificates, found.variables["PIP_CERT"]) == (
-        tmp_path / "ca.pem", str(CERTIFICATES),
+        tmp_path / "ca.pem", str(CERTIFICATES_PATH),
     )  # fmt: skip
 
 
@@ -115,8 +117,8 @@ def test_the_environment_is_stronger_than_the_files(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with lived_in(tmp_path) as made:
+def sandbox_home(tmp_path: Path) -> Iterator[SandboxHome]:
+    with home_of_process(tmp_path) as made:
         yield made
 
 
@@ -198,14 +200,14 @@ def certificate(tmp_path: Path) -> tuple[Path, ssl.SSLContext]:
 
 
 @pytest.fixture
-def venv(house: House) -> Path:
-    folder = house.project / ".venv"
+def venv(sandbox_home: SandboxHome) -> Path:
+    folder = sandbox_home.project / ".venv"
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     return folder
 
 
-def bash(house: House, code: str, network: Network) -> str:
-    run = house.sandbox().run(Program("bash", code), Limits(), Stop(), network)
+def bash(sandbox_home: SandboxHome, code: str, network: Network) -> str:
+    run = sandbox_home.sandbox().run(Program("bash", code), Limits(), Stop(), network)
     return "".join(run)
 
 
@@ -213,11 +215,13 @@ INSTALL = "pip install -q onlyours 2>&1; python -c 'import onlyours; print(onlyo
 LOOK = "env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline ~/.netrc 2>&1"
 
 
-def test_pip_installs_from_a_plain_http_index_with_a_password(house: House, venv: Path) -> None:
-    index = Index(house.home, wants_password=True)
+def test_pip_installs_from_a_plain_http_index_with_a_password(
+    sandbox_home: SandboxHome, venv: Path
+) -> None:
+    index = Index(sandbox_home.home, wants_password=True)
     with index.served() as port:
         network = network_of({"index-url": f"http://me:{PASSWORD}@localhost:{port}/repo/simple"})
-        said = bash(house, f"{INSTALL}; {LOOK}", network)
+        said = bash(sandbox_home, f"{INSTALL}; {LOOK}", network)
         assert said.startswith("42\n")
         assert PASSWORD not in said
         assert LETS_IN not in said
@@ -226,32 +230,38 @@ def test_pip_installs_from_a_plain_http_index_with_a_password(house: House, venv
 
 
 def test_pip_installs_from_a_secure_index_with_a_password_and_its_own_certificates(
-    house: House, venv: Path, certificate: tuple[Path, ssl.SSLContext]
+    sandbox_home: SandboxHome, venv: Path, certificate: tuple[Path, ssl.SSLContext]
 ) -> None:
     cert, context = certificate
-    index = Index(house.home, wants_password=True, secure=context)
+    index = Index(sandbox_home.home, wants_password=True, secure=context)
     with index.served() as port:
         url = f"https://me:{PASSWORD}@localhost:{port}/repo/simple"
-        said = bash(house, INSTALL, network_of({"index-url": url, "cert": str(cert)}))
+        said = bash(sandbox_home, INSTALL, network_of({"index-url": url, "cert": str(cert)}))
         assert said == "42\n"
         assert "Installed" not in said
         asked = len(index.asked)
         ask = "import os, urllib.request as r; r.urlopen(os.environ['PIP_INDEX_URL'])"
-        distrusted = bash(house, f'python -c "{ask}" 2>&1', network_of({"index-url": url}))
+        distrusted = bash(sandbox_home, f'python -c "{ask}" 2>&1', network_of({"index-url": url}))
         assert "does not answer (SSLCertVerificationError)" in distrusted
         assert PASSWORD not in distrusted
         assert len(index.asked) == asked
     assert venv.is_dir()
 
 
-def test_pip_installs_from_folders_that_pip_is_configured_with(house: House, venv: Path) -> None:
-    folder = house.home / "wheels"
+def test_pip_installs_from_folders_that_pip_is_configured_with(
+    sandbox_home: SandboxHome, venv: Path
+) -> None:
+    folder = sandbox_home.home / "wheels"
     folder.mkdir()
     Index(folder).wheel  # noqa: B018 - it is made
-    (house.home / "beside").write_text(PASSWORD)
+    (sandbox_home.home / "beside").write_text(PASSWORD)
     settings = {"index-url": "https://pip.invalid/simple", "find-links": str(folder)}
     code = "pip install -q --no-index onlyours; python -c 'import onlyours; print(onlyours.x)'"
-    said = bash(house, f"({code}; touch {folder}/x; ls {house.home}) 2>&1", network_of(settings))
+    said = bash(
+        sandbox_home,
+        f"({code}; touch {folder}/x; ls {sandbox_home.home}) 2>&1",
+        network_of(settings),
+    )
     assert said.startswith("42\n")
     assert "Read-only" in said
     assert "beside" not in said
@@ -268,8 +278,8 @@ for method, address in {asked!r}:
 """
 
 
-def test_nothing_else_of_that_server_gets_the_password(house: House) -> None:
-    index = Index(house.home, wants_password=True)
+def test_nothing_else_of_that_server_gets_the_password(sandbox_home: SandboxHome) -> None:
+    index = Index(sandbox_home.home, wants_password=True)
     with index.served() as port:
         network = network_of({"index-url": f"http://me:{PASSWORD}@localhost:{port}/repo/simple"})
         inside = f"http://this-machine:{port}"
@@ -288,7 +298,7 @@ def test_nothing_else_of_that_server_gets_the_password(house: House) -> None:
             ("GET", f"http://this-machine:{port + 1}/"),
             ("GET", f"http://this-machine@localhost:{port}/"),
         ]
-        said = house.sandbox().run(
+        said = sandbox_home.sandbox().run(
             Program("python", ASK.format(asked=asked)), Limits(), Stop(), network
         )
         codes = [line[:3] for line in "".join(said).splitlines()]
@@ -297,9 +307,11 @@ def test_nothing_else_of_that_server_gets_the_password(house: House) -> None:
 
 
 def test_only_the_configured_port_of_a_near_server_is_reached(
-    house: House, certificate: tuple[Path, ssl.SSLContext], monkeypatch: pytest.MonkeyPatch
+    sandbox_home: SandboxHome,
+    certificate: tuple[Path, ssl.SSLContext],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    index = Index(house.home, secure=certificate[1])
+    index = Index(sandbox_home.home, secure=certificate[1])
     near = partial(Proxy, resolve=lambda _host, _port: ["127.0.0.1"])
     monkeypatch.setattr("modules.sandbox.sandbox.Proxy", near)
     with index.served() as port:
@@ -312,7 +324,7 @@ def test_only_the_configured_port_of_a_near_server_is_reached(
             "    line.sendall(f'CONNECT {place} HTTP/1.1\\r\\n\\r\\n'.encode())\n"
             "    print(line.recv(1000).split(b'\\r\\n')[0].decode()[:12])"
         )
-        run = house.sandbox().run(
+        run = sandbox_home.sandbox().run(
             Program("python", code.replace("PORT", str(port))), Limits(), Stop(), network
         )
         assert "".join(run).split("\n")[:3] == ["HTTP/1.1 200", "HTTP/1.1 403", "HTTP/1.1 403"]

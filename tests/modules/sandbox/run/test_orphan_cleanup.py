@@ -11,7 +11,13 @@ from pathlib import Path
 
 from modules.sandbox.run.orphan_cleanup import end_orphans
 from modules.sandbox.sandbox import Program
-from tests.modules.sandbox.house import House, children_of, finish, is_alive, until
+from tests.modules.sandbox.sandbox_home import (
+    SandboxHome,
+    children_of,
+    is_alive,
+    run_to_end,
+    wait_until,
+)
 
 
 @contextmanager
@@ -43,16 +49,16 @@ def hanging(folder: Path) -> Iterator[int]:
         os.close(handle)
 
 
-def test_one_that_hangs_is_ended_by_the_next_run(house: House) -> None:
-    ours, elsewhere = house.data / "sandbox", house.home / "elsewhere"
+def test_one_that_hangs_is_ended_by_the_next_run(sandbox_home: SandboxHome) -> None:
+    ours, elsewhere = sandbox_home.data / "sandbox", sandbox_home.home / "elsewhere"
     with hanging(ours) as inner, hanging(elsewhere) as other:
         assert is_alive(inner)
-        sandbox = house.sandbox()
-        finish(sandbox, Program("python", "pass"))
-        assert until(lambda: not is_alive(inner))
-        assert until(lambda: sandbox._spare._call is not None)  # a living one stays
+        sandbox = sandbox_home.sandbox()
+        run_to_end(sandbox, Program("python", "pass"))
+        assert wait_until(lambda: not is_alive(inner))
+        assert wait_until(lambda: sandbox._warm._execution is not None)  # a living one stays
         end_orphans(ours)
-        assert finish(sandbox, Program("python", "print('on')")).output == "on\n"
+        assert run_to_end(sandbox, Program("python", "print('on')")).output == "on\n"
         assert is_alive(other)
         end_orphans(elsewhere)
-        assert until(lambda: not is_alive(other))
+        assert wait_until(lambda: not is_alive(other))

@@ -14,26 +14,26 @@ from urllib.parse import quote
 import pytest
 
 from modules.web.files import file_names
-from tests.modules.web.serving import Served
-from tests.scripted import say
+from tests.modules.web.serving import RunningServer
+from tests.scripted_model import text_reply
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
 def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def entries(served: Served, path: str = "") -> dict[str, Any]:
+def entries(served: RunningServer, path: str = "") -> dict[str, Any]:
     listed = served.ask("GET", f"/api/files?path={quote(path)}").json["entries"]
     return {entry["name"]: entry for entry in listed}
 
 
-def write(served: Served, path: str, text: str, base: str | None) -> Any:
+def write(served: RunningServer, path: str, text: str, base: str | None) -> Any:
     return served.ask("PUT", "/api/files/text", {"path": path, "text": text, "base": base})
 
 
-def test_a_folder_is_listed_with_what_there_is_to_know(served: Served) -> None:
+def test_a_folder_is_listed_with_what_there_is_to_know(served: RunningServer) -> None:
     root = served.project
     git = ("git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@t")
     (root / "kept.txt").write_text("1")
@@ -73,7 +73,9 @@ def test_a_folder_is_listed_with_what_there_is_to_know(served: Served) -> None:
     assert served.ask("GET", f"/api/files/text?path={quote(files[-1])}").status == 200
 
 
-def test_only_another_content_makes_a_file_modified_and_the_index_stays(served: Served) -> None:
+def test_only_another_content_makes_a_file_modified_and_the_index_stays(
+    served: RunningServer,
+) -> None:
     root = served.project
     git = ("git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@t")
     (root / "sub").mkdir()
@@ -96,7 +98,9 @@ def test_only_another_content_makes_a_file_modified_and_the_index_stays(served: 
     assert (root / ".git" / "index").read_bytes() == index
 
 
-def test_a_filter_of_a_foreign_repository_does_not_run(served: Served, tmp_path: Path) -> None:
+def test_a_filter_of_a_foreign_repository_does_not_run(
+    served: RunningServer, tmp_path: Path
+) -> None:
     root = served.project
     git = ("git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@t")
     (root / "a.txt").write_text("1")
@@ -114,7 +118,7 @@ def test_a_filter_of_a_foreign_repository_does_not_run(served: Served, tmp_path:
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_file_is_written_only_over_what_was_read(served: Served) -> None:
+def test_a_file_is_written_only_over_what_was_read(served: RunningServer) -> None:
     file = served.project / "a.txt"
     file.write_bytes("\ufeffeins\r\nzwei\r\n".encode("utf-8"))
     read = served.ask("GET", "/api/files/text?path=a.txt").json
@@ -136,7 +140,7 @@ def test_a_file_is_written_only_over_what_was_read(served: Served) -> None:
 
 @pytest.mark.parametrize("levels", [1_500, 5_000])
 def test_a_file_beneath_more_folders_than_anybody_means_is_refused(
-    served: Served, levels: int
+    served: RunningServer, levels: int
 ) -> None:
     path = "d/" * levels + "f.txt"
     answer = write(served, path, "x", None)
@@ -153,7 +157,7 @@ def test_a_file_beneath_more_folders_than_anybody_means_is_refused(
     assert [one.name for one in served.project.iterdir()] == ["f.txt"]
 
 
-def test_what_cannot_be_written_or_moved_makes_no_folder(served: Served) -> None:
+def test_what_cannot_be_written_or_moved_makes_no_folder(served: RunningServer) -> None:
     (served.project / "f.txt").write_text("x")
     long = f"new/folder/{'n' * 300}"
     assert write(served, long, "x", None).status == 422
@@ -162,7 +166,7 @@ def test_what_cannot_be_written_or_moved_makes_no_folder(served: Served) -> None
     assert [one.name for one in served.project.iterdir()] == ["f.txt"]
 
 
-def test_paths_that_lead_out_are_refused(served: Served, tmp_path: Path) -> None:
+def test_paths_that_lead_out_are_refused(served: RunningServer, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     (served.project / "link.txt").symlink_to(tmp_path / "secret.txt")
     (served.project / "dir").symlink_to(tmp_path)
@@ -177,7 +181,7 @@ def test_paths_that_lead_out_are_refused(served: Served, tmp_path: Path) -> None
     assert (tmp_path / "secret.txt").read_text() == "secret"
 
 
-def test_previews_run_nothing(served: Served) -> None:
+def test_previews_run_nothing(served: RunningServer) -> None:
     root = served.project
     (root / "page.html").write_text("<script>alert(1)</script>")
     (root / "pic.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>")
@@ -202,7 +206,7 @@ def test_previews_run_nothing(served: Served) -> None:
     assert binary.json["preview"] == "image"
 
 
-def test_an_upload_keeps_its_script_and_replaces_nothing(served: Served) -> None:
+def test_an_upload_keeps_its_script_and_replaces_nothing(served: RunningServer) -> None:
     name = quote("中文 报告.md")
     kind = {"Content-Type": "application/octet-stream"}
     up = f"/api/files/upload?folder=docs&name={name}"
@@ -237,11 +241,11 @@ def test_an_upload_keeps_its_script_and_replaces_nothing(served: Served) -> None
     ],
 )
 def test_names_are_made_harmless(name: str, harmless: str) -> None:
-    assert file_names.harmless(name) == harmless
+    assert file_names.sanitize(name) == harmless
 
 
 def test_the_model_is_told_what_the_person_changed(serve: Serve) -> None:
-    with serve(say("one"), say("two")) as served, served.page() as page:
+    with serve(text_reply("one"), text_reply("two")) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         write(served, "a.txt", "x", None)
@@ -256,20 +260,20 @@ def test_the_model_is_told_what_the_person_changed(serve: Serve) -> None:
         assert str(served.model.requests[1]).count("by hand") == 1
 
 
-def test_what_others_change_in_sight_is_told(served: Served) -> None:
+def test_what_others_change_in_sight_is_told(served: RunningServer) -> None:
     (served.project / "a.txt").write_text("1")
     with served.page() as page:
         page.call("watch", folders=[""], files=["a.txt"])
-        served.server._watch.look()
+        served.server._watcher.poll()
         (served.project / "b.txt").write_text("1")
         (served.project / "a.txt").write_text("22")
-        served.server._watch.look()
+        served.server._watcher.poll()
         told = page.wait_for("files", by="outside")
         assert told["folders"] == [""]
         assert told["paths"] == [{"kind": "modified", "path": "a.txt", "new_path": ""}]
 
 
-def test_focus_and_notes_by_click(served: Served) -> None:
+def test_focus_and_notes_by_click(served: RunningServer) -> None:
     (served.project / "a b.txt").write_text("content")
     session = served.new_session()
     on = {"session": session, "path": "a b.txt", "on": True}

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from modules.web.files import file_parts
-from modules.web.files.file_parts import PART, FilePart, read_part
-from tests.modules.web.serving import Served
+from modules.web.files.file_parts import PART_BYTES, FilePart, read_part
+from tests.modules.web.serving import RunningServer
 
 LINE = "line {} – ünïcode 中文 😀\n"
 
@@ -50,29 +50,29 @@ def test_a_line_longer_than_a_part_is_cut_between_two_characters(
 
 
 def test_a_file_of_one_part_has_one(tmp_path: Path) -> None:
-    for data in (b"", b"x", b"x\n" * (PART // 2)):
+    for data in (b"", b"x", b"x\n" * (PART_BYTES // 2)):
         (tmp_path / "f").write_bytes(data)
         (part,) = parts_of(tmp_path / "f")
         assert (part.text.encode(), part.number, part.count) == (data, 1, 1)
 
 
 def test_lines_are_not_counted_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_parts, "COUNTED", PART)
-    (tmp_path / "f").write_bytes(b"x\n" * PART * 2)
+    monkeypatch.setattr(file_parts, "MAX_COUNTED_BYTES", PART_BYTES)
+    (tmp_path / "f").write_bytes(b"x\n" * PART_BYTES * 2)
     assert [part.first_line for part in parts_of(tmp_path / "f")] == [
-        *(1, PART // 2 + 1),
+        *(1, PART_BYTES // 2 + 1),
         *(None, None),
     ]
 
 
-def test_a_large_text_is_read_by_part_and_not_whole(served: Served) -> None:
+def test_a_large_text_is_read_by_part_and_not_whole(served: RunningServer) -> None:
     text = many_lines(6_000_000)
     (served.project / "big.py").write_text(text, encoding="utf-8")
     assert served.ask("GET", "/api/files/text?path=big.py").json["code"] == "too_large"
     first = served.ask("GET", "/api/files/part?path=big.py").json
     assert text.startswith(first.pop("text"))
     size = len(text.encode())
-    about = {"path": "big.py", "number": 1, "count": -(-size // PART), "first_line": 1}
+    about = {"path": "big.py", "number": 1, "count": -(-size // PART_BYTES), "first_line": 1}
     kept = {"size": size, "encoding": "UTF-8, LF", "newline": "\n", "language": "python"}
     assert first == about | kept
     last = served.ask("GET", "/api/files/part?path=big.py&number=99").json
@@ -80,7 +80,7 @@ def test_a_large_text_is_read_by_part_and_not_whole(served: Served) -> None:
     assert text.endswith(last["text"])
 
 
-def test_what_is_no_text_or_not_there_has_no_parts(served: Served, tmp_path: Path) -> None:
+def test_what_is_no_text_or_not_there_has_no_parts(served: RunningServer, tmp_path: Path) -> None:
     (served.project / "bin").write_bytes(b"\0\1" * 3_000_000)
     (tmp_path / "secret").write_text("x")
     for path, status, code in (

@@ -19,8 +19,8 @@ from modules.annotations import Annotations
 from modules.files.project import Project
 from modules.web.files import file_index
 from modules.web.files.content import FileContents
-from modules.web.files.file_index import QUICK, FileIndexer
-from modules.web.files.tree_listing import WIDEST, TreeListing
+from modules.web.files.file_index import QUICK_SECONDS, FileIndexer
+from modules.web.files.tree_listing import MAX_COUNT, TreeListing
 from modules.web.files.watcher import FolderWatcher
 from modules.web.http.errors import ApiError
 from modules.web.sessions.page_redaction import PageRedactor
@@ -68,7 +68,7 @@ def test_a_large_folder_is_told_in_parts(project: Project, listing: TreeListing)
     assert "f1234" in names(told)
     assert names(listing.folder("", start=-5, count=0)) == ["sub"]
     assert names(listing.folder("", start=9_999)) == []
-    assert len(names(listing.folder("", count=10**9))) == min(WIDEST, 2_502)
+    assert len(names(listing.folder("", count=10**9))) == min(MAX_COUNT, 2_502)
 
 
 def test_parts_of_different_orders_are_told_apart(project: Project, listing: TreeListing) -> None:
@@ -148,9 +148,9 @@ def test_an_old_survey_does_until_the_next_is_there(
     (project.root / "sub").mkdir()
     (project.root / "a.txt").touch()
     assert listing.files()[0] == ["a.txt"]
-    monkeypatch.setattr(file_index, "QUICK", 0.0)
+    monkeypatch.setattr(file_index, "QUICK_SECONDS", 0.0)
     (project.root / "sub" / "b.txt").touch()
-    listing.outdated()
+    listing.mark_stale()
     assert listing.files()[0] == ["a.txt"]
     assert changed.wait(120)
     listing.close()
@@ -172,11 +172,11 @@ def test_what_changes_between_listing_and_watching_is_told(
     assert names(listing.folder("")) == []
     (project.root / "new.txt").touch()
     os.utime(project.root, (2, 2))
-    watch.want("page", [""], [])
-    watch.look()
+    watch.watch("page", [""], [])
+    watch.poll()
     assert told == [[""]]
     assert names(listing.folder("")) == ["new.txt"]
-    watch.look()
+    watch.poll()
     assert told == [[""]]
 
 
@@ -186,10 +186,10 @@ def test_another_rule_changes_every_folder(project: Project, listing: TreeListin
     told: list[Any] = []
     watch = FolderWatcher(project, listing, lambda *packet: told.append(packet[2]["folders"]))
     listing.folder("")
-    watch.want("page", [""], [])
-    watch.look()
+    watch.watch("page", [""], [])
+    watch.poll()
     (project.root / ".gitignore").write_text("*.log\n")
-    watch.look()
+    watch.poll()
     assert told == [["*"]]
 
 
@@ -212,7 +212,7 @@ def test_what_comes_in_the_moment_of_a_listing_is_told(
 ) -> None:
     told: list[Any] = []
     watch = FolderWatcher(project, listing, lambda *packet: told.append(packet[2]["folders"]))
-    watch.want("page", [""], [])
+    watch.watch("page", [""], [])
     now = time.time_ns()
     os.utime(project.root, ns=(now, now))
     assert listing.folder("")["total"] == 0
@@ -220,7 +220,7 @@ def test_what_comes_in_the_moment_of_a_listing_is_told(
     os.utime(project.root, ns=(now, now))
     monkeypatch.setattr(time, "time_ns", lambda: now + 10**9)
     for _ in range(3):
-        watch.look()
+        watch.poll()
     assert told == [[""]]
     assert names(listing.folder("")) == ["g"]
 
@@ -231,12 +231,12 @@ def test_a_file_that_changes_before_it_is_watched_is_told(
     told: list[Any] = []
     watch = FolderWatcher(project, listing, lambda *packet: told.append(packet[2]["paths"]))
     notes = Annotations(project, tmp_path / "notes.json")
-    files = FileContents(project, notes, lambda _: None, PageRedactor(None), listing.stamps)
+    files = FileContents(project, notes, lambda _: None, PageRedactor(None), listing.stat_cache)
     (project.root / "a.txt").write_text("old")
     assert files.text("a.txt")["text"] == "old"
     (project.root / "a.txt").write_text("newer")
-    watch.want("page", [], ["a.txt"])
-    watch.look()
+    watch.watch("page", [], ["a.txt"])
+    watch.poll()
     assert told == [[{"kind": "modified", "path": "a.txt", "new_path": ""}]]
 
 
@@ -269,13 +269,13 @@ def test_a_note_that_another_sets_is_told(
     os.utime(project.root, (1, 1))
     told: list[Any] = []
     watch = FolderWatcher(project, listing, lambda *packet: told.append(packet[2]["folders"]))
-    watch.want("page", [""], [])
+    watch.watch("page", [""], [])
     listing.folder("")
-    watch.look()
+    watch.poll()
     assert told == []
     Annotations(project, tmp_path / "notes.json").annotate_file("a.txt", "mind the gap")
-    watch.look()
-    watch.look()
+    watch.poll()
+    watch.poll()
     assert told == [["*"]]
     assert [entry["note"] for entry in listing.folder("")["entries"]] == ["mind the gap"]
 
@@ -285,15 +285,15 @@ def test_a_survey_that_fails_behind_the_scenes_is_kept_for_the_log(
 ) -> None:
     kept: list[BaseException] = []
     surveyor = FileIndexer(project, lambda: None, kept.append)
-    first = replace(surveyor.now(), seconds=QUICK)
-    monkeypatch.setattr(surveyor, "_survey", first)
+    first = replace(surveyor.current(), seconds=QUICK_SECONDS)
+    monkeypatch.setattr(surveyor, "_index", first)
     monkeypatch.setattr(project, "files", lambda: 1 // 0)
-    surveyor.outdated()
-    assert surveyor.now() is first
+    surveyor.mark_stale()
+    assert surveyor.current() is first
     surveyor.close()
     assert [type(error) for error in kept] == [ZeroDivisionError]
     with pytest.raises(ZeroDivisionError):
-        surveyor.now(time.time_ns())
+        surveyor.current(time.time_ns())
 
 
 def test_no_survey_is_begun_while_another_is_under_way(
@@ -313,11 +313,11 @@ def test_no_survey_is_begun_while_another_is_under_way(
                 asking.join(0.5)  # it waits for us, or has begun another by then
 
     surveyor = FileIndexer(project, lambda: None, lambda _: None)
-    asking = threading.Thread(target=surveyor.now)
-    monkeypatch.setattr(surveyor, "_survey", replace(surveyor.now(), seconds=QUICK))
+    asking = threading.Thread(target=surveyor.current)
+    monkeypatch.setattr(surveyor, "_index", replace(surveyor.current(), seconds=QUICK_SECONDS))
     monkeypatch.setattr(file_index, "threading", SimpleNamespace(Thread=Beginning))
-    surveyor.outdated()
-    surveyor.now()
+    surveyor.mark_stale()
+    surveyor.current()
     asking.join()
     surveyor.close()
     assert not any(at_once)

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import websocket
 
-from modules.web.http.auth import TRIES_A_MINUTE, Authenticator, server_file
-from modules.web.http.security import HEADERS
-from tests.modules.web.serving import PATIENCE, Served
+from modules.web.http.auth import MAX_TRIES_PER_MINUTE, Authenticator, server_file
+from modules.web.http.security import SECURITY_HEADERS
+from tests.modules.web.serving import TIMEOUT_SECONDS, RunningServer
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 PATHS = ["/", "/api/status", "/static/api.css", "/socket.io/?EIO=4&transport=polling", "/s/x"]
 PAGES = [
     ({"Host": "evil.example:{port}", "Origin": "http://evil.example:{port}"}, 421),
@@ -40,78 +40,78 @@ PAGES = [
 ]
 
 
-def filled(headers: dict[str, str], served: Served) -> dict[str, str]:
+def filled(headers: dict[str, str], served: RunningServer) -> dict[str, str]:
     return {name: value.format(port=served.server.port) for name, value in headers.items()}
 
 
-def test_every_route_is_guarded(served: Served) -> None:
+def test_every_route_is_guarded(served: RunningServer) -> None:
     cookie = served.cookie()
     for headers, status in PAGES:
         for path in PATHS:
             sent = cookie | filled(headers, served)
-            answer = served.ask("GET", path, headers=sent, known=False)
+            answer = served.ask("GET", path, headers=sent, with_token=False)
             assert answer.status == status, (path, headers)
             assert not any(name.startswith("access-control") for name in answer.headers)
 
 
-def test_who_comes_by_a_browser_reads_a_page_why_not(served: Served) -> None:
+def test_who_comes_by_a_browser_reads_a_page_why_not(served: RunningServer) -> None:
     eyes = {"Accept": "text/html,*/*;q=0.8"}
-    answer = served.ask("GET", "/", headers=eyes, known=False)
+    answer = served.ask("GET", "/", headers=eyes, with_token=False)
     assert (answer.status, answer.headers["content-type"]) == (401, "text/html; charset=utf-8")
     assert b"<h1>Onefold</h1>" in answer.body
-    plain = served.ask("GET", "/", known=False)
+    plain = served.ask("GET", "/", with_token=False)
     assert plain.headers["content-type"] == "text/plain; charset=utf-8"
 
 
-def test_nobody_comes_in_without_proof(served: Served) -> None:
+def test_nobody_comes_in_without_proof(served: RunningServer) -> None:
     other = {"Cookie": f"onefold_{served.server.port}=of-another-run"}
     for path in PATHS:
-        assert served.ask("GET", path, known=False).status == 401
-        assert served.ask("GET", path, headers=other, known=False).status == 401
+        assert served.ask("GET", path, with_token=False).status == 401
+        assert served.ask("GET", path, headers=other, with_token=False).status == 401
         wrong = {"Authorization": "Bearer wrong"}
-        assert served.ask("GET", path, headers=wrong, known=False).status == 401
+        assert served.ask("GET", path, headers=wrong, with_token=False).status == 401
 
 
 def test_a_cookie_is_worth_nothing_after_a_restart(serve: Serve) -> None:
     with serve() as served:
         cookie, port = served.cookie(), served.server.port
-        assert served.ask("GET", "/api/status", headers=cookie, known=False).status == 200
+        assert served.ask("GET", "/api/status", headers=cookie, with_token=False).status == 200
     with serve(port=port) as served:
-        assert served.ask("GET", "/api/status", headers=cookie, known=False).status == 401
+        assert served.ask("GET", "/api/status", headers=cookie, with_token=False).status == 401
 
 
-def test_a_login_link_works_once_and_leaves_no_secret(served: Served) -> None:
-    link = served.server.access.new_link()
-    answer = served.ask("GET", link, known=False)
+def test_a_login_link_works_once_and_leaves_no_secret(served: RunningServer) -> None:
+    link = served.server.authenticator.new_link()
+    answer = served.ask("GET", link, with_token=False)
     assert (answer.status, answer.headers["location"]) == (303, "/")
     cookie = answer.headers["set-cookie"]
     assert cookie.startswith(f"onefold_{served.server.port}=")
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
     assert answer.headers["referrer-policy"] == "no-referrer"
-    assert served.ask("GET", link, known=False).status == 401
+    assert served.ask("GET", link, with_token=False).status == 401
 
 
-def test_guessing_links_ends_soon_and_locks_nobody_out(served: Served) -> None:
+def test_guessing_links_ends_soon_and_locks_nobody_out(served: RunningServer) -> None:
     guesses = [
-        served.ask("GET", "/login?token=guess", known=False).status
-        for _ in range(2 * TRIES_A_MINUTE)
+        served.ask("GET", "/login?token=guess", with_token=False).status
+        for _ in range(2 * MAX_TRIES_PER_MINUTE)
     ]
-    assert guesses == [401] * TRIES_A_MINUTE + [429] * TRIES_A_MINUTE
-    link = served.server.access.new_link()
-    assert served.ask("GET", link, known=False).status == 303
+    assert guesses == [401] * MAX_TRIES_PER_MINUTE + [429] * MAX_TRIES_PER_MINUTE
+    link = served.server.authenticator.new_link()
+    assert served.ask("GET", link, with_token=False).status == 303
 
 
 def test_a_guess_is_forgotten_after_a_minute() -> None:
     now = [1_000.0]
     access = Authenticator(1, clock=lambda: now[0])
-    assert all(access.may_try() for _ in range(TRIES_A_MINUTE))
+    assert all(access.allow_attempt() for _ in range(MAX_TRIES_PER_MINUTE))
     now[0] += 59
-    assert not access.may_try()
+    assert not access.allow_attempt()
     now[0] += 2
-    assert [access.may_try() for _ in range(TRIES_A_MINUTE + 1)] == [True] * TRIES_A_MINUTE + [
-        False
-    ]
+    assert [access.allow_attempt() for _ in range(MAX_TRIES_PER_MINUTE + 1)] == [
+        True
+    ] * MAX_TRIES_PER_MINUTE + [False]
 
 
 def test_a_link_that_was_asked_for_is_good_for_ten_minutes() -> None:
@@ -125,11 +125,11 @@ def test_a_link_that_was_asked_for_is_good_for_ten_minutes() -> None:
     assert access.log_in(first.partition("token=")[2])
 
 
-def test_a_change_needs_an_origin_of_ours(served: Served) -> None:
+def test_a_change_needs_an_origin_of_ours(served: RunningServer) -> None:
     page = served.login()
     bare = {name: value for name, value in page.items() if name != "Origin"}
-    assert served.ask("POST", "/api/sessions", headers=bare, known=False).status == 403
-    assert served.ask("POST", "/api/sessions", headers=page, known=False).status == 201
+    assert served.ask("POST", "/api/sessions", headers=bare, with_token=False).status == 403
+    assert served.ask("POST", "/api/sessions", headers=page, with_token=False).status == 201
 
 
 ACTS = [
@@ -151,13 +151,13 @@ ACTS = [
 
 @pytest.mark.parametrize(("method", "path", "body"), ACTS)
 def test_who_caught_the_cookie_on_another_port_can_do_nothing(
-    served: Served, method: str, path: str, body: dict[str, Any] | None
+    served: RunningServer, method: str, path: str, body: dict[str, Any] | None
 ) -> None:
     session = served.new_session()
     caught = served.cookie() | {"Origin": f"http://{served.host}", "Sec-Fetch-Site": "same-origin"}
     path = path.format(session=session)
     for key in ({}, {"X-Onefold-Key": ""}, {"X-Onefold-Key": "guess"}):
-        answer = served.ask(method, path, body, caught | key, known=False)
+        answer = served.ask(method, path, body, caught | key, with_token=False)
         assert answer.status == 401, answer.body
         if path.startswith("/api/"):
             assert answer.json["code"] == "no_key"
@@ -165,57 +165,57 @@ def test_who_caught_the_cookie_on_another_port_can_do_nothing(
     assert served.ask("GET", f"/api/sessions/{session}").status == 200
 
 
-def test_a_key_alone_is_worth_nothing(served: Served) -> None:
+def test_a_key_alone_is_worth_nothing(served: RunningServer) -> None:
     page = served.login()
     del page["Cookie"]
-    assert served.ask("GET", "/api/status", headers=page, known=False).status == 401
-    assert served.ask("POST", "/api/sessions", headers=page, known=False).status == 401
+    assert served.ask("GET", "/api/status", headers=page, with_token=False).status == 401
+    assert served.ask("POST", "/api/sessions", headers=page, with_token=False).status == 401
 
 
-def test_a_cookie_shows_the_page_and_a_wrong_key_is_told_of(served: Served) -> None:
+def test_a_cookie_shows_the_page_and_a_wrong_key_is_told_of(served: RunningServer) -> None:
     cookie = served.cookie()
     for path in ("/", "/api/status", "/api/sessions", "/api/files"):
-        assert served.ask("GET", path, headers=cookie, known=False).status == 200
+        assert served.ask("GET", path, headers=cookie, with_token=False).status == 200
     for key in ("", "of-another-run"):
         wrong = cookie | {"X-Onefold-Key": key}
-        answer = served.ask("GET", "/api/status", headers=wrong, known=False)
+        answer = served.ask("GET", "/api/status", headers=wrong, with_token=False)
         assert (answer.status, answer.json["code"]) == (401, "no_key")
 
 
-def test_the_key_is_told_to_nobody_but_who_logs_in(served: Served) -> None:
-    key = served.server.access.key
+def test_the_key_is_told_to_nobody_but_who_logs_in(served: RunningServer) -> None:
+    key = served.server.authenticator.key
     session = served.new_session()
     cookie = served.cookie()
     for path in ("/", f"/s/{session}", "/api/status", "/api/docs", "/static/js/early.js"):
-        answer = served.ask("GET", path, headers=cookie, known=False)
+        answer = served.ask("GET", path, headers=cookie, with_token=False)
         assert key not in f"{answer.headers} {answer.body.decode()}"
-    wrong = served.ask("GET", "/login?token=x", headers={"Accept": "text/html"}, known=False)
+    wrong = served.ask("GET", "/login?token=x", headers={"Accept": "text/html"}, with_token=False)
     assert key not in f"{wrong.headers} {wrong.body.decode()}"
 
 
 def test_a_login_leads_a_browser_to_its_key_and_a_program_to_the_plain_page(
-    served: Served,
+    served: RunningServer,
 ) -> None:
-    new = served.server.access.new_link
+    new = served.server.authenticator.new_link
     eyes = {"Accept": "text/html"}
-    browser = served.ask("GET", new(), headers=eyes, known=False)
-    assert browser.headers["location"] == f"/#key={served.server.access.key}"
-    program = served.ask("GET", new(), known=False)
+    browser = served.ask("GET", new(), headers=eyes, with_token=False)
+    assert browser.headers["location"] == f"/#key={served.server.authenticator.key}"
+    program = served.ask("GET", new(), with_token=False)
     assert program.headers["location"] == "/"
 
 
-def test_a_preflight_of_another_origin_is_refused(served: Served) -> None:
+def test_a_preflight_of_another_origin_is_refused(served: RunningServer) -> None:
     asking = {
         "Origin": "http://evil.example",
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "content-type",
     }
-    answer = served.ask("OPTIONS", "/api/sessions", headers=asking, known=False)
+    answer = served.ask("OPTIONS", "/api/sessions", headers=asking, with_token=False)
     assert answer.status == 403
     assert not any(name.startswith("access-control") for name in answer.headers)
 
 
-def test_only_json_is_taken_as_json(served: Served) -> None:
+def test_only_json_is_taken_as_json(served: RunningServer) -> None:
     body = json.dumps({"path": "x.txt", "text": "x"}).encode()
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
         answer = served.ask("PUT", "/api/files/text", body, {"Content-Type": kind})
@@ -225,14 +225,14 @@ def test_only_json_is_taken_as_json(served: Served) -> None:
         assert answer.status == 400
 
 
-def test_following_a_link_to_the_page_is_allowed_from_anywhere(served: Served) -> None:
+def test_following_a_link_to_the_page_is_allowed_from_anywhere(served: RunningServer) -> None:
     way = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-    link = served.server.access.new_link()
-    assert served.ask("GET", link, headers=way, known=False).status == 303
+    link = served.server.authenticator.new_link()
+    assert served.ask("GET", link, headers=way, with_token=False).status == 303
     assert served.ask("GET", "/api/status", headers=way).status == 403
 
 
-def test_every_answer_bears_the_strict_policy(served: Served) -> None:
+def test_every_answer_bears_the_strict_policy(served: RunningServer) -> None:
     for path in ("/api/status", "/api/docs", "/nowhere", "/static/api.css"):
         answer = served.ask("GET", path)
         policy = answer.headers["content-security-policy"]
@@ -254,7 +254,7 @@ def test_every_answer_bears_the_strict_policy(served: Served) -> None:
     ],
 )
 def test_a_socket_of_another_origin_is_refused(
-    served: Served, headers: dict[str, str], status: int
+    served: RunningServer, headers: dict[str, str], status: int
 ) -> None:
     sent = served.cookie() | filled(headers, served)
     address = f"ws://{served.host}/socket.io/?EIO=4&transport=websocket"
@@ -263,7 +263,7 @@ def test_a_socket_of_another_origin_is_refused(
         websocket.create_connection(address, header=sent, host=host, suppress_origin=True)
     assert refused.value.status_code == status
     cookie, origin = served.cookie(), f"http://{served.host}"
-    key = f"&key={served.server.access.key}"
+    key = f"&key={served.server.authenticator.key}"
     websocket.create_connection(address + key, header=cookie, origin=origin).close()
     for wrong in ("", "&key=", "&key=guess"):
         with pytest.raises(websocket.WebSocketBadStatusException) as refused:
@@ -271,9 +271,9 @@ def test_a_socket_of_another_origin_is_refused(
         assert refused.value.status_code == 401
 
 
-def test_an_oversized_message_ends_only_its_own_connection(served: Served) -> None:
+def test_an_oversized_message_ends_only_its_own_connection(served: RunningServer) -> None:
     address = f"ws://{served.host}/socket.io/?EIO=4&transport=websocket"
-    greedy = websocket.create_connection(address, header=served.token, timeout=PATIENCE)
+    greedy = websocket.create_connection(address, header=served.token, timeout=TIMEOUT_SECONDS)
     greedy.recv()
     assert greedy.sock
     # The head of a frame of 300 MB, and then as much of it as is taken.
@@ -286,9 +286,9 @@ def test_an_oversized_message_ends_only_its_own_connection(served: Served) -> No
     assert served.ask("GET", "/api/status").status == 200
 
 
-def test_a_message_in_many_pieces_is_limited_as_a_whole(served: Served) -> None:
+def test_a_message_in_many_pieces_is_limited_as_a_whole(served: RunningServer) -> None:
     address = f"ws://{served.host}/socket.io/?EIO=4&transport=websocket"
-    greedy = websocket.create_connection(address, header=served.token, timeout=PATIENCE)
+    greedy = websocket.create_connection(address, header=served.token, timeout=TIMEOUT_SECONDS)
     greedy.recv()
     assert greedy.sock
     piece = b"\xfe" + (50_000).to_bytes(2, "big") + b"\0\0\0\0" + b"x" * 50_000
@@ -301,18 +301,20 @@ def test_a_message_in_many_pieces_is_limited_as_a_whole(served: Served) -> None:
     assert served.ask("GET", "/api/status").status == 200
 
 
-def test_nothing_is_compressed(served: Served) -> None:
+def test_nothing_is_compressed(served: RunningServer) -> None:
     with asked(served, "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1", *SOCKET) as said:
         assert b" 101 " in said[:30]
         assert b"deflate" not in said.lower()
 
 
-def test_an_oversized_body_is_refused_unread(served: Served) -> None:
-    with socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE) as raw:
+def test_an_oversized_body_is_refused_unread(served: RunningServer) -> None:
+    with socket.create_connection(
+        ("127.0.0.1", served.server.port), timeout=TIMEOUT_SECONDS
+    ) as raw:
         head = [
             "POST /api/sessions HTTP/1.1",
             f"Host: {served.host}",
-            f"Authorization: Bearer {served.server.access.token}",
+            f"Authorization: Bearer {served.server.authenticator.token}",
             "Content-Type: application/json",
             "Content-Length: 900000000000",
         ]
@@ -323,10 +325,10 @@ def test_an_oversized_body_is_refused_unread(served: Served) -> None:
 
 
 def test_the_token_lies_in_a_file_of_the_person_only(tmp_path: Any) -> None:
-    from modules.web.http.auth import announced
+    from modules.web.http.auth import published_server_file
 
     file = server_file(tmp_path, 8765)
-    with announced(file, "http://127.0.0.1:8765", "secret", tmp_path):
+    with published_server_file(file, "http://127.0.0.1:8765", "secret", tmp_path):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert json.loads(file.read_text())["pid"] == os.getpid()
     assert not file.exists()
@@ -394,19 +396,23 @@ LOCKED = [
 
 @contextmanager
 def asked(
-    served: Served, line: str, *headers: str, body: bytes = b"", known: bool = True
+    served: RunningServer, line: str, *headers: str, body: bytes = b"", known: bool = True
 ) -> Iterator[bytes]:
     """Send a request to the letter; yield the first that comes back, and close."""
-    token = [f"Authorization: Bearer {served.server.access.token}"] * known
+    token = [f"Authorization: Bearer {served.server.authenticator.token}"] * known
     head = [line, f"Host: {served.host}", *token, *headers]
-    with socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE) as raw:
+    with socket.create_connection(
+        ("127.0.0.1", served.server.port), timeout=TIMEOUT_SECONDS
+    ) as raw:
         raw.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body)
         yield raw.recv(100_000)
 
 
-def said_to(served: Served, request: bytes) -> bytes:
+def said_to(served: RunningServer, request: bytes) -> bytes:
     """Return all that is answered to *request* until the server ends the connection."""
-    with socket.create_connection(("127.0.0.1", served.server.port), timeout=PATIENCE) as raw:
+    with socket.create_connection(
+        ("127.0.0.1", served.server.port), timeout=TIMEOUT_SECONDS
+    ) as raw:
         raw.sendall(request)
         return b"".join(iter(lambda: _received(raw), b""))
 
@@ -420,9 +426,9 @@ def _received(raw: socket.socket) -> bytes:
 
 @pytest.mark.parametrize(("head", "body"), ODD)
 def test_a_body_of_doubtful_length_is_refused_with_all_behind_it(
-    served: Served, head: tuple[str, ...], body: bytes
+    served: RunningServer, head: tuple[str, ...], body: bytes
 ) -> None:
-    known = f"Host: {served.host}\r\nAuthorization: Bearer {served.server.access.token}\r\n"
+    known = f"Host: {served.host}\r\nAuthorization: Bearer {served.server.authenticator.token}\r\n"
     line, *headers = (f"{each}\r\n" for each in head)
     kind = "Content-Type: application/json\r\n"
     request = f"{line}{known}{kind}{''.join(headers)}\r\n".encode() + body
@@ -433,12 +439,12 @@ def test_a_body_of_doubtful_length_is_refused_with_all_behind_it(
 
 
 @pytest.mark.parametrize("version", ["", " HTTP/0.9", " HTTP/1.9", " HTTP/01.1"])
-def test_another_version_of_http_is_refused(served: Served, version: str) -> None:
+def test_another_version_of_http_is_refused(served: RunningServer, version: str) -> None:
     with asked(served, f"GET /api/status{version}", "Connection: close") as said:
         assert re.match(rb"HTTP/1\.[01] 400 ", said), said
 
 
-def test_a_header_with_a_nul_is_refused(served: Served) -> None:
+def test_a_header_with_a_nul_is_refused(served: RunningServer) -> None:
     with asked(served, "GET /api/status HTTP/1.1", "X: a\0b") as said:
         assert re.match(rb"HTTP/1\.[01] 400 ", said), said
 
@@ -458,38 +464,38 @@ UNREADABLE = [
 
 @pytest.mark.parametrize(("request_", "status"), UNREADABLE)
 def test_what_cannot_be_read_is_refused_as_strictly_as_all_else(
-    served: Served, request_: str, status: int, capfd: pytest.CaptureFixture[str]
+    served: RunningServer, request_: str, status: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     said = said_to(served, request_.replace("{host}", served.host).encode("latin-1"))
     head, _, body = said.partition(b"\r\n\r\n")
     assert re.match(rf"HTTP/1\.1 {status} ".encode(), head), said
     told = dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])
-    assert told | HEADERS == told
+    assert told | SECURITY_HEADERS == told
     assert int(told["Content-Length"]) == len(body)
     assert not re.search("python|werkzeug|eventlet", said.decode(), re.IGNORECASE)
     assert "".join(capfd.readouterr()) == ""
 
 
-def test_a_head_may_be_long(served: Served) -> None:
+def test_a_head_may_be_long(served: RunningServer) -> None:
     cookies = {"Cookie": "; ".join(f"other{n}={'x' * 1_000}" for n in range(30))}
     assert served.ask("GET", f"/api/status?x={'a' * 30_000}", headers=cookies).status == 200
 
 
-def test_who_has_shown_no_proof_keeps_no_connection(served: Served) -> None:
+def test_who_has_shown_no_proof_keeps_no_connection(served: RunningServer) -> None:
     for line in ("GET /login?token=x", "POST /login", "GET /", "POST /api/sessions"):
         head = f"{line} HTTP/1.1\r\nHost: {served.host}\r\nContent-Length: 900000\r\n\r\n"
         assert said_to(served, head.encode()).startswith(b"HTTP/1.1 4")
 
 
-def test_who_looks_ahead_at_a_link_does_not_use_it_up(served: Served) -> None:
-    link = served.server.access.new_link()
-    ahead = served.ask("HEAD", link, known=False)
+def test_who_looks_ahead_at_a_link_does_not_use_it_up(served: RunningServer) -> None:
+    link = served.server.authenticator.new_link()
+    ahead = served.ask("HEAD", link, with_token=False)
     assert (ahead.status, "set-cookie" in ahead.headers) == (200, False)
-    assert served.ask("GET", link, known=False).status == 303
+    assert served.ask("GET", link, with_token=False).status == 303
 
 
 def test_a_name_that_no_file_can_have_is_not_found(
-    served: Served, capfd: pytest.CaptureFixture[str]
+    served: RunningServer, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("a" * 300, "a/" * 3_000, "a%00b", "js", "js/"):
         for folder in ("/static/", "/static/v-x/"):
@@ -497,7 +503,7 @@ def test_a_name_that_no_file_can_have_is_not_found(
     assert "".join(capfd.readouterr()) == ""
 
 
-def test_a_body_is_asked_for_once(served: Served) -> None:
+def test_a_body_is_asked_for_once(served: RunningServer) -> None:
     with asked(
         served,
         "POST /api/files/folder HTTP/1.1",
@@ -508,7 +514,7 @@ def test_a_body_is_asked_for_once(served: Served) -> None:
 
 @pytest.mark.parametrize("headers", BROKEN)
 def test_a_broken_socket_is_refused_without_a_word_of_the_inside(
-    served: Served, headers: tuple[str, ...], capfd: pytest.CaptureFixture[str]
+    served: RunningServer, headers: tuple[str, ...], capfd: pytest.CaptureFixture[str]
 ) -> None:
     line = "GET /socket.io/?EIO=4&transport=websocket HTTP/1.1"
     with asked(served, line, *headers) as said:
@@ -518,7 +524,7 @@ def test_a_broken_socket_is_refused_without_a_word_of_the_inside(
 
 
 @pytest.mark.parametrize("path", OUTSIDE)
-def test_no_path_leads_out(served: Served, path: str) -> None:
+def test_no_path_leads_out(served: RunningServer, path: str) -> None:
     with asked(served, f"GET {path} HTTP/1.1", "Connection: close") as said:
         assert re.match(rb"HTTP/1\.[01] (4\d\d|200) ", said), said
         assert b"root:" not in said
@@ -526,13 +532,13 @@ def test_no_path_leads_out(served: Served, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", LOCKED)
-def test_the_open_door_leads_nowhere_else(served: Served, path: str) -> None:
+def test_the_open_door_leads_nowhere_else(served: RunningServer, path: str) -> None:
     with asked(served, f"GET {path} HTTP/1.1", "Connection: close", known=False) as said:
         assert said.startswith(b"HTTP/1.1 401 "), said
 
 
 def test_what_is_no_http_at_all_leaves_the_terminal_alone(
-    served: Served, capfd: pytest.CaptureFixture[str]
+    served: RunningServer, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for junk in (b"\x16\x03\x01\x02\0\x01\0" + b"\0" * 50, b"PRI * HTTP/2.0", b"\x1b[2J", b"GET"):
         said_to(served, junk + b"\r\n\r\n")

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from modules.web.http.app import STATIC
-from modules.web.http.static_files import stamp_of
-from tests.modules.web.serving import Served
-from tests.scripted import say
+from modules.web.http.static_files import folder_stamp
+from tests.modules.web.serving import RunningServer
+from tests.scripted_model import text_reply
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
-def picture(served: Served, session: str) -> Any:
+def picture(served: RunningServer, session: str) -> Any:
     """Return what the page of *session* brings with it."""
     page = served.ask("GET", f"/s/{session}").body.decode()
     found = re.search(r'<script type="application/json" id="picture">(.*?)</script>', page, re.S)
@@ -26,7 +26,7 @@ def picture(served: Served, session: str) -> Any:
     return json.loads(found[1]) if found[1] else None
 
 
-def test_what_the_page_names_is_never_asked_for_again(served: Served) -> None:
+def test_what_the_page_names_is_never_asked_for_again(served: RunningServer) -> None:
     page = served.ask("GET", "/").body.decode()
     names = re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
     assert len(names) > 20
@@ -37,7 +37,7 @@ def test_what_the_page_names_is_never_asked_for_again(served: Served) -> None:
         assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_the_styles_of_all_areas_come_as_one(served: Served) -> None:
+def test_the_styles_of_all_areas_come_as_one(served: RunningServer) -> None:
     page = served.ask("GET", "/").body.decode()
     (name,) = re.findall(r'rel="stylesheet" href="([^"]+)"', page)
     styles = served.ask("GET", name).body.decode()
@@ -47,7 +47,7 @@ def test_the_styles_of_all_areas_come_as_one(served: Served) -> None:
             assert area.read_text(encoding="utf-8") in styles
 
 
-def test_an_address_of_another_state_is_asked_about_every_time(served: Served) -> None:
+def test_an_address_of_another_state_is_asked_about_every_time(served: RunningServer) -> None:
     for name in ("/static/js/main.js", "/static/v-0123456789abcdef/js/main.js"):
         answer = served.ask("GET", name)
         assert answer.status == 200
@@ -59,17 +59,17 @@ def test_an_address_of_another_state_is_asked_about_every_time(served: Served) -
 def test_the_address_is_another_when_a_file_is(tmp_path: Path) -> None:
     (tmp_path / "js").mkdir()
     (tmp_path / "js" / "a.js").write_text("1")
-    first = stamp_of(tmp_path)
-    assert stamp_of(tmp_path) == first
+    first = folder_stamp(tmp_path)
+    assert folder_stamp(tmp_path) == first
     (tmp_path / "js" / "a.js").write_text("2")
     os.utime(tmp_path / "js" / "a.js", ns=(1, 1))
-    second = stamp_of(tmp_path)
+    second = folder_stamp(tmp_path)
     (tmp_path / "js" / "b.js").write_text("")
-    assert len({first, second, stamp_of(tmp_path)}) == 3
+    assert len({first, second, folder_stamp(tmp_path)}) == 3
 
 
 def test_the_page_of_an_open_session_brings_its_picture(serve: Serve) -> None:
-    with serve(say("Ends </script><script>alert(1)</script> <!-- here")) as served:
+    with serve(text_reply("Ends </script><script>alert(1)</script> <!-- here")) as served:
         session = served.new_session()
         with served.page() as page:
             page.attach(session)
@@ -83,6 +83,6 @@ def test_the_page_of_an_open_session_brings_its_picture(serve: Serve) -> None:
     assert "</script><script>" in json.dumps(brought)
 
 
-def test_the_page_of_any_other_session_brings_none(served: Served) -> None:
+def test_the_page_of_any_other_session_brings_none(served: RunningServer) -> None:
     assert picture(served, "nowhere") is None
     assert picture(served, "%3Cscript%3E") is None

@@ -37,7 +37,7 @@ class Gone:
     ids=repr,
 )
 def test_goodbye_to_a_client_that_is_gone_is_no_failure(error: Exception) -> None:
-    carrier = websocket_limits._carrier("threading")(Engine().handle, None)
+    carrier = websocket_limits._websocket_class("threading")(Engine().handle, None)
     carrier.ws = Gone(error)
     carrier.close()
 
@@ -46,4 +46,4 @@ def test_what_is_for_a_client_that_goes_at_this_moment_is_dropped() -> None:
     def send(_sid: str, _packet: object) -> None:
         raise SocketIsClosedError
 
-    websocket_limits._to_who_is_there(send)("sid", "packet")
+    websocket_limits._ignoring_closed_clients(send)("sid", "packet")

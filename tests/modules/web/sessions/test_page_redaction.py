@@ -56,11 +56,11 @@ def test_a_file_of_secrets_shows_their_names(desk: Desk) -> None:
 
 
 def test_a_part_of_a_file_shows_no_value_and_no_piece_of_one(desk: Desk) -> None:
-    before = desk.veil.hidden_between("", "a=1\n", f"{VALUE}\n")
+    before = desk.veil.redact_between("", "a=1\n", f"{VALUE}\n")
     assert before == "a=1\n"
     for cut in range(len(VALUE) + 1):
         first, rest = f"x {VALUE[:cut]}", f"{VALUE[cut:]} y"
-        told = desk.veil.hidden_between("", first, rest), desk.veil.hidden_between(first, rest, "")
+        told = desk.veil.redact_between("", first, rest), desk.veil.redact_between(first, rest, "")
         assert "".join(told) == "x «SECRET:API_TOKEN» y"
     text = "line\n" * 199_990 + f"key: {VALUE}\n" + "line\n" * 999_990
     desk.write("big.log", text)
@@ -157,7 +157,7 @@ def test_what_somebody_else_wrote_meanwhile_is_shown_without_its_values(desk: De
     desk.write(".env", ENV + "X=1\n")
     with pytest.raises(ApiError) as refused:
         desk.files.write_text(".env", HIDDEN, before)
-    assert refused.value.more["text"] == f"{HIDDEN}X=1\n"
+    assert refused.value.details["text"] == f"{HIDDEN}X=1\n"
 
 
 def test_a_download_and_a_picture_made_of_text_have_names(desk: Desk) -> None:
@@ -179,7 +179,7 @@ def test_a_file_in_another_encoding_keeps_it(desk: Desk) -> None:
 
 
 def test_a_note_shows_no_secret(desk: Desk) -> None:
-    assert desk.files.note(".env", f"it is {VALUE}")["note"] == "it is «SECRET:API_TOKEN»"
+    assert desk.files.set_note(".env", f"it is {VALUE}")["note"] == "it is «SECRET:API_TOKEN»"
     assert desk.files.text(".env")["note"] == "it is «SECRET:API_TOKEN»"
 
 

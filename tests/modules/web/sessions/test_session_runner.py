@@ -14,11 +14,11 @@ import pytest
 
 import core.main_terminal
 from core.conversation.messages import Record, StateRecord, User
-from tests.modules.web.serving import PATIENCE, Served, serving
-from tests.scripted import say
+from tests.modules.web.serving import TIMEOUT_SECONDS, RunningServer, run_server
+from tests.scripted_model import text_reply
 from utils.i18n import UserError, phrase
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 Wanted = Callable[[Record], bool]
 ROOT = Path(__file__).parents[4]
 
@@ -51,7 +51,10 @@ def dying(folder: Path, moment: str) -> None:
             goes_on.wait()
 
     setattr(core.main_terminal.MainTerminal, "record", to_the_end)  # noqa: B010 - for good
-    with serving("threading", folder, say("one"), say("two")) as served, served.page() as page:
+    with (
+        run_server("threading", folder, text_reply("one"), text_reply("two")) as served,
+        served.page() as page,
+    ):
         session = served.new_session()
         page.attach(session)
         page.call("send", session=session, cmd="m1", text="first")
@@ -60,7 +63,7 @@ def dying(folder: Path, moment: str) -> None:
         os.write(1, session.encode())
         page.call("send", session=session, cmd="m2", text="second")
         if moment == "when another waits too":
-            assert has_begun.wait(PATIENCE)
+            assert has_begun.wait(TIMEOUT_SECONDS)
             page.call("send", session=session, cmd="m3", text="third")
         page.wait_for("never")
 
@@ -80,7 +83,7 @@ def test_a_message_outlives_a_kill_and_waits_in_sight(
     serve: Serve, tmp_path: Path, moment: str
 ) -> None:
     session = killed(tmp_path, moment)
-    with serve(say("two"), say("three")) as served, served.page() as page:
+    with serve(text_reply("two"), text_reply("three")) as served, served.page() as page:
         state = page.attach(session)["state"]
         assert (state["queue"], state["paused"]) == ([{"id": "m2", "text": "second"}], True)
         page.call("send", session=session, cmd="m2", text="second")
@@ -95,7 +98,7 @@ def test_a_message_that_had_begun_when_it_was_killed_does_not_wait(
     serve: Serve, tmp_path: Path
 ) -> None:
     session = killed(tmp_path, "when its turn is")
-    with serve(say("three")) as served, served.page() as page:
+    with serve(text_reply("three")) as served, served.page() as page:
         arrival = page.attach(session)
         said = [one["text"] for one in arrival["events"] if one["type"] == "TurnStarted"]
         assert (said, arrival["state"]["queue"]) == (["first", "second"], [])
@@ -109,7 +112,7 @@ def test_a_message_that_had_begun_when_another_came_does_not_wait(
     serve: Serve, tmp_path: Path
 ) -> None:
     session = killed(tmp_path, "when another waits too")
-    with serve(say("three")) as served, served.page() as page:
+    with serve(text_reply("three")) as served, served.page() as page:
         arrival = page.attach(session)
         said = [one["text"] for one in arrival["events"] if one["type"] == "TurnStarted"]
         assert (said, arrival["state"]["queue"]) == (
@@ -119,7 +122,7 @@ def test_a_message_that_had_begun_when_another_came_does_not_wait(
 
 
 def test_a_fork_has_nothing_of_what_was_sent_after_it(serve: Serve) -> None:
-    with serve(say("one"), say("two")) as served, served.page() as page:
+    with serve(text_reply("one"), text_reply("two")) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         for number, text in enumerate(("first", "second")):
@@ -140,7 +143,7 @@ def test_what_cannot_be_kept_is_not_taken(serve: Serve, monkeypatch: pytest.Monk
         record(self, one)
 
     monkeypatch.setattr(core.main_terminal.MainTerminal, "record", fails)
-    with serve(say("one")) as served, served.page() as page:
+    with serve(text_reply("one")) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         assert not page.call("send", session=session, cmd="m1", text="first")["ok"]
@@ -164,7 +167,7 @@ def test_a_message_whose_turn_could_not_begin_waits_again(
         record(self, one)
 
     monkeypatch.setattr(core.main_terminal.MainTerminal, "record", fails)
-    with serve(say("one")) as served, served.page() as page:
+    with serve(text_reply("one")) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         page.call("send", session=session, cmd="m1", text="first")
@@ -187,7 +190,7 @@ def test_a_message_comes_in_the_place_of_what_waits(
         record(self, one)
 
     monkeypatch.setattr(core.main_terminal.MainTerminal, "record", fails)
-    with serve(say("both"), say("third")) as served, served.page() as page:
+    with serve(text_reply("both"), text_reply("third")) as served, served.page() as page:
         session = served.new_session()
         page.attach(session)
         page.call("send", session=session, cmd="m1", text="first")

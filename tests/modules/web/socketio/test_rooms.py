@@ -12,10 +12,10 @@ import pytest
 from bidict import bidict
 from socketio import base_manager
 
-from tests.modules.web.serving import PATIENCE, Page, Served
-from tests.scripted import say
+from tests.modules.web.serving import TIMEOUT_SECONDS, Page, RunningServer
+from tests.scripted_model import text_reply
 
-Serve = Callable[..., AbstractContextManager[Served]]
+Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
 @contextmanager
@@ -37,10 +37,10 @@ def held_open(monkeypatch: pytest.MonkeyPatch, begin: Callable[[], object]) -> I
         slow.setattr(base_manager, "bidict", Room)
         thread = threading.Thread(target=begin)
         thread.start()
-        assert has_begun.wait(PATIENCE)
+        assert has_begun.wait(TIMEOUT_SECONDS)
         yield
         goes_on.set()
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT_SECONDS)
 
 
 def test_pages_that_come_at_once_are_all_heard(
@@ -59,7 +59,7 @@ def test_pages_that_come_at_once_are_all_heard(
 def test_pages_that_follow_a_session_at_once_all_hear_of_it(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serve(say("hello")) as served, served.page() as one, served.page() as other:
+    with serve(text_reply("hello")) as served, served.page() as one, served.page() as other:
         session = served.new_session()
         with held_open(monkeypatch, partial(one.attach, session)):
             other.attach(session)

@@ -16,8 +16,8 @@ import pytest
 from core.conversation.messages import Assistant, ToolCall, ToolResult
 from tests.anthropic_simulator import (
     AnthropicSimulator,
+    ErrorResponse,
     Hang,
-    Refuse,
     Reply,
     block,
     call,
@@ -26,11 +26,11 @@ from tests.anthropic_simulator import (
     thinking,
 )
 from tests.anthropic_simulator.validation import signature_of
-from tests.utils.wire import READ_FILE, USER, Hasty, Heard, gather
+from tests.utils.client_helpers import READ_FILE, USER, InstantStop, StreamResult, collect_stream
 from utils.api_client import ApiClient, ModelError
 from utils.llm.account import ANTHROPIC_ACCOUNT
 from utils.llm.anthropic_api.anthropic import AnthropicMessages
-from utils.llm.anthropic_api.anthropic_draft import AnthropicDraft
+from utils.llm.anthropic_api.anthropic_stream_parser import AnthropicStreamParser
 from utils.llm.completion import Delta, RawCall, Usage
 from utils.llm.reply_limits import ReplyLimits
 from utils.waiting import Stop, Stopped
@@ -51,11 +51,13 @@ def client_of(server: AnthropicSimulator, **options: Any) -> Iterator[ApiClient]
         client.close()
 
 
-def ask(client: ApiClient, *messages: dict[str, Any], think: bool = False) -> Heard:
-    return gather(client.stream(messages or (USER,), [READ_FILE], think=think, stop=Hasty()))
+def ask(client: ApiClient, *messages: dict[str, Any], think: bool = False) -> StreamResult:
+    return collect_stream(
+        client.stream(messages or (USER,), [READ_FILE], think=think, stop=InstantStop())
+    )
 
 
-def hear(*script: Reply, think: bool = False, **options: Any) -> Heard:
+def hear(*script: Reply, think: bool = False, **options: Any) -> StreamResult:
     with AnthropicSimulator(script) as server, client_of(server, **options) as client:
         heard = ask(client, think=think)
         assert server.is_finished
@@ -81,12 +83,12 @@ def test_a_reply_with_thinking_and_parallel_calls_is_read_whole() -> None:
         ),
         think=True,
     )
-    assert (heard.shown, heard.thought) == ("I look. And there.", "Let me see.")
-    assert heard.done.calls == (
+    assert (heard.text, heard.thinking) == ("I look. And there.", "Let me see.")
+    assert heard.completion.calls == (
         RawCall("toolu_1", "read_file", '{"path": "a.txt"}'),
         RawCall("toolu_2", "read_file", ""),
     )
-    assert heard.done.signed == {
+    assert heard.completion.signed == {
         "model": MODEL,
         "thinking": True,
         "blocks": [
@@ -104,7 +106,7 @@ def test_blocks_that_come_interleaved_are_told_apart_by_their_index() -> None:
     one, other = call("a", "read_file", '{"path":"x"}', 0), call("b", "read_file", "{}", 1)
     mixed = [event for pair in zip(one, other, strict=True) for event in pair]
     heard = hear(reply(mixed, stop="tool_use"))
-    assert [raw.arguments for raw in heard.done.calls] == ['{"path":"x"}', "{}"]
+    assert [raw.arguments for raw in heard.completion.calls] == ['{"path":"x"}', "{}"]
 
 
 def test_what_is_not_known_is_skipped() -> None:
@@ -115,16 +117,16 @@ def test_what_is_not_known_is_skipped() -> None:
                   {"type": "text_delta", "text": "Yes."},
                   {"type": "new_delta", "x": 1})  # fmt: skip
     news = {"type": "something_new", "delta": {"text": "no"}}
-    assert hear(reply(strange, [news], cited)).done.text == "Yes."
+    assert hear(reply(strange, [news], cited)).completion.text == "Yes."
 
 
 def test_a_reply_that_is_not_streamed_is_one_too() -> None:
-    draft = AnthropicDraft(8, model=MODEL)
+    draft = AnthropicStreamParser(8, model=MODEL)
     use = {"type": "tool_use", "id": "a", "name": "read_file", "input": {"path": "ü"}}
     content = [{"type": "text", "text": "At once."}, use]
     whole = {"type": "message", "model": "m", "content": content, "stop_reason": "tool_use"}
     draft.add(json.dumps(whole | {"usage": {"input_tokens": 3}}).encode())
-    assert draft.take() == Delta("At once.", "", "read_file", 13)
+    assert draft.take_delta() == Delta("At once.", "", "read_file", 13)
     assert draft.close() is None
     assert draft.completion(Usage()).calls == (RawCall("a", "read_file", '{"path": "ü"}'),)
     assert (draft.usage, draft.finish_reason) == ({"input_tokens": 3}, "tool_use")
@@ -134,21 +136,21 @@ def test_a_reply_that_is_not_streamed_is_one_too() -> None:
 def test_a_reply_that_a_limit_ended_is_cut_and_its_last_call_never_runs(stop: str) -> None:
     part = call("b", "read_file", '{"path": "a', 1)[:-1]
     heard = hear(reply(call("a", "read_file", "{}", 0), part, stop=stop))
-    assert heard.done.is_cut
-    assert [raw.is_cut for raw in heard.done.calls] == [False, True]
+    assert heard.completion.is_cut
+    assert [raw.is_cut for raw in heard.completion.calls] == [False, True]
 
 
 def test_a_stream_that_breaks_off_is_asked_for_again() -> None:
     broken = reply(text("Half"))[:-2]
     heard = hear(broken, [b"event: x\ndata: {no json\n\n"], reply(text("Whole.")))
-    assert heard.done.text == "Whole."
+    assert heard.completion.text == "Whole."
     assert len(heard.retries) == 2
 
 
 def test_an_error_in_the_midst_of_a_stream_is_tried_again_if_it_may_pass() -> None:
     overloaded = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
     heard = hear([*reply(text("Half"))[:4], overloaded], reply(text("Whole.")))
-    assert heard.shown == "Whole."
+    assert heard.text == "Whole."
     assert "is in trouble: Overloaded" in str(heard.retries[0].reason)
 
 
@@ -164,20 +166,30 @@ def test_a_refusal_is_told_with_its_reason_and_not_asked_for_again() -> None:
 @pytest.mark.parametrize(
     ("refuse", "kind", "words"),
     [
-        (Refuse(401, "authentication_error", "invalid x-api-key"), "key", "ANTHROPIC_API_KEY"),
-        (Refuse(403, "permission_error", "Not for you."), "key", "Not for you."),
-        (Refuse(402, "billing_error", "Pay."), "balance", "platform.claude.com"),
         (
-            Refuse(400, "invalid_request_error", "Your credit balance is too low to access it."),
+            ErrorResponse(401, "authentication_error", "invalid x-api-key"),
+            "key",
+            "ANTHROPIC_API_KEY",
+        ),
+        (ErrorResponse(403, "permission_error", "Not for you."), "key", "Not for you."),
+        (ErrorResponse(402, "billing_error", "Pay."), "balance", "platform.claude.com"),
+        (
+            ErrorResponse(
+                400, "invalid_request_error", "Your credit balance is too low to access it."
+            ),
             "balance",
             "platform.claude.com",
         ),
-        (Refuse(404, "not_found_error", "model: claude-x"), "request", "does not serve the model"),
-        (Refuse(413, "request_too_large", "Too large."), "context", "too small"),
+        (
+            ErrorResponse(404, "not_found_error", "model: claude-x"),
+            "request",
+            "does not serve the model",
+        ),
+        (ErrorResponse(413, "request_too_large", "Too large."), "context", "too small"),
     ],
 )
 def test_a_refused_request_is_told_in_a_sentence_that_helps(
-    refuse: Refuse, kind: str, words: str
+    refuse: ErrorResponse, kind: str, words: str
 ) -> None:
     error = failure(refuse)
     assert error.kind == kind
@@ -187,11 +199,11 @@ def test_a_refused_request_is_told_in_a_sentence_that_helps(
 
 @pytest.mark.parametrize("status", [429, 500, 529])
 def test_a_busy_server_gets_the_pause_that_it_asks_for(status: int) -> None:
-    busy = Refuse(status, "overloaded_error", "Overloaded", {"retry-after": "7"})
+    busy = ErrorResponse(status, "overloaded_error", "Overloaded", {"retry-after": "7"})
     script: list[Any] = [busy, reply(text("Yes."))]
     with AnthropicSimulator(script) as server, client_of(server) as client:
-        stop = Hasty()
-        gather(client.stream([USER], [], think=False, stop=stop))
+        stop = InstantStop()
+        collect_stream(client.stream([USER], [], think=False, stop=stop))
     assert stop.waits == [7.0]
 
 
@@ -203,17 +215,17 @@ def test_a_limit_that_is_used_up_is_waited_for_until_it_is_reset() -> None:
         "anthropic-ratelimit-input-tokens-remaining": "0",
         "anthropic-ratelimit-input-tokens-reset": reset,
     }
-    busy = Refuse(429, "rate_limit_error", "Slow down.", headers)
+    busy = ErrorResponse(429, "rate_limit_error", "Slow down.", headers)
     script: list[Any] = [busy, reply(text("Yes."))]
     with AnthropicSimulator(script) as server, client_of(server) as client:
-        stop = Hasty()
-        gather(client.stream([USER], [], think=False, stop=stop))
+        stop = InstantStop()
+        collect_stream(client.stream([USER], [], think=False, stop=stop))
     assert 0 < stop.waits[0] <= 40
 
 
 def test_a_prompt_that_is_too_long_teaches_the_window_and_is_not_sent_again() -> None:
     words = "prompt is too long: 210000 tokens > 150000 maximum"
-    long = Refuse(400, "invalid_request_error", words)
+    long = ErrorResponse(400, "invalid_request_error", words)
     said = (USER, {"role": "assistant", "content": "Yes."}, USER)
     with AnthropicSimulator([long]) as server, client_of(server) as client:
         with pytest.raises(ModelError) as caught:
@@ -223,7 +235,7 @@ def test_a_prompt_that_is_too_long_teaches_the_window_and_is_not_sent_again() ->
 
 
 def test_what_a_model_does_not_take_is_left_out_from_then_on() -> None:
-    no = Refuse(400, "invalid_request_error",
+    no = ErrorResponse(400, "invalid_request_error",
                 '"thinking.type.disabled" is not supported for this model. Use '
                 '"thinking.type.adaptive" and "output_config.effort".')  # fmt: skip
     script: list[Any] = [no, reply(text("One.")), reply(text("Two."))]
@@ -233,7 +245,7 @@ def test_what_a_model_does_not_take_is_left_out_from_then_on() -> None:
     ):
         heard = ask(client)
         ask(client)
-    assert len(heard.learnt) == 1
+    assert len(heard.learned) == 1
     assert [body.get("thinking") for body in server.bodies] == [{"type": "disabled"}, None, None]
     assert server.bodies[2]["output_config"] == {"effort": "low"}
 
@@ -248,7 +260,7 @@ def test_usage_is_counted_and_paid_for_as_the_server_says() -> None:
     events[-2] = {"type": "message_delta", "delta": {"stop_reason": "end_turn"},
                   "usage": {"output_tokens": 4_000_000, "input_tokens": None,
                             "output_tokens_details": {"thinking_tokens": 5}}}  # fmt: skip
-    usage = hear(events, model="claude-sonnet-4-5").done.usage
+    usage = hear(events, model="claude-sonnet-4-5").completion.usage
     assert (usage.prompt_tokens, usage.cache_hit_tokens, usage.cache_miss_tokens) == (
         *(6_000_000, 2_000_000, 4_000_000),
     )
@@ -269,13 +281,15 @@ def test_each_step_of_a_task_hits_the_cache_and_has_its_thoughts_with_it() -> No
     script = [step(0), step(1), step(2), reply(text("Done."))]
     with AnthropicSimulator(script) as server, client_of(server) as client:
         for number in range(4):
-            done = ask(client, *messages, think=number == 0).done
+            done = ask(client, *messages, think=number == 0).completion
             calls = tuple(ToolCall(raw.id, raw.name, raw.arguments or "{}") for raw in done.calls)
             signed = dict(done.signed or {})
             messages.append(Assistant(done.text, done.thinking, calls, signed=signed).to_wire())
             messages += [ToolResult(one.id, one.name, "seen").to_wire() for one in calls]
-    assert server.hits[0] == 0
-    assert all(hit > before for before, hit in zip(server.hits, server.hits[1:], strict=False))
+    assert server.cache_hits[0] == 0
+    assert all(
+        hit > before for before, hit in zip(server.cache_hits, server.cache_hits[1:], strict=False)
+    )
     assert all(body["thinking"]["type"] == "adaptive" for body in server.bodies)
 
 
@@ -290,7 +304,7 @@ def test_stop_closes_the_connection_at_once() -> None:
     with AnthropicSimulator([slow]) as server, client_of(server) as client:
         with pytest.raises(Stopped):
             stop_at_the_first_word(client)
-        assert server.gone.wait(30)
+        assert server.client_disconnected.wait(30)
 
 
 @pytest.mark.parametrize("kind", ["calls", "signature"])

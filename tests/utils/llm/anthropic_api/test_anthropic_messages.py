@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.conversation.history import TurnRecord, mended
+from core.conversation.history import TurnRecord, repaired
 from core.conversation.messages import Assistant, Context, StateRecord, ToolCall, ToolResult, User
-from tests.anthropic_simulator.cache import PromptCache, flat
-from tests.anthropic_simulator.validation import problem, signature_of
-from utils.llm.anthropic_api.anthropic_models import facts
+from tests.anthropic_simulator.cache import PromptCache, flatten_blocks
+from tests.anthropic_simulator.validation import signature_of, validation_error
+from utils.llm.anthropic_api.anthropic_models import known_profile
 from utils.llm.anthropic_api.anthropic_request import AnthropicWriter
 from utils.llm.refusals import Refusal
 
@@ -30,7 +30,7 @@ SYSTEM = {"role": "system", "content": "You are a test."}
 
 def written(model: str, records: list[TurnRecord], *, think: bool) -> dict[str, Any]:
     writer = AnthropicWriter(max_tokens=65_536, context_limit=1_048_576, effort="high")
-    writer.profile = facts(model)
+    writer.profile = known_profile(model)
     wires = [record.to_wire() for _, record in records if not isinstance(record, StateRecord)]
     body: dict[str, Any] = json.loads(writer.write(model, [SYSTEM, *wires], TOOLS, think=think))
     return body
@@ -80,20 +80,20 @@ def histories(draw: st.DrawFn) -> list[TurnRecord]:
 def test_any_history_makes_a_request_that_the_api_takes(
     records: list[TurnRecord], model: str, think: bool
 ) -> None:
-    assert problem(written(model, mended(records), think=think)) is None
+    assert validation_error(written(model, repaired(records), think=think)) is None
 
 
 @given(histories(), st.sampled_from(MODELS))
 @settings(deadline=None)
 def test_requests_grow_at_their_end_only(records: list[TurnRecord], model: str) -> None:
-    whole = mended(records)
+    whole = repaired(records)
     before: list[str] = []
     for end in range(1, len(whole) + 1):
         is_asked = not isinstance(whole[end - 1][1], Assistant)
         part = whole[:end]
-        if not is_asked or mended(part) != part:
+        if not is_asked or repaired(part) != part:
             continue
-        now = [spelt for spelt, _ in flat(written(model, part, think=False))]
+        now = [spelt for spelt, _ in flatten_blocks(written(model, part, think=False))]
         if "[Go on.]" in now[-1]:
             continue
         assert now[: len(before)] == before
@@ -117,14 +117,14 @@ def test_each_request_of_a_long_task_reads_all_of_the_one_before_from_the_cache(
         usage = cache.take(body)
         assert usage["cache_read_input_tokens"] == before
         assert usage["input_tokens"] == 0
-        before = sum(len(spelt) for spelt, _ in flat(body))
+        before = sum(len(spelt) for spelt, _ in flatten_blocks(body))
 
 
 def test_a_new_session_reads_tools_and_instructions_from_the_cache() -> None:
     cache = PromptCache()
     cache.take(written("claude-opus-5-5", [(1, User("One."))], think=False))
     body = written("claude-opus-5-5", [(1, User("Another."))], think=False)
-    head = sum(len(spelt) for spelt, _ in list(flat(body))[:2])
+    head = sum(len(spelt) for spelt, _ in list(flatten_blocks(body))[:2])
     assert cache.take(body)["cache_read_input_tokens"] == head
 
 
@@ -183,18 +183,18 @@ def test_each_model_is_told_to_think_and_to_rest_as_it_can_be() -> None:
 
 def test_signatures_that_are_refused_are_not_sent_again() -> None:
     writer = AnthropicWriter(max_tokens=8192, context_limit=1_000_000, effort="high")
-    writer.profile = facts("claude-haiku-4-5")
+    writer.profile = known_profile("claude-haiku-4-5")
     reply = signed("claude-haiku-4-5", "hm", "", ["a"], thinks=True)
     messages = [
         *(User("Go.").to_wire(), reply.to_wire(), ToolResult("a", "look", "seen").to_wire()),
     ]
     assert b"signature" in bytes(writer.write("claude-haiku-4-5", messages, TOOLS, think=False))
     refusal = Refusal(400, "messages.1.content.0: Invalid `signature` in `thinking` block")
-    assert writer.mend(refusal, may_guess=False)
+    assert writer.adapt(refusal, may_guess=False)
     body = json.loads(writer.write("claude-haiku-4-5", messages, TOOLS, think=False))
     assert body["thinking"] == {"type": "disabled"}
     assert [block["type"] for block in body["messages"][1]["content"]] == ["tool_use"]
-    assert not writer.mend(refusal, may_guess=False)
+    assert not writer.adapt(refusal, may_guess=False)
 
 
 def test_pictures_are_sent_as_the_api_has_them() -> None:
@@ -212,18 +212,18 @@ def test_pictures_are_sent_as_the_api_has_them() -> None:
 
 def test_the_reply_gets_what_the_window_leaves() -> None:
     writer = AnthropicWriter(max_tokens=65_536, context_limit=1_048_576, effort="high")
-    writer.profile = facts("claude-haiku-4-5")
+    writer.profile = known_profile("claude-haiku-4-5")
     message = User("word " * 100_000).to_wire()
     body = writer.write("claude-haiku-4-5", [message], [], think=False)
-    writer.learn(body, 190_000)
+    writer.calibrate(body, 190_000)
     short = json.loads(writer.write("claude-haiku-4-5", [message], [], think=False))
     assert short["max_tokens"] < 10_000
     text = "input length and `max_tokens` exceed context limit: 199000 + 6000 > 200000, decrease"
-    assert writer.mend(Refusal(400, text), may_guess=False)
+    assert writer.adapt(Refusal(400, text), may_guess=False)
     shorter = json.loads(writer.write("claude-haiku-4-5", [message], [], think=False))
     assert shorter["max_tokens"] == 1024
     largest = "max_tokens: 65536 > 1000, which is the maximum allowed number of output tokens"
-    assert writer.mend(Refusal(400, largest), may_guess=False)
+    assert writer.adapt(Refusal(400, largest), may_guess=False)
     assert (
         json.loads(writer.write("m", [User("a").to_wire()], [], think=False))["max_tokens"] == 1000
     )

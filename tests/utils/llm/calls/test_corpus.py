@@ -10,7 +10,7 @@ from tests.utils.llm.calls.corpus import ARGUMENTS, CONTENT, SYNTAXES, Output, c
 from tests.utils.llm.calls.test_text_calls import judge
 from utils.llm.calls.text_calls import find_calls
 from utils.llm.completion import Usage
-from utils.llm.errors import Failed
+from utils.llm.errors import RequestFailed
 from utils.llm.openai_api.stream_parser import StreamParser
 
 LEAST = 0.98
@@ -23,10 +23,10 @@ def run_calls(text: str) -> list[tuple[str, dict[str, str]]]:
     choice = {"delta": {"content": text}, "finish_reason": "stop"}
     parser.add(json.dumps({"choices": [choice]}).encode())
     try:
-        parser.take()
+        parser.take_delta()
         parser.close()
         done = parser.completion(Usage())
-    except Failed:  # it is asked for again
+    except RequestFailed:  # it is asked for again
         return []
     if done.calls:
         made = [(call.name, json.loads(call.arguments)) for call in done.calls]

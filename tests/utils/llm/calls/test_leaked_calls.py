@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.simulator import Call, CallText, Cut, Finish, Manner, Say, Simulator, Think, markup
-from tests.utils.wire import ask, client_of, hear
-from utils.llm.calls.leaked_calls import MarkupGuard, Recovered, read_calls
+from tests.simulator import Call, CallText, Cut, Delivery, Finish, Say, Simulator, Think, markup
+from tests.utils.client_helpers import client_of, stream_from_script, stream_once
+from utils.llm.calls.leaked_calls import MarkupGuard, RecoveredCall, read_calls
 from utils.llm.completion import ModelError
 
 READ = Call("read_file", path="a <b>|世界.txt", start_line=3)
 WRITE = Call("create_file", path="b", content="x\n</b> & ｜ <i>\n", overwrite=True)
-CALLS = [Recovered(call.name, call.arguments) for call in (READ, WRITE)]
+CALLS = [RecoveredCall(call.name, call.arguments) for call in (READ, WRITE)]
 OLD = (
     "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>read_file\n"
     '```json\n{"path": "a"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>'
@@ -75,7 +75,7 @@ def test_every_form_is_read_back(form: str) -> None:
 
 @pytest.mark.parametrize("form", [OLD, OLDER, ASCII])
 def test_the_forms_of_older_models_are_read_back(form: str) -> None:
-    assert read_calls(form) == [Recovered("read_file", '{"path": "a"}')]
+    assert read_calls(form) == [RecoveredCall("read_file", '{"path": "a"}')]
 
 
 def test_an_invocation_without_a_block_is_read_back() -> None:
@@ -124,43 +124,45 @@ def test_an_unclosed_fence_hides_no_leak() -> None:
 
 
 def test_leaked_calls_become_calls() -> None:
-    heard = hear((Say("I look.\n"), Say(markup(READ, WRITE))))
-    assert heard.shown == heard.done.text == "I look.\n"
-    calls = [(call.name, json.loads(call.arguments)) for call in heard.done.calls]
+    heard = stream_from_script((Say("I look.\n"), Say(markup(READ, WRITE))))
+    assert heard.text == heard.completion.text == "I look.\n"
+    calls = [(call.name, json.loads(call.arguments)) for call in heard.completion.calls]
     assert calls == [(call.name, json.loads(call.arguments)) for call in (READ, WRITE)]
-    assert len({call.id for call in heard.done.calls}) == 2
+    assert len({call.id for call in heard.completion.calls}) == 2
     assert heard.retries == []
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
 def test_a_leak_is_held_back_at_any_cut_of_the_bytes(size: int) -> None:
-    heard = hear((Manner(piece_bytes=size), Say("Now. "), Say(markup(READ, bars="｜｜"))))
-    assert (heard.shown, heard.done.calls[0].name) == ("Now. ", "read_file")
+    heard = stream_from_script(
+        (Delivery(piece_bytes=size), Say("Now. "), Say(markup(READ, bars="｜｜")))
+    )
+    assert (heard.text, heard.completion.calls[0].name) == ("Now. ", "read_file")
 
 
 @pytest.mark.parametrize("half", HALVES)
 def test_a_broken_leak_is_asked_again(half: str) -> None:
-    heard = hear(Say(f"I look. {half}"), Say("Fine."))
-    assert (heard.shown, len(heard.retries)) == ("Fine.", 1)
+    heard = stream_from_script(Say(f"I look. {half}"), Say("Fine."))
+    assert (heard.text, len(heard.retries)) == ("Fine.", 1)
 
 
 def test_broken_leaks_have_an_end() -> None:
     with Simulator([Say(HALVES[0])] * 9) as server, client_of(server) as client:
         with pytest.raises(ModelError, match="cannot be read") as caught:
-            ask(client)
+            stream_once(client)
         assert len(server.requests) == 4
     assert caught.value.kind == "reply"
 
 
 def test_a_leak_in_an_unclosed_fence_is_asked_again() -> None:
-    assert len(hear(Say("```\n" + markup(READ)), Say("Fine.")).retries) == 1
+    assert len(stream_from_script(Say("```\n" + markup(READ)), Say("Fine.")).retries) == 1
 
 
 def test_an_answer_about_markup_arrives() -> None:
     text = f"A call looks so:\n\n```\n{markup(READ)}\n```\n\nAnd `<｜DSML｜ calls>` opens it."
-    heard = hear(Say(text))
-    assert heard.shown == heard.done.text == text
-    assert heard.done.calls == ()
+    heard = stream_from_script(Say(text))
+    assert heard.text == heard.completion.text == text
+    assert heard.completion.calls == ()
 
 
 def test_the_markers_of_another_model_are_left_to_who_knows_them() -> None:
@@ -168,8 +170,8 @@ def test_the_markers_of_another_model_are_left_to_who_knows_them() -> None:
         "<|tool_calls_section_begin|><|tool_call_begin|>functions.read_file:0"
         '<|tool_call_argument_begin|>{"path": "a"}<|tool_call_end|><|tool_calls_section_end|>'
     )
-    heard = hear(Say(text))
-    assert (heard.done.text, heard.done.calls, heard.retries) == (text, (), [])
+    heard = stream_from_script(Say(text))
+    assert (heard.completion.text, heard.completion.calls, heard.retries) == (text, (), [])
 
 
 @pytest.mark.parametrize(
@@ -184,32 +186,32 @@ def test_the_markers_of_another_model_are_left_to_who_knows_them() -> None:
 )
 def test_a_call_that_is_explained_is_text(before: str, after: str) -> None:
     text = before + markup(READ) + after
-    heard = hear(Say(text))
-    assert heard.shown == heard.done.text == text
-    assert not heard.done.calls
+    heard = stream_from_script(Say(text))
+    assert heard.text == heard.completion.text == text
+    assert not heard.completion.calls
 
 
 def test_a_leak_in_thought_is_recovered_when_nothing_else_came() -> None:
-    heard = hear((Think("I call. " + markup(READ)), Finish("stop")), think=True)
-    assert heard.thought == heard.done.thinking == "I call. "
-    assert heard.done.calls[0].name == "read_file"
+    heard = stream_from_script((Think("I call. " + markup(READ)), Finish("stop")), think=True)
+    assert heard.thinking == heard.completion.thinking == "I call. "
+    assert heard.completion.calls[0].name == "read_file"
 
 
 def test_a_leak_in_thought_beside_an_answer_is_dropped() -> None:
-    heard = hear((Think("I call. " + markup(READ)), Say("Done.")), think=True)
-    assert (heard.done.thinking, heard.done.text) == ("I call. ", "Done.")
-    assert heard.done.calls == ()
+    heard = stream_from_script((Think("I call. " + markup(READ)), Say("Done.")), think=True)
+    assert (heard.completion.thinking, heard.completion.text) == ("I call. ", "Done.")
+    assert heard.completion.calls == ()
 
 
 def test_true_calls_go_before_leaked_ones() -> None:
-    heard = hear((Say("x " + markup(WRITE)), CallText("read_file", "{}")))
-    assert [call.name for call in heard.done.calls] == ["read_file"]
+    heard = stream_from_script((Say("x " + markup(WRITE)), CallText("read_file", "{}")))
+    assert [call.name for call in heard.completion.calls] == ["read_file"]
 
 
 def test_a_leak_cut_off_by_the_limit_is_no_call() -> None:
-    done = hear((Say("I write. " + markup(WRITE)[:-60]), Finish("length"))).done
+    done = stream_from_script((Say("I write. " + markup(WRITE)[:-60]), Finish("length"))).completion
     assert (done.text, done.calls, done.is_cut) == ("I write. ", (), True)
 
 
 def test_a_stream_cut_amid_a_leak_is_broken() -> None:
-    assert len(hear((Say(markup(READ)), Cut()), Say("Fine.")).retries) == 1
+    assert len(stream_from_script((Say(markup(READ)), Cut()), Say("Fine.")).retries) == 1

@@ -10,10 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.utils.llm.written_calls import BEHIND, FORMS, LEADING, SHOWING
+from tests.utils.llm.written_calls import (
+    EXAMPLE_INTRODUCTIONS,
+    FORMS,
+    INTRODUCTIONS,
+    TRAILING_TEXTS,
+)
 from utils.llm.calls.call_guard import CallGuard
 from utils.llm.calls.leaked_calls import MarkupGuard
-from utils.llm.calls.text_calls import Fit, find_calls
+from utils.llm.calls.text_calls import ToolFit, find_calls
 
 TOOLS = {
     "create_file": ({"path", "content"}, {"path", "content", "overwrite"}),
@@ -22,7 +27,7 @@ TOOLS = {
 }
 
 
-def judge(name: str, arguments: Mapping[str, Any]) -> Fit:
+def judge(name: str, arguments: Mapping[str, Any]) -> ToolFit:
     name = name.removeprefix("functions.")
     if name not in TOOLS:
         return "unknown"
@@ -96,7 +101,7 @@ def test_a_whole_call_at_the_end_is_a_call(form: str, lead: str) -> None:
     assert reading.is_sure
     assert [call.name.removeprefix("functions.") for call in reading.calls] == ["create_file"]
     assert set(reading.calls[0].arguments) == {"path", "content"}
-    assert reading.said in (lead.strip(), f"{lead}Thought: I do it.".strip())
+    assert reading.text in (lead.strip(), f"{lead}Thought: I do it.".strip())
 
 
 @pytest.mark.parametrize("form", ["bare", "fence", "hermes", "function tag", "invoke", "mistral"])
@@ -190,7 +195,7 @@ WRITTEN = {"path": "made.txt", "content": 'hi\nyou "there" 世界'}
 @pytest.mark.parametrize("form", FORMS)
 def test_a_call_runs_in_every_syntax_after_all_talk_that_leads_to_it(form: str) -> None:
     written = FORMS[form]("create_file", WRITTEN)
-    for lead in LEADING:
+    for lead in INTRODUCTIONS:
         reading = find_calls(lead + written, judge)
         assert reading, lead
         assert reading.is_sure, lead
@@ -204,7 +209,11 @@ def test_a_call_runs_in_no_syntax_where_it_is_shown(form: str) -> None:
     written = FORMS[form]("create_file", WRITTEN)
     quoted = "> " + written.replace("\n", "\n> ")
     blocks = [f"```\n{written}\n```\nThat is it.", f"~~~~md\n{written}\n~~~~", quoted]
-    shown = [lead + written for lead in SHOWING] + [written + rest for rest in BEHIND] + blocks
+    shown = (
+        [lead + written for lead in EXAMPLE_INTRODUCTIONS]
+        + [written + rest for rest in TRAILING_TEXTS]
+        + blocks
+    )
     assert [text for text in shown if is_run(text)] == []
 
 

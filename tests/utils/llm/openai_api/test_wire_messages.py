@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.llm.openai_api.wire_messages import arranged, spelled
+from utils.llm.openai_api.wire_messages import arrange_messages, serialize_message
 from utils.llm.server_profile import ServerProfile
 from utils.pictures import Picture, PictureGone
 from utils.text.codec import to_plain
@@ -47,7 +47,7 @@ def said(messages: Any) -> list[tuple[str, str]]:
 
 def test_system_messages_come_first_and_later_ones_become_notes() -> None:
     profile = ServerProfile(system_messages="first")
-    assert said(arranged(TURN, profile)) == [
+    assert said(arrange_messages(TURN, profile)) == [
         ("system", "You are.\n\nPlace."),
         ("user", "Go."),
         ("assistant", ""),
@@ -62,7 +62,7 @@ def test_system_messages_come_first_and_later_ones_become_notes() -> None:
 
 def test_where_roles_alternate_notes_join_what_they_follow() -> None:
     profile = ServerProfile(system_messages="none", alternating=True)
-    assert said(arranged(TURN, profile)) == [
+    assert said(arrange_messages(TURN, profile)) == [
         ("user", "You are.\n\nPlace.\n\nGo."),
         ("assistant", ""),
         ("tool", "did a"),
@@ -75,7 +75,7 @@ def test_where_roles_alternate_notes_join_what_they_follow() -> None:
 def test_a_person_never_speaks_in_a_tools_answer() -> None:
     profile = ServerProfile(alternating=True)
     stopped = [user("Go."), reply("", "a"), answer("a"), user("Rather this.")]
-    assert said(arranged(stopped, profile))[-2:] == [
+    assert said(arrange_messages(stopped, profile))[-2:] == [
         ("assistant", "(stopped)"),
         ("user", "Rather this."),
     ]
@@ -83,15 +83,17 @@ def test_a_person_never_speaks_in_a_tools_answer() -> None:
 
 def test_each_call_has_a_reply_of_its_own_where_one_is_the_most() -> None:
     profile = ServerProfile(parallel_calls=False)
-    alone = list(arranged([user("Go."), reply("So.", "a", "b"), answer("a"), answer("b")], profile))
+    alone = list(
+        arrange_messages([user("Go."), reply("So.", "a", "b"), answer("a"), answer("b")], profile)
+    )
     assert alone == [user("Go."), reply("So.", "a"), answer("a"), reply("", "b"), answer("b")]
 
 
 def test_short_ids_fit_their_answers() -> None:
     profile = ServerProfile(call_ids="short")
     call, result = (
-        spelled(reply("", "call_00_abcdef"), profile),
-        spelled(answer("call_00_abcdef"), profile),
+        serialize_message(reply("", "call_00_abcdef"), profile),
+        serialize_message(answer("call_00_abcdef"), profile),
     )
     assert call["tool_calls"][0]["id"] == result["tool_call_id"]
     assert len(result["tool_call_id"]) == 9
@@ -99,15 +101,18 @@ def test_short_ids_fit_their_answers() -> None:
 
 
 def test_a_reply_bears_what_the_server_takes() -> None:
-    assert spelled(reply("", "a"), ServerProfile())["reasoning_content"] == "hm"
+    assert serialize_message(reply("", "a"), ServerProfile())["reasoning_content"] == "hm"
     assert (
-        spelled({"role": "assistant", "content": "x"}, ServerProfile())["reasoning_content"] == ""
+        serialize_message({"role": "assistant", "content": "x"}, ServerProfile())[
+            "reasoning_content"
+        ]
+        == ""
     )
     profile = ServerProfile(reasoning_content=False, call_content="null")
-    bare = spelled(reply("", "a"), profile)
+    bare = serialize_message(reply("", "a"), profile)
     assert "reasoning_content" not in bare
     assert bare["content"] is None
-    assert spelled(reply("Text."), profile)["content"] == "Text."
+    assert serialize_message(reply("Text."), profile)["content"] == "Text."
 
 
 def picture(name: str) -> Message:
@@ -138,7 +143,10 @@ NOTE = "[picture {name}, PNG, 8×6, 99 B; {why}]"
 
 
 def sent(messages: Any, profile: ServerProfile) -> list[Message]:
-    return [spelled(message, profile, bytes_of) for message in arranged(messages, profile)]
+    return [
+        serialize_message(message, profile, bytes_of)
+        for message in arrange_messages(messages, profile)
+    ]
 
 
 def test_a_model_that_sees_gets_the_pictures_behind_all_answers() -> None:
@@ -191,9 +199,9 @@ def test_what_was_sent_is_not_added_to_when_no_reply_came() -> None:
     sent = [user("Go."), reply("", "a"), answer("a"), system("News."), user("And?"), user("Now?")]
     ends = [3, 5]
     for end in ends:
-        before = list(arranged(sent[:end], profile, [one for one in ends if one < end]))
-        assert list(arranged(sent, profile, ends))[: len(before)] == before
-    assert said(arranged(sent, profile, ends))[2:] == [
+        before = list(arrange_messages(sent[:end], profile, [one for one in ends if one < end]))
+        assert list(arrange_messages(sent, profile, ends))[: len(before)] == before
+    assert said(arrange_messages(sent, profile, ends))[2:] == [
         ("tool", "did a"),
         ("assistant", "(stopped)"),
         ("user", "[Note from the system]\nNews.\n\nAnd?"),
@@ -228,7 +236,7 @@ def test_requests_only_ever_grow_at_their_end(
     before: list[Message] = []
     for step in steps:
         history += step
-        now = [spelled(m, profile, bytes_of) for m in arranged(history, profile)]
+        now = [serialize_message(m, profile, bytes_of) for m in arrange_messages(history, profile)]
         assert now[: len(before)] == before
         before = now
 
@@ -236,5 +244,5 @@ def test_requests_only_ever_grow_at_their_end(
 @given(PROFILES, histories())
 def test_nothing_said_is_lost(profile: ServerProfile, steps: list[list[Message]]) -> None:
     sent = [message for step in steps for message in step]
-    text = "\n".join(str(message["content"]) for message in arranged(sent, profile))
+    text = "\n".join(str(message["content"]) for message in arrange_messages(sent, profile))
     assert all(message["content"] in text for message in sent)

@@ -10,32 +10,32 @@ import zlib
 import pytest
 from PIL import Image
 
-from modules.pictures.formats import LARGEST, format_of
-from modules.pictures.intake import take_in
-from tests.drawings import drawn, noise, opened, saved
+from modules.pictures.formats import MAX_PICTURE_FILE_BYTES, format_of
+from modules.pictures.normalization import normalize
+from tests.picture_files import encoded, noise_picture, open_picture, picture_file
 from utils.i18n import UserError
-from utils.pictures import LONGEST_SIDE, Picture, scaled
+from utils.pictures import MAX_SIDE, Picture, scaled_size
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP"])
 def test_each_format_is_taken_by_its_content(kind: str) -> None:
-    data = drawn(kind, (40, 20))
-    taken = take_in(data, "x")
+    data = picture_file(kind, (40, 20))
+    taken = normalize(data, "x")
     assert (taken.width, taken.height, taken.format.upper(), taken.size) == (
         40,
         20,
         kind,
         len(data),
     )
-    assert opened(taken.data).size == (40, 20)
-    assert opened(taken.data).convert("RGB").getpixel((5, 5)) != opened(taken.data).convert(
-        "RGB"
-    ).getpixel((35, 5))
+    assert open_picture(taken.data).size == (40, 20)
+    assert open_picture(taken.data).convert("RGB").getpixel((5, 5)) != open_picture(
+        taken.data
+    ).convert("RGB").getpixel((35, 5))
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
 def test_every_kind_of_pixels_becomes_one_that_servers_take(mode: str) -> None:
-    kept = opened(take_in(drawn("PNG", mode=mode), "x").data)
+    kept = open_picture(normalize(picture_file("PNG", mode=mode), "x").data)
     assert kept.mode in ("L", "RGB", "RGBA")
     grey = kept.convert("RGBA").convert("L")
     bright, dark = grey.getpixel((5, 5)), grey.getpixel((35, 5))
@@ -46,37 +46,37 @@ def test_every_kind_of_pixels_becomes_one_that_servers_take(mode: str) -> None:
 
 
 def test_a_print_in_four_colours_becomes_red_green_blue() -> None:
-    kept = opened(take_in(drawn("JPEG", mode="CMYK"), "x").data)
+    kept = open_picture(normalize(picture_file("JPEG", mode="CMYK"), "x").data)
     red, green, blue = kept.getpixel((5, 5))  # type: ignore[misc]
     assert red > 200
     assert max(green, blue) < 60
 
 
 def test_a_long_side_is_scaled_down_and_a_small_picture_is_not_scaled_up() -> None:
-    taken = take_in(drawn(size=(4000, 1000)), "x")
+    taken = normalize(picture_file(size=(4000, 1000)), "x")
     assert (taken.width, taken.height) == (4000, 1000)
-    assert opened(taken.data).size == (LONGEST_SIDE, 392) == scaled(4000, 1000)
-    assert opened(take_in(drawn(size=(1, 1)), "x").data).size == (1, 1)
-    assert opened(take_in(drawn(size=(3000, 1)), "x").data).size == (LONGEST_SIDE, 1)
+    assert open_picture(taken.data).size == (MAX_SIDE, 392) == scaled_size(4000, 1000)
+    assert open_picture(normalize(picture_file(size=(1, 1)), "x").data).size == (1, 1)
+    assert open_picture(normalize(picture_file(size=(3000, 1)), "x").data).size == (MAX_SIDE, 1)
 
 
 def test_what_is_large_as_png_is_kept_as_jpeg() -> None:
-    taken = take_in(saved(noise((1500, 1500)), "PNG"), "x")
+    taken = normalize(encoded(noise_picture((1500, 1500)), "PNG"), "x")
     assert taken.media_type == "image/jpeg"
-    assert opened(taken.data).format == "JPEG"
-    see_through = take_in(saved(noise((1500, 1500)).convert("RGBA"), "PNG"), "x")
+    assert open_picture(taken.data).format == "JPEG"
+    see_through = normalize(encoded(noise_picture((1500, 1500)).convert("RGBA"), "PNG"), "x")
     assert see_through.media_type == "image/jpeg"
-    assert take_in(drawn(), "x").media_type == "image/png"
+    assert normalize(picture_file(), "x").media_type == "image/png"
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_a_picture_is_turned_as_its_camera_says(orientation: int) -> None:
     exif = Image.Exif()
     exif[0x0112] = orientation
-    taken = take_in(drawn("JPEG", (40, 20), exif=exif), "x")
+    taken = normalize(picture_file("JPEG", (40, 20), exif=exif), "x")
     is_on_its_side = orientation >= 5
     assert (taken.width, taken.height) == ((20, 40) if is_on_its_side else (40, 20))
-    kept = opened(taken.data)
+    kept = open_picture(taken.data)
     assert kept.size == (taken.width, taken.height)
     corners = [kept.getpixel(at)[0] > 128 for at in ((1, 1), (kept.width - 2, kept.height - 2))]  # type: ignore[index]
     is_red_first = orientation in (1, 4, 5, 6)
@@ -86,38 +86,38 @@ def test_a_picture_is_turned_as_its_camera_says(orientation: int) -> None:
 def test_what_a_camera_told_is_gone() -> None:
     exif = Image.Exif()
     exif[0x010F] = "Where I live"
-    data = drawn("JPEG", exif=exif)
+    data = picture_file("JPEG", exif=exif)
     assert b"Where I live" in data
-    assert b"Where I live" not in take_in(data, "x").data
+    assert b"Where I live" not in normalize(data, "x").data
 
 
 def test_of_an_animation_the_first_frame_is_taken() -> None:
     frames = [Image.new("RGB", (30, 20), colour) for colour in ("red", "lime", "blue")]
     for kind in ("GIF", "WEBP", "PNG"):
-        data = saved(frames[0], kind, save_all=True, append_images=frames[1:])
-        kept = opened(take_in(data, "x").data).convert("RGB")
+        data = encoded(frames[0], kind, save_all=True, append_images=frames[1:])
+        kept = open_picture(normalize(data, "x").data).convert("RGB")
         assert kept.getpixel((5, 5))[0] > 240  # type: ignore[index]
-        assert getattr(opened(take_in(data, "x").data), "n_frames", 1) == 1
+        assert getattr(open_picture(normalize(data, "x").data), "n_frames", 1) == 1
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP"])
 def test_a_picture_that_is_cut_off_is_refused(kind: str) -> None:
-    data = saved(noise((200, 100)), kind)
+    data = encoded(noise_picture((200, 100)), kind)
     for end in (16, len(data) // 3, len(data) - 40):
         with pytest.raises(UserError, match="damaged or cut off"):
-            take_in(data[:end], "x")
+            normalize(data[:end], "x")
 
 
 def test_noise_behind_a_beginning_is_refused() -> None:
     for kind in ("PNG", "JPEG", "GIF", "WEBP"):
-        data = drawn(kind)
+        data = picture_file(kind)
         for position in range(12, len(data), max(1, len(data) // 6)):
             changed = data[:position] + b"\xff\x00\xfe\x7f" * 8 + data[position + 32 :]
             try:
-                taken = take_in(changed, "x")
+                taken = normalize(changed, "x")
             except UserError:
                 continue
-            assert opened(taken.data).size == scaled(taken.width, taken.height)
+            assert open_picture(taken.data).size == scaled_size(taken.width, taken.height)
 
 
 def _claiming(width: int, height: int) -> bytes:
@@ -135,18 +135,25 @@ def _claiming(width: int, height: int) -> bytes:
 def test_a_bomb_of_pixels_is_refused_unseen() -> None:
     for size in ((30_000, 20_000), (2**31 - 1, 1), (100_000, 100_000)):
         with pytest.raises(UserError, match="too many pixels"):
-            take_in(_claiming(*size), "x")
+            normalize(_claiming(*size), "x")
 
 
 def test_other_formats_are_refused_whatever_they_are_called() -> None:
-    for data in (drawn("BMP"), drawn("TIFF"), b"<svg/>", b"", b"%!PS-Adobe\n", drawn("ICO")):
+    for data in (
+        picture_file("BMP"),
+        picture_file("TIFF"),
+        b"<svg/>",
+        b"",
+        b"%!PS-Adobe\n",
+        picture_file("ICO"),
+    ):
         with pytest.raises(UserError, match="no picture that can be used"):
-            take_in(data, "x.png")
+            normalize(data, "x.png")
 
 
 def test_a_file_that_is_too_large_is_refused_unread() -> None:
     with pytest.raises(UserError, match=r"too large for a picture \(30 MB\)"):
-        take_in(drawn() + bytes(LARGEST), "x")
+        normalize(picture_file() + bytes(MAX_PICTURE_FILE_BYTES), "x")
 
 
 def test_formats_are_told_by_their_content() -> None:

@@ -1,4 +1,4 @@
-"""A terminal screen whose output is kept, and a person whose keys are prepared."""
+"""A terminal screen with captured output, and an asker with scripted keys."""
 
 from dataclasses import dataclass, field
 from io import StringIO
@@ -17,32 +17,32 @@ ENGLISH = Translator("en", {})
 
 
 @dataclass
-class Person:
+class ScriptedAsker:
     """Presses the keys prepared, and says why not."""
 
     keys: list[str | None]
-    why: str = ""
+    denial_reason: str = ""
     stopped: list[bool] = field(default_factory=list)
     texts: list[str | None] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     has_draft: bool = False
 
-    def keep(self, typed: str) -> None:
+    def keep_typed(self, typed: str) -> None:
         self.kept.append(typed)
 
     def edit(self, label: Phrase, text: str) -> str | None:
         self.edited.append(text)
         return self.texts.pop(0)
 
-    def settle(self) -> None:
+    def wait_until_idle(self) -> None:
         """Nothing was typed."""
 
-    def key(self) -> str | None:
+    def read_key(self) -> str | None:
         return self.keys.pop(0)
 
-    def reason(self) -> str:
-        return self.why
+    def ask_reason(self) -> str:
+        return self.denial_reason
 
     def stop(self) -> None:
         self.stopped.append(True)
@@ -51,8 +51,8 @@ class Person:
         """There is no shell."""
 
 
-def make(
-    *, terminal: bool = False, person: Person | None = None, practice: bool = False
+def make_screen(
+    *, terminal: bool = False, person: ScriptedAsker | None = None, practice: bool = False
 ) -> tuple[CliScreen, StringIO]:
     """Return a screen that moves no cursor, and what it writes."""
     out = StringIO()
@@ -60,11 +60,11 @@ def make(
         file=out, width=60, theme=THEME, force_terminal=terminal, no_color=True, highlight=False
     )
     titles = CallTitles(SPECS)
-    return CliScreen(console, ENGLISH, titles, asker=person, is_practice=lambda: practice), out
+    return CliScreen(console, ENGLISH, titles, approver=person, is_practice=lambda: practice), out
 
 
-def shown(*events: Event, practice: bool = False) -> str:
-    screen, out = make(practice=practice)
+def rendered(*events: Event, practice: bool = False) -> str:
+    screen, out = make_screen(practice=practice)
     with screen.turn():
         for event in events:
             screen.show(event)

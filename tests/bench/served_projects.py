@@ -1,4 +1,4 @@
-"""What the benchmarks of the browser screen share: a house to ask, folders to fill, a table."""
+"""Helpers of the browser benchmarks: a served project, folders to fill, rows of a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILES = 100_000
 
 
 @dataclass(frozen=True)
-class House:
+class ServedProject:
     """A server in a process of its own."""
 
     process: subprocess.Popen[str]
@@ -38,8 +38,8 @@ class House:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, head, method=method)
         with urllib.request.urlopen(request, timeout=120) as answer:
-            said: bytes = answer.read()
-        return said
+            body_bytes: bytes = answer.read()
+        return body_bytes
 
     def new_session(self) -> str:
         session: str = json.loads(self.ask("POST", "/api/sessions", {}))["id"]
@@ -61,13 +61,13 @@ def cpu_seconds(process: int) -> float:
 
 
 @contextmanager
-def house(mode: AsyncMode, folder: Path) -> Iterator[House]:
+def serve_project(mode: AsyncMode, folder: Path) -> Iterator[ServedProject]:
     """Serve `project` in *folder*."""
     (folder / "project").mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "tests.bench.web_house", mode, str(folder)]
+    command = [sys.executable, "-m", "tests.bench.serve_project", mode, str(folder)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, cwd=ROOT, text=True, **pipes) as process:  # type: ignore[call-overload]
-        yield House(process, **json.loads(process.stdout.readline()))
+        yield ServedProject(process, **json.loads(process.stdout.readline()))
         process.stdin.close()
 
 

@@ -14,25 +14,25 @@ import pytest
 
 from core.conversation.messages import Assistant
 from core.events import Retrying, TurnFinished
-from tests.assembly import House, house
-from tests.utils.llm.habit_server import (
+from tests.assembly import AssembledTerminal, assembled_terminal
+from tests.utils.llm.quirk_server import (
     ANSWER,
     ARGUMENTS,
     CONTENT,
     DONE,
     Answer,
-    Asked,
     Body,
-    Habit,
-    HabitServer,
+    QuirkServer,
+    ReceivedRequest,
+    Respond,
     call,
     chunk,
-    events,
-    habit_server,
-    refusal,
-    streamed,
-    usual,
-    whole,
+    default_events,
+    default_response,
+    error_response,
+    quirk_server,
+    streamed_response,
+    whole_reply,
 )
 from utils.api_client import ApiClient
 from utils.llm.prices import PriceList
@@ -46,22 +46,22 @@ def client_at(url: str, **options: Any) -> ApiClient:
     return ApiClient(url, KEY, model="deepseek-flash", prices=PriceList({}), **options)
 
 
-def end_of(told: House) -> TurnFinished:
-    """Do the one task of `habit_server`; return how it ended."""
-    found = list(told.main.ask("make it"))
+def end_of(told: AssembledTerminal) -> TurnFinished:
+    """Do the one task of `quirk_server`; return how it ended."""
+    found = list(told.terminal.run_line("make it"))
     assert isinstance(found[-1], TurnFinished)
     return found[-1]
 
 
-def does_it(base: Path, habit: Habit, at: str = "/v1") -> HabitServer:
+def does_it(base: Path, habit: Respond, at: str = "/v1") -> QuirkServer:
     """Do the task at a server of *habit*, at the address *at*; it is done well."""
-    with habit_server(habit) as server:
+    with quirk_server(habit) as server:
         client = client_at(server.url.removesuffix("/v1") + at)
-        with house(base, model=client, approval_mode="all") as told:
+        with assembled_terminal(base, model=client, approval_mode="all") as told:
             end = end_of(told)
             assert (end.why, end.detail) == ("done", None)
             assert (told.root / "made.txt").read_text() == CONTENT
-            replies = [r.text for _, r in told.main.history.records if isinstance(r, Assistant)]
+            replies = [r.text for _, r in told.terminal.history.records if isinstance(r, Assistant)]
             assert replies[-1] == ANSWER
         client.close()
     return server
@@ -239,36 +239,36 @@ REFUSALS: dict[str, Refused] = {
 def test_what_is_refused_is_asked_otherwise(tmp_path: Path, name: str) -> None:
     minds, message, status = REFUSALS[name]
 
-    def habit(asked: Asked) -> Answer:
-        return refusal(message, status) if minds(asked.body) else usual(asked)
+    def habit(asked: ReceivedRequest) -> Answer:
+        return error_response(message, status) if minds(asked.body) else default_response(asked)
 
     server = does_it(tmp_path, habit)
-    assert len(server.asked) > 2, "the refusal was met"
-    assert not minds(server.asked[-1].body)
+    assert len(server.chat_requests) > 2, "the refusal was met"
+    assert not minds(server.chat_requests[-1].body)
 
 
 def test_a_template_without_system_and_tools_is_told_all_as_a_talk_of_two(tmp_path: Path) -> None:
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         roles = [message["role"] for message in asked.messages]
         if "system" in roles:
-            return refusal("Jinja Exception: System role not supported", 500)
+            return error_response("Jinja Exception: System role not supported", 500)
         if roles != ["user", "assistant", "user"][: len(roles)]:
-            return refusal(f"Jinja Exception: {ALTERNATE}", 500)
-        return usual(asked)
+            return error_response(f"Jinja Exception: {ALTERNATE}", 500)
+        return default_response(asked)
 
-    said = does_it(tmp_path, habit).asked[-1].messages
+    said = does_it(tmp_path, habit).chat_requests[-1].messages
     assert '<tool_call>\n{"name": "create_file", "arguments": {' in said[1]["content"]
     assert said[2]["content"].startswith("[Answer of create_file]\n")
 
 
 def test_where_no_calls_are_read_they_come_as_text(tmp_path: Path) -> None:
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         if asked.body.get("tool_choice") != "none":
-            return refusal('"auto" tool choice requires --enable-auto-tool-choice')
+            return error_response('"auto" tool choice requires --enable-auto-tool-choice')
         if not asked.is_first:
-            return usual(asked)
+            return default_response(asked)
         text = f'<tool_call>\n{{"name": "create_file", "arguments": {ARGUMENTS}}}\n</tool_call>'
-        return streamed([chunk({"content": text}), chunk({}, "stop"), DONE])
+        return streamed_response([chunk({"content": text}), chunk({}, "stop"), DONE])
 
     does_it(tmp_path, habit)
 
@@ -278,9 +278,9 @@ def test_where_no_calls_are_read_they_come_as_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("at", ["", "/", "/v1", "/v1/", "/v1/chat/completions"])
 def test_an_address_is_found_however_much_of_it_was_said(tmp_path: Path, at: str) -> None:
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         found = asked.path == "/v1/chat/completions"
-        return usual(asked) if found else Answer(404, b'{"detail":"Not Found"}')
+        return default_response(asked) if found else Answer(404, b'{"detail":"Not Found"}')
 
     does_it(tmp_path, habit, at)
 
@@ -288,19 +288,19 @@ def test_an_address_is_found_however_much_of_it_was_said(tmp_path: Path, at: str
 def test_an_api_version_stands_behind_every_address_and_the_key_is_the_servers_way(
     tmp_path: Path,
 ) -> None:
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         fits = asked.path == "/openai/deployments/x/chat/completions?api-version=2024-10-21"
         is_known = asked.headers.get("api-key") == KEY
-        return usual(asked) if fits and is_known else Answer(401)
+        return default_response(asked) if fits and is_known else Answer(401)
 
     does_it(tmp_path, habit, "/openai/deployments/x?api-version=2024-10-21")
 
 
 @pytest.mark.parametrize("status", [307, 308])
 def test_a_request_follows_where_it_is_sent(tmp_path: Path, status: int) -> None:
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         if asked.path.endswith("/"):
-            return usual(asked)
+            return default_response(asked)
         return Answer(status, headers={"Location": f"{asked.path}/"})
 
     does_it(tmp_path, habit)
@@ -309,36 +309,36 @@ def test_a_request_follows_where_it_is_sent(tmp_path: Path, status: int) -> None
 @pytest.mark.parametrize("query", ["", "?api-version=1"])
 def test_the_key_goes_to_no_other_server_than_its_own(tmp_path: Path, query: str) -> None:
     secrets = {"authorization", "api-key", "x-api-key"}
-    with habit_server(usual) as other:
+    with quirk_server(default_response) as other:
 
-        def habit(asked: Asked) -> Answer:
+        def habit(asked: ReceivedRequest) -> Answer:
             return Answer(307, headers={"Location": f"{other.url}/chat/completions"})
 
         server = does_it(tmp_path, habit, f"/v1{query}")
-    assert all(secrets & set(asked.headers) for asked in server.asked)
-    assert len(other.asked) == len(server.asked) == 2
-    assert not any(secrets & set(asked.headers) for asked in other.asked)
-    assert not any(KEY in str(asked) for asked in other.asked)
+    assert all(secrets & set(asked.headers) for asked in server.chat_requests)
+    assert len(other.chat_requests) == len(server.chat_requests) == 2
+    assert not any(secrets & set(asked.headers) for asked in other.chat_requests)
+    assert not any(KEY in str(asked) for asked in other.chat_requests)
 
 
 # --- pauses --------------------------------------------------------------------------------------
 
 
-def pauses(habit: Habit, base: Path) -> Sequence[float]:
+def pauses(habit: Respond, base: Path) -> Sequence[float]:
     """Return the seconds of each pause that is announced while the task is done."""
-    with habit_server(habit) as server:
+    with quirk_server(habit) as server:
         client = client_at(server.url)
-        with house(base, model=client, approval_mode="all") as told:
-            found = list(told.main.ask("make it"))
+        with assembled_terminal(base, model=client, approval_mode="all") as told:
+            found = list(told.terminal.run_line("make it"))
             assert (told.root / "made.txt").exists()
         client.close()
     return [event.seconds for event in found if isinstance(event, Retrying)]
 
 
 PAUSES: dict[str, Callable[[], Answer]] = {
-    "milliseconds": lambda: refusal("Slow.", 429, **{"retry-after-ms": "20"}),
-    "words": lambda: refusal("Rate limit reached. Please try again in 20ms.", 429),
-    "a moment": lambda: refusal(
+    "milliseconds": lambda: error_response("Slow.", 429, **{"retry-after-ms": "20"}),
+    "words": lambda: error_response("Rate limit reached. Please try again in 20ms.", 429),
+    "a moment": lambda: error_response(
         "Slow.", 429, **{"Retry-After": formatdate(time.time() - 5, usegmt=True)}
     ),
 }
@@ -346,16 +346,20 @@ PAUSES: dict[str, Callable[[], Answer]] = {
 
 @pytest.mark.parametrize("form", PAUSES)
 def test_a_pause_is_understood_in_each_form(tmp_path: Path, form: str) -> None:
-    def habit(asked: Asked) -> Answer:
-        return PAUSES[form]() if asked.number == 1 else usual(asked)
+    def habit(asked: ReceivedRequest) -> Answer:
+        return PAUSES[form]() if asked.number == 1 else default_response(asked)
 
     assert pauses(habit, tmp_path) == [0.0 if form == "a moment" else 0.02]
 
 
 def test_a_model_that_is_loading_is_waited_for_longer_than_a_busy_one(tmp_path: Path) -> None:
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         told = {"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}}
-        return refusal(told, 503, **{"retry-after": "0"}) if asked.number <= 9 else usual(asked)
+        return (
+            error_response(told, 503, **{"retry-after": "0"})
+            if asked.number <= 9
+            else default_response(asked)
+        )
 
     assert pauses(habit, tmp_path) == [0.0] * 9
 
@@ -363,33 +367,35 @@ def test_a_model_that_is_loading_is_waited_for_longer_than_a_busy_one(tmp_path: 
 # --- replies -------------------------------------------------------------------------------------
 
 
-def of(*deltas: Body, finish: str = "tool_calls") -> Habit:
+def of(*deltas: Body, finish: str = "tool_calls") -> Respond:
     """A server whose first reply is *deltas*."""
 
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         if not asked.is_first:
-            return usual(asked)
-        return streamed([*map(chunk, deltas), chunk({}, finish), DONE])
+            return default_response(asked)
+        return streamed_response([*map(chunk, deltas), chunk({}, finish), DONE])
 
     return habit
 
 
-def with_each(change: Callable[[bytes], bytes]) -> Habit:
-    return lambda asked: streamed([change(event) for event in events(asked)])
+def with_each(change: Callable[[bytes], bytes]) -> Respond:
+    return lambda asked: streamed_response([change(event) for event in default_events(asked)])
 
 
-def with_first(*first: bytes) -> Habit:
-    return lambda asked: streamed([*first, *events(asked)])
+def with_first(*first: bytes) -> Respond:
+    return lambda asked: streamed_response([*first, *default_events(asked)])
 
 
-def typed(kind: str) -> Habit:
+def typed(kind: str) -> Respond:
     """A server that answers in one piece and calls it *kind*."""
-    return lambda asked: Answer(body=whole(asked).body, headers={"Content-Type": kind})
+    return lambda asked: Answer(body=whole_reply(asked).body, headers={"Content-Type": kind})
 
 
-def minding(error: bytes) -> Habit:
+def minding(error: bytes) -> Respond:
     """A server that minds `thinking` in a stream of status 200."""
-    return lambda asked: streamed([error]) if "thinking" in asked.body else usual(asked)
+    return lambda asked: (
+        streamed_response([error]) if "thinking" in asked.body else default_response(asked)
+    )
 
 
 def calling(**function: Any) -> Body:
@@ -398,7 +404,7 @@ def calling(**function: Any) -> Body:
 
 REST = {"tool_calls": [{"index": 0, "function": {"arguments": ARGUMENTS[HALF:]}}]}
 EVENT_STREAM = {"Content-Type": "text/event-stream"}
-REPLIES: dict[str, Habit] = {
+REPLIES: dict[str, Respond] = {
     "ends of lines CRLF": with_each(lambda event: event.replace(b"\n", b"\r\n")),
     "ends of lines CR": with_each(lambda event: event.replace(b"\n", b"\r")),
     "no blank lines": with_each(lambda event: event[:-1]),
@@ -408,27 +414,32 @@ REPLIES: dict[str, Habit] = {
         b"\n\n", b": ping\n\n", b"data:\n\n", b"data: \n\nevent: message\nid: 1\nretry: 9\n"
     ),
     "byte by byte": lambda asked: Answer(
-        pieces=[bytes([byte]) for byte in b"".join(events(asked))],
+        pieces=[bytes([byte]) for byte in b"".join(default_events(asked))],
         headers=EVENT_STREAM,
         is_chunked=True,
     ),
     "gzip": lambda asked: Answer(
-        pieces=[gzip.compress(b"".join(events(asked)))],
+        pieces=[gzip.compress(b"".join(default_events(asked)))],
         headers={**EVENT_STREAM, "Content-Encoding": "gzip"},
     ),
-    "HTTP/1.0": lambda asked: Answer(pieces=events(asked), headers=EVENT_STREAM, http="HTTP/1.0"),
-    "no [DONE]": lambda asked: streamed(events(asked)[:-1]),
-    "[DONE] in quotes": lambda asked: streamed([*events(asked)[:-1], b'data: "[DONE]"\n\n']),
+    "HTTP/1.0": lambda asked: Answer(
+        pieces=default_events(asked), headers=EVENT_STREAM, http="HTTP/1.0"
+    ),
+    "no [DONE]": lambda asked: streamed_response(default_events(asked)[:-1]),
+    "[DONE] in quotes": lambda asked: streamed_response(
+        [*default_events(asked)[:-1], b'data: "[DONE]"\n\n']
+    ),
     "one object, called text": typed("text/plain"),
     "one object, called a stream": typed("text/event-stream"),
     "one object behind white space": lambda asked: Answer(
-        pieces=[b"  ", b"\n", b" ", whole(asked).body], headers={"Content-Type": "application/json"}
+        pieces=[b"  ", b"\n", b" ", whole_reply(asked).body],
+        headers={"Content-Type": "application/json"},
     ),
     "a stream called JSON": lambda asked: Answer(
-        pieces=events(asked), headers={"Content-Type": "application/json"}
+        pieces=default_events(asked), headers={"Content-Type": "application/json"}
     ),
     "an object a line": lambda asked: Answer(
-        pieces=[event[6:-1] for event in events(asked)[:-1]],
+        pieces=[event[6:-1] for event in default_events(asked)[:-1]],
         headers={"Content-Type": "application/x-ndjson"},
     ),
     "an error in the stream": minding(
@@ -449,17 +460,21 @@ REPLIES: dict[str, Habit] = {
         chunk({"content": "", "reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]}),
     ),
     "content that is an object": lambda asked: (
-        usual(asked)
+        default_response(asked)
         if asked.is_first
-        else streamed([chunk({"content": {"type": "text", "text": ANSWER}}), chunk({}, "stop")])
+        else streamed_response(
+            [chunk({"content": {"type": "text", "text": ANSWER}}), chunk({}, "stop")]
+        )
     ),
     "text beside the delta": lambda asked: (
-        usual(asked)
+        default_response(asked)
         if asked.is_first
-        else streamed([b'data: {"choices": [{"text": "All done.", "finish_reason": "stop"}]}\n\n'])
+        else streamed_response(
+            [b'data: {"choices": [{"text": "All done.", "finish_reason": "stop"}]}\n\n']
+        )
     ),
-    "a message in place of the delta": lambda asked: streamed(
-        [b"data: " + whole(asked).body + b"\n\n", DONE]
+    "a message in place of the delta": lambda asked: streamed_response(
+        [b"data: " + whole_reply(asked).body + b"\n\n", DONE]
     ),
     "arguments that grow": of(
         *({"tool_calls": [call(arguments=ARGUMENTS[:n])]} for n in (0, 9, 20, len(ARGUMENTS)))
@@ -503,10 +518,10 @@ def test_calls_of_the_same_id_are_two(tmp_path: Path) -> None:
 def test_a_call_that_is_cut_never_runs_for_all_that(tmp_path: Path, last: str) -> None:
     """What looks like a repetition and is no whole object stays what it is: broken."""
 
-    def habit(asked: Asked) -> Answer:
+    def habit(asked: ReceivedRequest) -> Answer:
         if asked.number > 1:
-            return usual(asked)
+            return default_response(asked)
         start = calling(arguments='{"path"')
-        return streamed([chunk(start), chunk(calling(arguments=last)), chunk({}, "eos")])
+        return streamed_response([chunk(start), chunk(calling(arguments=last)), chunk({}, "eos")])
 
     does_it(tmp_path, habit)

@@ -1,4 +1,4 @@
-"""Plays a task with the practice model: its calls go to tools that answer by a script."""
+"""Conversation with the practice model: scripted tools answer its calls."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modules.practice.jobs.job_table import JOBS
+from modules.practice.practice_model import reply_to
 from modules.practice.practice_reply import PracticeCall, PracticeReply
-from modules.practice.understanding import answer
 from modules.practice.voice import Language
 
 TOOLS = tuple(tool for job in JOBS.values() for tool in job.tools)
@@ -18,7 +18,7 @@ Tool = Callable[[str, Mapping[str, Any]], str]
 
 
 @dataclass
-class Play:
+class PracticeConversation:
     """A conversation; *tool* answers the calls, *offered* are the tools on offer."""
 
     tool: Tool = field(default=lambda _name, _arguments: "Done.")
@@ -31,7 +31,7 @@ class Play:
         """Say *message*, let the calls be answered, and return the last text."""
         self.messages.append({"role": "user", "content": message})
         while (reply := self.reply()).calls:
-            self.take(reply)
+            self.answer_calls(reply)
         self.messages.append({"role": "assistant", "content": reply.text})
         return reply.text
 
@@ -40,9 +40,9 @@ class Play:
         tools = [{"type": "function", "function": {"name": name}} for name in self.offered]
         thinking = {"type": "enabled" if think else "disabled"}
         request = {"messages": self.messages, "tools": tools, "thinking": thinking}
-        return answer(request, self.screen)
+        return reply_to(request, self.screen)
 
-    def take(self, reply: PracticeReply) -> None:
+    def answer_calls(self, reply: PracticeReply) -> None:
         """Take *reply* up and answer its calls."""
         ids = [f"call_{len(self.messages)}_{number}" for number in range(len(reply.calls))]
         wire = [

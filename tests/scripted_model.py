@@ -1,6 +1,6 @@
 """A model that follows a script, a store in memory, and a terminal put together from them.
 
-For tests of the heart alone; whatever touches the wire uses the simulator instead.
+For tests of the core alone; whatever touches the wire uses the simulator instead.
 """
 
 from __future__ import annotations
@@ -28,21 +28,24 @@ Item = Delta | Retry | Completion | ModelError | Callable[[Stop], None]
 USED = Usage(100, 60, 40, 10, 0, 1, 0.001)
 
 
-def say(text: str, *, thinking: str = "") -> list[Item]:
+def text_reply(text: str, *, thinking: str = "") -> list[Item]:
     """A reply that is only text."""
     deltas: list[Item] = [Delta(thinking=thinking)] if thinking else []
     return [*deltas, Delta(text), Completion(text, thinking, (), USED)]
 
 
-def call(name: str, *, id: str = "c1", thinking: str = "", **arguments: Any) -> list[Item]:  # noqa: A002
+def call_reply(name: str, *, id: str = "c1", thinking: str = "", **arguments: Any) -> list[Item]:  # noqa: A002
     """A reply that is one call."""
-    return calls((id, name, json.dumps(arguments)), thinking=thinking)
+    return calls_reply((id, name, json.dumps(arguments)), thinking=thinking)
 
 
-def calls(*raw: tuple[str, str, str], thinking: str = "", text: str = "") -> list[Item]:
+def calls_reply(*raw: tuple[str, str, str], thinking: str = "", text: str = "") -> list[Item]:
     """A reply of several calls, their arguments to the letter."""
     deltas: list[Item] = [Delta(thinking=thinking)] if thinking else []
-    return [*deltas, Completion(text, thinking, tuple(RawCall(*one) for one in raw), USED)]
+    return [
+        *deltas,
+        Completion(text, thinking, tuple(RawCall(*raw_call) for raw_call in raw), USED),
+    ]
 
 
 class ScriptedModel:
@@ -55,7 +58,7 @@ class ScriptedModel:
         self.profile = self.usual_profile = ServerProfile()
         self.replies = list(replies)
         self.requests: list[list[Wire]] = []
-        self.thought: list[bool] = []
+        self.think_flags: list[bool] = []
 
     def forget_profile(self) -> None:
         self.profile = ServerProfile()
@@ -65,7 +68,7 @@ class ScriptedModel:
         said = {name: value for name, value in changes.items() if value is not None}
         self.profile = replace(self.profile, **usual | said)
 
-    def take_pictures_from(self, read_picture: ReadPicture) -> None:
+    def set_picture_reader(self, read_picture: ReadPicture) -> None:
         self.read_picture = read_picture
 
     def models(self, name: str = "") -> list[str]:  # noqa: ARG002
@@ -76,7 +79,7 @@ class ScriptedModel:
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
     ) -> Iterator[Delta | Retry | Completion]:
         self.requests.append(json.loads(json.dumps(list(messages))))
-        self.thought.append(think)
+        self.think_flags.append(think)
         for item in self.replies.pop(0):
             if stop.is_set():
                 raise Stopped
@@ -128,10 +131,10 @@ class MemoryStore:
     def info(self, session: str) -> SessionInfo:
         return SessionInfo(session, session, "m", 0.0, 0.0, 1)
 
-    def find(self, start: str) -> str:
-        found = [session for session in self.records if session.startswith(start)]
+    def find(self, id_prefix: str) -> str:
+        found = [session for session in self.records if session.startswith(id_prefix)]
         if not found:
-            raise UserError(phrase("There is no session {id}.", id=start))
+            raise UserError(phrase("There is no session {id}.", id=id_prefix))
         return found[-1]
 
     def search(self, text: str, limit: int = 20) -> Sequence[SessionMatch]:
@@ -139,20 +142,20 @@ class MemoryStore:
 
 
 def terminal(
-    *replies: list[Item], families: Sequence[Feature] = (), **settings: Any
+    *replies: list[Item], features: Sequence[Feature] = (), **settings: Any
 ) -> MainTerminal:
     """Return a terminal on a scripted model."""
     settings = {"store": MemoryStore(), "today": lambda: date(2026, 1, 2), **settings}
     return MainTerminal(
         model=ScriptedModel(*replies),
-        families=families,
+        feature_list=features,
         project="demo",
-        system_text="You are a test.",
+        system_prompt="You are a test.",
         **settings,
     )
 
 
-def run(main: MainTerminal, line: str, reply: Reply | None = None) -> list[Event]:
+def run_turn(main_terminal: MainTerminal, line: str, reply: Reply | None = None) -> list[Event]:
     """Drive one turn, giving *reply* to every question; return the events."""
     events: list[Event] = []
 
@@ -160,11 +163,11 @@ def run(main: MainTerminal, line: str, reply: Reply | None = None) -> list[Event
         events.append(event)
         return reply if isinstance(event, ApprovalAsked) else None
 
-    drive(main.ask(line), show)
+    drive(main_terminal.run_line(line), show)
     return events
 
 
-def in_thread(work: Callable[[], None]) -> threading.Thread:
+def start_thread(work: Callable[[], None]) -> threading.Thread:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     return thread

@@ -1,4 +1,4 @@
-"""From the bytes of a file that nobody trusts to a picture that may be kept and sent."""
+"""Normalization of untrusted picture files into pictures that may be kept and sent."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from modules.pictures.formats import LARGEST, NAMES, format_of
+from modules.pictures.formats import DISPLAY_NAMES, MAX_PICTURE_FILE_BYTES, format_of
 from utils.i18n import Phrase, UserError, phrase
 from utils.pictures import Picture
-from utils.system.child import TooSlow, ask_program
-from utils.text.lines import size_in_words
+from utils.system.child import TimedOut, run_program
+from utils.text.lines import format_size
 
-_SECONDS = 30.0
-_HOUSE = Path(__file__).parents[2]
+_TIMEOUT_SECONDS = 30.0
+_ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class NormalizedPicture:
     """A picture and its bytes: turned upright, scaled, of one frame, without what a camera told."""
 
     width: int
@@ -32,7 +32,7 @@ class Taken:
     media_type: str
     data: bytes
 
-    def named(self, name: str) -> Picture:
+    def to_picture(self, name: str) -> Picture:
         """Return what refers to it, as *name*."""
         return Picture(
             hashlib.sha256(self.data).hexdigest(),
@@ -45,57 +45,73 @@ class Taken:
         )
 
 
-def take_in(data: bytes, name: str) -> Taken:
+def normalize(data: bytes, name: str) -> NormalizedPicture:
     """Return the picture that *data* is; *name* is what to call it in a failure.
 
     It is decoded in a process that can open nothing and has 1 GB at most. Raises `UserError`.
     """
-    kind = format_of(data)
-    if kind is None:
+    format_name = format_of(data)
+    if format_name is None:
         raise UserError(
             phrase("{name} is no picture that can be used: PNG, JPEG, WebP or GIF.", name=name)
         )
-    if len(data) > LARGEST:
+    if len(data) > MAX_PICTURE_FILE_BYTES:
         raise UserError(too_large(name, len(data)))
     libraries = _libraries()
-    command = [sys.executable, "-E", "-s", "-S", "-m", "modules.pictures.worker", libraries, kind]
+    command = [
+        sys.executable,
+        "-E",
+        "-s",
+        "-S",
+        "-m",
+        "modules.pictures.worker",
+        libraries,
+        format_name,
+    ]
     try:
-        answer = ask_program(
+        answer = run_program(
             command,
-            folder=_HOUSE,
+            folder=_ROOT,
             environment={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
-            seconds=_SECONDS,
-            given=data,
+            seconds=_TIMEOUT_SECONDS,
+            stdin=data,
         )
-    except TooSlow:
+    except TimedOut:
         raise UserError(_damaged(name)) from None
-    head, _, spelt = answer.output.partition(b"\n")
+    head, _, encoded = answer.output.partition(b"\n")
     if answer.code or not head:
         raise UserError(_damaged(name))
-    told: dict[str, Any] = json.loads(head)
-    if "error" in told:
-        raise UserError(_refused(name, told))
-    return Taken(told["width"], told["height"], NAMES[kind], len(data), told["media_type"], spelt)
+    header: dict[str, Any] = json.loads(head)
+    if "error" in header:
+        raise UserError(_worker_error(name, header))
+    return NormalizedPicture(
+        header["width"],
+        header["height"],
+        DISPLAY_NAMES[format_name],
+        len(data),
+        header["media_type"],
+        encoded,
+    )
 
 
 def too_large(name: str, size: int) -> Phrase:
     return phrase(
         "{name} is too large for a picture ({size}): at most {most}. Make it smaller first.",
         name=name,
-        size=size_in_words(size),
-        most=size_in_words(LARGEST),
+        size=format_size(size),
+        most=format_size(MAX_PICTURE_FILE_BYTES),
     )
 
 
-def _refused(name: str, told: dict[str, Any]) -> Phrase:
-    if told["error"] == "pixels":
+def _worker_error(name: str, header: dict[str, Any]) -> Phrase:
+    if header["error"] == "pixels":
         return phrase(
             "{name} has too many pixels ({width}×{height}). Make it smaller first.",
             name=name,
-            width=told["width"],
-            height=told["height"],
+            width=header["width"],
+            height=header["height"],
         )
-    if told["error"] == "memory":
+    if header["error"] == "memory":
         return phrase("{name} takes too much memory as a picture.", name=name)
     return _damaged(name)
 
@@ -106,7 +122,7 @@ def _damaged(name: str) -> Phrase:
 
 def _libraries() -> str:
     """Return the folder that Pillow is in, which is not imported here. Raises `UserError`."""
-    found = find_spec("PIL")
-    if found is None or not found.origin:
+    spec = find_spec("PIL")
+    if spec is None or not spec.origin:
         raise UserError(phrase("Pictures need Pillow, which is not installed: pip install pillow."))
-    return str(Path(found.origin).parents[1])
+    return str(Path(spec.origin).parents[1])

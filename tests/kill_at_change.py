@@ -1,4 +1,4 @@
-"""The program, killed right before its n-th change on disk: `python -m tests.dying N OPTION…`.
+"""The program, killed right before its n-th change on disk: N, then the program's options.
 
 What counts are changes of files and folders, and each beginning and end of a transaction. N = 0
 kills nothing.
@@ -45,7 +45,7 @@ def kill_at(change: int) -> Callable[[], int]:
     transaction = database._transaction
 
     @contextmanager
-    def stepping(connection: Any) -> Iterator[Any]:
+    def counting_transaction(connection: Any) -> Iterator[Any]:
         step()
         with transaction(connection) as begun:
             yield begun
@@ -53,7 +53,7 @@ def kill_at(change: int) -> Callable[[], int]:
         step()
 
     sys.addaudithook(hook)
-    database._transaction = stepping
+    database._transaction = counting_transaction
     return step
 
 

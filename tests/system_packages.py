@@ -1,4 +1,4 @@
-"""What the tests need of the machine beside Python; `python3 -m tests.needs` names what is missing.
+"""System packages that the tests need; `python3 -m tests.system_packages` names the missing ones.
 
 Standard library only: this is asked before the environment is made.
 """
@@ -21,13 +21,13 @@ PROGRAMS = {
 FONT = "fonts-noto-cjk"
 
 
-def missing() -> list[str]:
+def missing_packages() -> list[str]:
     """Return the packages of Debian that the tests need and that are not here."""
     packages = [package for name, package in PROGRAMS.items() if shutil.which(name) is None]
-    return packages if _draws_chinese() else [*packages, FONT]
+    return packages if _has_chinese_font() else [*packages, FONT]
 
 
-def _draws_chinese() -> bool:
+def _has_chinese_font() -> bool:
     if shutil.which("fc-list") is None:
         return False
     listed = ["fc-list", ":lang=zh", "family"]
@@ -35,4 +35,4 @@ def _draws_chinese() -> bool:
 
 
 if __name__ == "__main__":
-    sys.stdout.write("".join(f"{package}\n" for package in missing()))
+    sys.stdout.write("".join(f"{package}\n" for package in missing_packages()))

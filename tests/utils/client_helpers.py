@@ -1,4 +1,4 @@
-"""What the tests of the model client share."""
+"""Helpers of the tests of the model client."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.simulator import Simulator, Step
-from utils.api_client import ApiClient, Completion, Delta, Learnt, Retry
+from utils.api_client import ApiClient, Completion, Delta, ProfileLearned, Retry
 from utils.llm.completion import StreamItem
 from utils.waiting import Stop
 
@@ -23,7 +23,7 @@ READ_FILE = {
 }
 
 
-class Hasty(Stop):
+class InstantStop(Stop):
     """A stop that waits for nothing, and remembers for how long it should have."""
 
     def __init__(self) -> None:
@@ -36,33 +36,33 @@ class Hasty(Stop):
 
 
 @dataclass(frozen=True)
-class Heard:
-    """All that one `stream` yielded; *shown* is the text on screen at its end."""
+class StreamResult:
+    """All that one `stream` yielded; *text* is the text on screen at its end."""
 
-    shown: str
-    thought: str
+    text: str
+    thinking: str
     retries: list[Retry]
-    learnt: list[Learnt]
-    done: Completion
+    learned: list[ProfileLearned]
+    completion: Completion
 
 
-def gather(items: Iterator[StreamItem]) -> Heard:
-    shown = thought = ""
+def collect_stream(items: Iterator[StreamItem]) -> StreamResult:
+    text = thinking = ""
     retries = []
-    learnt = []
+    learned = []
     for item in items:
         match item:
             case Delta():
-                shown += item.text
-                thought += item.thinking
+                text += item.text
+                thinking += item.thinking
             case Retry():
-                shown = thought = ""
+                text = thinking = ""
                 retries.append(item)
-            case Learnt():
-                learnt.append(item)
+            case ProfileLearned():
+                learned.append(item)
             case Completion():
                 assert next(items, None) is None, "nothing may come after the completion"
-                return Heard(shown, thought, retries, learnt, item)
+                return StreamResult(text, thinking, retries, learned, item)
     raise AssertionError("no completion came")
 
 
@@ -77,20 +77,22 @@ def client_of(server: Simulator | str, **options: Any) -> Iterator[ApiClient]:
         client.close()
 
 
-def ask(
+def stream_once(
     client: ApiClient,
     *messages: dict[str, Any],
     tools: Sequence[dict[str, Any]] = (READ_FILE,),
     think: bool = False,
     stop: Stop | None = None,
-) -> Heard:
-    said = messages or (USER,)
-    return gather(client.stream(said, tools, think=think, stop=stop or Hasty()))
+) -> StreamResult:
+    request_messages = messages or (USER,)
+    return collect_stream(
+        client.stream(request_messages, tools, think=think, stop=stop or InstantStop())
+    )
 
 
-def hear(*script: Step, think: bool = False, **options: Any) -> Heard:
+def stream_from_script(*script: Step, think: bool = False, **options: Any) -> StreamResult:
     """Ask once a server that plays *script*; all of it must be used up."""
     with Simulator(script) as server, client_of(server, **options) as client:
-        heard = ask(client, think=think)
+        result = stream_once(client, think=think)
         assert server.is_finished
-        return heard
+        return result

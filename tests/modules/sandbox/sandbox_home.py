@@ -19,7 +19,7 @@ SECRET = "CANARY-of-the-house"
 QUICK = Limits(seconds=300)  # no test fails because the machine is slow
 
 
-class House:
+class SandboxHome:
     """*home* holds secrets; *project* is a git repository in it; *plain* is a folder without."""
 
     def __init__(self, base: Path) -> None:
@@ -47,29 +47,29 @@ class House:
             hidden=[self.data],
             cache_folder=self.data,
             allow_limits_only=allow_limits_only,
-            own=own,
+            own_code=own,
         )
 
     def python(self, code: str, limits: Limits = QUICK, project: Path | None = None) -> Result:
-        return finish(self.sandbox(project), Program("python", code), limits)
+        return run_to_end(self.sandbox(project), Program("python", code), limits)
 
     def bash(self, code: str, limits: Limits = QUICK, project: Path | None = None) -> Result:
-        return finish(self.sandbox(project), Program("bash", code), limits)
+        return run_to_end(self.sandbox(project), Program("bash", code), limits)
 
 
 @contextmanager
-def lived_in(base: Path) -> Iterator[House]:
-    """Make a house the home of this process for a while."""
+def home_of_process(base: Path) -> Iterator[SandboxHome]:
+    """Make a `SandboxHome` the home of this process for a while."""
     old = os.environ["HOME"]
-    house = House(base)
-    os.environ["HOME"] = str(house.home)
+    sandbox_home = SandboxHome(base)
+    os.environ["HOME"] = str(sandbox_home.home)
     try:
-        yield house
+        yield sandbox_home
     finally:
         os.environ["HOME"] = old
 
 
-def finish(sandbox: Sandbox, program: Program, limits: Limits = QUICK) -> Result:
+def run_to_end(sandbox: Sandbox, program: Program, limits: Limits = QUICK) -> Result:
     run = sandbox.run(program, limits, Stop())
     while True:
         try:
@@ -79,7 +79,7 @@ def finish(sandbox: Sandbox, program: Program, limits: Limits = QUICK) -> Result
             return result
 
 
-def settle() -> None:
+def wait_for_prewarmed() -> None:
     """Wait for the Python that is being started for the next call.
 
     Its mount point is in the folder meanwhile, for whoever lists it to stumble over.
@@ -89,7 +89,7 @@ def settle() -> None:
             thread.join()
 
 
-def until(is_so: Callable[[], bool], seconds: float = 120) -> bool:
+def wait_until(is_so: Callable[[], bool], seconds: float = 120) -> bool:
     end = time.monotonic() + seconds
     while not (is_now := is_so()) and time.monotonic() < end:
         time.sleep(0.01)
@@ -97,14 +97,14 @@ def until(is_so: Callable[[], bool], seconds: float = 120) -> bool:
 
 
 def children_of(process: int) -> list[int]:
-    """Return what runs below *process*; threads and programs may end while we look."""
-    below: list[int] = []
+    """Return the descendants of *process*; threads and programs may end while we look."""
+    descendants: list[int] = []
     with suppress(OSError):
         for task in Path(f"/proc/{process}/task").iterdir():
             with suppress(OSError):
                 for child in map(int, (task / "children").read_text().split()):
-                    below += [child, *children_of(child)]
-    return below
+                    descendants += [child, *children_of(child)]
+    return descendants
 
 
 def is_alive(process: int) -> bool:

@@ -1,4 +1,4 @@
-"""The page in a real browser, on the real server and the real tools; only the model is scripted."""
+"""Fixture of the page in a real browser, on the real server and tools; the model is scripted."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from core.web_terminal import WebTerminal
 from modules.files.project import Project
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
-from modules.toolbox import families
+from modules.toolbox import build_features
 from modules.web.server import ServerConfig, WebServer
 from modules.web.servers.bind import BindAddress
 from tests.assembly import HermeticSettings
-from tests.scripted import ScriptedModel
+from tests.scripted_model import ScriptedModel
 from utils.logger import FailureLog
 from utils.waiting import Stop
 
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 """Seconds; nothing passes later for it, only what is slow fails not."""
 KEY = "'X-Onefold-Key': localStorage.getItem('onefold.key')"
 """The header of a change that a page asks for by itself."""
@@ -52,7 +52,7 @@ class Gate:
 
 
 @dataclass
-class Stage:
+class ServedPage:
     """A served project, and the browser to look at it with."""
 
     project: Path
@@ -60,19 +60,19 @@ class Stage:
     server: WebServer
     browser: Browser
 
-    def context(self, *, width: int = 1440, height: int = 900, **more: Any) -> BrowserContext:
-        context = self.browser.new_context(viewport={"width": width, "height": height}, **more)
-        context.set_default_timeout(PATIENCE * 1000)
+    def context(self, *, width: int = 1440, height: int = 900, **options: Any) -> BrowserContext:
+        context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
+        context.set_default_timeout(TIMEOUT_SECONDS * 1000)
         return context
 
-    def open(self, *, language: str = "en", **more: Any) -> Page:
+    def open(self, *, language: str = "en", **options: Any) -> Page:
         """Return a page that is logged in, in a browser profile of its own."""
-        page = self.context(**more).new_page()
-        page.goto(self.server.url + self.server.access.new_link())
+        page = self.context(**options).new_page()
+        page.goto(self.server.url + self.server.authenticator.new_link())
         page.goto(f"{self.server.url}/?lang={language}")
         # Who comes may write at once, or answer what waits: then the question has the focus.
         ready = page.locator(":is(.composer textarea, .approval):focus")
-        expect(ready).to_be_attached(timeout=PATIENCE * 1000)
+        expect(ready).to_be_attached(timeout=TIMEOUT_SECONDS * 1000)
         expect(page.locator(".dot")).to_have_attribute("data-link", "live")
         return page
 
@@ -92,7 +92,7 @@ def replies(page: Page) -> Locator:
 
 
 @contextmanager
-def stage(tmp: Path, browser: Browser) -> Iterator[Stage]:
+def serve_page(tmp: Path, browser: Browser) -> Iterator[ServedPage]:
     """Serve a project in *tmp* on a free port; again in the same place is a restart."""
     root = tmp / "project"
     root.mkdir(exist_ok=True)
@@ -105,16 +105,16 @@ def stage(tmp: Path, browser: Browser) -> Iterator[Stage]:
         stop = Stop()
         return WebTerminal(
             model=model,
-            families=families(project, data, store, stop, SETTINGS, SYSTEM),
+            feature_list=build_features(project, data, store, stop, SETTINGS, SYSTEM),
             store=store,
             project="project",
-            system_text="You are a test.",
-            files=project.files,
+            system_prompt="You are a test.",
+            list_paths=project.files,
             emit=emit,
             stop=stop,
         )
 
-    house = ServerConfig(
+    config = ServerConfig(
         project=project,
         data=data,
         store=store,
@@ -125,13 +125,13 @@ def stage(tmp: Path, browser: Browser) -> Iterator[Stage]:
         is_practice=False,
         log=FailureLog(data.log),
     )
-    server = WebServer(BindAddress(port=0, async_mode="threading"), house)
+    server = WebServer(BindAddress(port=0, async_mode="threading"), config)
     thread = threading.Thread(target=server.run, name="server")
     thread.start()
     try:
-        yield Stage(root, model, server, browser)
+        yield ServedPage(root, model, server, browser)
     finally:
         server.stop()
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT_SECONDS)
         store.close()
         project.close()

@@ -1,4 +1,4 @@
-"""A served project in a process of its own: `python -m tests.bench.web_house MODE FOLDER`.
+"""A served project in a process of its own: `python -m tests.bench.serve_project MODE FOLDER`.
 
 Prints its port, its token and a login link as one line of JSON and serves until its input ends.
 Its model does what the message says: "tokens SECONDS RATE" streams tokens that tell the monotonic
@@ -22,12 +22,12 @@ from core.web_terminal import WebTerminal
 from modules.files.project import Project
 from modules.sessions import Sessions
 from modules.storage.data_folder import DataFolder
-from modules.toolbox import families
+from modules.toolbox import build_features
 from modules.web.server import ServerConfig, WebServer
 from modules.web.servers.bind import BindAddress
 from modules.web.servers.event_loop import AsyncMode
 from tests.assembly import HermeticSettings
-from tests.scripted import USED, calls, say
+from tests.scripted_model import USED, calls_reply, text_reply
 from utils.llm.completion import Completion, Delta, Retry
 from utils.llm.server_profile import ServerProfile
 from utils.logger import FailureLog
@@ -42,7 +42,7 @@ SETTINGS = HermeticSettings(
     checkpoint_days=1,
 )
 SYSTEM = "You are a benchmark."
-SEARCH = calls(
+SEARCH = calls_reply(
     ("s1", "search_text", '{"pattern": "needle [0-9]+"}'),
     ("s2", "find_files", '{"pattern": "**/*9.txt"}'),
     ("s3", "list_files", '{"path": ".", "depth": 3}'),
@@ -51,7 +51,7 @@ ANSWER = "## Answer\n\n" + "Some **words** about `code`.\n\n" * 20 + "```python\
 STORY = "".join(f"Paragraph {n} of a **long** answer with `code` in it.\n\n" for n in range(600))
 
 
-class Obedient:
+class CommandedModel:
     """A model that does what the last message of the person says."""
 
     model = "obedient"
@@ -62,7 +62,7 @@ class Obedient:
         """This server does not say what it has."""
         return []
 
-    def take_pictures_from(self, read_picture: ReadPicture) -> None:
+    def set_picture_reader(self, read_picture: ReadPicture) -> None:
         """This model looks at nothing."""
 
     def forget_profile(self) -> None:
@@ -87,7 +87,7 @@ class Obedient:
                 yield from cast("list[Completion]", SEARCH)
                 return
             case _:
-                yield from cast("list[Delta]", say(ANSWER))
+                yield from cast("list[Delta]", text_reply(ANSWER))
                 return
         yield Completion("done", "", (), USED)
 
@@ -114,17 +114,17 @@ def make_server(mode: AsyncMode, folder: Path) -> WebServer:
     def open_terminal(emit: Any) -> WebTerminal:
         stop = Stop()
         return WebTerminal(
-            model=Obedient(),
-            families=families(project, data, store, stop, SETTINGS, SYSTEM),
+            model=CommandedModel(),
+            feature_list=build_features(project, data, store, stop, SETTINGS, SYSTEM),
             store=store,
             project="project",
-            system_text=SYSTEM,
-            files=project.files,
+            system_prompt=SYSTEM,
+            list_paths=project.files,
             emit=emit,
             stop=stop,
         )
 
-    house = ServerConfig(
+    config = ServerConfig(
         project=project,
         data=data,
         store=store,
@@ -135,15 +135,15 @@ def make_server(mode: AsyncMode, folder: Path) -> WebServer:
         is_practice=False,
         log=FailureLog(data.log),
     )
-    return WebServer(BindAddress(port=0, async_mode=mode), house)
+    return WebServer(BindAddress(port=0, async_mode=mode), config)
 
 
 def main(mode: AsyncMode, folder: str) -> None:
     server = make_server(mode, Path(folder))
-    link = server.url + server.access.new_link()
-    token = server.access.token
-    told = {"port": server.port, "token": token, "link": link, "url": server.url}
-    sys.stdout.write(f"{json.dumps(told)}\n")
+    link = server.url + server.authenticator.new_link()
+    token = server.authenticator.token
+    info = {"port": server.port, "token": token, "link": link, "url": server.url}
+    sys.stdout.write(f"{json.dumps(info)}\n")
     sys.stdout.flush()
 
     def wait() -> None:

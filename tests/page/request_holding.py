@@ -1,4 +1,4 @@
-"""What is on its way between page and server, held until a test lets it go."""
+"""Holding of requests and messages between page and server, until a test releases them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import APIResponse, Page, Route, WebSocketRoute, expect
 
-from tests.page.stage import PATIENCE
+from tests.page.served_page import TIMEOUT_SECONDS
 
 PATIENT = """{
     const { setTimeout: soon } = window;
@@ -16,13 +16,13 @@ PATIENT = """{
 """With it a page takes nothing for lost that is only slow, and says nothing a second time."""
 
 
-def until(page: Page, is_so: Callable[[], object]) -> None:
+def wait_until(page: Page, is_so: Callable[[], object]) -> None:
     """Wait for *is_so*, or until the time of the test is up."""
     while not is_so():
         page.wait_for_timeout(20)
 
 
-def drawn(page: Page) -> None:
+def wait_until_drawn(page: Page) -> None:
     """Wait until what has come to the page is drawn."""
     page.evaluate("() => new Promise((over) => requestAnimationFrame(() => setTimeout(over, 50)))")
 
@@ -39,31 +39,31 @@ def intercept(
     page.evaluate("0")  # which does not overtake it
 
 
-class Held:
+class HeldRequests:
     """The requests to *address* of *page*, and their answers as they were at that time."""
 
     def __init__(self, page: Page, address: str, *, method: str = "GET", times: int = 1) -> None:
         self._page = page
         self._method = method
-        self._left = times
+        self._remaining = times
         self._routes: list[Route] = []
         self._answers: list[APIResponse] = []
-        intercept(page, address, self._take)
+        intercept(page, address, self._hold_route)
 
-    def _take(self, route: Route) -> None:
-        if route.request.method != self._method or not self._left:
+    def _hold_route(self, route: Route) -> None:
+        if route.request.method != self._method or not self._remaining:
             route.fallback()
             return
-        self._left -= 1
-        answer = route.fetch(timeout=PATIENCE * 1000)
+        self._remaining -= 1
+        answer = route.fetch(timeout=TIMEOUT_SECONDS * 1000)
         self._answers.append(answer)
         self._routes.append(route)
 
     def wait(self, count: int = 1) -> None:
         """Wait until *count* requests are held in all."""
-        until(self._page, lambda: len(self._routes) >= count)
+        wait_until(self._page, lambda: len(self._routes) >= count)
 
-    def let_go(self, place: int = 0, *, is_lost: bool = False) -> None:
+    def release(self, place: int = 0, *, is_lost: bool = False) -> None:
         """Answer the request at *place*; one *is_lost* gets no answer."""
         if is_lost:
             self._routes[place].abort()
@@ -71,16 +71,16 @@ class Held:
             self._routes[place].fulfill(response=self._answers[place])
 
 
-class Line:
+class HeldSocket:
     """The WebSocket of *page* from its next loading on: what is said is noted, and may be held."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._wanted: re.Pattern[str] | None = None
+        self._hold_pattern: re.Pattern[str] | None = None
         self._held: list[tuple[WebSocketRoute, str | bytes]] = []
         self._sockets: list[WebSocketRoute] = []
-        self.said: list[str] = []
-        """What has gone to the server."""
+        self.sent_messages: list[str] = []
+        """Messages that were sent to the server."""
         page.add_init_script(PATIENT)
         page.route_web_socket(re.compile("socket.io"), self._open)
         page.reload()
@@ -89,38 +89,38 @@ class Line:
     def _open(self, socket: WebSocketRoute) -> None:
         server = socket.connect_to_server()
         self._sockets.append(socket)
-        socket.on_message(lambda message: self._pass(server, message))
+        socket.on_message(lambda message: self._forward(server, message))
 
-    def _pass(self, server: WebSocketRoute, message: str | bytes) -> None:
-        if self._wanted and self._wanted.search(str(message)):
-            self._wanted = None
+    def _forward(self, server: WebSocketRoute, message: str | bytes) -> None:
+        if self._hold_pattern and self._hold_pattern.search(str(message)):
+            self._hold_pattern = None
             self._held.append((server, message))
         else:
-            self.said.append(str(message))
+            self.sent_messages.append(str(message))
             server.send(message)
 
     def hold(self, pattern: str) -> None:
         """Hold the next message in which *pattern* is found."""
-        self._wanted = re.compile(pattern)
+        self._hold_pattern = re.compile(pattern)
 
     def wait(self) -> None:
         """Wait until it is held."""
-        until(self._page, lambda: self._held)
+        wait_until(self._page, lambda: self._held)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         for server, message in self._held:
-            self.said.append(str(message))
+            self.sent_messages.append(str(message))
             server.send(message)
         self._held.clear()
 
-    def cut(self) -> None:
-        """Lose the line, and let none of the browser come about until `mend`."""
+    def disconnect(self) -> None:
+        """Lose the line, and let none of the browser come about until `reconnect`."""
         self._page.context.set_offline(True)
         for socket in self._sockets:
             socket.close()
         self._sockets.clear()
         expect(self._page.locator(".dot")).to_have_attribute("data-link", "lost")
 
-    def mend(self) -> None:
+    def reconnect(self) -> None:
         self._page.context.set_offline(False)
         expect(self._page.locator(".dot")).to_have_attribute("data-link", "live")

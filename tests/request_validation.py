@@ -1,4 +1,4 @@
-"""DeepSeek's own validator (`deepseek-recipe`) as the judge of what our client sends."""
+"""Validation of our client's requests by DeepSeek's own validator (`deepseek-recipe`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def options() -> Any:
     return strict
 
 
-def verdict(body: bytes) -> str | None:
+def recipe_error(body: bytes) -> str | None:
     """Return what DeepSeek's validator has against the request *body*, None if it takes it."""
     import deepseek_recipe as recipe
 
@@ -40,21 +40,21 @@ def verdict(body: bytes) -> str | None:
     return None
 
 
-class Noted:
+class RecordedRequests:
     """The requests that programs in other processes note in *folder* (tests/noting)."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._read: dict[Path, int] = {}
+        self._offsets: dict[Path, int] = {}
 
     def new(self) -> list[bytes]:
         """Return what was noted since the last time; a line that a kill cut off is no request."""
         bodies: list[bytes] = []
         for file in self.folder.iterdir():
-            read = self._read.get(file, 0)
-            with file.open("rb") as noted:
-                noted.seek(read)
-                text, end, _ = noted.read().rpartition(b"\n")
+            read = self._offsets.get(file, 0)
+            with file.open("rb") as file_stream:
+                file_stream.seek(read)
+                text, end, _ = file_stream.read().rpartition(b"\n")
             bodies += text.splitlines()
-            self._read[file] = read + len(text + end)
+            self._offsets[file] = read + len(text + end)
         return bodies

@@ -1,4 +1,4 @@
-"""A server of one habit on loopback: what it is asked goes to a function that answers.
+"""A server with one quirk, on loopback: a function answers its requests.
 
 It plays one task: a call of `create_file` for `made.txt`, then the words "All done.".
 """
@@ -21,7 +21,7 @@ ANSWER = "All done."
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     """One request; *number* counts those to chat completions from 1, *headers* are in small
     letters."""
 
@@ -43,7 +43,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent back: *body* whole, or in *pieces* without a length."""
+    """Response: *body* whole, or in *pieces* without a length."""
 
     status: int = 200
     body: bytes = b""
@@ -53,13 +53,13 @@ class Answer:
     is_chunked: bool = False
 
 
-Habit = Callable[[Asked], Answer]
+Respond = Callable[[ReceivedRequest], Answer]
 
 
-def refusal(message: Any, status: int = 400, **headers: str) -> Answer:
+def error_response(message: Any, status: int = 400, **headers: str) -> Answer:
     """The usual form of an error; *message* may be a whole body instead of a sentence."""
-    told = message if not isinstance(message, str) else {"error": {"message": message}}
-    return Answer(status, json.dumps(told).encode(), headers=headers)
+    error_body = message if not isinstance(message, str) else {"error": {"message": message}}
+    return Answer(status, json.dumps(error_body).encode(), headers=headers)
 
 
 def call(arguments: Any = ARGUMENTS, **more: Any) -> Body:
@@ -76,7 +76,7 @@ def chunk(delta: Body, finish: str | None = None, **more: Any) -> bytes:
 DONE = b"data: [DONE]\n\n"
 
 
-def events(asked: Asked) -> list[bytes]:
+def default_events(asked: ReceivedRequest) -> list[bytes]:
     """The usual stream."""
     if asked.is_first:
         half = len(ARGUMENTS) // 2
@@ -90,44 +90,48 @@ def events(asked: Asked) -> list[bytes]:
     return [chunk({"content": "All "}), chunk({"content": "done."}), chunk({}, "stop"), DONE]
 
 
-def streamed(pieces: Sequence[bytes], **headers: str) -> Answer:
+def streamed_response(pieces: Sequence[bytes], **headers: str) -> Answer:
     return Answer(pieces=pieces, headers={"Content-Type": "text/event-stream", **headers})
 
 
-def usual(asked: Asked) -> Answer:
-    return streamed(events(asked)) if asked.body.get("stream") else whole(asked)
+def default_response(asked: ReceivedRequest) -> Answer:
+    return (
+        streamed_response(default_events(asked)) if asked.body.get("stream") else whole_reply(asked)
+    )
 
 
-def whole(asked: Asked) -> Answer:
+def whole_reply(asked: ReceivedRequest) -> Answer:
     """The usual reply to a request without `stream`."""
     message: Body = {"role": "assistant", "content": ANSWER}
     if asked.is_first:
         message = {"role": "assistant", "content": None, "tool_calls": [call()]}
     finish = "tool_calls" if asked.is_first else "stop"
-    told = {"choices": [{"index": 0, "message": message, "finish_reason": finish}]}
-    return Answer(body=json.dumps(told).encode(), headers={"Content-Type": "application/json"})
+    reply_body = {"choices": [{"index": 0, "message": message, "finish_reason": finish}]}
+    return Answer(
+        body=json.dumps(reply_body).encode(), headers={"Content-Type": "application/json"}
+    )
 
 
-class HabitServer:
-    """What was asked of it, in order: chat completions in *asked*, everything else in *looked*."""
+class QuirkServer:
+    """Record of its requests: chat completions in *chat_requests*, others in *other_requests*."""
 
-    def __init__(self, habit: Habit, look: Habit) -> None:
-        self.asked: list[Asked] = []
-        self.looked: list[Asked] = []
-        self.habit, self.look = habit, look
+    def __init__(self, habit: Respond, look: Respond) -> None:
+        self.chat_requests: list[ReceivedRequest] = []
+        self.other_requests: list[ReceivedRequest] = []
+        self.respond_to_chat, self.respond_to_other = habit, look
         self.url = ""
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], raw: bytes) -> Answer:
         is_chat = path.partition("?")[0].rstrip("/").endswith("/chat/completions")
-        known = self.asked if is_chat else self.looked
+        requests = self.chat_requests if is_chat else self.other_requests
         body = json.loads(raw) if raw else {}
-        known.append(Asked(method, path, headers, body, len(known) + 1))
-        return (self.habit if is_chat else self.look)(known[-1])
+        requests.append(ReceivedRequest(method, path, headers, body, len(requests) + 1))
+        return (self.respond_to_chat if is_chat else self.respond_to_other)(requests[-1])
 
 
 class _Http(ThreadingHTTPServer):
     daemon_threads = True
-    played: HabitServer
+    quirk_server: QuirkServer
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Take a client that goes away for granted."""
@@ -144,7 +148,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self._send(self.server.played.answer(self.command, self.path, headers, raw))
+        self._send(self.server.quirk_server.answer(self.command, self.path, headers, raw))
 
     do_POST = do_GET
 
@@ -170,15 +174,17 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def habit_server(habit: Habit = usual, look: Habit | None = None) -> Iterator[HabitServer]:
+def quirk_server(
+    habit: Respond = default_response, look: Respond | None = None
+) -> Iterator[QuirkServer]:
     """Serve *habit* at `/v1/chat/completions`, and *look* for whatever else is asked (404)."""
     with _Http(("127.0.0.1", 0), _Handler) as http:
-        http.played = HabitServer(habit, look or (lambda _: Answer(404)))
-        http.played.url = f"http://127.0.0.1:{http.server_port}/v1"
+        http.quirk_server = QuirkServer(habit, look or (lambda _: Answer(404)))
+        http.quirk_server.url = f"http://127.0.0.1:{http.server_port}/v1"
         thread = threading.Thread(target=http.serve_forever, args=(0.02,))
         thread.start()
         try:
-            yield http.played
+            yield http.quirk_server
         finally:
             http.shutdown()
             thread.join()

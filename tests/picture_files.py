@@ -8,27 +8,27 @@ from typing import Any
 from PIL import Image
 
 
-def drawn(
+def picture_file(
     kind: str = "PNG", size: tuple[int, int] = (40, 20), mode: str = "RGB", **options: Any
 ) -> bytes:
     """Return a file of the format *kind*, one colour all over but for its left half."""
     image = Image.new(mode, size)
     image.paste(Image.new(mode, (max(1, size[0] // 2), size[1]), _BRIGHT.get(mode, 1)))
-    return saved(image, kind, **options)
+    return encoded(image, kind, **options)
 
 
-def noise(size: tuple[int, int]) -> Image.Image:
+def noise_picture(size: tuple[int, int]) -> Image.Image:
     """Return a picture that no format makes small."""
     return Image.effect_noise(size, 80).convert("RGB")
 
 
-def saved(image: Image.Image, kind: str, **options: Any) -> bytes:
+def encoded(image: Image.Image, kind: str, **options: Any) -> bytes:
     file = BytesIO()
     image.save(file, kind, **options)
     return file.getvalue()
 
 
-def opened(data: bytes) -> Image.Image:
+def open_picture(data: bytes) -> Image.Image:
     return Image.open(BytesIO(data))
 
 

@@ -1,7 +1,7 @@
 """A dialogue with a scripted model and made-up tools, to be started in a real terminal.
 
-`python -m tests.modules.cli.playhouse FOLDER en|zh FILES`; the first word typed chooses the play.
-Some go on only when a file is made in FOLDER, its door.
+`python -m tests.modules.cli.scripted_program FOLDER en|zh FILES`; the first word typed chooses the
+play. Some go on only when a file is made in FOLDER, its door.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from core.cards import (
 from core.conversation.messages import Wire
 from core.events import CommandAnswered
 from core.feature import Feature, command
-from core.tools import Outcome, Risk, Running, ToolError, tool
-from modules.cli.repl import run_dialogue
+from core.tools import Outcome, Risk, RunningTool, ToolError, tool
+from modules.cli.repl import run_repl
 from modules.translator import Translator
 from tests.declared_tools import SPECS
-from tests.scripted import Item, ScriptedModel, call, calls, say, terminal
+from tests.scripted_model import Item, ScriptedModel, call_reply, calls_reply, terminal, text_reply
 from utils.i18n import phrase
 from utils.llm.completion import Completion, Delta, Retry
 from utils.logger import FailureLog
@@ -84,7 +84,7 @@ DIFF = """@@ -1,4 +1,5 @@
 
 
 def pause(seconds: float) -> Callable[[Stop], None]:
-    """A model that takes its time."""
+    """Return a pause of *seconds* in a scripted reply."""
 
     def wait(stop: Stop) -> None:
         if stop.wait(seconds):
@@ -93,8 +93,8 @@ def pause(seconds: float) -> Callable[[Stop], None]:
     return wait
 
 
-def door(file: Path) -> Callable[[Stop], None]:
-    """A model that waits until *file* is there."""
+def wait_for_file(file: Path) -> Callable[[Stop], None]:
+    """Return a wait in a scripted reply until *file* exists."""
 
     def wait(stop: Stop) -> None:
         while not file.exists():
@@ -104,18 +104,18 @@ def door(file: Path) -> Callable[[Stop], None]:
     return wait
 
 
-def spoken(text: str, seconds: float, *, thinking: str = "") -> list[Item]:
+def streamed_reply(text: str, seconds: float, *, thinking: str = "") -> list[Item]:
     """A reply that comes in small pieces, one every *seconds*."""
     items: list[Item] = []
     for word in thinking.split(" ") if thinking else []:
         items += [Delta(thinking=f"{word} "), pause(seconds)]
     for start in range(0, len(text), 7):
         items += [Delta(text[start : start + 7]), pause(seconds)]
-    return [*items, Completion(text, thinking, (), say(text)[-1].usage)]  # type: ignore[union-attr]
+    return [*items, Completion(text, thinking, (), text_reply(text)[-1].usage)]  # type: ignore[union-attr]
 
 
-class Props(Feature):
-    """Tools that only look as if."""
+class FakeTools(Feature):
+    """Tools that do nothing and return prepared results."""
 
     def __init__(self, stop: Stop) -> None:
         self._stop = stop
@@ -152,7 +152,7 @@ class Props(Feature):
         raise ToolError(phrase("There is no file {path}.", path="x.py"))
 
     @replace(SPECS["run_command"], risk=Risk.RUN)
-    def run_command(self, command: str, wait: float = 0.0, lines: int = 3) -> Running:
+    def run_command(self, command: str, wait: float = 0.0, lines: int = 3) -> RunningTool:
         text = ""
         for number in range(lines):
             piece = f"line {number} {HOSTILE if number == 1 else ''}\n"
@@ -194,7 +194,7 @@ class Props(Feature):
 
 
 SCRIPT = "\n".join(f"echo row {number} of the script" for number in range(60))
-TOOLS = calls(
+TOOLS = calls_reply(
     ("c1", "read_file", '{"path": "src/a.py"}'),
     ("c2", "read_file", '{"path": "src/报告.md"}'),
     ("c3", "list_files", "{}"),
@@ -208,45 +208,66 @@ TOOLS = calls(
 )
 
 
-def slow(folder: Path) -> list[Item]:
+def slow_reply(folder: Path) -> list[Item]:
     """A long reply: thought of until the door `write` is open, written until `end` is."""
-    thought = spoken("", 0.02, thinking="Let me think about it.\n" * 9)
-    *written, done = spoken(PROSE, 0.02)
-    return [*thought[:-1], door(folder / "write"), *written, door(folder / "end"), done]
+    thinking = streamed_reply("", 0.02, thinking="Let me think about it.\n" * 9)
+    *pieces, done = streamed_reply(PROSE, 0.02)
+    return [
+        *thinking[:-1],
+        wait_for_file(folder / "write"),
+        *pieces,
+        wait_for_file(folder / "end"),
+        done,
+    ]
 
 
-def plays(folder: Path) -> dict[str, list[list[Item]]]:
+def scripts(folder: Path) -> dict[str, list[list[Item]]]:
     return {
-        "prose": [spoken(PROSE, 0.002)],
-        "slow": [slow(folder)],
-        "tools": [TOOLS, say("All done.")],
-        "long": [call("run_command", command="make", wait=0.1, lines=600), say("Done.")],
-        "script": [call("run_command", command=SCRIPT, wait=0.1, lines=600), say("Done.")],
-        "stubborn": [[lambda _: time.sleep(60), *say("late")]],
-        "silent": [[pause(60.0), *say("late")]],
-        "late": [[door(folder / "go"), *call("web_search", query="tea")], say("Found.")],
-        "pausing": [[door(folder / "go"), *say("after a while")]],
-        "web": [call("web_search", query="tea"), say("Found.")],
-        "hostile": [say(f"safe {HOSTILE} end")],
+        "prose": [streamed_reply(PROSE, 0.002)],
+        "slow": [slow_reply(folder)],
+        "tools": [TOOLS, text_reply("All done.")],
+        "long": [
+            call_reply("run_command", command="make", wait=0.1, lines=600),
+            text_reply("Done."),
+        ],
+        "script": [
+            call_reply("run_command", command=SCRIPT, wait=0.1, lines=600),
+            text_reply("Done."),
+        ],
+        "stubborn": [[lambda _: time.sleep(60), *text_reply("late")]],
+        "silent": [[pause(60.0), *text_reply("late")]],
+        "late": [
+            [wait_for_file(folder / "go"), *call_reply("web_search", query="tea")],
+            text_reply("Found."),
+        ],
+        "pausing": [[wait_for_file(folder / "go"), *text_reply("after a while")]],
+        "web": [call_reply("web_search", query="tea"), text_reply("Found.")],
+        "hostile": [text_reply(f"safe {HOSTILE} end")],
         "retry": [
-            [Delta("half a rep\n\nly"), Retry(phrase("The server is busy."), 2, 1.0), *say("whole")]
+            [
+                Delta("half a rep\n\nly"),
+                Retry(phrase("The server is busy."), 2, 1.0),
+                *text_reply("whole"),
+            ]
         ],
     }
 
 
-class PlayModel(ScriptedModel):
+class ScriptChooser(ScriptedModel):
     """Plays what the first word of the person's message names; anything else is echoed."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
-        self.plays = plays(folder)
+        self.plays = scripts(folder)
 
     def stream(
         self, messages: Sequence[Wire], tools: Sequence[Wire], *, think: bool, stop: Stop
     ) -> Iterator[Delta | Retry | Completion]:
         if messages[-1]["role"] == "user":
-            asked = str(messages[-1]["content"])
-            self.replies = list(self.plays.get(asked.split()[0], [say(f"You said {asked!r}.")]))
+            prompt = str(messages[-1]["content"])
+            self.replies = list(
+                self.plays.get(prompt.split()[0], [text_reply(f"You said {prompt!r}.")])
+            )
         yield from super().stream(messages, tools, think=think, stop=stop)
 
 
@@ -254,11 +275,16 @@ def main(folder: Path, language: Any, count: int) -> int:
     logging.basicConfig(filename=folder / "log")
     stop = Stop()
     files = ["src/报告 final.md", "src/a.py", *(f"deep/folder/file{n}.txt" for n in range(count))]
-    house = terminal(families=[Props(stop)], stop=stop, files=lambda: files, is_practice=True)
-    house.model = PlayModel(folder)
-    words = Translator.of(language)
-    return run_dialogue(
-        house, words, history_file=folder / "typed", failures=FailureLog(folder / "log")
+    main_terminal = terminal(
+        features=[FakeTools(stop)], stop=stop, list_paths=lambda: files, is_practice=True
+    )
+    main_terminal.model = ScriptChooser(folder)
+    translator = Translator.of(language)
+    return run_repl(
+        main_terminal,
+        translator,
+        history_file=folder / "typed",
+        failures=FailureLog(folder / "log"),
     )
 
 

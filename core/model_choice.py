@@ -8,7 +8,7 @@ from typing import Any
 
 from core.session import NamedModel
 from utils.i18n import UserError, phrase
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 from utils.text.nearest import with_suggestion
 
 NAMED = 8

@@ -16,7 +16,7 @@ from core.loop.thinking import Mode
 from core.loop.turn_context import Model
 from core.redaction import map_strings
 from utils.i18n import Phrase, UserError, phrase
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 from utils.pictures import ReadPicture
 
 

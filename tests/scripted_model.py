@@ -20,7 +20,7 @@ from core.loop.turn import drive
 from core.main_terminal import MainTerminal
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.llm.completion import Completion, Delta, ModelError, RawCall, Retry, Usage
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 from utils.pictures import ReadPicture
 from utils.waiting import Stop, Stopped
 

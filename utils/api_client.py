@@ -26,7 +26,7 @@ from utils.llm.completion import (
     Usage,
     Wire,
 )
-from utils.llm.errors import (
+from utils.llm.http.errors import (
     RequestFailed,
     RetryKind,
     ServerErrors,
@@ -34,14 +34,14 @@ from utils.llm.errors import (
     invalid_key,
     window_too_small,
 )
+from utils.llm.http.reply_limits import ReplyLimits
 from utils.llm.openai_api.chat_completions import ChatCompletions
 from utils.llm.openai_api.request import RequestBody
 from utils.llm.prices import PriceList
-from utils.llm.refusals import adaptation_notice, parse_window, without_pictures
-from utils.llm.reply_limits import ReplyLimits
-from utils.llm.server_knowledge import ServerKnowledge, below
-from utils.llm.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
-from utils.llm.silent_cut import SilentCut
+from utils.llm.profiles.refusals import adaptation_notice, parse_window, without_pictures
+from utils.llm.profiles.server_knowledge import ServerKnowledge, below
+from utils.llm.profiles.server_profile import ProfilesInMemory, ProfileStore, ServerProfile
+from utils.llm.profiles.silent_cut import SilentCut
 from utils.pictures import ReadPicture
 from utils.waiting import Stop, Stopped
 

@@ -130,7 +130,7 @@ def yes_no() -> Kind:
 
 def models() -> Kind:
     def parse(value: object) -> dict[str, dict[str, Any]]:
-        from utils.llm.server_profile import ServerProfile
+        from utils.llm.profiles.server_profile import ServerProfile
 
         if not isinstance(value, dict):
             raise ValueError

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from utils.i18n import UserError
-from utils.llm.server_profile import ServerProfile, changed
+from utils.llm.profiles.server_profile import ServerProfile, changed
 from utils.system.shared_file import SharedFile
 from utils.text.strict_json import read_json
 

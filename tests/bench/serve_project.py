@@ -29,7 +29,7 @@ from modules.web.servers.event_loop import AsyncMode
 from tests.assembly import HermeticSettings
 from tests.scripted_model import USED, calls_reply, text_reply
 from utils.llm.completion import Completion, Delta, Retry
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 from utils.logger import FailureLog
 from utils.pictures import ReadPicture
 from utils.waiting import Stop

@@ -12,7 +12,7 @@ from tests.core.loop.test_turn import Box
 from tests.scripted_model import calls_reply, run_turn, terminal, text_reply
 from utils.i18n import phrase
 from utils.llm.completion import Completion, Usage
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 
 
 def only(events: list[Event]) -> CommandAnswered:

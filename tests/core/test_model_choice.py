@@ -14,7 +14,7 @@ from utils.api_client import ApiClient
 from utils.i18n import UserError
 from utils.llm.account import ANTHROPIC_ACCOUNT
 from utils.llm.anthropic_api.anthropic import AnthropicMessages
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 
 URL = "http://127.0.0.1:9/v1"
 

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.page.served_page import ServedPage
 from tests.page.test_views import faults
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 
 
 def opened(house: ServedPage, language: str = "en") -> Page:

@@ -21,7 +21,7 @@ from tests.simulator import (
 )
 from tests.utils.client_helpers import READ_FILE, USER, client_of, stream_from_script, stream_once
 from utils.api_client import ApiClient, Delta, ModelError, RawCall
-from utils.llm import transport
+from utils.llm.http import transport
 from utils.llm.prices import Price, PriceList
 from utils.waiting import Stop
 

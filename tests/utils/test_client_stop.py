@@ -17,7 +17,7 @@ from tests.simulator.server import wait_for
 from tests.utils.client_helpers import USER, InstantStop, client_of, stream_once
 from utils import waiting
 from utils.api_client import ApiClient, Delta, ModelError
-from utils.llm import transport
+from utils.llm.http import transport
 from utils.waiting import Stop, Stopped
 
 PATIENCE_SECONDS = 120.0

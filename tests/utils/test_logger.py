@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from utils.llm.errors import ServerErrors
+from utils.llm.http.errors import ServerErrors
 from utils.logger import FailureLog
 
 

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from utils.llm.account import Account
 from utils.llm.completion import Completion, Delta, Usage, Wire
 from utils.llm.openai_api.request import RequestBody
-from utils.llm.refusals import Refusal
-from utils.llm.server_profile import CacheFigures, ServerProfile
+from utils.llm.profiles.refusals import Refusal
+from utils.llm.profiles.server_profile import CacheFigures, ServerProfile
 from utils.pictures import ReadPicture
 
 

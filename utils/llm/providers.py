@@ -12,8 +12,8 @@ from typing import Any
 from utils.api_client import ApiClient
 from utils.i18n import phrase
 from utils.llm.completion import ModelError, StreamItem, Wire
+from utils.llm.profiles.server_profile import ServerProfile
 from utils.llm.provider import Provider, split_model_name
-from utils.llm.server_profile import ServerProfile
 from utils.pictures import ReadPicture, read_no_picture
 from utils.waiting import Stop
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from modules.models.server_profiles import ServerProfiles
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 
 URL = "http://127.0.0.1:8080/v1"
 LEARNT = ServerProfile(thinking=False, window=8192)

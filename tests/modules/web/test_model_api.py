@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.modules.web.serving import RunningServer
 from tests.scripted_model import text_reply
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 
 Serve = Callable[..., AbstractContextManager[RunningServer]]
 

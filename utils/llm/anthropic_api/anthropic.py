@@ -22,7 +22,7 @@ from utils.llm.anthropic_api.anthropic_stream_parser import AnthropicStreamParse
 from utils.llm.api import Sdk, TokenCounts
 from utils.llm.completion import ModelError, Usage
 from utils.llm.openai_api.chat_completions import token_count
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 
 _EXTRAS = Path(__file__).resolve().parents[3] / "requirements-extras.txt"
 

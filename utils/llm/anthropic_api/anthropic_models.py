@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 
 _MILLION = 1_000_000
 _LARGE = ServerProfile(window=_MILLION, max_output=128_000, thinks_by="adaptive", pictures=True)

@@ -17,8 +17,8 @@ from utils.llm.anthropic_api.anthropic_messages import (
 from utils.llm.completion import Wire
 from utils.llm.openai_api.request import RequestBody
 from utils.llm.openai_api.wire_messages import with_own_pictures
-from utils.llm.refusals import Refusal
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.refusals import Refusal
+from utils.llm.profiles.server_profile import ServerProfile
 from utils.pictures import Picture, ReadPicture, read_no_picture
 
 _BUDGETS = {"low": 4_096, "high": 16_384, "max": 32_768}

@@ -11,9 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from utils.llm.completion import Completion, Delta, RawCall, Usage
-from utils.llm.errors import StreamError, broken_reply, empty_reply, refused_reply, too_many_calls
+from utils.llm.http.errors import (
+    StreamError,
+    broken_reply,
+    empty_reply,
+    refused_reply,
+    too_many_calls,
+)
+from utils.llm.http.reply_limits import LimitExceeded, ReplyLimits
 from utils.llm.openai_api.stream_parser import repair_surrogates, with_ids
-from utils.llm.reply_limits import LimitExceeded, ReplyLimits
 from utils.text.strict_json import is_json, read_json
 
 _TRUNCATED_REASONS = ("max_tokens", "model_context_window_exceeded", "pause_turn")

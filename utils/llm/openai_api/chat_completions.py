@@ -10,7 +10,7 @@ from utils.llm.account import DEEPSEEK_ACCOUNT, Account
 from utils.llm.api import Sdk, TokenCounts
 from utils.llm.completion import Usage
 from utils.llm.openai_api.request import RequestWriter
-from utils.llm.server_profile import CacheFigures, ServerProfile
+from utils.llm.profiles.server_profile import CacheFigures, ServerProfile
 
 if TYPE_CHECKING:
     from utils.llm.openai_api.stream_parser import StreamParser

@@ -9,8 +9,8 @@ from typing import Any
 
 from utils.llm.completion import Wire
 from utils.llm.openai_api.wire_messages import arrange_messages, serialize_message
-from utils.llm.refusals import Refusal, adapted_profile
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.refusals import Refusal, adapted_profile
+from utils.llm.profiles.server_profile import ServerProfile
 from utils.pictures import Picture, ReadPicture, read_no_picture
 
 _TOKENS_PER_BYTE = 0.4

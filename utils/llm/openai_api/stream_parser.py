@@ -18,7 +18,7 @@ from utils.llm.calls.leaked_calls import MarkupGuard, calls_at, read_calls
 from utils.llm.calls.lenient_json import repair_object
 from utils.llm.calls.think_tag import ThinkTag
 from utils.llm.completion import Completion, Delta, RawCall, Usage
-from utils.llm.errors import (
+from utils.llm.http.errors import (
     StreamError,
     broken_reply,
     empty_reply,
@@ -27,8 +27,8 @@ from utils.llm.errors import (
     overloaded,
     too_many_calls,
 )
+from utils.llm.http.reply_limits import ReplyLimits
 from utils.llm.repetition import ARGUMENT_CHARACTERS, TEXT_CHARACTERS, Repetition
-from utils.llm.reply_limits import ReplyLimits
 from utils.text.strict_json import is_json, read_json
 
 _ID_LETTERS = string.ascii_letters + string.digits

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from utils.llm.completion import SIGNED, Wire
-from utils.llm.server_profile import CallContent, ServerProfile
+from utils.llm.profiles.server_profile import CallContent, ServerProfile
 from utils.pictures import (
     Picture,
     PictureGone,

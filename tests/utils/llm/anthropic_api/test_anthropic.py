@@ -32,7 +32,7 @@ from utils.llm.account import ANTHROPIC_ACCOUNT
 from utils.llm.anthropic_api.anthropic import AnthropicMessages
 from utils.llm.anthropic_api.anthropic_stream_parser import AnthropicStreamParser
 from utils.llm.completion import Delta, RawCall, Usage
-from utils.llm.reply_limits import ReplyLimits
+from utils.llm.http.reply_limits import ReplyLimits
 from utils.waiting import Stop, Stopped
 
 ROOT = Path(__file__).parents[4]

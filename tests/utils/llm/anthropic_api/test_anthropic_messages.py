@@ -12,7 +12,7 @@ from tests.anthropic_simulator.cache import PromptCache, flatten_blocks
 from tests.anthropic_simulator.validation import signature_of, validation_error
 from utils.llm.anthropic_api.anthropic_models import known_profile
 from utils.llm.anthropic_api.anthropic_request import AnthropicWriter
-from utils.llm.refusals import Refusal
+from utils.llm.profiles.refusals import Refusal
 
 MODELS = ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-4-5")
 TOOLS = [

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.llm.openai_api.request import RequestWriter
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 
 Messages = list[dict[str, Any]]
 MESSAGE = st.builds(

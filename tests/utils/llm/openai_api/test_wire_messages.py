@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.llm.openai_api.wire_messages import arrange_messages, serialize_message
-from utils.llm.server_profile import ServerProfile
+from utils.llm.profiles.server_profile import ServerProfile
 from utils.pictures import Picture, PictureGone
 from utils.text.codec import to_plain
 

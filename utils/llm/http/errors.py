@@ -9,10 +9,10 @@ from typing import Any, Literal
 from utils.i18n import Phrase, phrase
 from utils.llm.account import DEEPSEEK_ACCOUNT, Account
 from utils.llm.completion import ErrorKind, ModelError
-from utils.llm.error_bodies import STATUS_OF_KIND, message_in, message_of, status_in
-from utils.llm.refusals import Refusal
-from utils.llm.reply_limits import LimitKind, ReplyLimits
-from utils.llm.retry_after import seconds_asked
+from utils.llm.http.error_bodies import STATUS_OF_KIND, message_in, message_of, status_in
+from utils.llm.http.reply_limits import LimitKind, ReplyLimits
+from utils.llm.http.retry_after import seconds_asked
+from utils.llm.profiles.refusals import Refusal
 from utils.text.keys import redact_secret
 
 RetryKind = Literal["never", "unreachable", "reply", "server", "loading"]

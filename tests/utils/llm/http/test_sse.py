@@ -3,7 +3,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.llm.sse import EventReader
+from utils.llm.http.sse import EventReader
 
 STREAM = (
     "\ufeff: keep-alive\n\ndata: one\n\n\n\nevent: x\nid: 1\ndata:two 世界\ndata: lines\n\n"

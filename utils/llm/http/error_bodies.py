@@ -6,7 +6,7 @@ import re
 from html import unescape
 from typing import Any
 
-from utils.llm.refusals import error_strings
+from utils.llm.profiles.refusals import error_strings
 from utils.text.strict_json import read_json
 
 STATUS_OF_KIND = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from utils.llm.api import Api
-from utils.llm.server_profile import ProfileStore, ServerProfile
+from utils.llm.profiles.server_profile import ProfileStore, ServerProfile
 
 if TYPE_CHECKING:
     from utils.llm.endpoint import Endpoint
@@ -96,7 +96,7 @@ class ServerKnowledge:
         look.start()
 
     def _probe(self, endpoint: Endpoint, model: str) -> None:
-        from utils.llm.probe import probe
+        from utils.llm.profiles.probe import probe
 
         try:
             look = partial(endpoint.get_json, below=below(self.profile(model)))

@@ -16,7 +16,7 @@ from tests.utils.llm.quirk_server import (
 from tests.utils.llm.test_quirks import client_at
 from utils.api_client import ApiClient
 from utils.llm.completion import Wire
-from utils.llm.silent_cut import SilentCut
+from utils.llm.profiles.silent_cut import SilentCut
 
 WINDOW = 4096
 

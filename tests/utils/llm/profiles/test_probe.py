@@ -22,7 +22,7 @@ from tests.utils.llm.test_quirks import client_at
 from utils.llm.account import ANTHROPIC_ACCOUNT
 from utils.llm.anthropic_api.anthropic import AnthropicMessages
 from utils.llm.prices import PriceList
-from utils.llm.server_profile import ProfilesInMemory, ServerProfile
+from utils.llm.profiles.server_profile import ProfilesInMemory, ServerProfile
 
 MODEL = "deepseek-flash"
 

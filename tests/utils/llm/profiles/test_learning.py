@@ -20,7 +20,7 @@ from tests.utils.llm.quirk_server import (
 )
 from utils.llm.completion import ModelError
 from utils.llm.prices import PriceList
-from utils.llm.server_profile import CacheFigures, ProfilesInMemory, ServerProfile
+from utils.llm.profiles.server_profile import CacheFigures, ProfilesInMemory, ServerProfile
 from utils.pictures import Picture
 from utils.text.codec import to_plain
 

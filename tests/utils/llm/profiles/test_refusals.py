@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from utils.llm.refusals import Refusal, adapted_profile
-from utils.llm.server_profile import MINIMAL_PROFILE, ServerProfile
+from utils.llm.profiles.refusals import Refusal, adapted_profile
+from utils.llm.profiles.server_profile import MINIMAL_PROFILE, ServerProfile
 
 USUAL = ServerProfile()
 

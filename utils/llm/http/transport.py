@@ -22,7 +22,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from utils.llm.reply_limits import LimitExceeded, ReplyWatch
+from utils.llm.http.reply_limits import LimitExceeded, ReplyWatch
 from utils.waiting import Stop, Stopped, Timeout, interruptible
 
 _READ_SIZE = 65_536

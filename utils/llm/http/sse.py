@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from utils.llm.reply_limits import LimitExceeded, ReplyLimits
+from utils.llm.http.reply_limits import LimitExceeded, ReplyLimits
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

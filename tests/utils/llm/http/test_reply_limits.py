@@ -17,7 +17,7 @@ from tests.simulator import Refuse, Say, Simulator
 from tests.utils.client_helpers import InstantStop, client_of, stream_once
 from utils.api_client import ApiClient
 from utils.llm.completion import ModelError
-from utils.llm.reply_limits import LimitExceeded, ReplyLimits, ReplyWatch
+from utils.llm.http.reply_limits import LimitExceeded, ReplyLimits, ReplyWatch
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 CHUNKED = HEAD[:-2] + b"Transfer-Encoding: chunked\r\n\r\n"

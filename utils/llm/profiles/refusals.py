@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from utils.i18n import Phrase, phrase
-from utils.llm.server_profile import MINIMAL_PROFILE, CallContent, ServerProfile
+from utils.llm.profiles.server_profile import MINIMAL_PROFILE, CallContent, ServerProfile
 from utils.text.strict_json import read_json
 
 _COMMON_MAX_OUTPUT = 8192

@@ -7,7 +7,7 @@
 - commands        The slash commands of the terminal itself: text in, cards out, the same on both
                   screens.
 - events          Everything that happens in a turn, in the order it happens.
-- feature         A feature: one subject of the house, with all that it brings to a session in one
+- feature         A feature: one subject of the product, with all that it brings to a session in one
                   class.
 - feature_set     The features of a session, asked as one: who implements which hook is found out
                   once.
@@ -20,7 +20,7 @@
 - session_choice  Choosing among sessions by a number, where ids are shown to a person.
 - tool_aliases    Calls under the names of other agents' tools, understood where they can mean only
                   one thing.
-- tool_spec       Declaration of a tool: all that the rest of the house has to know of it, said
+- tool_spec       Declaration of a tool: all that the rest of the product has to know of it, said
                   once.
 - tools           Tools: how a method becomes something a model may call.
 - web_terminal    The terminal behind a browser: the same turns, numbered and streamed.

@@ -1,4 +1,4 @@
-"""A feature: one subject of the house, with all that it brings to a session in one class.
+"""A feature: one subject of the product, with all that it brings to a session in one class.
 
 A feature may have tools (`@tool` methods) and slash commands (`@command` methods). What else it
 takes part in (what the model should always know, rows of `/status`, state that is kept with the
@@ -82,7 +82,7 @@ class PostRunConfirmation:
 
 
 class Feature:
-    """One subject of the house in one class; its other bases are the hooks that it implements."""
+    """One subject of the product in one class; its other bases are the hooks that it implements."""
 
     stands_in_for: Sequence[type] = ()
     """The classes whose tools an earlier session may have used, and this one does not offer."""
@@ -90,7 +90,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """Declaration of a slash command: all that the rest of the house has to know of it, said once.
+    """Declaration of a slash command: all that the rest has to know of it, said once.
 
     *usage* is as "/note PATH TEXT", *help* one sentence. Calling it marks a method as that command;
     the method takes the rest of the line, stripped.

@@ -315,7 +315,7 @@ class MainTerminal:
 
     @property
     def locked_by(self) -> Phrase | None:
-        """Who runs the session, where it may only be read."""
+        """The process that runs the session, where it may only be read."""
         return self.sessions.locked_by
 
     def record(self, record: Record) -> None:

@@ -34,7 +34,7 @@ class NamedModel(Model, Protocol):
 
     @property
     def usual_profile(self) -> ServerProfile:
-        """What holds for the model of now where nothing was learnt or said."""
+        """The profile of the model of now where nothing was learnt or said."""
 
     def set_profile(self, changes: Mapping[str, Any]) -> None:
         """Keep what the person says of it; None puts a field back to the usual."""

@@ -1,4 +1,4 @@
-"""Declaration of a tool: all that the rest of the house has to know of it, said once.
+"""Declaration of a tool: all that the rest of the product has to know of it, said once.
 
 It stands above the tool's method, as `tool`; the model reads none of it.
 """

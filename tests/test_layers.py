@@ -1,4 +1,4 @@
-"""The rules of the house about who may know whom, checked by reading the imports."""
+"""The rules about who may know whom, checked by reading the imports."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ class ApiClient:
 
     @property
     def usual_profile(self) -> ServerProfile:
-        """What holds for the model of now where nothing was learnt or said."""
+        """The profile of the model of now where nothing was learnt or said."""
         return self._known.usual(self.model)
 
     @property

@@ -70,7 +70,7 @@ class MessageQueue:
 
     @property
     def items(self) -> list[QueuedMessage]:
-        """What waits and was not taken yet, the next first."""
+        """Messages that wait and were not taken yet, the next first."""
         if self._is_elsewhere:
             with self._lock:
                 self._follow()

@@ -33,7 +33,7 @@ ENDLESS = (
 
 @dataclass
 class Nudges:
-    """What a model was asked again in one turn, each thing once."""
+    """Second requests of one turn for what a model left out, each made once."""
 
     was_asked_to_call: bool = False
     """Once until it calls again."""

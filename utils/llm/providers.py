@@ -79,7 +79,7 @@ class ModelClient:
 
     @property
     def usual_profile(self) -> ServerProfile:
-        """What holds for the model of now where nothing was learnt or said."""
+        """The profile of the model of now where nothing was learnt or said."""
         return self._current_client().usual_profile
 
     def set_profile(self, changes: Mapping[str, Any]) -> None:

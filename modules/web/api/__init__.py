@@ -2,7 +2,7 @@
 
 - changes_api   Routes about the changes of a session: to look at, to accept and to take back.
 - files_api     Routes about the files of the project.
-- model_api     What can be asked about the model of a session and what its server takes.
+- model_api     The API on the model of a session and on what its server takes.
 - pictures_api  Routes about the pictures of a session.
 - server_api    Routes about the server itself.
 - session_api   Actions of a page or a program in a session: the same over Socket.IO and over HTTP.

@@ -1,9 +1,11 @@
-"""What can be asked about the model of a session and what its server takes."""
+"""The API on the model of a session and on what its server takes."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
+from core.commands import Commands
+from core.feature import name_of
 from core.model_choice import described
 from core.web_terminal import Packet
 from modules.web.api.sessions_api import ID
@@ -23,18 +25,20 @@ _ANSWER = {
     "fields": "What its server takes: each with its name, value, usual value and choices.",
 }
 
+_MODEL = name_of(Commands.model)
+
 
 class ModelApi:
     """Shows and changes the model of a session, and what is known of its server."""
 
-    def __init__(self, workspace: SessionRegistry) -> None:
-        self._workspace = workspace
+    def __init__(self, registry: SessionRegistry) -> None:
+        self._registry = registry
 
     @route(
         "GET", "/api/sessions/{id}/model", "The model, and what its server takes.", answer=_ANSWER
     )
     def show(self, id: ID) -> Packet:  # noqa: A002 - its name in the address
-        return _shown(self._workspace.open(id))
+        return _to_json(self._registry.open(id))
 
     @route(
         "GET",
@@ -43,7 +47,7 @@ class ModelApi:
         answer={"models": "Their names; none of a server that does not say so in time."},
     )
     def models(self, id: ID) -> Packet:  # noqa: A002
-        return {"models": list(self._workspace.open(id).terminal.model.models())}
+        return {"models": list(self._registry.open(id).terminal.model.models())}
 
     @route(
         "PATCH",
@@ -57,13 +61,13 @@ class ModelApi:
         model: _NAME = None,
         fields: _FIELDS = None,
     ) -> Packet:
-        seat = self._own(id)
+        runner = self._writable(id)
         if model:
-            seat.do(f"/model {_word(model)}")
+            runner.do(f"{_MODEL} {_word(model)}")
         if fields:
-            said = (f"{_word(name)}={_word(str(value))}" for name, value in fields.items())
-            seat.do(f"/model set {' '.join(said)}")
-        return _shown(seat)
+            assignments = (f"{_word(name)}={_word(str(value))}" for name, value in fields.items())
+            runner.do(f"{_MODEL} set {' '.join(assignments)}")
+        return _to_json(runner)
 
     @route(
         "DELETE",
@@ -72,24 +76,24 @@ class ModelApi:
         answer=_ANSWER,
     )
     def forget(self, id: ID) -> Packet:  # noqa: A002
-        seat = self._own(id)
-        seat.do("/model forget")
-        return _shown(seat)
+        runner = self._writable(id)
+        runner.do(f"{_MODEL} forget")
+        return _to_json(runner)
 
-    def _own(self, session: str) -> SessionRunner:
-        seat = self._workspace.open(session)
-        if seat.terminal.locked_by:
-            raise ApiError("held", seat.terminal.locked_by)
-        return seat
+    def _writable(self, session: str) -> SessionRunner:
+        runner = self._registry.open(session)
+        if runner.terminal.locked_by:
+            raise ApiError("held", runner.terminal.locked_by)
+        return runner
 
 
-def _shown(seat: SessionRunner) -> Packet:
-    terminal = seat.terminal
+def _to_json(runner: SessionRunner) -> Packet:
+    terminal = runner.terminal
     fields = [] if terminal.is_practice else described(terminal.model)
     return {"model": terminal.model.model, "practice": terminal.is_practice, "fields": fields}
 
 
-def _word(said: str) -> str:
-    if len(said.split()) > 1:
-        raise bad_request(f"{said!r} is more than one word")
-    return said.strip()
+def _word(text: str) -> str:
+    if len(text.split()) > 1:
+        raise bad_request(f"{text!r} is more than one word")
+    return text.strip()

@@ -7,8 +7,8 @@
 - notifier          Notifications about a session: its events, state, row and changed files.
 - page_redaction    Redaction for the page: a browser sees placeholders; files that it saves have
                     the values.
-- run_state         What a session's thread is at: one state, and what each thing that happens makes
-                    of it.
+- run_state         State machine of the thread of a session: its states, its events, and which
+                    leads where.
 - session_registry  Registry of the project's sessions: those that are open, and access to all
                     others.
 - session_runner    One open session: its terminal, its queue of messages, and the thread that runs

@@ -1,4 +1,4 @@
-"""What a session's thread is at: one state, and what each thing that happens makes of it."""
+"""State machine of the thread of a session: its states, its events, and which leads where."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class RunState(Enum):
-    """What runs, and what is to become of what waits once that is over."""
+    """State of a run, and what is to become of what waits once it is over."""
 
     IDLE = "idle"
     """Nothing runs; what waits does so until somebody says more."""
@@ -28,7 +28,7 @@ class RunState(Enum):
 
 
 class RunEvent(Enum):
-    """What happens to a run."""
+    """Event that happens to a run."""
 
     BEGIN = "begin"
     """Something begins to run where nothing did."""

@@ -16,7 +16,7 @@ from modules.cli.attach.unsent import Unsent
 from modules.translator import Translator
 from modules.web.http.auth import published_server_file, server_file
 from tests.modules.web.serving import RunningServer
-from tests.modules.web.test_pictures import give, more
+from tests.modules.web.test_pictures import give, make_features
 from tests.picture_files import picture_file
 from tests.scripted_model import text_reply
 
@@ -24,7 +24,7 @@ Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
 def test_a_typed_path_gives_the_picture(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serve(text_reply("Red."), more=more) as served:
+    with serve(text_reply("Red."), make_features=make_features) as served:
         server = served.server
         outside = served.project.parent / "b one.png"
         outside.write_bytes(picture_file(size=(8, 6)))
@@ -48,7 +48,7 @@ def test_a_typed_path_gives_the_picture(serve: Serve, monkeypatch: pytest.Monkey
 def test_a_path_that_is_no_picture_is_only_text(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serve(text_reply("Hm."), more=more) as served:
+    with serve(text_reply("Hm."), make_features=make_features) as served:
         server = served.server
         (served.project / "a.png").write_text("no picture")
         monkeypatch.setattr(sys, "stdin", io.StringIO("see ./a.png and ./none.png\n"))
@@ -67,7 +67,10 @@ def test_a_message_that_waited_keeps_its_pictures_when_it_is_sent_from_the_line(
     serve: Serve,
 ) -> None:
     running: list[Any] = [lambda stop: stop.wait(60), *text_reply("x")]
-    with serve(running, text_reply("Red."), more=more) as served, served.page() as page:
+    with (
+        serve(running, text_reply("Red."), make_features=make_features) as served,
+        served.page() as page,
+    ):
         server = served.server
         session = served.new_session()
         given = give(served, session, picture_file()).json

@@ -32,7 +32,7 @@ OLD = "".join(f"line {number}\n" for number in range(1, 41))
 NEW = OLD.replace("line 3\n", "three\n").replace("line 38\n", "38\n")
 
 
-def feature_list(project: Project, data: DataFolder) -> Sequence[Feature]:
+def make_features(project: Project, data: DataFolder) -> Sequence[Feature]:
     points = Checkpoints(
         project.root, data.checkpoints, file_cap=100_000, total_cap=10**8, keep_days=7
     )
@@ -85,7 +85,7 @@ REPLIES = [
 
 @pytest.fixture
 def talk(serve: Serve) -> Iterator[Talk]:
-    with serve(*REPLIES, more=feature_list) as served, served.page() as page:
+    with serve(*REPLIES, make_features=make_features) as served, served.page() as page:
         (served.project / "f").write_text(OLD)
         yield Talk(served, page)
 
@@ -198,13 +198,13 @@ def test_the_same_command_twice_is_done_once(talk: Talk) -> None:
 
 
 def test_what_is_accepted_stays_so_over_a_restart(serve: Serve) -> None:
-    with serve(*REPLIES, more=feature_list) as served, served.page() as page:
+    with serve(*REPLIES, make_features=make_features) as served, served.page() as page:
         (served.project / "f").write_text(OLD)
         talk = Talk(served, page)
         assert talk.ask("POST", "/accept", talk.part("f", 1)).status == 200
         assert talk.ask("POST", "/accept", talk.part("g", -1)).status == 200
         assert len(talk.file("f")["hunks"]) == 1
-    with serve(more=feature_list) as served:
+    with serve(make_features=make_features) as served:
         path = f"/api/sessions/{talk.session}/changes"
         (file,) = served.ask("GET", path).json["files"]
         assert (file["path"], len(file["hunks"])) == ("f", 1)
@@ -244,11 +244,11 @@ def test_any_call_and_turn_is_undone_and_redone(talk: Talk) -> None:
 
 
 def test_the_marks_outlive_the_server(serve: Serve) -> None:
-    with serve(*REPLIES, more=feature_list) as served, served.page() as page:
+    with serve(*REPLIES, make_features=make_features) as served, served.page() as page:
         (served.project / "f").write_text(OLD)
         talk = Talk(served, page)
         talk.ask("POST", "/undo", {"what": "call", "number": 3})
-    with serve(more=feature_list) as served:
+    with serve(make_features=make_features) as served:
         path = f"/api/sessions/{talk.session}/changes"
         calls = served.ask("GET", f"{path}/calls").json["calls"]
         assert [c["undone"] for c in calls] == [False, False, True]
@@ -264,7 +264,7 @@ def test_nothing_is_taken_back_while_a_task_runs(serve: Serve) -> None:
         assert gate.wait(TIMEOUT_SECONDS)
 
     with serve(
-        *REPLIES, [*text_reply("long")[:-1], wait, *text_reply("end")], more=feature_list
+        *REPLIES, [*text_reply("long")[:-1], wait, *text_reply("end")], make_features=make_features
     ) as served:
         (served.project / "f").write_text(OLD)
         with served.page() as page:
@@ -283,7 +283,10 @@ def test_nothing_is_taken_back_while_a_task_runs(serve: Serve) -> None:
 
 
 def test_a_message_sent_while_something_is_taken_back_waits_for_that(serve: Serve) -> None:
-    with serve(*REPLIES, text_reply("three"), more=feature_list) as served, served.page() as page:
+    with (
+        serve(*REPLIES, text_reply("three"), make_features=make_features) as served,
+        served.page() as page,
+    ):
         (served.project / "f").write_text(OLD)
         talk = Talk(served, page)
         (points,) = [
@@ -305,7 +308,10 @@ def test_a_message_sent_while_something_is_taken_back_waits_for_that(serve: Serv
 
 
 def test_the_model_hears_what_was_taken_back(serve: Serve) -> None:
-    with serve(*REPLIES, text_reply("three"), more=feature_list) as served, served.page() as page:
+    with (
+        serve(*REPLIES, text_reply("three"), make_features=make_features) as served,
+        served.page() as page,
+    ):
         (served.project / "f").write_text(OLD)
         talk = Talk(served, page)
         talk.ask("POST", "/take-back", talk.part("f", 0))

@@ -35,7 +35,7 @@ class Tired(Feature, RestsAfterTurns):
 def test_a_stop_in_the_last_moment_of_a_turn_holds_the_queue_too(serve: Serve) -> None:
     tired = Tired()
     with (
-        serve(text_reply("one"), text_reply("two"), more=lambda *_: [tired]) as served,
+        serve(text_reply("one"), text_reply("two"), make_features=lambda *_: [tired]) as served,
         served.page() as page,
     ):
         session = served.new_session()

@@ -21,7 +21,7 @@ from utils.waiting import Stop
 Serve = Callable[..., AbstractContextManager[RunningServer]]
 
 
-def more(_: Project, data: DataFolder) -> list[Feature]:
+def make_features(_: Project, data: DataFolder) -> list[Feature]:
     return [Pictures(PictureStore(data.pictures))]
 
 
@@ -34,7 +34,7 @@ def give(
 
 
 def test_a_picture_goes_with_a_message_and_is_shown_again(serve: Serve) -> None:
-    with serve(text_reply("Red."), more=more) as served:
+    with serve(text_reply("Red."), make_features=make_features) as served:
         session = served.new_session()
         given = give(served, session, picture_file(size=(40, 20)), "red ‮.png").json
         assert (given["width"], given["height"], given["format"]) == (40, 20, "PNG")
@@ -55,7 +55,7 @@ def test_a_picture_goes_with_a_message_and_is_shown_again(serve: Serve) -> None:
 
 
 def test_a_picture_alone_is_a_message(serve: Serve) -> None:
-    with serve(text_reply("Red."), more=more) as served:
+    with serve(text_reply("Red."), make_features=make_features) as served:
         session = served.new_session()
         given = give(served, session, picture_file()).json
         body = {"text": "", "pictures": [given["digest"]], "stream": False}
@@ -65,7 +65,7 @@ def test_a_picture_alone_is_a_message(serve: Serve) -> None:
 
 
 def test_only_the_owner_gives_and_sees_pictures(serve: Serve) -> None:
-    with serve(more=more) as served:
+    with serve(make_features=make_features) as served:
         session = served.new_session()
         cookie = served.cookie()
         origin = {"Origin": f"http://{served.host}"}
@@ -84,7 +84,7 @@ def test_only_the_owner_gives_and_sees_pictures(serve: Serve) -> None:
 
 
 def test_what_is_no_picture_is_refused_with_a_reason(serve: Serve) -> None:
-    with serve(more=more) as served:
+    with serve(make_features=make_features) as served:
         session = served.new_session()
         for data, why in (
             (b"<svg/>", "no picture that can be used"),
@@ -104,7 +104,7 @@ def test_a_picture_that_waits_comes_back_with_its_text(serve: Serve) -> None:
     def hold(stop: Stop) -> None:
         stop.wait(60)
 
-    with serve([hold], more=more) as served:
+    with serve([hold], make_features=make_features) as served:
         session = served.new_session()
         given = give(served, session, picture_file()).json
         with served.page() as page:
@@ -123,7 +123,7 @@ def test_a_picture_that_waits_comes_back_with_its_text(serve: Serve) -> None:
 
 
 def test_pictures_go_with_their_session(serve: Serve) -> None:
-    with serve(text_reply("Red."), more=more) as served:
+    with serve(text_reply("Red."), make_features=make_features) as served:
         session = served.new_session()
         given = give(served, session, picture_file()).json
         body = {"text": "See", "pictures": [given["digest"]]}

@@ -333,7 +333,7 @@ def test_what_becomes_a_secret_later_shows_nowhere_any_more(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_redaction, "REFRESH_SECONDS", 0.0)
-    with serve(text_reply(f"You said {SECRET}."), more=secrets) as served:
+    with serve(text_reply(f"You said {SECRET}."), make_features=secrets) as served:
         session = served.new_session()
         path = f"/api/sessions/{session}"
         with served.page() as page:

@@ -116,7 +116,7 @@ def test_the_folder_is_ours_until_the_last_session_here_is_done(tmp_path: Path) 
     one.release()
     begin = "import sys; from pathlib import Path\n"
     begin += "from modules.checkpoints.store.project_lock import ProjectLock\n"
-    begin += "ProjectLock(Path(sys.argv[1])).begin('three')"
+    begin += "ProjectLock(Path(sys.argv[1])).acquire('three')"
     command = [sys.executable, "-c", begin, str(tmp_path / "work")]
     ask = partial(subprocess.run, command, cwd=ROOT, capture_output=True, text=True)
     assert f"process {os.getpid()}" in ask().stderr

@@ -185,7 +185,7 @@ class ApiClient:
                 raise Stopped
             endpoint = self._get_endpoint(stop)
             body = self._writer.write(self.model, messages, tools, think=think)
-            parser = self._api.make_parser(self._limits.calls, body)
+            parser = self._api.make_parser(self._limits.calls, body, self._writer.profile)
             try:
                 path = below(self._writer.profile)
                 reply = endpoint.stream(self.model, body, parser, stop, below=path)

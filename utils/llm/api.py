@@ -100,8 +100,11 @@ class Api(Protocol):
     def make_writer(self, *, max_tokens: int, context_limit: int, effort: str) -> Writer:
         """Return a writer of the requests of a conversation."""
 
-    def make_parser(self, max_calls: int, body: bytes) -> ReplyParser:
-        """Return a parser of the reply to *body*; more than *max_calls* calls are a failure."""
+    def make_parser(self, max_calls: int, body: bytes, profile: ServerProfile) -> ReplyParser:
+        """Return a parser of the reply of a server of *profile* to *body*.
+
+        More than *max_calls* calls are a failure.
+        """
 
     def connect(self, base_url: str, key: str, *, user_agent: str, transport: Any) -> Sdk:
         """Load the provider's package, for requests over *transport*. Raises `ModelError`."""

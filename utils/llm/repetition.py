@@ -15,7 +15,10 @@ _KEPT_TIMES = 2
 
 
 class Repetition:
-    """Watches a text as it grows; *least* characters that are one block again and again are it."""
+    """Watches a text as it grows; *least* characters that are one block again and again are it.
+
+    With a *least* of 0 nothing is.
+    """
 
     def __init__(self, least: int) -> None:
         self._least = least
@@ -26,7 +29,7 @@ class Repetition:
 
     def feed(self, text: str) -> None:
         """Take in the next *text*."""
-        if self.block:
+        if self.block or not self._least:
             return
         self._tail += text
         self._unseen += len(text)

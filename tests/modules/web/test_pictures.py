@@ -69,13 +69,14 @@ def test_only_the_owner_gives_and_sees_pictures(serve: Serve) -> None:
         session = served.new_session()
         cookie = served.cookie()
         origin = {"Origin": f"http://{served.host}"}
-        assert give(served, session, picture_file(), known=False).status == 401
+        assert give(served, session, picture_file(), with_token=False).status == 401
         assert (
-            give(served, session, picture_file(), known=False, headers=cookie | origin).status
+            give(served, session, picture_file(), with_token=False, headers=cookie | origin).status
             == 401
         )
         assert (
-            give(served, session, picture_file(), known=False, headers=served.login()).status == 201
+            give(served, session, picture_file(), with_token=False, headers=served.login()).status
+            == 201
         )
         digest = give(served, session, picture_file()).json["digest"]
         path = f"/api/sessions/{session}/pictures/{digest}"

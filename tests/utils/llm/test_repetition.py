@@ -22,6 +22,7 @@ from tests.utils.llm.quirk_server import (
     streamed_response,
 )
 from tests.utils.llm.test_quirks import client_at
+from utils.api_client import ApiClient
 from utils.llm.repetition import TEXT_CHARACTERS, Repetition
 
 LINE = "I will check the file again.\n"
@@ -58,6 +59,24 @@ def test_what_is_merely_long_passes(text: str) -> None:
     assert watch.shortened(text) == text
 
 
+def small_model_at(url: str) -> ApiClient:
+    client = client_at(url)
+    client.set_profile({"window": 32_768})
+    return client
+
+
+def test_a_model_with_a_large_window_may_say_the_same_as_often_as_it_likes() -> None:
+    text = LINE * 5000
+
+    def habit(_: ReceivedRequest) -> Answer:
+        return streamed_response([chunk({"content": text}), chunk({}, "stop"), DONE])
+
+    with quirk_server(habit) as server:
+        client = client_at(server.url)
+        assert stream_once(client).completion.text == text
+        client.close()
+
+
 def endless(asked: ReceivedRequest) -> Answer:
     return streamed_response([chunk({"content": LINE}) for _ in range(5000)])  # and no end of it
 
@@ -68,7 +87,7 @@ def test_an_endless_reply_is_ended_by_us(name: str) -> None:
         return streamed_response([chunk({name: LINE}) for _ in range(100_000)])
 
     with quirk_server(habit) as server:
-        client = client_at(server.url)
+        client = small_model_at(server.url)
         done = stream_once(client).completion
         assert done.is_repeating
         assert done.is_cut
@@ -88,7 +107,7 @@ def test_a_call_that_is_written_without_end_does_not_run(tmp_path: Path) -> None
         return streamed_response([chunk({"tool_calls": [call(start)]}), *[more] * 50_000])
 
     with quirk_server(habit) as server:
-        client = client_at(server.url)
+        client = small_model_at(server.url)
         with assembled_terminal(tmp_path, model=client, approval_mode="all") as told:
             events = list(told.terminal.run_line("make it"))
             assert isinstance(events[-1], TurnFinished)
@@ -99,7 +118,7 @@ def test_a_call_that_is_written_without_end_does_not_run(tmp_path: Path) -> None
 
 def test_the_model_is_told_once_and_the_task_ends_where_it_goes_on(tmp_path: Path) -> None:
     with quirk_server(endless) as server:
-        client = client_at(server.url)
+        client = small_model_at(server.url)
         with assembled_terminal(tmp_path, model=client) as told:
             events = list(told.terminal.run_line("make it"))
             records = [record for _, record in told.terminal.history.records]

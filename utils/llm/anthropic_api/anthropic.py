@@ -38,7 +38,12 @@ class AnthropicMessages:
     def make_writer(self, *, max_tokens: int, context_limit: int, effort: str) -> AnthropicWriter:
         return AnthropicWriter(max_tokens=max_tokens, context_limit=context_limit, effort=effort)
 
-    def make_parser(self, max_calls: int, body: bytes) -> AnthropicStreamParser:
+    def make_parser(
+        self,
+        max_calls: int,
+        body: bytes,
+        profile: ServerProfile,  # noqa: ARG002 - one model is like the other
+    ) -> AnthropicStreamParser:
         request = json.loads(body)
         thinking = request.get("thinking", {}).get("type")
         is_thinking = thinking in ("adaptive", "enabled")

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from utils.llm.openai_api.stream_parser import StreamParser
 
 
+_SMALL_WINDOW = 65_536
+"""Tokens; a model with a window known to be no larger may be one that repeats itself for ever."""
+
+
 class ChatCompletions:
     """The API of that name, spoken through the package `openai`.
 
@@ -31,10 +35,15 @@ class ChatCompletions:
     def make_writer(self, *, max_tokens: int, context_limit: int, effort: str) -> RequestWriter:
         return RequestWriter(max_tokens=max_tokens, context_limit=context_limit, effort=effort)
 
-    def make_parser(self, max_calls: int, body: bytes) -> StreamParser:  # noqa: ARG002 - each tells for itself
+    def make_parser(
+        self,
+        max_calls: int,
+        body: bytes,  # noqa: ARG002 - a reply tells for itself
+        profile: ServerProfile,
+    ) -> StreamParser:
         from utils.llm.openai_api.stream_parser import StreamParser
 
-        return StreamParser(max_calls)
+        return StreamParser(max_calls, ends_repetition=0 < profile.window <= _SMALL_WINDOW)
 
     def connect(self, base_url: str, key: str, *, user_agent: str, transport: Any) -> Sdk:
         import httpx2

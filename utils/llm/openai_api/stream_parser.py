@@ -42,7 +42,7 @@ class _Call:
     id: str = ""
     name: str = ""
     pieces: list[str] = field(default_factory=list)
-    repetition: Repetition = field(default_factory=lambda: Repetition(ARGUMENT_CHARACTERS))
+    repetition: Repetition = field(default_factory=lambda: Repetition(0))
 
     @property
     def is_complete(self) -> bool:
@@ -70,10 +70,16 @@ class _Call:
 
 
 class StreamParser:
-    """Collects the events of one stream. Raises `RequestFailed` for more than *max_calls* calls."""
+    """Collects the events of one stream. Raises `RequestFailed` for more than *max_calls* calls.
 
-    def __init__(self, max_calls: int = ReplyLimits().calls) -> None:
+    Where it *ends_repetition*, a reply that says the same without end is over as if cut.
+    """
+
+    def __init__(
+        self, max_calls: int = ReplyLimits().calls, *, ends_repetition: bool = False
+    ) -> None:
         self._max_calls = max_calls
+        self._ends_repetition = ends_repetition
         self._think_tag = ThinkTag()
         self._text_guard = MarkupGuard()
         self._thinking_guard = MarkupGuard()
@@ -84,8 +90,7 @@ class StreamParser:
         self._new_call_name = ""
         self._new_call_characters = 0
         self._repetitions = {
-            "text": Repetition(TEXT_CHARACTERS),
-            "thinking": Repetition(TEXT_CHARACTERS),
+            name: Repetition(TEXT_CHARACTERS * ends_repetition) for name in ("text", "thinking")
         }
         self.finish_reason = ""
         self.is_done = False
@@ -195,7 +200,7 @@ class StreamParser:
         if call is None or self._begins_another(call, new_id, piece):
             if len(self._calls) == self._max_calls:
                 raise too_many_calls(self._max_calls)
-            call = _Call()
+            call = _Call(repetition=Repetition(ARGUMENT_CHARACTERS * self._ends_repetition))
             self._calls.append(call)
             self._call_at[index] = call
         return call

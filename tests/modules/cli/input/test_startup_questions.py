@@ -25,7 +25,7 @@ Typed = Callable[[str], None]
 def typed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Typed]:
     """Let the person type these lines; then the input ends."""
     for module in (api_key, start_menu):
-        monkeypatch.setattr(module, "somebody_is_there", lambda: True)
+        monkeypatch.setattr(module, "is_interactive", lambda: True)
     stack = []
 
     def type_in(lines: str) -> None:

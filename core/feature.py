@@ -100,13 +100,13 @@ class CommandSpec:
     help: str
     _: KW_ONLY
     is_concurrent: bool = False
-    """Whether it leaves the talk alone, and so may run while a turn does."""
+    """Whether it leaves the conversation alone, and so may run while a turn does."""
     takes_back: bool = False
     """Whether it changes what was said, and so cannot be had in a session that is only read."""
     changes_files: bool = False
     """Whether it may change the files of the project by other ways than tools."""
     leads_to: Literal["", "new", "known", "copy"] = ""
-    """The other session that it leads to, which has a seat of its own in the browser."""
+    """The other session that it leads to, which has a runner of its own in the browser."""
     belongs_to_session: bool = False
     """Whether it makes little sense in a session that has just begun, as with a lone `-p`."""
     option: str = ""

@@ -148,7 +148,7 @@ class SessionManager:
         self._restore(self.history.state)
 
     def rewind(self, turn: int, key: int) -> None:
-        """Take back *turn* and all after it: the talk, and the features' state with it.
+        """Take back *turn* and all after it: the conversation and the features' state with it.
 
         Done again after a kill, it does only the rest.
         """

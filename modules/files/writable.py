@@ -97,7 +97,7 @@ class WritableFolder(ConfinedFolder):
         """
         with self.open_parent(path) as (folder, name):
             replaced = _regular_or_missing(folder, name)
-            temporary = f".{os.urandom(8).hex()}.tmp"  # see LEFT_BEHIND
+            temporary = f".{os.urandom(8).hex()}.tmp"  # see TEMPORARY_FILE
             try:
                 _write_new(folder, temporary, data, replaced)
                 if expected is None:

@@ -27,9 +27,9 @@ def test_a_file_that_is_opened_by_its_name_is_gone_on_with(served_page: ServedPa
 
 Role = Literal["combobox", "searchbox", "textbox"]
 LEADS = [
-    ("Control+p", "palette", "combobox", "Name of a file"),
-    ("Control+k", "sessions", "searchbox", "Search all sessions"),
-    ("F2", "title_field", "textbox", "Title"),
+    ("Control+p", "search/palette", "combobox", "Name of a file"),
+    ("Control+k", "sessions/sessions", "searchbox", "Search all sessions"),
+    ("F2", "sessions/title_field", "textbox", "Title"),
 ]
 
 
@@ -40,7 +40,7 @@ def test_what_is_typed_right_after_a_key_goes_where_the_key_leads(
     page = served_page.open()
     if keys == "F2":
         page.locator(".log").focus()  # for who writes a message it is a key like others
-    held = HeldRequests(page, f"**/views/{script}.js")
+    held = HeldRequests(page, f"**/{script}.js")
     page.keyboard.press(keys)
     page.keyboard.type("no")
     held.wait()

@@ -63,7 +63,7 @@ class StateUndo:
         }
         return [
             change
-            for change in self._dids(self._session_handle)
+            for change in self._state_changes(self._session_handle)
             if (change.turn, change.call_id) not in undone_calls
         ]
 
@@ -105,7 +105,7 @@ class StateUndo:
         wanted = set(map(tuple, calls))
         return [
             change
-            for change in self._dids(self._session_handle)
+            for change in self._state_changes(self._session_handle)
             if (change.turn, change.call_id) in wanted
         ]
 
@@ -144,8 +144,8 @@ class StateUndo:
         self._session_handle.history.append(StateRecord(_REDONE, key))
         return descriptions
 
-    def _dids(self, talk: SessionHandle) -> list[StateChange]:
-        return state_changes(talk.history, talk.tools.specs)
+    def _state_changes(self, session: SessionHandle) -> list[StateChange]:
+        return state_changes(session.history, session.tools.specs)
 
     def _apply(self, change: StateChange, before: Any, after: Any) -> Iterable[Phrase]:
         return self._features[change.name].undo_change(before, after)

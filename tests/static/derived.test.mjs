@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { byDay, listedRows, openQuestion } from "../../static/js/store/selectors.js";
+import { listedRows, openQuestion } from "../../static/js/store/selectors.js";
+import { byDay } from "../../static/js/sessions/days.js";
 import { aged, explored, grouped, marked } from "../../static/js/conversation/grouping.js";
 import { matching } from "../../static/js/search/matching.js";
 import { wordAt } from "../../static/js/composer/mentions.js";

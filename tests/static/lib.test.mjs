@@ -6,7 +6,8 @@ import { overwritten, spans, stripped } from "../../static/js/cards/ansi.js";
 import { settledEnd } from "../../static/js/markdown/blocks.js";
 import { rows } from "../../static/js/editor/csv.js";
 import { diffRows, sideBySide, withWords } from "../../static/js/cards/diff_rows.js";
-import { count, daysAgo, duration, size, visible } from "../../static/js/lib/format.js";
+import { count, size, visible } from "../../static/js/lib/format.js";
+import { daysAgo, duration } from "../../static/js/lib/time.js";
 import { conflicts, merge, settled } from "../../static/js/editor/merge.js";
 import { fill, pickLanguage, say } from "../../static/js/i18n/phrases.js";
 

@@ -3,7 +3,8 @@
 
 import { button, h, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { duration, folderOf, nameOf, visible } from "../lib/format.js";
+import { folderOf, nameOf, visible } from "../lib/format.js";
+import { duration } from "../lib/time.js";
 import { codeBlock } from "../markdown/code_block.js";
 import { t } from "../i18n/translate.js";
 import { drawCard, hasBody, summary } from "./cards.js";

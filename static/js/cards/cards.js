@@ -1,7 +1,8 @@
 // Every card of core/cards.py as nodes; a test holds the names against those of the server.
 
 import { h } from "../lib/dom.js";
-import { duration, size, visible } from "../lib/format.js";
+import { size, visible } from "../lib/format.js";
+import { duration } from "../lib/time.js";
 import { say, t } from "../i18n/translate.js";
 import { diffView } from "./diff_view.js";
 import { outputView } from "./output.js";

@@ -2,7 +2,8 @@
 
 import { button, h, keyed, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { duration, count, legible } from "../lib/format.js";
+import { count, legible } from "../lib/format.js";
+import { duration } from "../lib/time.js";
 import { copyButton } from "../markdown/code_block.js";
 import { markdownReady } from "../markdown/markdown.js";
 import { MarkdownWriter } from "../markdown/writer.js";

@@ -1,4 +1,4 @@
-// Numbers and times as people read them; pure.
+// Numbers, paths and text as people read them; pure.
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"];
 
@@ -13,16 +13,6 @@ export function size(bytes) {
   return `${unit && value < 10 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
 }
 
-/** @param {number} seconds */
-export function duration(seconds) {
-  if (seconds < 0.95) return `${Math.max(0.1, seconds).toFixed(1)} s`;
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  const minutes = Math.floor(seconds / 60);
-  const rest = Math.floor(seconds % 60);
-  return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
 /** 950 -> "950", 8123 -> "8.1 k", 1048576 -> "1.0 M". @param {number} tokens */
 export function count(tokens) {
   if (tokens < 1000) return String(tokens);
@@ -33,30 +23,6 @@ export function count(tokens) {
 /** @param {number} dollars */
 export function money(dollars) {
   return dollars === 0 ? "$0" : `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
-}
-
-/**
- * Whole days between the day of *when* and today, by the local calendar.
- * @param {number} when seconds since the epoch
- * @param {Date} now
- */
-export function daysAgo(when, now = new Date()) {
-  const day = (date) => Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / 86_400_000;
-  return day(now) - day(new Date(when * 1000));
-}
-
-/** @param {number} when @param {string} language */
-export function clock(when, language) {
-  return new Date(when * 1000).toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
-}
-
-/** @param {number} when @param {string} language */
-export function day(when, language) {
-  return new Date(when * 1000).toLocaleDateString(language, {
-    year: "numeric",
-    month: "short",
-    day: "numeric",
-  });
 }
 
 /** The last part of a path. @param {string} path */

@@ -2,7 +2,7 @@
 
 import { attribute, button, h, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { clock } from "../lib/format.js";
+import { clock } from "../lib/time.js";
 import { language, t } from "../i18n/translate.js";
 import { api } from "../net/api.js";
 import { confirmed } from "../dialogs/dialog.js";

@@ -2,11 +2,11 @@
 
 import { button, h, keyed, retext } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { day, daysAgo } from "../lib/format.js";
+import { day, daysAgo } from "../lib/time.js";
 import { language, t } from "../i18n/translate.js";
 import { api } from "../net/api.js";
-import { byDay } from "../store/selectors.js";
 import { openDialog } from "../dialogs/dialog.js";
+import { byDay } from "./days.js";
 import { SessionRow } from "./session_row.js";
 
 /** @param {import("../app.js").App} app @returns {HTMLInputElement} the field for a search */

@@ -37,20 +37,3 @@ export function listedRows(before, now, listed, archived = 0) {
     had.get(row.id) !== row || (!lists.has(row.id) && Boolean(row.archived) !== Boolean(archived));
   return [...now.filter(isKept), ...fresh].sort(newestFirst);
 }
-
-/**
- * Sessions by the day they were last used.
- * @template {{updated: number}} Row
- * @param {Row[]} rows newest first
- * @param {(row: Row) => string} dayOf
- * @returns {{day: string, rows: Row[]}[]}
- */
-export function byDay(rows, dayOf) {
-  const days = [];
-  for (const row of rows) {
-    const day = dayOf(row);
-    if (days.at(-1)?.day !== day) days.push({ day, rows: [] });
-    days.at(-1).rows.push(row);
-  }
-  return days;
-}

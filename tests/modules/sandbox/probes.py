@@ -415,7 +415,7 @@ def _machine_state() -> dict[str, tuple[int, int]]:
 def main() -> None:
     base, tier = Path(sys.argv[1]), sys.argv[2]
     if tier == "C":
-        vars(selftest)["PLACES"] = ()
+        vars(selftest)["BWRAP_PATHS"] = ()
     with home_of_process(base) as sandbox_home, neighbours(base) as outside:
         tier_name = sandbox_home.sandbox().report().tier
         successful = {} if tier_name == tier else {"tier": tier_name}

@@ -44,7 +44,7 @@ class AppContext:
         exclude_project(project.root)
         data = DataFolder(data_dir, project.root)
         if data.git_record.exists():  # a run was cut short, and no git may see what it left
-            from modules.sandbox.filesystem.git_protection import git_protection_of
+            from modules.sandbox.git.protection import git_protection_of
 
             git_protection_of(project.root, data.git_record).recover()
         return cls(project, data, Sessions(data.sessions), FailureLog(data.log, secrets))

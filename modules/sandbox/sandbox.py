@@ -21,12 +21,12 @@ from modules.sandbox.backends.advice import advice_for
 from modules.sandbox.backends.selftest import SelfTest, SelfTestResult
 from modules.sandbox.backends.tiers import Tier, tier_name, unprotected
 from modules.sandbox.filesystem.approved_python import ApprovedPython
-from modules.sandbox.filesystem.git_protection import (
+from modules.sandbox.filesystem.mounts import MountPlan, MountPlanner
+from modules.sandbox.git.protection import (
     GitProtection,
     git_protection_of,
     restoration_notes,
 )
-from modules.sandbox.filesystem.mounts import MountPlan, MountPlanner
 from modules.sandbox.limits.cgroup_probe import CgroupFactory, find_cgroups
 from modules.sandbox.network.proxy import Proxy
 from modules.sandbox.run.execution import Execution, NotStarted, Unkillable

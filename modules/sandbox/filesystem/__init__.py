@@ -7,13 +7,6 @@
 - folder_removal   Removing a folder that a program has filled, however deep and locked it left it.
 - folders          Listing folders as programs may have left them: locked, or deeper than any path
                    can name.
-- git_baseline     Baseline of the files that git obeys in a repository, taken before a run, to
-                   restore after it.
-- git_lines        Harmless lines of files in which git would also run what a line says.
-- git_protection   Protection of git's dangerous files by restoring them, where a tier cannot keep
-                   them read-only.
-- git_run_record   Record of the git baselines, on disk for as long as a run takes, so that a kill
-                   loses nothing.
 - interpreter      Python that runs the model's code, and the parts of it that have to be exposed.
 - mount_points     Mount points that a sandbox needs in the project where there is nothing, and
                    their removal.

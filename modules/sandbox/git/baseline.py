@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from modules.sandbox.filesystem.folder_removal import remove_scratch
-from modules.sandbox.filesystem.git_lines import (
+from modules.sandbox.git.harmless_lines import (
     NEW_REPOSITORY_LINES,
     STATE_FILE_LINES,
     without_harmful_lines,

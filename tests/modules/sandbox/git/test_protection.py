@@ -14,9 +14,9 @@ import pytest
 from core.events import Warned
 from modules.app_context import AppContext
 from modules.sandbox.backends import selftest
-from modules.sandbox.filesystem.git_baseline import Baseline
-from modules.sandbox.filesystem.git_protection import GitProtection
-from modules.sandbox.filesystem.git_run_record import RunRecord
+from modules.sandbox.git.baseline import Baseline
+from modules.sandbox.git.protection import GitProtection
+from modules.sandbox.git.run_record import RunRecord
 from modules.sandbox.sandbox import Program
 from modules.storage.data_folder import DataFolder
 from tests.assembly import assembled_terminal as assembled

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from modules.sandbox.filesystem.git_baseline import Baseline
+from modules.sandbox.git.baseline import Baseline
 from utils.system.atomic_write import sync_folder
 from utils.system.file_lock import unlock_and_close
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from modules.sandbox.filesystem.git_baseline import Baseline, children, is_folder
-from modules.sandbox.filesystem.git_run_record import InUse, RunRecord, UnreadableRecord
 from modules.sandbox.filesystem.moved_folders import FolderSearch, move_back, set_aside
+from modules.sandbox.git.baseline import Baseline, children, is_folder
+from modules.sandbox.git.run_record import InUse, RunRecord, UnreadableRecord
 from modules.sandbox.run.orphan_cleanup import wait_for_launchers
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.lines import first_names

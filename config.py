@@ -148,6 +148,17 @@ class Settings:
         return {name: value for name, value in os.environ.items() if name.startswith(names)}
 
     @property
+    def git_variables(self) -> dict[str, str]:
+        """The environment of git as the person: nothing that leads it elsewhere, no key of ours."""
+        own_keys = {*self.api_keys, ""}
+        return {
+            name: value
+            for name, value in os.environ.items()
+            if value not in own_keys
+            and (not name.startswith(("GIT_", "ONEFOLD_")) or name.startswith(_GIT_TRANSPORT))
+        }
+
+    @property
     def loader_paths(self) -> list[str]:
         """The files and folders that the environment has Python and its libraries load."""
         path_lists = (os.environ.get(name, "").split(os.pathsep) for name in _LOADER_VARIABLES)
@@ -185,6 +196,7 @@ _VARIABLES = {
 }
 _NON_SETTINGS = ("ONEFOLD_BOOTSTRAP", STARTED_BY, "ONEFOLD_NO_SKIP")
 """Read before there are settings, said by the bootstrap, and read by the tests."""
+_GIT_TRANSPORT = ("GIT_SSH", "GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_", "GIT_ASKPASS")
 _LOADER_VARIABLES = (
     *(STARTED_BY, "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"),
     *("OPENSSL_CONF", "OPENSSL_MODULES", "SSL_CERT_FILE", "SSL_CERT_DIR", "GCONV_PATH"),

@@ -223,4 +223,5 @@ def _check_hooks(feature: Feature) -> None:
 
 def changes_files(tool: Tool) -> bool:
     """Return whether a call of *tool* may change the project folder."""
-    return tool.risk in CHANGING_RISKS and not tool.spec.touches_nothing
+    is_changing = tool.risk in CHANGING_RISKS or tool.spec.changes_files
+    return is_changing and not tool.spec.touches_nothing

@@ -63,6 +63,8 @@ class ToolSpec:
     """The arguments in which the name of a secret becomes its value."""
     state: str = ""
     """The part of a session's state that it is there to change; undo takes that back as well."""
+    changes_files: bool = False
+    """Whether it may change files, though its risk is not that."""
     touches_nothing: bool = False
     """Whether it changes no file, whatever its risk: such a call needs nobody's leave."""
     always_ask: Phrase | None = None

@@ -28,6 +28,8 @@
                    own if wished.
 - git_commit       Commits for the model: by git itself, outside the sandbox, so that nothing it
                    would run runs.
+- git_remote       Git with others, for the model: fetch, pull, push and clone, as the person and
+                   only with a yes.
 - history_tool     Turns of earlier in this session, readable by the model like a file.
 - keep_json        The conversation as one JSON file after each turn, for other programs to read.
 - mass_deletion    A pause before a loss: a run that deleted much is shown to the person before

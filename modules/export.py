@@ -25,7 +25,7 @@ from core.events import CommandAnswered
 from core.feature import Feature, SessionHandle, command
 from core.hooks import BindsToSession, FollowsSession
 from core.redaction import map_strings
-from modules.files.git.staging import SecretNamesIn
+from modules.files.git.secret_scan import SecretNamesIn
 from utils.i18n import UserError, phrase
 from utils.text.codec import to_plain
 

@@ -18,9 +18,10 @@ from core.hooks import FlagsCalls, PreviewsCalls
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, Risk, Tool, ToolError, tool
 from modules.files.git.commit_selection import ALL
-from modules.files.git.staging import SecretNamesIn, Secrets, Staging, secret_names_of, staging
+from modules.files.git.secret_scan import SecretNamesIn, format_secrets, secret_names_of
+from modules.files.git.staging import Staging, staging
 from modules.secrets.env_files import is_env_name
-from utils.i18n import Phrase, Text, phrase
+from utils.i18n import Phrase, join_lines, phrase
 from utils.text.clean import clean, visible
 from utils.text.lines import first_names
 from utils.waiting import Stop
@@ -60,7 +61,7 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         with self._stage(message, paths) as staged_changes:
             text, remarks = staged_changes.commit(message), _remarks(staged_changes)
         message_lines = "\n".join(("Committed.", text, *map(str, remarks)))
-        return Outcome(message_lines, TextCard(phrase("Committed"), _join_lines(text, *remarks)))
+        return Outcome(message_lines, TextCard(phrase("Committed"), join_lines(text, *remarks)))
 
     def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card | None:
         if tool.name != "git_commit":
@@ -69,7 +70,7 @@ class GitCommit(Feature, PreviewsCalls, FlagsCalls):
         with self._stage(message, paths) as staged_changes:
             difference, remarks = clean(staged_changes.diff()), _remarks(staged_changes)
         return TextCard(
-            phrase("Commit to git"), _join_lines(clean(message).strip(), "", *remarks, difference)
+            phrase("Commit to git"), join_lines(clean(message).strip(), "", *remarks, difference)
         )
 
     @contextmanager
@@ -109,13 +110,13 @@ def _remarks(staged_changes: Staging) -> list[Phrase]:
     selection = staged_changes.selection
     remarks = []
     if staged_changes.published:
-        secrets = _format_secrets(staged_changes.published)
+        secrets = format_secrets(staged_changes.published)
         remarks.append(phrase("It publishes secrets: {secrets}", secrets=secrets))
     if staged_changes.withheld:
         remark = phrase(
             "Left out, for it would publish secrets: {secrets}. Name such a file in paths only if "
             "the person wants that.",
-            secrets=_format_secrets(staged_changes.withheld),
+            secrets=format_secrets(staged_changes.withheld),
         )
         remarks.append(remark)
     if selection.env_files:
@@ -137,23 +138,5 @@ def _remarks(staged_changes: Staging) -> list[Phrase]:
     return remarks
 
 
-def _format_secrets(files: Secrets) -> str:
-    named = [f"{visible(os.fsdecode(name))} ({', '.join(why)})" for name, why in files.items()]
-    return first_names(named)
-
-
 def _format_names(names: Sequence[bytes]) -> str:
     return first_names([visible(os.fsdecode(name)) for name in names])
-
-
-def _join_lines(first: Text, *others: Text) -> Text:
-    """Return the texts, each on lines of its own."""
-    joined = first
-    for other in others:
-        is_plain = isinstance(joined, str) and isinstance(other, str)
-        joined = (
-            f"{joined}\n{other}"
-            if is_plain
-            else phrase("{above}\n{below}", above=joined, below=other)
-        )
-    return joined

@@ -13,10 +13,12 @@ from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.checkpoints.undo.undo_state import StateUndo
 from modules.export import Export
 from modules.file_manager import FileManager
+from modules.files.git.transport import PersonEnvironment
 from modules.files.project import Project
 from modules.focus import Focus
 from modules.fork import Fork
 from modules.git_commit import GitCommit
+from modules.git_remote import GitRemote
 from modules.history_tool import HistoryTool
 from modules.keep_json import KeepJson
 from modules.mass_deletion import MassDeletionGuard
@@ -66,6 +68,7 @@ def build_features(
         TextSearch(project, stop=stop),
         _terminal_ops(project, data, stop, outputs, secrets, checkpoints.objects.locked, settings),
         GitCommit(project, stop, secrets.names_in),
+        GitRemote(project, stop, _person(settings), secrets.names_in),
         todos,
         focus,
         notes,
@@ -86,6 +89,10 @@ def build_features(
 def announcement_lines(features: Iterable[Feature]) -> list[Phrase]:
     """Return the lines that the person should see at the start."""
     return [feature.announcement() for feature in features if isinstance(feature, TerminalOps)]
+
+
+def _person(settings: Settings) -> PersonEnvironment:
+    return PersonEnvironment(settings.git_variables, settings.call_seconds)
 
 
 def _checkpoints(project: Project, data: DataFolder, settings: Settings) -> Checkpoints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,6 +32,10 @@ class HermeticSettings(Settings):
     @property
     def pip_variables(self) -> dict[str, str]:
         return {}
+
+    @property
+    def git_variables(self) -> dict[str, str]:
+        return {"PATH": os.defpath, "HOME": str(Path.home())}
 
 
 SETTINGS = HermeticSettings(context_limit=1_000_000, checkpoint_total_mb=1_000)

@@ -47,3 +47,16 @@ class UserError(Exception):
     def __init__(self, message: Phrase) -> None:
         super().__init__(str(message))
         self.message = message
+
+
+def join_lines(first: Text, *others: Text) -> Text:
+    """Return the texts, each on lines of its own."""
+    joined = first
+    for other in others:
+        is_plain = isinstance(joined, str) and isinstance(other, str)
+        joined = (
+            f"{joined}\n{other}"
+            if is_plain
+            else phrase("{above}\n{below}", above=joined, below=other)
+        )
+    return joined

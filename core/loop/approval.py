@@ -66,7 +66,7 @@ class Approval:
         """
         if tool.risk is Risk.READ or tool.spec.touches_nothing:
             return Decision("allow")
-        if self.mode == "read-only" and tool.risk is not Risk.NETWORK:
+        if self.mode == "read-only" and (tool.risk is not Risk.NETWORK or tool.spec.changes_files):
             return Decision("refuse", phrase("This session is read-only."))
         why = self._reason(tool, arguments)
         if why is None and was_asked:

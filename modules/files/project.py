@@ -302,6 +302,11 @@ class Project:
         with self._explained(new_path), folders, self._explained(path, new_path):
             self._folder.rename(path, new_path)
 
+    def move_in(self, folder: Path, path: str) -> None:
+        """Move *folder* of ours, from outside, to *path*, its folders made; it must not exist."""
+        with self._explained(path), self._folder.with_folders(path.rpartition("/")[0]):
+            self._folder.move_in(folder, path)
+
     def delete_file(self, path: str) -> None:
         """Delete a file or a link."""
         with self._explained(path):

@@ -1,5 +1,7 @@
 """Git for us: run so that it starts no program, whatever a repository holds.
 
+- branches          Branches: their names, moving one on to what a remote has, and a repository with
+                    none yet.
 - commit_selection  Selecting the files of a commit: all that git tracks or would, but for those to
                     keep private.
 - common_dir        Private GIT_COMMON_DIR: a folder that git takes for a repository's own, in its
@@ -9,9 +11,14 @@
 - git_guard         Finding the repository of a folder: git runs commands that are named there.
 - git_runs          Runs of git for the model: a failure is a sentence that it can act on.
 - isolated_git      Running git so that it starts no program, whatever a repository holds.
+- remote_address    Addresses of remotes: what a repository says of them, and which of them git may
+                    be sent to.
 - repository        Queries to git about a folder.
+- secret_scan       Scanning of what is to be published for secrets.
 - staging           Staging of a commit in an index of its own, so that git's own data changes at
                     the end only.
 - submodule_pipes   Submodules that an index names: git reads a little of them, and may wait at a
                     pipe there.
+- transport         Git over the network as the person: their credentials, and nothing of the
+                    project.
 """

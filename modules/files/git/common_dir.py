@@ -43,7 +43,7 @@ class PrivateCommonDir:
             (self.path / name).symlink_to(folders.common_dir / name)
         (self.path / "info").mkdir()
         for name in _COPIED:
-            (self.path / name).write_bytes(_read_regular_file(folders.common_dir / name))
+            (self.path / name).write_bytes(read_regular_file(folders.common_dir / name))
         self.config = read_config(program, folders, self.path)
         text = config_text(self.config).encode("utf-8", "surrogateescape")
         (self.path / "config").write_bytes(text)
@@ -114,7 +114,7 @@ def _remove(folder: Path, lock_fd: int) -> None:
     os.close(lock_fd)
 
 
-def _read_regular_file(path: Path) -> bytes:
+def read_regular_file(path: Path) -> bytes:
     """Return what is in the file *path*, b"" if it is no plain and small one."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

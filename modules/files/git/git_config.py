@@ -1,14 +1,15 @@
 """Config of git for our runs: plain values of the repository's and of the person's.
 
-Of all config only the keys named here count. None of them names a program, and of the
-repository's none names a place; what it includes does not count.
+For runs in a repository only the keys named here count. None of them names a program, and of the
+repository's none names a place; what it includes does not count. Over the network, where there is
+no repository but one of ours, all that is the person's own counts (`transport_config`).
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -42,15 +43,34 @@ _OVERRIDES = {
     "protocol.allow": "never",
 }
 """Mostly the defaults of git; set in case that these change."""
+_REPOSITORY_SECTIONS = frozenset(
+    {
+        *("include", "includeif", "alias", "remote", "branch", "submodule", "extensions"),
+        *("fetch", "push", "receive", "uploadpack", "transfer", "gc", "maintenance", "trace2"),
+    }
+)
+_REPOSITORY_KEYS = frozenset({"core.worktree", "core.repositoryformatversion"})
+_TRANSPORT_OVERRIDES = {
+    **{"core.bare": "true", "core.hookspath": "/dev/null", "core.fsmonitor": "false"},
+    "core.alternaterefscommand": "true",  # it would else run in the project's repository
+    **{"fetch.unpacklimit": "1", "transfer.unpacklimit": "1"},  # objects come as packs
+    **{"fetch.recursesubmodules": "false", "push.recursesubmodules": "no"},
+    **{"push.gpgsign": "false", "gc.auto": "0", "maintenance.auto": "false"},
+    **{"credential.interactive": "false", "protocol.ext.allow": "never"},
+}
 
 
 @dataclass(frozen=True, slots=True)
 class GitConfig:
-    """*values* are values by key; *name* and *email* are the person's, "" if not known."""
+    """*values* are values by key; *name* and *email* are the person's, "" if not known.
+
+    *remotes* is what the repository says of its remotes, by key: claims, which git does not read.
+    """
 
     values: tuple[tuple[str, str], ...] = ()
     name: str = ""
     email: str = ""
+    remotes: tuple[tuple[str, str], ...] = ()
 
 
 def config_files(folders: GitFolders) -> tuple[Path, ...]:
@@ -79,16 +99,41 @@ def read_config(program: str, folders: GitFolders, common_dir: Path) -> GitConfi
         tuple(values.items()),
         merged.get("user.name", "").strip(),
         merged.get("user.email", "").strip(),
+        tuple(item for item in repository.items() if item[0].startswith("remote.")),
     )
+
+
+def transport_config(program: str, folders: GitFolders, common_dir: Path) -> str:
+    """Return a config for a bare repository of ours that talks to others as the person would.
+
+    It holds the person's own settings, with the machine's (credentials, proxies, certificates,
+    addresses by other names), without those that are about a repository.
+    """
+    ask = partial(_list_values, program, folders, common_dir)
+    own = [*ask("--system", "--includes"), *ask("--global", "--includes")]
+    kept = [(key, value) for key, value in own if key.partition(".")[0] not in _REPOSITORY_SECTIONS
+            and key not in _REPOSITORY_KEYS]  # fmt: skip
+    values = dict(read_config(program, folders, common_dir).values)
+    if "extensions.objectformat" in values:
+        kept += [("core.repositoryformatversion", "1")]
+        kept += [("extensions.objectformat", values["extensions.objectformat"])]
+    return _format_config([*kept, *_TRANSPORT_OVERRIDES.items()])
 
 
 def _read_values(
     program: str, folders: GitFolders, common_dir: Path, *source: str
 ) -> dict[str, str]:
     """Return the last value of each key in *source*, section and name in small letters."""
+    return dict(_list_values(program, folders, common_dir, *source))
+
+
+def _list_values(
+    program: str, folders: GitFolders, common_dir: Path, *source: str
+) -> list[tuple[str, str]]:
+    """Return the keys and values in *source* in their order."""
     environment = {
         **{"PATH": os.defpath, "LC_ALL": "C", "HOME": os.fspath(Path.home())},
-        **{"GIT_CONFIG_NOSYSTEM": "1", "GIT_COMMON_DIR": os.fspath(common_dir)},
+        **{"GIT_COMMON_DIR": os.fspath(common_dir)},
         "GIT_DIR": os.fspath(folders.git_dir),  # "includeIf gitdir:" asks where we are
     }
     try:
@@ -99,9 +144,9 @@ def _read_values(
             seconds=_SECONDS,
         )
     except (OSError, TimedOut):
-        return {}
+        return []
     words = (word.partition("\n") for word in os.fsdecode(answer.output).split("\0")[:-1])
-    return {key: value if has_value else "true" for key, has_value, value in words}
+    return [(key, value if has_value else "true") for key, has_value, value in words]
 
 
 def _is_allowed(key: str, value: str) -> bool:
@@ -120,9 +165,19 @@ def _rule_files(person: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def config_text(config: GitConfig) -> str:
     """Return the text of a file of settings that holds the plain ones and ours."""
+    return _format_config({**dict(config.values), **_OVERRIDES}.items())
+
+
+def _format_config(values: Iterable[tuple[str, str]]) -> str:
     lines = []
-    for key, value in {**dict(config.values), **_OVERRIDES}.items():
-        section, _, name = key.partition(".")
-        text = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        lines.append(f'[{section}]\n\t{name} = "{text}"\n')
+    for key, value in values:
+        section, _, rest = key.partition(".")
+        subsection, _, name = rest.rpartition(".")
+        title = f"{section} {_quoted(subsection)}" if subsection else section
+        lines.append(f"[{title}]\n\t{name} = {_quoted(value)}\n")
     return "".join(lines)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

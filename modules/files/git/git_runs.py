@@ -38,7 +38,7 @@ class GitRuns:
         """Return what git prints."""
         answer = self._run(arguments, stdin)
         if answer.code:
-            raise _refusal(answer)
+            raise refusal(answer)
         return answer.output
 
     def split_output(
@@ -47,7 +47,7 @@ class GitRuns:
         """Return the words that git prints, each with *end* after it."""
         answer = self._run(arguments, stdin)
         if answer.code and not may_fail:
-            raise _refusal(answer)
+            raise refusal(answer)
         return answer.output.split(end)[:-1]
 
     def succeeds(self, *arguments: str) -> bool:
@@ -63,7 +63,7 @@ class GitRuns:
             raise ToolError(phrase("git refused: {said}", said=str(error))) from None
 
 
-def _refusal(answer: ChildResult) -> ToolError:
+def refusal(answer: ChildResult) -> ToolError:
     message = (answer.errors or answer.output).decode(errors="replace").strip()
     return ToolError(phrase("git refused: {said}", said=clean(message)[:1_000] or "?"))
 

@@ -6,9 +6,8 @@ Only plumbing touches the work tree: it never looks into the repositories inside
 from __future__ import annotations
 
 import os
-import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from tempfile import TemporaryDirectory
 from core.tools import ToolError
 from modules.files.git.commit_selection import ALL, CommitSelection, select, submodules
 from modules.files.git.git_runs import GitRuns, git_for
+from modules.files.git.secret_scan import SecretNamesIn, Secrets, read_objects, secret_names_of
 from utils.i18n import phrase
 from utils.system.child import OnCancel
 from utils.text.clean import clean, visible
@@ -25,17 +25,9 @@ _MAX_FILES = 300
 _MAX_LINES = 1_000
 _MAX_DIFF_LENGTH = 60_000
 """Most of a commit that a question shows: files, and the changed lines, in characters, of each."""
-_MAX_SCANNED_FILE = 5_000_000  # bytes of a file
-_MAX_SCANNED_TOTAL = 50_000_000  # bytes of all files of a commit
 _DIFF = ("diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames",
          "--submodule=short", "--ignore-submodules=none")  # fmt: skip
-_PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 _MERGE_STATE_FILES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
-
-SecretNamesIn = Callable[[str], Iterable[str]]
-"""Returns the names of the secrets that a text holds."""
-Secrets = Mapping[bytes, Sequence[str]]
-"""The names of the secrets that a commit would be the first to hold, by file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +71,7 @@ class Staging:
         """Commit, and return the new commit in words."""
         if not self._private_git.run(*_DIFF, "--name-only", "-z"):
             raise ToolError(phrase("There is nothing to commit."))
-        _refuse_links(self._real_git)
+        refuse_links(self._real_git)
         kept = [name for name in self.selection.present if name not in self.withheld]
         _update_index(self._real_git, kept, self.selection.deleted)
         (self._real_git.git.folders.common_dir / "logs").mkdir(exist_ok=True)
@@ -196,67 +188,30 @@ def _reset_to_head(git: GitRuns, blobs: Iterable[_Blob]) -> None:
         git.run("update-index", "-z", "--index-info", stdin=stdin)
 
 
-# --- secrets ---------------------------------------------------------------------------------
-
-
 def _secrets_in(
     git: GitRuns, blobs: Iterable[_Blob], secret_names_in: SecretNamesIn
 ) -> tuple[dict[bytes, Sequence[str]], list[bytes]]:
     """Return the secrets that are new in *blobs*, and the files too large to be scanned."""
     files = [blob for blob in blobs if blob.mode.startswith((b"100", b"120"))]
-    sizes = _sizes(git, [blob.object_id for blob in files])
-    scanned, unscanned, remaining = list[_Blob](), list[bytes](), _MAX_SCANNED_TOTAL
-    for blob, size in zip(files, sizes, strict=True):
-        if size > min(_MAX_SCANNED_FILE, remaining):
-            unscanned.append(blob.name)
-        else:
-            scanned.append(blob)
-            remaining -= size
-    contents = _contents(git, [blob.object_id for blob in scanned])
-    suspects = {blob: names for blob, data in zip(scanned, contents, strict=True)
-                if (names := secret_names_of(data, secret_names_in))}  # fmt: skip
+    contents, too_large = read_objects(git, [blob.object_id for blob in files])
+    scanned = [blob for blob in files if blob.object_id not in too_large]
+    unscanned = [blob.name for blob in files if blob.object_id in too_large]
+    suspects = {
+        blob: names
+        for blob in scanned
+        if (names := secret_names_of(contents[blob.object_id], secret_names_in))
+    }
     changed = [blob for blob in suspects if blob.old_object_id.strip(b"0")]
-    for blob, data in zip(
-        changed, _contents(git, [blob.old_object_id for blob in changed]), strict=True
-    ):
-        suspects[blob] -= secret_names_of(data, secret_names_in)
+    before, _ = read_objects(git, [blob.old_object_id for blob in changed])
+    for blob in changed:
+        suspects[blob] -= secret_names_of(before.get(blob.old_object_id, b""), secret_names_in)
     return {blob.name: sorted(names) for blob, names in suspects.items() if names}, unscanned
-
-
-def _sizes(git: GitRuns, objects: Sequence[bytes]) -> list[int]:
-    stdin = b"".join(one + b"\n" for one in objects)
-    output = git.run("cat-file", "--batch-check=%(objectsize)", stdin=stdin) if stdin else b""
-    return [int(size) if size.isdigit() else _MAX_SCANNED_TOTAL for size in output.splitlines()]
-
-
-def _contents(git: GitRuns, objects: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield the content of each of *objects*, nothing for one that is missing."""
-    stdin = b"".join(one + b"\n" for one in objects)
-    output = git.run("cat-file", "--batch=%(objectsize)", stdin=stdin) if stdin else b""
-    start = 0
-    for _ in objects:
-        end = output.index(b"\n", start)
-        size = output[start:end]
-        start = end + 1
-        if not size.isdigit():
-            yield b""
-            continue
-        yield output[start : start + int(size)]
-        start += int(size) + 1
-
-
-def secret_names_of(data: bytes, secret_names_in: SecretNamesIn) -> set[str]:
-    """Return the names of the secrets in *data*; of a private key, that it is one."""
-    is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    text = data.decode("utf-16" if is_wide else "utf-8", "replace")
-    key = {"PRIVATE KEY"} if _PRIVATE_KEY.search(data) else set[str]()
-    return {*secret_names_in(text), *key}
 
 
 # --- what git writes to ----------------------------------------------------------------------
 
 
-def _refuse_links(git: GitRuns) -> None:
+def refuse_links(git: GitRuns) -> None:
     """Refuse what would make git write elsewhere: a link on the way to what a commit changes."""
     folders = git.git.folders
     head = git.split_output("symbolic-ref", "--quiet", "HEAD", may_fail=True, end=b"\n")

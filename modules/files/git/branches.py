@@ -1,0 +1,94 @@
+"""Branches: their names, moving one on to what a remote has, and a repository with none yet."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from core.tools import ToolError
+from modules.files.git.git_runs import GitRuns
+from modules.files.git.staging import refuse_links
+from utils.i18n import phrase
+from utils.text.clean import visible
+
+_BRANCH = re.compile(r"(?!-)[^\x00-\x20\"~^:?*\[\\\x7f]{1,200}")
+_NEW_CONFIG = """[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = false
+\tlogallrefupdates = true
+[remote "origin"]
+\turl = {url}
+\tfetch = +refs/heads/*:refs/remotes/origin/*
+"""
+
+
+def make_repository(tree: Path, url: str) -> None:
+    """Make an empty repository in the new folder *tree*, with *url* as its remote."""
+    git = tree / ".git"
+    for folder in ("objects/pack", "refs/heads", "logs"):
+        (git / folder).mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    escaped = url.replace("\\", "\\\\").replace('"', '\\"')
+    (git / "config").write_text(_NEW_CONFIG.format(url=f'"{escaped}"'))
+
+
+def follow(tree: Path, branch: str) -> None:
+    """Have *branch* of the new repository in *tree* follow the one of its remote."""
+    with (tree / ".git/config").open("a") as config:
+        config.write(f'[branch "{branch}"]\n\tremote = origin\n\tmerge = refs/heads/{branch}\n')
+
+
+def current_branch(git: GitRuns) -> str:
+    named = git.split_output("symbolic-ref", "--quiet", "HEAD", may_fail=True, end=b"\n")
+    if not named:
+        raise ToolError(phrase("HEAD is on no branch; switch to one, or name one in branch."))
+    return os.fsdecode(named[0]).removeprefix("refs/heads/")
+
+
+def checked_branch(name: str) -> str:
+    is_odd = ".." in name or name.endswith((".lock", "/", ".")) or "@{" in name
+    if is_odd or not _BRANCH.fullmatch(name):
+        raise ToolError(phrase("{name!r} is no name of a branch.", name=visible(name)))
+    return name
+
+
+def fast_forward(git: GitRuns, branch: str, upstream: str) -> str:
+    """Move *branch*, which is checked out, on to *upstream*, if that only adds to it."""
+    if not git.succeeds("rev-parse", "-q", "--verify", f"{upstream}^{{commit}}"):
+        raise ToolError(
+            phrase("The remote has no branch {name!r}.", name=upstream.split("/", 3)[3])
+        )
+    new = git.run("rev-parse", f"{upstream}^{{commit}}").decode().strip()
+    refuse_links(git)
+    has_commit = git.succeeds("rev-parse", "-q", "--verify", "HEAD^{commit}")
+    old = git.run("rev-parse", "HEAD").decode().strip() if has_commit else ""
+    if old:
+        counts = git.run("rev-list", "--left-right", "--count", f"{old}...{new}").split()
+        ahead, behind = map(int, counts)
+        if not behind:
+            return "Already up to date."
+        if ahead:
+            message = phrase(
+                "{branch} has {ahead} commits that {upstream} lacks, and lacks {behind} of it: it "
+                "was fetched, and merging is left to you.",
+                branch=branch,
+                ahead=ahead,
+                behind=behind,
+                upstream=upstream.removeprefix("refs/remotes/"),
+            )
+            raise ToolError(message)
+    git.succeeds("update-index", "-q", "--refresh")
+    git.run("read-tree", "-m", "-u", *([old] if old else []), new)
+    git.run(
+        "update-ref", "-m", "pull: Fast-forward", f"refs/heads/{branch}", new, old or "0" * len(new)
+    )
+    return f"{branch} is at {new[:10]} now.{_lfs_remark(git)}"
+
+
+def _lfs_remark(git: GitRuns) -> str:
+    rules = git.split_output(
+        "grep", "--cached", "-z", "-l", "filter=lfs", "--", ".gitattributes", may_fail=True
+    )
+    return " Files in git LFS came as pointers: git lfs pull is the person's part." if rules else ""

@@ -1,0 +1,96 @@
+"""Scanning of what is to be published for secrets."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from modules.files.git.git_runs import GitRuns
+from utils.text.clean import visible
+from utils.text.lines import first_names
+
+_MAX_FILE = 5_000_000  # bytes of a file
+_MAX_TOTAL = 50_000_000  # bytes of all files at once
+_PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
+
+SecretNamesIn = Callable[[str], Iterable[str]]
+"""Returns the names of the secrets that a text holds."""
+Secrets = Mapping[bytes, Sequence[str]]
+"""The names of the secrets that would be published for the first time, by file."""
+
+
+def read_objects(
+    git: GitRuns, object_ids: Sequence[bytes]
+) -> tuple[dict[bytes, bytes], set[bytes]]:
+    """Return the contents of *object_ids*, and those that are missing or too large to read."""
+    wanted, too_large, remaining = list[bytes](), set[bytes](), _MAX_TOTAL
+    for object_id, size in zip(object_ids, _sizes(git, object_ids), strict=True):
+        if size > min(_MAX_FILE, remaining):
+            too_large.add(object_id)
+        else:
+            wanted.append(object_id)
+            remaining -= size
+    return dict(zip(wanted, _contents(git, wanted), strict=True)), too_large
+
+
+def _sizes(git: GitRuns, objects: Sequence[bytes]) -> list[int]:
+    stdin = b"".join(one + b"\n" for one in objects)
+    output = git.run("cat-file", "--batch-check=%(objectsize)", stdin=stdin) if stdin else b""
+    return [int(size) if size.isdigit() else _MAX_TOTAL for size in output.splitlines()]
+
+
+def _contents(git: GitRuns, objects: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield the content of each of *objects*, nothing for one that is missing."""
+    stdin = b"".join(one + b"\n" for one in objects)
+    output = git.run("cat-file", "--batch=%(objectsize)", stdin=stdin) if stdin else b""
+    start = 0
+    for _ in objects:
+        end = output.index(b"\n", start)
+        size = output[start:end]
+        start = end + 1
+        if not size.isdigit():
+            yield b""
+            continue
+        yield output[start : start + int(size)]
+        start += int(size) + 1
+
+
+def secret_names_of(data: bytes, secret_names_in: SecretNamesIn) -> set[str]:
+    """Return the names of the secrets in *data*; of a private key, that it is one."""
+    is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    text = data.decode("utf-16" if is_wide else "utf-8", "replace")
+    key = {"PRIVATE KEY"} if _PRIVATE_KEY.search(data) else set[str]()
+    return {*secret_names_in(text), *key}
+
+
+def secrets_in_commits(
+    git: GitRuns, span: Sequence[str], secret_names_in: SecretNamesIn
+) -> tuple[Secrets, int]:
+    """Return the secrets in the files of the commits in *span*, arguments of `git rev-list`.
+
+    Beside them how many of the files are too large to be searched.
+    """
+    rows = git.run("rev-list", "--objects", *span).splitlines()
+    paths = {object_id: path for object_id, _, path in (row.partition(b" ") for row in rows)}
+    contents, too_large = read_objects(git, _only_blobs(git, list(paths)))
+    found = {
+        paths.get(object_id) or object_id[:10]: sorted(names)
+        for object_id, data in contents.items()
+        if (names := secret_names_of(data, secret_names_in))
+    }
+    return found, len(too_large)
+
+
+def _only_blobs(git: GitRuns, object_ids: Sequence[bytes]) -> list[bytes]:
+    stdin = b"".join(one + b"\n" for one in object_ids)
+    output = git.run("cat-file", "--batch-check=%(objecttype)", stdin=stdin) if stdin else b""
+    kinds = zip(object_ids, output.splitlines(), strict=True)
+    return [object_id for object_id, kind in kinds if kind == b"blob"]
+
+
+def format_secrets(files: Secrets) -> str:
+    """Return *files* with the names of their secrets, for people."""
+    return first_names(
+        [f"{visible(os.fsdecode(name))} ({', '.join(why)})" for name, why in files.items()]
+    )

@@ -1,0 +1,179 @@
+"""Git over the network as the person: their credentials, and nothing of the project.
+
+It works in a bare repository of ours, which has the person's own config and borrows the objects of
+the project's. What the project's repository obeys (config, hooks, attributes) is not read there;
+what comes over is taken into it whole: first the objects, then the refs, each from what it was.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.tools import ToolError
+from modules.files.git.common_dir import read_regular_file
+from modules.files.git.git_config import transport_config
+from modules.files.git.git_runs import GitRuns, refusal
+from modules.files.git.staging import refuse_links
+from utils.i18n import phrase
+from utils.system.child import OnCancel, TimedOut, run_program
+
+_REF_FORMAT = "--format=%(objectname) %(refname)"
+PROTOCOLS = ("file", "git", "http", "https", "ssh")
+_OBJECT_FILE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38,62}|pack/pack-[0-9a-f]{40,64}\.(pack|rev|idx)")
+_ORDER = ("", ".pack", ".rev", ".idx")  # git believes in a pack once there is its index
+
+
+@dataclass(frozen=True, slots=True)
+class PersonEnvironment:
+    """The person's own *variables*, for programs of theirs; *seconds* is the time for a run."""
+
+    variables: Mapping[str, str]
+    seconds: float
+
+    def without(self, project: Path) -> PersonEnvironment:
+        """Return the same, with no folder of *project* among those that programs come from."""
+        folders = self.variables.get("PATH", os.defpath).split(os.pathsep)
+        path = os.pathsep.join(folder for folder in folders if _lies_outside(folder, project))
+        return replace(self, variables={**self.variables, "PATH": path})
+
+
+def _lies_outside(folder: str, project: Path) -> bool:
+    path, real = Path(folder), Path(folder).resolve()
+    return path.is_absolute() and project not in (real, *real.parents)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A ref that another repository has moved; *old* is "" where it is new."""
+
+    name: str
+    old: str
+    new: str
+
+
+class Transport:
+    """A bare repository in *folder* through which the repository of *git* talks to others."""
+
+    def __init__(self, git: GitRuns, folder: Path, person: PersonEnvironment) -> None:
+        self._git = git
+        self._folder = folder
+        self._person = person
+        self._until: OnCancel | None = git.git.until
+        self.refs = _parse_refs(git.run("for-each-ref", _REF_FORMAT))
+        """The object of each ref of the repository of *git*, as it was at the start."""
+        self._make()
+
+    def _make(self) -> None:
+        isolated = self._git.git
+        for name in ("objects/info", "objects/pack", "refs/heads"):
+            (self._folder / name).mkdir(parents=True)
+        objects = isolated.common_dir.path / "objects"
+        (self._folder / "objects/info/alternates").write_text(f"{objects}\n")
+        config = transport_config(isolated.program, isolated.folders, isolated.common_dir.path)
+        (self._folder / "config").write_bytes(config.encode("utf-8", "surrogateescape"))
+        self._copy("shallow", isolated.folders.common_dir, self._folder)
+        (self._folder / "HEAD").write_text("ref: refs/heads/none\n")
+        lines = [f"{object_id} {name}\n" for name, object_id in sorted(self.refs.items())]
+        (self._folder / "packed-refs").write_text(
+            "".join(["# pack-refs with: sorted \n", *lines]), errors="surrogateescape"
+        )
+
+    def fetch(self, address: str, refspec: str) -> list[Ref]:
+        """Fetch from *address* and return what is new, which is in the repository of *git* then.
+
+        Raises `ToolError`.
+        """
+        self._run("fetch", "--quiet", "--no-write-fetch-head", "--", address, refspec)
+        refuse_links(self._git)
+        self._take_objects()
+        self._copy("shallow", self._folder, self._git.git.folders.common_dir)
+        now = self._refs_now()
+        moved = [Ref(name, self.refs.get(name, ""), new) for name, new in now.items()
+                 if self.refs.get(name) != new]  # fmt: skip
+        self.update(moved)
+        return moved
+
+    def push(self, address: str, object_id: str, branch: str) -> str:
+        """Push *object_id* as *branch* to *address*; return what git says of it.
+
+        Never by force. Raises `ToolError`.
+        """
+        refspec = f"{object_id}:refs/heads/{branch}"
+        return os.fsdecode(self._run("push", "--porcelain", "--", address, refspec))
+
+    def default_branch(self, address: str) -> str:
+        """Return the branch that HEAD of *address* is on. Raises `ToolError` if that has none."""
+        listed = os.fsdecode(self._run("ls-remote", "--symref", "--", address, "HEAD"))
+        for line in listed.splitlines():
+            if line.startswith("ref: refs/heads/"):
+                return line.removeprefix("ref: refs/heads/").partition("\t")[0]
+        raise ToolError(phrase("The remote has no commit yet, or its HEAD is on no branch."))
+
+    def update(self, refs: Sequence[Ref]) -> None:
+        """Move *refs* of the repository of *git*, all or none: each must still be what it was."""
+        lines = [f"update {ref.name}\0{ref.new}\0{ref.old or '0' * len(ref.new)}\0" for ref in refs]
+        if lines:
+            stdin = os.fsencode("".join(lines))
+            self._git.run("update-ref", "--create-reflog", "-z", "--stdin", stdin=stdin)
+
+    def _take_objects(self) -> None:
+        source = self._folder / "objects"
+        target = self._git.git.folders.common_dir / "objects"
+        names = (path.relative_to(source) for path in source.rglob("*") if path.is_file())
+        found = [name for name in names if _OBJECT_FILE.fullmatch(name.as_posix())]
+        for name in sorted(found, key=lambda name: _ORDER.index(name.suffix)):
+            (target / name).parent.mkdir(exist_ok=True)
+            temporary = (target / name).with_name(f"tmp_{name.name}")
+            shutil.copyfile(source / name, temporary)
+            temporary.chmod(0o444)
+            temporary.replace(target / name)
+
+    @staticmethod
+    def _copy(name: str, source: Path, target: Path) -> None:
+        """Make the file *name* of *target* that of *source*, if it is there and another."""
+        content = read_regular_file(source / name)
+        if content and content != read_regular_file(target / name):
+            temporary = target / f"{name}.lock"
+            with temporary.open("xb") as file:  # as git would: somebody else's is left alone
+                file.write(content)
+            temporary.replace(target / name)
+
+    def _refs_now(self) -> dict[str, str]:
+        return _parse_refs(self._run("for-each-ref", _REF_FORMAT))
+
+    def _run(self, *arguments: str) -> bytes:
+        environment = {
+            **self._person.variables,
+            "LC_ALL": "C.UTF-8",
+            "GIT_DIR": os.fspath(self._folder),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_ALLOW_PROTOCOL": ":".join(PROTOCOLS),
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+        }
+        try:
+            answer = run_program(
+                [self._git.git.program, *arguments],
+                folder=self._folder,
+                environment=environment,
+                seconds=self._person.seconds,
+                on_cancel=self._until,
+            )
+        except TimedOut:
+            raise ToolError(phrase("git took too long and was stopped.")) from None
+        except OSError as error:
+            raise ToolError(phrase("git refused: {said}", said=str(error))) from None
+        if answer.code:
+            raise refusal(answer)
+        return answer.output
+
+
+def _parse_refs(listed: bytes) -> dict[str, str]:
+    words = (line.partition(" ") for line in os.fsdecode(listed).splitlines())
+    return {name: object_id for object_id, _, name in words}

@@ -1,0 +1,233 @@
+"""Git with others, for the model: fetch, pull, push and clone, as the person and only with a yes.
+
+Git speaks to the network with the person's credentials, and nothing of the project is run or
+obeyed meanwhile (`modules.files.git.transport`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Literal
+
+from core.cards import Card, TextCard
+from core.feature import Feature
+from core.hooks import FlagsCalls, PreviewsCalls
+from core.loop.approval import AlwaysAskReason
+from core.tools import Outcome, Risk, Tool, ToolError, tool
+from modules.files.git.branches import (
+    checked_branch,
+    current_branch,
+    fast_forward,
+    follow,
+    make_repository,
+)
+from modules.files.git.git_runs import GitRuns, git_for
+from modules.files.git.remote_address import RemoteAddress, checked_address, remote_address
+from modules.files.git.secret_scan import SecretNamesIn, Secrets, format_secrets, secrets_in_commits
+from modules.files.git.transport import PersonEnvironment, Ref, Transport
+from modules.files.project import Project
+from utils.i18n import Phrase, Text, join_lines, phrase
+from utils.text.clean import clean, visible
+from utils.waiting import Stop
+
+Operation = Literal["fetch", "pull", "push", "clone"]
+_MAX_COMMITS_SHOWN = 30
+_MAX_NAMED_REFS = 20
+_MAX_SHOWN = 20_000  # characters of what a question shows
+_PLAIN = ("--no-color", "--no-ext-diff", "--no-textconv")
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """What a push would send: *commits*, a line each, and *secrets* in them by file."""
+
+    address: RemoteAddress
+    branch: str
+    object_id: str
+    commits: list[str]
+    changes: str
+    secrets: Secrets
+    unscanned: int
+
+
+class GitRemote(Feature, PreviewsCalls, FlagsCalls):
+    """Exchanges commits with others; *names_in* knows the secrets in a text."""
+
+    def __init__(
+        self,
+        project: Project,
+        stop: Stop,
+        person: PersonEnvironment,
+        names_in: SecretNamesIn = lambda _text: (),
+    ) -> None:
+        self._project = project
+        self._stop = stop
+        self._person = person
+        self._names_in = names_in
+
+    @tool(
+        Risk.NETWORK,
+        phrase("Exchange commits with other repositories."),
+        verb=phrase("Git"),
+        icon="globe",
+        subject="{operation} {remote} {branch}",
+        changes_files=True,
+    )
+    def git_remote(
+        self,
+        operation: Operation,
+        remote: Annotated[str, "clone: address"] = "origin",
+        branch: str | None = None,
+        path: Annotated[str | None, "clone: new folder"] = None,
+    ) -> Outcome:
+        """Talk to a git remote, with a yes. Pull fast-forwards only; push never forces."""
+        match operation:
+            case "fetch":
+                text = self._fetch(remote)
+            case "pull":
+                text = self._pull(remote, branch)
+            case "push":
+                text = self._push(remote, branch)
+            case "clone":
+                text = self._clone(remote, branch, path)
+        return Outcome(text, TextCard(phrase("Git"), text))
+
+    def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card | None:
+        if tool.name != "git_remote":
+            return None
+        return TextCard(phrase("Git with a remote"), self._intent(arguments))
+
+    def approval_reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
+        if tool.name != "git_remote":
+            return None
+        if arguments["operation"] == "push":
+            reason = phrase("It publishes commits as you; that cannot be taken back.")
+        else:
+            reason = phrase("It reaches the remote with your credentials.")
+        return AlwaysAskReason(reason.template, reason.values)
+
+    def _intent(self, given: Mapping[str, Any]) -> Text:
+        operation, remote = given["operation"], given.get("remote") or "origin"
+        if operation == "clone":
+            address = checked_address(remote, self._project.root)
+            folder = self._new_folder(address, given.get("path"))
+            return phrase("Clone {address} into {path}", address=address.shown, path=folder)
+        with self._runs() as git:
+            if operation != "push":
+                address = remote_address(git, remote)
+                return phrase("From {address}", address=address.shown)
+            return _push_text(self._planned_push(git, remote, given.get("branch")))
+
+    # Operations
+
+    def _fetch(self, remote: str) -> str:
+        with self._runs() as git:
+            address = remote_address(git, remote)
+            refs = self._transport(git).fetch(address.url, address.refspec)
+            return f"Fetched from {address.shown}.\n{_named(refs)}"
+
+    def _pull(self, remote: str, branch: str | None) -> str:
+        with self._runs() as git:
+            address = remote_address(git, remote)
+            current = current_branch(git)
+            refs = self._transport(git).fetch(address.url, address.refspec)
+            upstream = f"refs/remotes/{remote}/{checked_branch(branch or current)}"
+            told = f"Fetched from {address.shown}.\n{_named(refs)}"
+            return f"{told}\n{fast_forward(git, current, upstream)}"
+
+    def _push(self, remote: str, branch: str | None) -> str:
+        with self._runs() as git:
+            push = self._planned_push(git, remote, branch)
+            transport = self._transport(git)
+            said = transport.push(push.address.url, push.object_id, push.branch)
+            name = f"refs/remotes/{remote}/{push.branch}"
+            transport.update([Ref(name, transport.refs.get(name, ""), push.object_id)])
+            return clean(push.address.hide(said)).strip()
+
+    def _planned_push(self, git: GitRuns, remote: str, branch: str | None) -> Push:
+        address = remote_address(git, remote, is_push=True)
+        name = checked_branch(branch or current_branch(git))
+        local = f"refs/heads/{name}"
+        source = local if git.succeeds("rev-parse", "-q", "--verify", f"{local}^{{commit}}") else ""
+        if not source:
+            raise ToolError(phrase("There is no branch {name!r} with a commit here.", name=name))
+        object_id = git.run("rev-parse", source).decode().strip()
+        span = (object_id, "--not", f"--remotes={remote}")
+        log = git.run("log", "--format=%h %s", "--no-show-signature", "--no-color", *span)
+        commits = clean(log.decode(errors="replace")).splitlines()
+        before = f"refs/remotes/{remote}/{name}"
+        changes = ""
+        if git.succeeds("rev-parse", "-q", "--verify", f"{before}^{{commit}}"):
+            stat = git.run("diff", *_PLAIN, "--stat=100", "--submodule=short", before, object_id)
+            changes = clean(stat.decode(errors="replace"))
+        secrets, unscanned = secrets_in_commits(git, span, self._names_in)
+        return Push(address, name, object_id, commits, changes, secrets, unscanned)
+
+    def _clone(self, url: str, branch: str | None, path: str | None) -> str:
+        address = checked_address(url, self._project.root)
+        name = self._new_folder(address, path)
+        with TemporaryDirectory(prefix="onefold-clone-") as scratch:
+            tree = Path(scratch, "tree")
+            make_repository(tree, address.url)
+            with self._runs(tree) as git:
+                transport = self._transport(git)
+                transport.fetch(address.url, "+refs/heads/*:refs/remotes/origin/*")
+                first = checked_branch(branch or transport.default_branch(address.url))
+                upstream = f"refs/remotes/origin/{first}"
+                if not git.succeeds("rev-parse", "-q", "--verify", f"{upstream}^{{commit}}"):
+                    raise ToolError(phrase("The remote has no branch {name!r}.", name=first))
+                git.run("symbolic-ref", "HEAD", f"refs/heads/{first}")
+                fast_forward(git, first, upstream)
+            follow(tree, first)
+            self._project.move_in(tree, name)
+        return f"Cloned {address.shown} into {name} (branch {first})."
+
+    def _new_folder(self, address: RemoteAddress, path: str | None) -> str:
+        """Return the path in the project of the new folder. Raises `ToolError` if it exists."""
+        last = re.split(r"[/:]", address.url.rstrip("/"))[-1].removesuffix(".git")
+        name = self._project.normalize(path or last)
+        if not name or self._project.stat(name) is not None:
+            raise ToolError(
+                phrase("{path} exists already; name another folder in path.", path=visible(name))
+            )
+        return name
+
+    # Helpers
+
+    @contextmanager
+    def _runs(self, tree: Path | None = None) -> Iterator[GitRuns]:
+        with TemporaryDirectory(prefix="onefold-git-remote-") as scratch:
+            yield GitRuns(git_for(tree or self._project.root, self._stop.on_stop), Path(scratch))
+
+    def _transport(self, git: GitRuns) -> Transport:
+        return Transport(git, git.scratch / "transport", self._person.without(self._project.root))
+
+
+def _named(refs: list[Ref]) -> str:
+    lines = [
+        f"{visible(ref.name.removeprefix('refs/'))} {ref.old[:10] or '(new)'} → {ref.new[:10]}"
+        for ref in refs
+    ]
+    if len(lines) > _MAX_NAMED_REFS:
+        lines[_MAX_NAMED_REFS:] = [f"… {len(lines) - _MAX_NAMED_REFS} more"]
+    return "\n".join(lines) or "Nothing new."
+
+
+def _push_text(push: Push) -> Text:
+    heading = phrase("To {address}, branch {branch}: {count} commits", address=push.address.shown,
+                     branch=push.branch, count=len(push.commits))  # fmt: skip
+    parts: list[Text] = [heading]
+    if push.secrets:
+        secrets = format_secrets(push.secrets)
+        parts.append(phrase("It publishes secrets: {secrets}", secrets=secrets))
+    if push.unscanned:
+        parts.append(phrase("Too large to be searched for secrets: {names}", names=push.unscanned))
+    more = len(push.commits) - _MAX_COMMITS_SHOWN
+    shown = push.commits[:_MAX_COMMITS_SHOWN] + ([f"… {more} more"] if more > 0 else [])
+    parts.append("\n".join(["", *shown, "", push.changes])[:_MAX_SHOWN])
+    return join_lines(*parts)

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
-from core.cards import Card, TextCard
+from core.cards import Card, Change, TextCard
 from core.feature import Feature
 from core.hooks import FlagsCalls, PreviewsCalls
 from core.loop.approval import AlwaysAskReason
@@ -86,16 +86,17 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
         path: Annotated[str | None, "clone: new folder"] = None,
     ) -> Outcome:
         """Talk to a git remote, with a yes. Pull fast-forwards only; push never forces."""
+        changes: tuple[Change, ...] = ()
         match operation:
             case "fetch":
                 text = self._fetch(remote)
             case "pull":
-                text = self._pull(remote, branch)
+                text, changes = self._pull(remote, branch)
             case "push":
                 text = self._push(remote, branch)
             case "clone":
-                text = self._clone(remote, branch, path)
-        return Outcome(text, TextCard(phrase("Git"), text))
+                text, changes = self._clone(remote, branch, path)
+        return Outcome(text, TextCard(phrase("Git"), text), changes=changes)
 
     def preview(self, tool: Tool, arguments: Mapping[str, Any]) -> Card | None:
         if tool.name != "git_remote":
@@ -131,14 +132,15 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
             refs = self._transport(git).fetch(address.url, address.refspec)
             return f"Fetched from {address.shown}.\n{_named(refs)}"
 
-    def _pull(self, remote: str, branch: str | None) -> str:
+    def _pull(self, remote: str, branch: str | None) -> tuple[str, tuple[Change, ...]]:
         with self._runs() as git:
             address = remote_address(git, remote)
             current = current_branch(git)
             refs = self._transport(git).fetch(address.url, address.refspec)
             upstream = f"refs/remotes/{remote}/{checked_branch(branch or current)}"
             told = f"Fetched from {address.shown}.\n{_named(refs)}"
-            return f"{told}\n{fast_forward(git, current, upstream)}"
+            text, changes = fast_forward(git, current, upstream)
+            return f"{told}\n{text}", changes
 
     def _push(self, remote: str, branch: str | None) -> str:
         with self._runs() as git:
@@ -168,7 +170,9 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
         secrets, unscanned = secrets_in_commits(git, span, self._names_in)
         return Push(address, name, object_id, commits, changes, secrets, unscanned)
 
-    def _clone(self, url: str, branch: str | None, path: str | None) -> str:
+    def _clone(
+        self, url: str, branch: str | None, path: str | None
+    ) -> tuple[str, tuple[Change, ...]]:
         address = checked_address(url, self._project.root)
         name = self._new_folder(address, path)
         with TemporaryDirectory(prefix="onefold-clone-") as scratch:
@@ -185,7 +189,8 @@ class GitRemote(Feature, PreviewsCalls, FlagsCalls):
                 fast_forward(git, first, upstream)
             follow(tree, first)
             self._project.move_in(tree, name)
-        return f"Cloned {address.shown} into {name} (branch {first})."
+        text = f"Cloned {address.shown} into {visible(name)} (branch {first})."
+        return text, (Change("created", name),)
 
     def _new_folder(self, address: RemoteAddress, path: str | None) -> str:
         """Return the path in the project of the new folder. Raises `ToolError` if it exists."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.cards import TextCard
+from core.cards import Change, TextCard
 from core.events import ToolFinished
 from core.loop.approval import AlwaysAskReason, Approval, ApprovalMode
 from core.tools import Outcome, ToolError
@@ -391,6 +391,8 @@ def test_the_files_of_a_pull_are_undone_like_any_others(root: Path) -> None:
     ) as made:
         events = run_turn(made.terminal, "Pull.")
         assert [event.state for event in events if isinstance(event, ToolFinished)] == ["done"]
+        changes = [event.changes for event in events if isinstance(event, ToolFinished)]
+        assert changes == [(Change("created", "b.txt"),)]
         assert (root / "b.txt").exists()
         run_turn(made.terminal, "/undo")
         assert not (root / "b.txt").exists()

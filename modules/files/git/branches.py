@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
+from core.cards import Change
 from core.tools import ToolError
 from modules.files.git.git_runs import GitRuns
 from modules.files.git.staging import refuse_links
@@ -13,6 +16,7 @@ from utils.i18n import phrase
 from utils.text.clean import visible
 
 _BRANCH = re.compile(r"(?!-)[^\x00-\x20\"~^:?*\[\\\x7f]{1,200}")
+_KINDS: Mapping[bytes, Literal["created", "deleted"]] = {b"A": "created", b"D": "deleted"}
 _NEW_CONFIG = """[core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -54,8 +58,11 @@ def checked_branch(name: str) -> str:
     return name
 
 
-def fast_forward(git: GitRuns, branch: str, upstream: str) -> str:
-    """Move *branch*, which is checked out, on to *upstream*, if that only adds to it."""
+def fast_forward(git: GitRuns, branch: str, upstream: str) -> tuple[str, tuple[Change, ...]]:
+    """Move *branch*, which is checked out, on to *upstream*, if that only adds to it.
+
+    Returns what was done, in words, and to which files. Raises `ToolError`.
+    """
     if not git.succeeds("rev-parse", "-q", "--verify", f"{upstream}^{{commit}}"):
         raise ToolError(
             phrase("The remote has no branch {name!r}.", name=upstream.split("/", 3)[3])
@@ -68,7 +75,7 @@ def fast_forward(git: GitRuns, branch: str, upstream: str) -> str:
         counts = git.run("rev-list", "--left-right", "--count", f"{old}...{new}").split()
         ahead, behind = map(int, counts)
         if not behind:
-            return "Already up to date."
+            return "Already up to date.", ()
         if ahead:
             message = phrase(
                 "{branch} has {ahead} commits that {upstream} lacks, and lacks {behind} of it: it "
@@ -84,7 +91,18 @@ def fast_forward(git: GitRuns, branch: str, upstream: str) -> str:
     git.run(
         "update-ref", "-m", "pull: Fast-forward", f"refs/heads/{branch}", new, old or "0" * len(new)
     )
-    return f"{branch} is at {new[:10]} now.{_lfs_remark(git)}"
+    return f"{branch} is at {new[:10]} now.{_lfs_remark(git)}", _changes(git, old, new)
+
+
+def _changes(git: GitRuns, old: str, new: str) -> tuple[Change, ...]:
+    """Return what the files of the commit *new* are to those of *old*, "" for none."""
+    before = old or git.run("hash-object", "-t", "tree", "--stdin").decode().strip()
+    options = ("-r", "-z", "--no-renames", "--name-status")
+    words = git.split_output("diff-tree", *options, before, new)
+    return tuple(
+        Change(_KINDS.get(letter, "modified"), os.fsdecode(name))
+        for letter, name in zip(words[::2], words[1::2], strict=True)
+    )
 
 
 def _lfs_remark(git: GitRuns) -> str:

@@ -15,3 +15,39 @@
 - transcript       A session as the fewest events that lead to its picture, for screens that come
                    late.
 """
+
+EXPORTS = {
+    "compaction": ["render_turn"],
+    "context_updates": ["context_diff"],
+    "context_window": ["ContextWindow"],
+    "deltas": ["DeltaBuffer", "is_delta", "text_length"],
+    "event_log": ["EventLog", "LogTruncated"],
+    "history": [
+        "ASKED",
+        "History",
+        "INCIDENT",
+        "INTERRUPTED_TEXT",
+        "QUEUE",
+        "REWIND_UNDONE",
+        "REWOUND",
+        "TurnRecord",
+        "effective_records",
+        "lost_result",
+        "repaired",
+        "usage_record",
+    ],
+    "message_queue": ["Conversation", "MessageQueue", "NOTHING_WAITS", "QueuedMessage"],
+    "messages": [
+        "Assistant",
+        "Context",
+        "Record",
+        "ResultState",
+        "StateRecord",
+        "ToolCall",
+        "ToolResult",
+        "User",
+        "Wire",
+    ],
+    "store": ["SessionInfo", "SessionMatch", "Store"],
+    "transcript": ["Packet", "Transcript", "replay_events", "turn_end_record"],
+}

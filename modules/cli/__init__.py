@@ -21,3 +21,15 @@
 - task_changes  Sum of the changes of a whole task to the files, from those of each of its calls.
 - usage_errors  Errors in the use of the command line, in the language of the person.
 """
+
+EXPORTS = {
+    "args": ["Args", "parse"],
+    "attach.client": ["attach"],
+    "follow_log": ["follow"],
+    "model_access": ["CreateClient", "ModelAccess", "choose_model"],
+    "option_specs": ["help_text"],
+    "print_mode": ["PlainScreen"],
+    "print_task": ["read_task", "run_task"],
+    "repl": ["run_repl"],
+    "start_menu": ["ask_how_to_start"],
+}

@@ -15,3 +15,7 @@
 - submodule_pipes   Submodules that an index names: git reads a little of them, and may wait at a
                     pipe there.
 """
+
+EXPORTS = {
+    "repository": ["find_work_tree", "git_output"],
+}

@@ -104,7 +104,6 @@ EXPORTS = {
     "session_choice": ["SessionChoice"],
     "tool_spec": ["ToolSpec"],
     "tools": [
-        "FAILED_PREFIX",
         "Outcome",
         "ProgramArgument",
         "Risk",

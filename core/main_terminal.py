@@ -13,8 +13,9 @@ from core.cards import Card, TextCard
 from core.commands import Commands, must_wait_message
 from core.conversation.context_updates import context_diff
 from core.conversation.context_window import ContextWindow
-from core.conversation.history import INTERRUPTED_TEXT, History, lost_result
+from core.conversation.history import History, lost_result
 from core.conversation.messages import Record, ToolCall, User, Wire
+from core.conversation.result_texts import INTERRUPTED_TEXT
 from core.conversation.store import Store
 from core.conversation.transcript import turn_end_record
 from core.events import CommandAnswered, TurnFinished, TurnStarted, Warned

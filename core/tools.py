@@ -19,13 +19,13 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from core.cards import Card, Change, TextCard
 from core.conversation.messages import ToolCall, Wire
+from core.conversation.result_texts import FAILED_PREFIX
 from core.tool_spec import ProgramArgument, Risk, ToolSpec, marked, spec_of, tool
 from utils.i18n import Text, UserError, phrase
 from utils.pictures import Picture
 from utils.text.strict_json import read_json
 
 __all__ = [
-    "FAILED_PREFIX",
     "Outcome",
     "ProgramArgument",
     "Risk",
@@ -64,10 +64,6 @@ class Outcome:
     changes: tuple[Change, ...] = ()
     pictures: tuple[Picture, ...] = ()
 
-
-FAILED_PREFIX = "This call failed:"
-"""How the answer of a call that failed begins; small models begin their last word with "Error:"
-too where they read that."""
 
 RunningTool = Generator[str, None, Outcome]
 """A tool in progress: it yields output as it appears and returns its outcome."""

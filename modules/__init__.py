@@ -50,3 +50,8 @@
 - toolbox          The features of a session: the one list to add a new one to.
 - translator       The translator: the words on screen, in the language of the person.
 """
+
+EXPORTS = {
+    "assembly": ["run"],
+    "translator": ["Translator"],
+}

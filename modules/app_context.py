@@ -9,7 +9,7 @@ from pathlib import Path
 from modules.files.git.common_dir import exclude_project
 from modules.files.own_code import OwnCode
 from modules.files.project import Project
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from utils.i18n import Phrase, UserError, phrase
 from utils.logger import FailureLog

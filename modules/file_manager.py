@@ -20,7 +20,7 @@ from modules.files.editing.edit_operations import EditRequest as Asked
 from modules.files.editing.read_state import ReadState
 from modules.files.editing.text_file import NotEncodable, NotRoundTrip, TextFile
 from modules.files.listing import FolderListing
-from modules.files.paging import read_excerpt, read_page
+from modules.files.paging import read_excerpt, read_part
 from modules.files.preview import FilePreviews
 from modules.files.project import BinaryFile, ContentChanged, MissingPath, Project
 from modules.pictures.formats import MAX_PICTURE_FILE_BYTES
@@ -138,9 +138,9 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
     ) -> Outcome:
         """Read a text file, its lines numbered as in 12│text; a long one by parts."""
         if (path + "/").startswith("@history/") and self._read_history is not None:
-            return read_page(path, TextFile.new(self._read_history(path)), start_line, end_line)
+            return read_part(path, TextFile.new(self._read_history(path)), start_line, end_line)
         if path.startswith("@output/") and self._outputs is not None:
-            return read_page(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
+            return read_part(path, TextFile.new(self._outputs.read(path)), start_line, end_line)
         name = self._existing_path(path)
         try:
             return self._read_text(name, start_line, end_line)
@@ -159,9 +159,9 @@ class FileManager(Feature, PreviewsCalls, PreparesContext, FlagsCalls):
                     )
         with self._project.read_lines(name) as lines:
             if lines is not None:
-                return read_page(visible(name), lines, start_line, end_line, self._note_of(name))
+                return read_part(visible(name), lines, start_line, end_line, self._note_of(name))
         file = self._project.read_text(name)
-        outcome = read_page(visible(name), file, start_line, end_line, self._note_of(name))
+        outcome = read_part(visible(name), file, start_line, end_line, self._note_of(name))
         self._read_state.record_shown(name, file.data)
         return outcome
 

@@ -11,7 +11,7 @@ from core.conversation.store import SessionInfo
 from modules.annotations import Annotations
 from modules.files.project import Project
 from modules.pictures.picture_store import PictureStore
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 
 CopyUndoHistory = Callable[[Path, str, int], None]

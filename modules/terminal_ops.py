@@ -21,6 +21,19 @@ from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.clean import clean, visible
 from utils.waiting import Stop
 
+NO_OUTPUT = "(no output)"
+SUCCESS_PREFIX = "exit code 0 "
+STOPPED_RUN_PREFIX = "Stopped by the person"
+FILES_PREFIXES: Mapping[Literal["created", "modified", "deleted", "renamed"], str] = {
+    "created": "Files created: ",
+    "modified": "Files modified: ",
+    "deleted": "Files deleted: ",
+    "renamed": "Files renamed: ",
+}
+RUN_LATER_PREFIX = "Of these, other programs may run or obey later: "
+CHANGES_UNKNOWN = "(the folder is too large to tell which files the run changed)"
+"""Words of the answer, by which the practice model knows its parts."""
+
 _MIN_SECONDS, _DEFAULT_SECONDS, _MAX_SECONDS = 1, 60, 600  # seconds
 _MAX_NAMED = 30  # paths in one list for the model
 _MAX_NAME = 300  # characters of each
@@ -138,7 +151,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         lines += [str(note) for note in result.notes]
         text = clean(result.whole).strip("\n")
         lines += [
-            self._outputs.shorten(text) if text else "(no output)",
+            self._outputs.shorten(text) if text else NO_OUTPUT,
             *_describe_changes(file_changes),
         ]
         card = RunCard(
@@ -272,7 +285,7 @@ def _ending_for_model(result: Result, limits: Limits, largest: int) -> str:
             allowance = "is not allowed" if is_longest else f"(up to {largest}) can be asked for"
             return f"Killed after {limits.seconds:g} s, the timeout; a longer one {allowance}."
         case "stopped":
-            return f"Stopped by the person after {seconds}."
+            return f"{STOPPED_RUN_PREFIX} after {seconds}."
         case "memory":
             return f"Killed: it used more than {limits.memory >> 20:,} MiB of memory ({seconds})."
         case "processes":
@@ -313,18 +326,16 @@ def _ending_for_person(result: Result) -> Phrase:
 def _describe_changes(file_changes: FileChanges) -> list[str]:
     """Say for the model what the run did to the files."""
     if not file_changes.are_known:
-        return ["(the folder is too large to tell which files the run changed)"]
+        return [CHANGES_UNKNOWN]
     lines = []
-    kinds: tuple[Literal["created", "modified", "deleted", "renamed"], ...]
-    kinds = ("created", "modified", "deleted", "renamed")
-    for kind in kinds:
+    for kind, prefix in FILES_PREFIXES.items():
         if names := [
             _describe_change(change) for change in file_changes.changes if change.kind == kind
         ]:
-            lines.append(f"Files {kind}: {_join_names(names)}")
+            lines.append(f"{prefix}{_join_names(names)}")
     if file_changes.run_later:
         names = [_shown_path(path) for path in file_changes.run_later]
-        lines.append(f"Of these, other programs may run or obey later: {_join_names(names)}")
+        lines.append(f"{RUN_LATER_PREFIX}{_join_names(names)}")
     return lines
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from config import Settings
 from core.main_terminal import MainTerminal
 from modules.files.project import Project
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from modules.toolbox import build_features
 from tests.scripted_model import Item, ScriptedModel

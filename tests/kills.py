@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from modules.files.writable import TEMPORARY_FILE
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from tests.simulator import Call, Say, Simulator, Step
 from tests.simulator.server import ReceivedRequest

@@ -22,7 +22,7 @@ from typing import Any, Literal
 from core.conversation.history import repaired
 from core.conversation.messages import Assistant, Record, StateRecord, ToolResult, User
 from core.events import CommandAnswered
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.modules.checkpoints.folders import FolderState, folder_state

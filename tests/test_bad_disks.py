@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from core.conversation.messages import User
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from tests.simulator import Call, Say, Simulator, Step
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,14 @@ READS_THE_ENVIRONMENT = {"config.py", "utils/bootstrap.py", "modules/web/servers
 
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
+
+
+def module_of(path: Path) -> str:
+    return name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+MODULES = {module_of(path): path for path in SOURCES}
+PACKAGES = [name for name, path in MODULES.items() if path.name == "__init__.py"]
 
 
 def imports(path: Path, *, at_run_time: bool = True) -> set[str]:
@@ -82,9 +92,7 @@ def test_only_the_settings_read_the_environment(path: Path) -> None:
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
-    names = {name_of(p).removesuffix(".py").removesuffix("/__init__").replace("/", "."): p
-             for p in SOURCES}  # fmt: skip
-    graph = {name: imports(path) & names.keys() - {name} for name, path in names.items()}
+    graph = {name: imports(path) & MODULES.keys() - {name} for name, path in MODULES.items()}
     done: set[str] = set()
 
     def visit(name: str, way: tuple[str, ...]) -> None:
@@ -96,3 +104,70 @@ def test_no_module_imports_itself_in_a_circle() -> None:
 
     for name in graph:
         visit(name, ())
+
+
+@cache
+def used_names(path: Path) -> set[tuple[str, str]]:
+    """Return the modules of ours that *path* imports, each with each name that it uses of them."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found: set[tuple[str, str]] = set()
+    whole: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            whole |= {alias.asname or alias.name: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                if f"{node.module}.{alias.name}" in MODULES:
+                    whole[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                else:
+                    found.add((node.module, alias.name))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and (module := whole.get(ast.unparse(node.value))):
+            found.add((module, node.attr))
+    return {(module, name) for module, name in found if module in MODULES}
+
+
+def door(module: str, importer: str) -> str | None:
+    """Return the package whose exports *importer* is held to when it imports *module*, if any.
+
+    That is the outermost one around *module* that *importer* is not in itself: a package speaks for
+    its rooms, and a room only to those it shares the package with. A storey (`core`, `modules`,
+    `utils`) is no package of its own; it speaks for the files that lie directly in it.
+    """
+    around = [name for name in PACKAGES if module.startswith(f"{name}.")]
+    apart = sorted(name for name in around if not f"{importer}.".startswith(f"{name}."))
+    beneath = [name for name in apart if name not in STOREYS]
+    return next(iter(beneath or apart), None)
+
+
+def exports(package: str) -> dict[str, list[str]]:
+    """Return `EXPORTS` of *package*: the names that others may import, by module."""
+    for node in ast.parse(MODULES[package].read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "EXPORTS":
+            declared: dict[str, list[str]] = ast.literal_eval(node.value)
+            return declared
+    return {}
+
+
+def not_exported(path: Path) -> Iterator[str]:
+    for module, name in sorted(used_names(path)):
+        package = door(module, module_of(path))
+        if package and name not in exports(package).get(module.removeprefix(f"{package}."), ()):
+            yield f"{module}.{name} is not in EXPORTS of {name_of(MODULES[package])}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_only_what_a_package_exports_is_imported_from_outside(path: Path) -> None:
+    assert list(not_exported(path)) == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_exports_nothing_that_nobody_imports(package: str) -> None:
+    used = {
+        use
+        for importer, path in MODULES.items()
+        for use in used_names(path)
+        if door(use[0], importer) == package
+    }
+    for module, names in exports(package).items():
+        assert [name for name in names if (f"{package}.{module}", name) not in used] == [], module

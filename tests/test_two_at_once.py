@@ -32,7 +32,7 @@ import sys
 from pathlib import Path
 from modules.checkpoints.store.project_lock import ProjectLock
 from modules.storage.data_folder import DataFolder
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 data = DataFolder(Path(sys.argv[1]), Path(sys.argv[2]))
 work = ProjectLock(data.checkpoints / "work")
 work.acquire("other")

@@ -187,7 +187,7 @@ def test_a_fork_can_have_its_own_files(tmp_path: Path, turn: int) -> None:
             "src/link",
             "src/run",
         }
-    from modules.sessions import Sessions
+    from modules.sessions.store import Sessions
     from modules.storage.data_folder import DataFolder
 
     store = Sessions(DataFolder(tmp_path / "data", twin).sessions)

@@ -16,3 +16,27 @@
 - setting_kinds    Kinds of settings: the parser of a value, and the text about allowed values.
 - waiting          Interruptible waiting: every wait of the program ends when its `Stop` is set.
 """
+
+EXPORTS = {
+    "api_client": ["ApiClient"],
+    "bootstrap": ["STARTED_BY", "ensure_environment"],
+    "context_manager": ["first_turn_kept"],
+    "dotenv": ["read_dotenv"],
+    "i18n": ["Phrase", "Text", "UserError", "phrase"],
+    "logger": ["FailureLog"],
+    "pictures": ["Picture", "PictureGone", "ReadPicture", "scaled_size", "unseen_note"],
+    "setting_kinds": [
+        "address",
+        "choice",
+        "encoding",
+        "hosts",
+        "models",
+        "name",
+        "number",
+        "prices",
+        "providers",
+        "text",
+        "yes_no",
+    ],
+    "waiting": ["Stop", "Stopped", "interruptible"],
+}

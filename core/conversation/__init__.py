@@ -11,7 +11,56 @@
 - message_queue    The messages that wait in a session: each is kept with it until what came of it
                    is kept.
 - messages         The conversation as data: what was said, what was called, what came back.
+- result_texts     Texts that tell a model how a call ended, where its tool did not say so. They
+                   stay in sessions.
 - store            Interface of a place that keeps sessions; `modules.sessions` is the one on disk.
 - transcript       A session as the fewest events that lead to its picture, for screens that come
                    late.
 """
+
+EXPORTS = {
+    "compaction": ["CALL_PREFIX", "PERSON_PREFIX", "render_turn"],
+    "context_updates": ["context_diff"],
+    "context_window": ["ContextWindow"],
+    "deltas": ["DeltaBuffer", "is_delta", "text_length"],
+    "event_log": ["EventLog", "LogTruncated"],
+    "history": [
+        "ASKED",
+        "History",
+        "INCIDENT",
+        "QUEUE",
+        "REWIND_UNDONE",
+        "REWOUND",
+        "TurnRecord",
+        "effective_records",
+        "lost_result",
+        "repaired",
+        "usage_record",
+    ],
+    "message_queue": ["Conversation", "MessageQueue", "NOTHING_WAITS", "QueuedMessage"],
+    "messages": [
+        "Assistant",
+        "Context",
+        "Record",
+        "ResultState",
+        "StateRecord",
+        "ToolCall",
+        "ToolResult",
+        "User",
+        "Wire",
+    ],
+    "result_texts": [
+        "DENIED_PREFIX",
+        "FAILED_PREFIX",
+        "INTERRUPTED_TEXT",
+        "NOT_RUN_PREFIX",
+        "NOT_RUN_TEXT",
+        "NO_ANSWER_PREFIX",
+        "REFUSED_PREFIX",
+        "REVISED_PREFIX",
+        "REVISED_RESULT",
+        "STOPPED_TEXT",
+    ],
+    "store": ["SessionInfo", "SessionMatch", "Store"],
+    "transcript": ["Packet", "Transcript", "replay_events", "turn_end_record"],
+}

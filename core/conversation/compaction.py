@@ -19,6 +19,8 @@ KEPT_SHARE = 0.3
 """Part of the window that the turns then kept whole may fill."""
 REQUEST_SHARE = 0.4
 """Part of the window that the request for a digest may fill."""
+PERSON_PREFIX, CALL_PREFIX = "Person: ", "Call "
+"""Beginnings of lines of a turn as text."""
 MAX_ARGUMENTS, MAX_RESULT, MAX_REPLY, MAX_USER_TEXT = 300, 500, 2_000, 4_000
 """Characters kept of each in the request for a summary."""
 MAX_SUMMARY = 16_000
@@ -87,11 +89,12 @@ def _rendered_turns(records: Iterable[TurnRecord]) -> Iterator[str]:
 def _record_lines(record: Record) -> list[str]:
     match record:
         case User(text):
-            return [f"Person: {_truncated(text, MAX_USER_TEXT)}", *_picture_lines(record)]
+            return [f"{PERSON_PREFIX}{_truncated(text, MAX_USER_TEXT)}", *_picture_lines(record)]
         case Assistant(text, calls=calls):
             lines = [f"Onefold: {_truncated(text, MAX_REPLY)}"] if text else []
             return lines + [
-                f"Call {call.name}: {_truncated(call.arguments, MAX_ARGUMENTS)}" for call in calls
+                f"{CALL_PREFIX}{call.name}: {_truncated(call.arguments, MAX_ARGUMENTS)}"
+                for call in calls
             ]
         case ToolResult(text=text):
             return [f"Answer ({record.state}): {_truncated(text, MAX_RESULT)}"]
@@ -105,10 +108,10 @@ def render_turn(records: Iterable[TurnRecord]) -> str:
     for _, record in records:
         match record:
             case User(text):
-                lines += [f"Person: {text}", *_picture_lines(record)]
+                lines += [f"{PERSON_PREFIX}{text}", *_picture_lines(record)]
             case Assistant(text, calls=calls):
                 lines += [f"Onefold: {text}"] if text else []
-                lines += [f"Call {call.name}: {_argument_lines(call)}" for call in calls]
+                lines += [f"{CALL_PREFIX}{call.name}: {_argument_lines(call)}" for call in calls]
             case ToolResult(text=text):
                 lines.append(f"Answer of {record.name} ({record.state}):\n{text}")
     return "\n".join(lines) + "\n"

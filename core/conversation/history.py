@@ -24,6 +24,7 @@ from core.conversation.messages import (
     User,
     Wire,
 )
+from core.conversation.result_texts import LOST_TEXT, SUPERSEDED_TEXT
 from utils.llm.completion import Usage
 from utils.text.codec import from_plain, to_plain
 
@@ -52,11 +53,6 @@ MAX_SENT_IDS = "sent"
 BOOKKEEPING = frozenset({REWOUND, REWIND_UNDONE, INCIDENT, SPENT, ASKED})
 SURVIVES_REWIND = BOOKKEEPING | {"mode", "model", "approval", QUEUE, MAX_SENT_IDS}
 """Names that no rewinding takes back: settings, what is still to be done, and the bookkeeping."""
-
-LOST_TEXT = "The answer of this call was lost: Onefold ended while it ran. Look at the state first."
-
-INTERRUPTED_TEXT = "No answer: Onefold broke off before or while this ran. Look at the state first."
-SUPERSEDED_TEXT = "Not run: the person was asked about it and said something else instead."
 
 OMISSION_NOTE = (
     "The turns before number {turn} of this session are left out here: they no longer fit. "

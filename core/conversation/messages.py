@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from core.cards import Card
+from core.conversation.result_texts import LOST_TEXT
 from utils.llm.completion import SIGNED, Usage
 from utils.pictures import Picture
 from utils.text.codec import to_plain
@@ -105,6 +106,11 @@ class ToolResult:
     revised: dict[str, Any] | None = None
     pictures: tuple[Picture, ...] = ()
     kind: Literal["tool"] = "tool"
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nobody knows how the call ended: Onefold did while it ran."""
+        return self.text == LOST_TEXT
 
     def to_wire(self) -> Wire:
         wire = {"role": "tool", "tool_call_id": self.call_id, "content": self.text}

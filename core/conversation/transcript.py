@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.cards import TextCard
-from core.conversation.history import LOST_TEXT, TurnRecord
+from core.conversation.history import TurnRecord
 from core.conversation.messages import (
     Assistant,
     Context,
@@ -151,9 +151,9 @@ class _TurnReplay:
         match record:
             case Assistant():
                 yield from self._reply_events(record)
-            case ToolResult(state=state, text=text):
+            case ToolResult(state=state):
                 yield from self._call_events(record)
-                self.why = "stopped" if state == "stopped" and text != LOST_TEXT else "interrupted"
+                self.why = "stopped" if state == "stopped" and not record.is_lost else "interrupted"
             case Context(text) if conclusion := conclusion_in(text):
                 yield ThoughtKept(conclusion)
             case StateRecord(name, value) if name == TURN_END and value.get("turn") == self.number:

@@ -15,3 +15,12 @@
 - turn_context    Requirements of a turn on its surroundings: a model to ask, and a terminal to live
                   in.
 """
+
+EXPORTS = {
+    "approval": ["AlwaysAskReason", "Approval", "ApprovalMode", "MODES", "stricter"],
+    "approval_flow": ["arguments_preview", "format_arguments", "resolve_approval"],
+    "response": ["to_tool_call"],
+    "thinking": ["Mode", "conclusion_in"],
+    "turn": ["PausedTurn", "drive", "run_turn"],
+    "turn_context": ["Model", "Turn"],
+}

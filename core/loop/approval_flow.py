@@ -8,6 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from core.cards import Card, RunCard, TextCard
+from core.conversation.result_texts import (
+    DENIED_PREFIX,
+    REFUSED_PREFIX,
+    REVISED_PREFIX,
+    REVISED_RESULT,
+)
 from core.events import Reply
 from core.loop.approval import Decision, covers
 from core.tools import Outcome, Tool
@@ -61,8 +67,8 @@ def with_revision_note(
         for name in {**requested, **executed}
     ]
     changes = "\n".join(filter(None, lines))
-    note = f"The person changed this call before it ran; these arguments are other now:\n{changes}"
-    return replace(outcome, text=f"{note}\nWhat came of it:\n{outcome.text}")
+    note = f"{REVISED_PREFIX}; these arguments are other now:\n{changes}"
+    return replace(outcome, text=f"{note}{REVISED_RESULT}{outcome.text}")
 
 
 def _describe_change(name: str, before: Any, after: Any) -> str:
@@ -82,12 +88,14 @@ def _describe_change(name: str, before: Any, after: Any) -> str:
 def refusal(decision: Decision, reply: Reply | None) -> Outcome:
     """Return the outcome of a call that nobody approved."""
     if decision.verdict == "refuse":
-        return not_run_outcome(f"Refused: {decision.why}", phrase("Refused"), decision.why)
+        return not_run_outcome(f"{REFUSED_PREFIX} {decision.why}", phrase("Refused"), decision.why)
     if reply is None:
-        text = f"Refused: nobody was there to say yes. It needs a yes because: {decision.why}"
+        text = (
+            f"{REFUSED_PREFIX} nobody was there to say yes. It needs a yes because: {decision.why}"
+        )
         return not_run_outcome(text, phrase("Refused: nobody was there to say yes"), decision.why)
     reason = reply.reason.strip()
-    text = f"The person said no: {reason}" if reason else "The person said no."
+    text = f"{DENIED_PREFIX}: {reason}" if reason else f"{DENIED_PREFIX}."
     return not_run_outcome(text, phrase("You said no"), reason)
 
 

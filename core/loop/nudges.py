@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.conversation.messages import Context
+from core.conversation.result_texts import FAILED_PREFIX
 from core.events import Event, Informed, Warned
 from core.loop.response import ReplyRead
 from core.loop.turn_context import TurnContext
-from core.tools import FAILED_PREFIX
 from utils.i18n import phrase
 
 CALL_AS_TEXT_NOTE = (

@@ -10,13 +10,14 @@ from typing import Any
 
 from core.conversation.history import ASKED
 from core.conversation.messages import ResultState, StateRecord, ToolCall, ToolResult
+from core.conversation.result_texts import FAILED_PREFIX, NOT_RUN_TEXT, STOPPED_TEXT
 from core.events import ApprovalAsked, Event, Reply, ToolFinished, ToolOutput, ToolStarted, Warned
 from core.feature import PostRunConfirmation
 from core.loop.approval import Decision, pattern_for
 from core.loop.approval_flow import not_run_outcome, refusal, resolve_approval, with_revision_note
 from core.loop.turn_context import TurnContext
 from core.redaction import StreamRedactor, map_strings
-from core.tools import FAILED_PREFIX, Outcome, Tool, ToolError, failure_outcome
+from core.tools import Outcome, Tool, ToolError, failure_outcome
 from utils.i18n import UserError, phrase
 from utils.waiting import Stopped
 
@@ -161,8 +162,7 @@ def _run_tool(
     except StopIteration as finished:
         outcome: Outcome = finished.value
     except Stopped:
-        text = "The person stopped the task while this ran."
-        outcome = not_run_outcome(text, phrase("Broken off."), "")
+        outcome = not_run_outcome(STOPPED_TEXT, phrase("Broken off."), "")
     finally:
         running.close()
     if tail := stream.flush():
@@ -225,6 +225,4 @@ def _revert(
 
 
 def _stopped_outcome() -> Outcome:
-    return not_run_outcome(
-        "Not run: the person stopped the task.", phrase("Not run"), phrase("Stopped.")
-    )
+    return not_run_outcome(NOT_RUN_TEXT, phrase("Not run"), phrase("Stopped."))

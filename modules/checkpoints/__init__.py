@@ -8,3 +8,14 @@
 - undo/        Undo and redo: what each call did, and taking it back in any order.
 - checkpoints  Snapshots of the project folder, what differs between them, and going back.
 """
+
+EXPORTS = {
+    "checkpoints": ["Checkpoints"],
+    "review.accepted": ["mode_of"],
+    "review.review": ["Review", "ReviewPart", "ReviewView", "ReviewedFile"],
+    "snapshot.diff": ["Difference"],
+    "snapshot.entries": ["Entry"],
+    "undo.recorder": ["CallRecorder"],
+    "undo.undo_commands": ["UndoCommands"],
+    "undo.undo_state": ["StateUndo"],
+}

@@ -9,8 +9,7 @@
 - model_access  Choice of the model: that of the settings, a server on this machine, or the practice
                 model.
 - next_steps    Hints for who has no dialogue: with `-p` each task is a session of its own.
-- option_specs  Options as `--help` lists them. This needs no package: the help is there on a bare
-                machine.
+- option_specs  Options of the command line, told and read by one table.
 - print_mode    The screen of `-p`: one task without a dialogue, for a person in a hurry or for a
                 program.
 - print_task    The task of `-p`: what was typed, what was piped in, and how it is done.
@@ -21,3 +20,15 @@
 - task_changes  Sum of the changes of a whole task to the files, from those of each of its calls.
 - usage_errors  Errors in the use of the command line, in the language of the person.
 """
+
+EXPORTS = {
+    "args": ["Args", "parse"],
+    "attach.client": ["attach"],
+    "follow_log": ["follow"],
+    "model_access": ["CreateClient", "ModelAccess", "choose_model"],
+    "option_specs": ["help_text"],
+    "print_mode": ["PlainScreen"],
+    "print_task": ["read_task", "run_task"],
+    "repl": ["run_repl"],
+    "start_menu": ["ask_how_to_start"],
+}

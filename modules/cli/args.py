@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import click
 
-from modules.cli.option_specs import PROGRAM, help_text
+from modules.cli.option_specs import OPTIONS, PROGRAM, OptionSpec, help_text
 from modules.cli.usage_errors import IntegerRange, OneOf, UsageCommand, misuse
 from modules.translator import Translator
 from utils.i18n import UserError, phrase
@@ -20,7 +20,6 @@ EXCLUSIVE_PAIRS = [
     *(("--follow", "--web"), ("--follow", "--cli"), ("--follow", "-p"), ("--follow", "--attach")),
 ]
 """Options of which only one can be meant."""
-DEFAULT_HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,62 +81,48 @@ def parse(argv: Sequence[str], translator: Translator, *, version: str) -> Args 
 
 def _build_args(*, think: bool, fast: bool, **values: Any) -> Args:
     """Return what was said. Raises `UserError` when two options do not go together."""
-    options = Args(mode="think" if think else "fast" if fast else None, **values)
-    _refuse_exclusive(options, {"--think": think, "--fast": fast})
-    return options
+    _refuse_exclusive({"think": think, "fast": fast, **values})
+    return Args(mode="think" if think else "fast" if fast else None, **values)
 
 
-def _refuse_exclusive(options: Args, flags: Mapping[str, bool]) -> None:
-    given = {
-        **flags,
-        "--web": options.web,
-        "--cli": options.cli,
-        "--attach": options.attach,
-        "-p": options.task is not None,
-        "--resume": options.resume is not None,
-        "--import": options.import_file is not None,
-        "--log": options.log,
-        "--follow": options.follow,
-    }
+def _refuse_exclusive(values: Mapping[str, Any]) -> None:
+    given = {name for option in OPTIONS if _is_given(option, values) for name in option.names}
     for one, other in EXCLUSIVE_PAIRS:
-        if given[one] and given[other]:
+        if {one, other} <= given:
             raise UserError(phrase("{one} and {other} exclude each other", one=one, other=other))
-    if options.host != DEFAULT_HOST and (options.cli or options.attach or options.task is not None):
+    if "--host" in given and given & {"--cli", "--attach", "-p"}:
         raise UserError(phrase("{option} is for {other} only", option="--host", other="--web"))
 
 
+def _is_given(option: OptionSpec, values: Mapping[str, Any]) -> bool:
+    unsaid = False if option.is_flag else option.default
+    return bool(values.get(option.destination, unsaid) != unsaid)
+
+
 def _click_options(translator: Translator, version: str) -> list[click.Parameter]:
-    """Return how each option is read; `option_table` tells of them, in the same order."""
-
-    def flag(name: str) -> click.Option:
-        return click.Option([name], is_flag=True)
-
-    def choice(name: str, *allowed: str, default: str | None = None) -> click.Option:
-        return click.Option([name], type=OneOf(allowed), default=default)
-
+    """Return how each option is read."""
+    answers = {
+        "--version": lambda: f"Onefold {version}",
+        "--help": lambda: help_text(translator),
+    }
     return [
-        flag("--cli"),
-        flag("--web"),
-        click.Option(["-p", "--print", "task"]),
-        choice("--output", "text", "json", "stream-json", default="text"),
-        click.Option(["--project"]),
-        click.Option(["--resume"], is_flag=False, flag_value=""),
-        click.Option(["--import", "import_file"]),
-        flag("--think"),
-        flag("--fast"),
-        click.Option(["--model"]),
-        choice("--approve", "guarded", "ask", "read-only", "all"),
-        flag("--offline"),
-        click.Option(["--host"], default=DEFAULT_HOST),
-        click.Option(["--port"], default=8765, type=IntegerRange(0, 65_535)),
-        flag("--allow-remote"),
-        choice("--async-mode", "eventlet", "threading", default="eventlet"),
-        flag("--attach"),
-        flag("--log"),
-        flag("--follow"),
-        _eager_option("--version", lambda: f"Onefold {version}"),
-        _eager_option("--help", lambda: help_text(translator)),
+        _eager_option(name, answers[name])
+        if (name := option.names[0]) in answers
+        else _click_option(option)
+        for option in OPTIONS
     ]
+
+
+def _click_option(option: OptionSpec) -> click.Option:
+    names = [*option.names, option.destination]
+    if option.is_flag:
+        return click.Option(names, is_flag=True)
+    if option.bare is not None:
+        return click.Option(names, is_flag=False, flag_value=option.bare)
+    if option.numbers:
+        return click.Option(names, default=option.default, type=IntegerRange(*option.numbers))
+    kind = OneOf(option.choices) if option.choices else None
+    return click.Option(names, default=option.default, type=kind)
 
 
 def _eager_option(name: str, render: Callable[[], str]) -> click.Option:

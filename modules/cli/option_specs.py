@@ -1,9 +1,12 @@
-"""Options as `--help` lists them. This needs no package: the help is there on a bare machine."""
+"""Options of the command line, told and read by one table.
+
+This needs no package: the help is there on a bare machine.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from modules.translator import Translator
 from utils.i18n import Phrase, phrase
@@ -15,15 +18,34 @@ _HELP_COLUMN = 34
 
 @dataclass(frozen=True, slots=True)
 class OptionSpec:
-    """An option: its names, what it is for, and what stands for its value, "" if it has none."""
+    """An option: what it is for, and how it is read. Without a value, choices or numbers: a flag.
+
+    *value* stands for the value in the help, *bare* is it where none is said, and *argument* the
+    name of it in `Args`, if that is not the option's own.
+    """
 
     names: tuple[str, ...]
     help: Phrase
     value: str = ""
+    _: KW_ONLY
+    choices: tuple[str, ...] = ()
+    numbers: tuple[int, int] | None = None
+    default: str | int | None = None
+    bare: str | None = None
+    argument: str = ""
+
+    @property
+    def is_flag(self) -> bool:
+        return not (self.value or self.choices)
+
+    @property
+    def destination(self) -> str:
+        return self.argument or self.names[-1].strip("-").replace("-", "_")
 
     @property
     def head(self) -> str:
-        return f"{', '.join(self.names)} {self.value}".rstrip()
+        value = f"[{'|'.join(self.choices)}]" if self.choices else self.value
+        return f"{', '.join(self.names)} {value}".rstrip()
 
 
 OPTIONS = (
@@ -33,8 +55,14 @@ OPTIONS = (
         ("-p", "--print"),
         phrase("Do one task without a dialogue, print the answer, exit; - reads it."),
         "TEXT",
+        argument="task",
     ),
-    OptionSpec(("--output",), phrase("With -p: what to print."), "[text|json|stream-json]"),
+    OptionSpec(
+        ("--output",),
+        phrase("With -p: what to print."),
+        choices=("text", "json", "stream-json"),
+        default="text",
+    ),
     OptionSpec(
         ("--project",), phrase("The folder to work in; the current one unless said."), "DIR"
     ),
@@ -42,11 +70,13 @@ OPTIONS = (
         ("--resume",),
         phrase("Go on with a session; without ID, the newest of this folder."),
         "[ID]",
+        bare="",
     ),
     OptionSpec(
         ("--import",),
         phrase("Make a session of an old conversation_history.json; alone: and exit."),
         "FILE",
+        argument="import_file",
     ),
     OptionSpec(("--think",), phrase("Think in the first step of each task.")),
     OptionSpec(
@@ -57,17 +87,30 @@ OPTIONS = (
     OptionSpec(
         ("--approve",),
         phrase("What to ask before doing; guarded unless said."),
-        "[guarded|ask|read-only|all]",
+        choices=("guarded", "ask", "read-only", "all"),
     ),
     OptionSpec(
         ("--offline",), phrase("Use the built-in practice model: no key, no network, no AI.")
     ),
-    OptionSpec(("--host",), phrase("With --web: the address to serve on."), "ADDRESS"),
-    OptionSpec(("--port",), phrase("With --web: the port; 8765."), "N"),
+    OptionSpec(
+        ("--host",), phrase("With --web: the address to serve on."), "ADDRESS", default="127.0.0.1"
+    ),
+    OptionSpec(
+        ("--port",),
+        phrase("With --web: the port; 8765."),
+        "N",
+        numbers=(0, 65_535),
+        default=8765,
+    ),
     OptionSpec(
         ("--allow-remote",), phrase("With --web: allow an address that other machines reach.")
     ),
-    OptionSpec(("--async-mode",), phrase("With --web: how to serve."), "[eventlet|threading]"),
+    OptionSpec(
+        ("--async-mode",),
+        phrase("With --web: how to serve."),
+        choices=("eventlet", "threading"),
+        default="eventlet",
+    ),
     OptionSpec(
         ("--attach",),
         phrase("With --cli: join a session of the --web server that runs on --port."),

@@ -25,3 +25,32 @@
                  or Latin.
 - writable       Writing files beneath one folder: whole or not at all, and never through a link.
 """
+
+EXPORTS = {
+    "editing.edit_operations": [
+        "EditOperation",
+        "EditRequest",
+        "EditResult",
+        "apply_edit",
+        "refuse_placeholders",
+    ],
+    "editing.long_text": ["MAX_BYTES"],
+    "editing.read_state": ["ReadState"],
+    "editing.text_file": ["NotEncodable", "NotRoundTrip", "NotText", "TextFile"],
+    "encodings": ["preferred", "set_preferred"],
+    "fingerprints": ["Fingerprint", "find_moved", "stat_or_none"],
+    "git.commit_selection": ["ALL"],
+    "git.common_dir": ["exclude_project"],
+    "git.git_guard": ["repository_paths"],
+    "git.isolated_git": ["IsolatedGit", "isolated_git"],
+    "git.repository": ["config_environment", "find_work_tree", "output_fields"],
+    "git.staging": ["SecretNamesIn", "Secrets", "Staging", "secret_names_of", "staging"],
+    "kernel": ["Undecided", "exchange", "openat2", "rename_to_new"],
+    "listing": ["FolderListing"],
+    "own_code": ["OwnCode", "break_hard_links"],
+    "paging": ["read_excerpt", "read_part"],
+    "preview": ["FilePreviews"],
+    "project": ["BinaryFile", "ContentChanged", "DirectoryItem", "MissingPath", "Project"],
+    "search_worker": ["SearchJob", "SearchResult"],
+    "writable": ["TEMPORARY_FILE"],
+}

@@ -17,7 +17,7 @@ _MAX_BYTES = 32_000
 _MAX_LINE = 4_000
 
 
-def read_page(
+def read_part(
     display_path: str,
     file: TextFile | LongText,
     start_line: int,
@@ -26,9 +26,9 @@ def read_page(
 ) -> Outcome:
     """Return the lines asked for, as many as one answer may hold."""
     if isinstance(file, LongText):
-        return _read_page(display_path, file, start_line, end_line, note)
+        return _read_part(display_path, file, start_line, end_line, note)
     lines = lines_of(file.text)
-    return _read_page(display_path, _WholeText(file, lines, len(lines)), start_line, end_line, note)
+    return _read_part(display_path, _WholeText(file, lines, len(lines)), start_line, end_line, note)
 
 
 def read_excerpt(
@@ -75,7 +75,7 @@ class _WholeText:
         return self.lines[first - 1 : last]
 
 
-def _read_page(
+def _read_part(
     display_path: str, file: LongText | _WholeText, start_line: int, end_line: int | None, note: str
 ) -> Outcome:
     count = file.count

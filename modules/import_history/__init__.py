@@ -9,3 +9,7 @@
                   with.
 - source          The file of an old conversation, and the list of messages in it.
 """
+
+EXPORTS = {
+    "importer": ["import_history"],
+}

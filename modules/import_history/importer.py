@@ -17,8 +17,8 @@ from core.redaction import map_strings
 from modules.import_history.old_messages import Repair
 from modules.import_history.repair import RepairedHistory, repair_messages
 from modules.import_history.source import no_conversation, read_messages
-from modules.sessions import Sessions
 from modules.sessions.rows import title_of
+from modules.sessions.store import Sessions
 from utils.i18n import Phrase, phrase
 
 __all__ = ["ImportReport", "import_history"]

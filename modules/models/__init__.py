@@ -4,3 +4,8 @@
                    a real probe.
 - server_profiles  Profiles of the servers of models: learnt from them, or said in the settings.
 """
+
+EXPORTS = {
+    "local_servers": ["LocalServer", "check_tools", "find_servers"],
+    "server_profiles": ["ServerProfiles"],
+}

@@ -10,3 +10,10 @@
 - worker         Decodes one picture and encodes it anew, in a process of its own that can do
                  nothing else.
 """
+
+EXPORTS = {
+    "feature": ["Pictures"],
+    "formats": ["MAX_PICTURE_FILE_BYTES"],
+    "mentions": ["add_mentioned_pictures"],
+    "picture_store": ["PictureStore"],
+}

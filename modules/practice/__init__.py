@@ -12,3 +12,8 @@
                    function behind it.
 - voice            Texts of the practice model: answers in the language that it was asked in.
 """
+
+EXPORTS = {
+    "practice_model": ["reply_to"],
+    "practice_server": ["serve"],
+}

@@ -9,3 +9,10 @@
 - sandbox      Programs of the model, run so that they cannot do more than they should.
 - types        Types of requests to a sandbox, and of its answers.
 """
+
+EXPORTS = {
+    "git.protection": ["git_protection_of"],
+    "network.package_index": ["network_of", "pip_settings"],
+    "run.file_changes": ["FileChanges", "FolderState", "compare_scans", "scan_files"],
+    "sandbox": ["Limits", "LockProject", "Network", "Program", "Report", "Result", "Sandbox"],
+}

@@ -7,3 +7,8 @@
 - secret_encodings  Every form in which a secret may be seen in a text, and finding them all at
                     once.
 """
+
+EXPORTS = {
+    "env_files": ["is_env_name"],
+    "redactor": ["NAME_START", "Secrets"],
+}

@@ -9,6 +9,7 @@
             script.
 """
 
-from modules.sessions.store import Sessions
-
-__all__ = ["Sessions"]
+EXPORTS = {
+    "rows": ["title_of"],
+    "store": ["Sessions"],
+}

@@ -13,3 +13,11 @@
                    permission.
 - sqlite_recovery  A database that goes on in a new file when its own turns out to be broken.
 """
+
+EXPORTS = {
+    "data_folder": ["DataFolder"],
+    "database": ["DamagedDatabase", "Database", "Migration"],
+    "page_reader": ["Buffer", "Value", "read_rows"],
+    "sqlite_errors": ["damaged"],
+    "sqlite_recovery": ["RecoverableDatabase", "with_recovery"],
+}

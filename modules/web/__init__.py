@@ -9,3 +9,8 @@
 - embedding  Pictures embedded in an exported page, which loads nothing from anywhere.
 - server     Assembly of the browser screen, and its server.
 """
+
+EXPORTS = {
+    "server": ["ServerConfig", "serve"],
+    "servers.bind": ["BindAddress"],
+}

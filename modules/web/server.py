@@ -22,7 +22,7 @@ from modules.annotations import Annotations
 from modules.files.project import Project
 from modules.pictures.picture_store import PictureStore
 from modules.secrets.redactor import Secrets
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from modules.translator import Translator
 from modules.web.api.changes_api import ChangesApi

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.conversation.history import LOST_TEXT, SUPERSEDED_TEXT
 from core.conversation.messages import ToolResult
+from core.conversation.result_texts import LOST_TEXT, SUPERSEDED_TEXT
 from core.conversation.transcript import Transcript
 from core.events import (
     ApprovalAsked,

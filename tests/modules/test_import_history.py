@@ -15,7 +15,7 @@ from modules.import_history.importer import ImportReport, import_history
 from modules.import_history.old_messages import Repair
 from modules.import_history.repair import MISSING_ANSWER, MISSING_BEGINNING, repair_messages
 from modules.import_history.source import MAX_FILE_BYTES
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from tests.assembly import assembled_terminal
 from tests.core.loop.test_turn import check_whole
 from tests.request_validation import recipe_error

@@ -32,8 +32,9 @@ from core.conversation.messages import (
     ToolResult,
     User,
 )
-from modules.sessions import Sessions, recovery
+from modules.sessions import recovery
 from modules.sessions import search as module
+from modules.sessions.store import Sessions
 from tests.campaign import examples
 from utils.i18n import UserError, phrase
 
@@ -253,7 +254,7 @@ import sys
 from pathlib import Path
 from typing import Any
 from core.conversation.messages import User
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 store = Sessions(Path(sys.argv[1]), patience=60)  # on a slow disk the other has it for long
 session = store.create(model="m")
 for number in range(int(sys.argv[2])):
@@ -530,7 +531,7 @@ def test_a_record_of_a_newer_onefold_is_said(store: Sessions) -> None:
 def test_a_session_runs_in_one_onefold_at_a_time(store: Sessions, path: Path) -> None:
     session = said(store, "one")
     code = (
-        "import sys; from pathlib import Path; from modules.sessions import Sessions\n"
+        "import sys; from pathlib import Path; from modules.sessions.store import Sessions\n"
         "Sessions(Path(sys.argv[1])).claim(sys.argv[2]); print(flush=True); sys.stdin.read()"
     )
     other = subprocess.Popen(
@@ -567,7 +568,7 @@ def test_what_is_no_process_number_is_no_owner(store: Sessions, pid: object) -> 
 
 def test_opening_asks_for_no_sqlite() -> None:
     code = (
-        "import sys; from pathlib import Path; from modules.sessions import Sessions\n"
+        "import sys; from pathlib import Path; from modules.sessions.store import Sessions\n"
         "Sessions(Path('/nowhere/x')).create(model='m'); sys.exit('sqlite3' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
@@ -670,7 +671,7 @@ def test_an_older_file_can_be_read_where_nothing_can_be_written(path: Path) -> N
     session = make_older(path)
     before = path.read_bytes()
     code = (
-        "import sys; from pathlib import Path; from modules.sessions import Sessions\n"
+        "import sys; from pathlib import Path; from modules.sessions.store import Sessions\n"
         "store = Sessions(Path(sys.argv[1])); print(store.sessions()[0].id)"
     )
     folder = str(path.parent)

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from core.web_terminal import WebTerminal
 from modules.files.project import Project
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from modules.toolbox import build_features
 from modules.web.server import ServerConfig, WebServer

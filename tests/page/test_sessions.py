@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from core.conversation.messages import Assistant, User
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from tests.modules.web.test_held import run_elsewhere
 from tests.page.request_holding import HeldRequests, HeldSocket, wait_until_drawn

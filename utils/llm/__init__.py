@@ -21,3 +21,47 @@
 - repetition      Noticing a reply that says the same again and again without end, as weak models
                   do.
 """
+
+EXPORTS = {
+    "account": ["ANTHROPIC_ACCOUNT", "Account", "OPENAI_ACCOUNT"],
+    "api": ["Api", "ReplyParser"],
+    "apis": ["api_of"],
+    "calls.call_context": ["promises"],
+    "calls.call_guard": ["CallGuard"],
+    "calls.lenient_json": ["repair_object"],
+    "calls.text_call_values": ["TextCall", "is_quoted"],
+    "calls.text_calls": ["FoundCalls", "ToolFit", "find_calls"],
+    "completion": [
+        "Completion",
+        "Delta",
+        "ErrorKind",
+        "ModelError",
+        "ProfileLearned",
+        "RawCall",
+        "Retry",
+        "SIGNED",
+        "StreamItem",
+        "Usage",
+        "Wire",
+    ],
+    "endpoint": ["Endpoint"],
+    "http.errors": [
+        "RequestFailed",
+        "RetryKind",
+        "ServerErrors",
+        "cut_silently",
+        "invalid_key",
+        "window_too_small",
+    ],
+    "http.reply_limits": ["ReplyLimits"],
+    "openai_api.chat_completions": ["ChatCompletions"],
+    "openai_api.request": ["RequestBody"],
+    "openai_api.stream_parser": ["with_ids"],
+    "prices": ["PriceList"],
+    "profiles.refusals": ["adaptation_notice", "parse_window", "without_pictures"],
+    "profiles.server_knowledge": ["ServerKnowledge", "below"],
+    "profiles.server_profile": ["ProfileStore", "ProfilesInMemory", "ServerProfile", "changed"],
+    "profiles.silent_cut": ["SilentCut"],
+    "provider": ["Provider", "split_model_name", "usable"],
+    "providers": ["ModelClient", "OpenClient", "missing_key"],
+}

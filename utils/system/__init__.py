@@ -17,3 +17,17 @@
 - streams           The three standard streams: repaired at the start, with an error of its own for
                     a lost one.
 """
+
+EXPORTS = {
+    "atomic_write": ["sync_folder", "write_atomically"],
+    "child": ["ChildResult", "OnCancel", "TimedOut", "run_program"],
+    "file_lock": ["unlock_and_close"],
+    "interrupts": ["raising_keyboard_interrupt", "stopping_on_signals", "wakeup_fd_released"],
+    "own_command": ["own_command"],
+    "process_identity": ["is_running", "start_ticks"],
+    "programs": ["system_program"],
+    "rotated_lines": ["LineFollower", "append_line"],
+    "shared_file": ["SharedFile", "Stamp"],
+    "sockets": ["shut_down"],
+    "streams": ["OutputLost", "print_error", "repair_streams"],
+}

@@ -15,3 +15,35 @@
                refused.
 - tokens       Estimate of the tokens of a text, fast enough for every step.
 """
+
+EXPORTS = {
+    "clean": ["clean", "visible", "visible_lines"],
+    "codec": ["from_plain", "to_plain"],
+    "fold": ["wrapped"],
+    "git_names": ["is_git_name", "is_in_git"],
+    "globs": ["glob_filter", "without_backtracking"],
+    "keys": ["MIN_SECRET_LENGTH", "redact_keys", "redact_secret"],
+    "line_diff": [
+        "Difference",
+        "LineChange",
+        "differing",
+        "line_changes",
+        "text_diff",
+        "with_ends",
+    ],
+    "lines": [
+        "cut_middle",
+        "first_names",
+        "format_size",
+        "lines_of",
+        "nearest_block",
+        "numbered",
+        "parse_number",
+        "replace_lone_surrogates",
+        "replace_surrogates",
+        "with_count",
+    ],
+    "nearest": ["nearest_paths", "with_suggestion"],
+    "strict_json": ["is_json", "read_json"],
+    "tokens": ["estimate_tokens"],
+}

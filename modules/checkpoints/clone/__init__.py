@@ -4,3 +4,8 @@
                  can be.
 - clone_history  Copying the undo history of a project to its clone: snapshots, calls and undos.
 """
+
+EXPORTS = {
+    "clone": ["ProjectClone"],
+    "clone_history": ["copy_history"],
+}

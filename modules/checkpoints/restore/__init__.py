@@ -9,3 +9,12 @@
 - plan          Planning an undo, before anything is touched.
 - tree_builder  Building a tree that was never on disk out of entries of trees that were.
 """
+
+EXPORTS = {
+    "apply": ["PlanApplier"],
+    "atomic_file": ["matches_stat"],
+    "merge3": ["merge_common", "merge_preferring_theirs"],
+    "operations": ["Conflict", "Plan", "Skipped"],
+    "plan": ["plan_undo"],
+    "tree_builder": ["TreeBuilder"],
+}

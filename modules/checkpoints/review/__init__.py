@@ -7,3 +7,7 @@
 - hunks        Hunks of a text's change, which a person accepts or reverts one by one; pure.
 - review       Review of a session's changes, to accept or to revert: by file, and by hunk.
 """
+
+EXPORTS = {
+    "review": ["Review", "ReviewPart", "ReviewView"],
+}

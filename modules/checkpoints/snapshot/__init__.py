@@ -10,3 +10,50 @@
 - temporary_access  Temporary access to our own files whose mode forbids reading; they get their
                     mode back.
 """
+
+EXPORTS = {
+    "diff": [
+        "Difference",
+        "PathLookup",
+        "Rename",
+        "TreeDiff",
+        "TreeDigests",
+        "ancestors",
+        "ancestors_of",
+        "apply_rename",
+        "find_renames",
+        "lookup",
+        "path_after",
+        "path_before",
+        "renamed_path",
+        "walk",
+    ],
+    "dirfd": [
+        "Walker",
+        "open_file",
+        "opened_folder",
+        "opened_parent",
+        "proc_path",
+        "set_mode",
+        "set_mtime",
+        "stat_or_none",
+    ],
+    "entries": [
+        "EXPECTED_REASONS",
+        "Entries",
+        "Entry",
+        "REASONS",
+        "decode",
+        "digest",
+        "encode",
+        "is_folder",
+        "is_relinked",
+        "join",
+        "parent_of",
+        "same_content",
+        "same_entry",
+        "same_except_mtime",
+    ],
+    "metadata": ["HAS_XATTRS", "set_owner", "set_xattrs"],
+    "scanner": ["Scanner"],
+}

@@ -18,3 +18,22 @@
 - store_recovery  Recovery of a broken checkpoint store: all that it still holds goes into a new
                   one.
 """
+
+EXPORTS = {
+    "batch_writer": ["BATCH_SIZE", "BatchWriter"],
+    "compression": ["UnreadableObject"],
+    "gc": ["collect", "reachable"],
+    "index": [
+        "CallRecord",
+        "CheckpointIndex",
+        "JournalEntry",
+        "ScanStamp",
+        "Snapshot",
+        "UndoRecord",
+    ],
+    "object_store": ["DamagedObject", "LOOSE_ABOVE", "ObjectStore"],
+    "project_lock": ["ProjectLock"],
+    "quotas": ["Quotas"],
+    "schema": ["reserve_numbers_to"],
+    "store_recovery": ["INTERRUPTED_UNDO_DAMAGED", "is_json_list", "is_json_root", "is_json_spans"],
+}

@@ -14,3 +14,8 @@
                   done with it.
 - undo_state      Undo of what calls changed beside the files: notes, focus, todos and memory.
 """
+
+EXPORTS = {
+    "journal": ["OperationPart", "Span", "UndoOperation"],
+    "undo_results": ["FinishedOperation", "UndoResult"],
+}

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 from core.conversation.history import History
 from core.conversation.messages import Assistant, StateRecord, ToolResult, User
 from core.feature import SessionHandle
-from core.tools import ToolSpec
+from core.tool_spec import ToolSpec
 from utils.i18n import Phrase
 
 _UNDONE = "beside_undone"

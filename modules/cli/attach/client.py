@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.commands import Commands
-from core.conversation.store import SessionInfo
-from core.events import ApprovalAsked, CommandAnswered, Reply, TurnFinished
+from core.events import ApprovalAsked, CommandAnswered, Reply, TurnStarted
 from core.feature import name_of
 from core.session_choice import SessionChoice
 from core.tool_spec import ToolSpec
-from modules.cli.attach.given_pictures import given, is_command
+from modules.cli.attach.connection_state import ConnectionEvent, ConnectionState
+from modules.cli.attach.followed_session import FollowedSession
 from modules.cli.attach.http import Packet, ServerLink, new_id, to_event
 from modules.cli.attach.listener import EventListener
-from modules.cli.attach.packet_reader import command_ids, last_turn
+from modules.cli.attach.packet_reader import last_turn
 from modules.cli.attach.remote_approvals import RemoteApprover, RemoteQuestions
+from modules.cli.attach.sent_messages import send_message
+from modules.cli.attach.server_sessions import create_session, find_session, sessions_of
 from modules.cli.attach.unsent import Unsent
 from modules.cli.input.keyboard import TypedAhead, no_echo
 from modules.cli.input.startup_questions import is_interactive
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from modules.cli.attach.attached_prompt import AttachedPrompt
 
 EXIT_WORDS = ("exit", "quit", name_of(Commands.exit))
-_END_TYPES = (CommandAnswered.__name__, TurnFinished.__name__)
 
 
 def attach(data: Path, port: int, translator: Translator, *, session: str | None = None) -> int:
@@ -46,7 +47,7 @@ def attach(data: Path, port: int, translator: Translator, *, session: str | None
     *session* is the beginning of its id; "" or None is the one used last.
     """
     link = ServerLink(data / f"server-{port}.json", port)
-    client = AttachClient(link, _find_session(link, session or ""), translator)
+    client = AttachClient(link, find_session(link, session or ""), translator)
     try:
         return client.run()
     except KeyboardInterrupt:
@@ -55,58 +56,41 @@ def attach(data: Path, port: int, translator: Translator, *, session: str | None
         client.close()
 
 
-def _find_session(link: ServerLink, id_prefix: str) -> str:
-    rows = link.request("GET", "/api/sessions")["sessions"]
-    matches = [row["id"] for row in rows if row["id"].startswith(id_prefix)]
-    if id_prefix and not matches:
-        raise UserError(phrase("There is no session {start!r} there.", start=id_prefix))
-    return matches[0] if matches else _create_session(link)
-
-
-def _create_session(link: ServerLink) -> str:
-    session: str = link.request("POST", "/api/sessions")["id"]
-    return session
-
-
 class AttachClient:
     """Shows what happens in *session*, and sends what is typed."""
 
     def __init__(self, link: ServerLink, session: str, translator: Translator) -> None:
         self._link = link
-        self._session = session
         self._translator = translator
-        self._state: Packet = {"running": False, "asked": []}
-        self._expected_command = ""
-        self._is_disconnected = self._was_disconnected = False
-        self._is_deleted, self._is_empty = False, True
+        self._is_lost_told = False
         self._questions = RemoteQuestions()
         self._unsent = Unsent()
         self._choice = SessionChoice()
         self._unshown: list[Packet] = []
-        self._ends_received = self._ends_shown = 0
         self._is_terminal = is_interactive()
         self._typed_ahead = typed_ahead = TypedAhead()
-        answered = self._questions.answered
-        approver = (
-            RemoteApprover(answered, translator, typed_ahead, self._stop)
-            if self._is_terminal
-            else None
-        )
+        self._prompt: AttachedPrompt | None = None
+        approver = None
+        if self._is_terminal:
+            from modules.cli.attach.attached_prompt import AttachedPrompt
+
+            answered = self._questions.answered
+            approver = RemoteApprover(answered, translator, typed_ahead, self._stop)
+            self._prompt = AttachedPrompt(
+                link, translator, typed_ahead, lambda: self._session.state
+            )
         self._screen = CliScreen(
             make_console(),
             translator,
             _titles(link),
             approver=approver,
-            is_practice=lambda: self._state["practice"],
+            is_practice=lambda: self._session.state["practice"],
         )
         typed_ahead.leave_screen, typed_ahead.show_all = (
             self._screen.without_live_lines,
             self._screen.show_all,
         )
-        self._prompt = (
-            _create_prompt(link, translator, typed_ahead, lambda: self._state) if approver else None
-        )
-        self._listener = self._listen()
+        self._follow(session)
 
     def close(self) -> None:
         """Hear nothing more of the session."""
@@ -123,9 +107,9 @@ class AttachClient:
     def _run_loop(self) -> int:
         while True:
             self._say_connection()
-            if self._is_deleted:
-                self._replace_deleted()
-            if self._is_busy or self._expected_command:
+            if self._session.connection.is_over:
+                self._replace_session()
+            if self._session.is_awaited:
                 self._show_until_idle()
                 continue
             self._restore_unsent()
@@ -145,9 +129,8 @@ class AttachClient:
             if argument.strip():
                 self._send(f"{name} {self._choice.id_of(argument.strip())}")
                 return
-            rows = self._link.request("GET", "/api/sessions")["sessions"]
-            sessions = [from_plain(SessionInfo, row) for row in rows]
-            self._screen.show(CommandAnswered(name, self._choice.offer(sessions, self._session)))
+            offer = self._choice.offer(sessions_of(self._link), self._session.id)
+            self._screen.show(CommandAnswered(name, offer))
         except UserError as error:
             self._screen.say(error.message, "red")
         self._unsent.take()  # nothing was sent: what waits is to stand in the line again
@@ -161,17 +144,17 @@ class AttachClient:
             return line.rstrip("\n") if line else None
         return self._prompt.read_until(
             lambda: (
-                self._is_busy
-                or self._is_deleted
-                or self._is_disconnected != self._was_disconnected
-                or self._unsent.differs(self._state)
+                self._session.is_busy
+                or self._session.connection.is_over
+                or self._session.connection.is_lost is not self._is_lost_told
+                or self._unsent.differs(self._session.state)
             )
         )
 
     def _restore_unsent(self) -> None:
         """Put what waits on the server before the person: whatever they send, it goes with it."""
-        if self._prompt and self._unsent.differs(self._state):
-            state = self._state
+        state = self._session.state
+        if self._prompt and self._unsent.differs(state):
             self._prompt.draft = self._unsent.insert_into(self._prompt.draft, state)
             if state["queue"]:
                 self._typed_ahead.return_to_draft()  # nothing of it is sent behind what waits
@@ -184,10 +167,10 @@ class AttachClient:
 
     def _say_connection(self) -> None:
         """Say that the server went, or that it is back, once each."""
-        if self._is_disconnected == self._was_disconnected:
+        if self._session.connection.is_lost is self._is_lost_told:
             return
-        self._was_disconnected = self._is_disconnected
-        if self._is_disconnected:
+        self._is_lost_told = not self._is_lost_told
+        if self._is_lost_told:
             self._screen.say(phrase("The connection broke; trying again."), "yellow")
         else:
             self._screen.say(phrase("Connected again."), "dim")
@@ -199,7 +182,7 @@ class AttachClient:
         told = {"text": text, "cmd": command_id, "stream": False, "instead": unsent_ids}
         try:
             pictures = self._unsent.pictures if unsent_ids else []
-            response = self._ask_with_pictures(told, pictures)
+            response = send_message(self._link, self._session, told, pictures)
         except UserError as error:
             self._screen.say(error.message, "red")
             if self._prompt:
@@ -210,57 +193,45 @@ class AttachClient:
             self._switch_session(session)
             self._say_switched(text)
         else:
-            self._expected_command = command_id
-
-    def _ask_with_pictures(self, message: Packet, pictures: Sequence[str] = ()) -> Packet:
-        """Send *message* with *pictures* and with those that its text names."""
-        if is_command(text := message["text"]):
-            return self._link.request("POST", self._address("messages"), **message)
-        named = given(self._link, self._session, text)
-        if found := list(dict.fromkeys([*pictures, *named])):
-            message = {**message, "pictures": found}
-        return self._link.request("POST", self._address("messages"), **message)
+            self._session.expected_command = command_id
 
     def _say_switched(self, text: str) -> None:
         """Say where the command *text* has led."""
         if text.split()[0] == name_of(Commands.new):
             self._screen.say(phrase("A new session."), "bold")
         else:
-            turns = self._state["turn"]
-            notice = phrase("Session {id} goes on, turns: {n}.", id=self._session, n=turns)
+            turns = self._session.state["turn"]
+            notice = phrase("Session {id} goes on, turns: {n}.", id=self._session.id, n=turns)
             self._screen.say(notice, "bold")
-
-    def _address(self, what: str) -> str:
-        return f"/api/sessions/{self._session}/{what}"
 
     def _stop(self) -> None:
         with suppress(UserError):
-            self._link.request("POST", self._address("stop"))
+            self._link.request("POST", self._session.address("stop"))
 
     # --- in --------------------------------------------------------------------------------------
 
-    def _listen(self) -> EventListener:
-        return EventListener(
+    def _follow(self, session: str) -> None:
+        """Hear of *session* from now on."""
+        self._session = FollowedSession(session)
+        self._listener = EventListener(
             self._link,
-            self._session,
+            session,
             on_packet=self._on_packet,
-            on_connection_change=self._set_disconnected,
+            on_connection_change=self._on_connection_change,
         )
 
     def _switch_session(self, session: str) -> None:
         """Follow *session* from now on in the place of the other."""
         self.close()
-        self._session = session
-        self._is_deleted, self._is_empty = False, True
-        self._ends_received = self._ends_shown = 0
-        self._listener = self._listen()
+        self._follow(session)
         self._show_arrival()
 
-    def _replace_deleted(self) -> None:
+    def _replace_session(self) -> None:
         """Leave a session that is there no more; one without a word in it ends with its server."""
-        if not (self._is_empty and self._is_disconnected):
+        is_gone = self._session.connection is ConnectionState.GONE
+        if not (is_gone and self._session.is_empty):
             raise _deleted_error()
-        self._switch_session(_create_session(self._link))
+        self._switch_session(create_session(self._link))
 
     def _show_arrival(self) -> None:
         """Show where the session stands."""
@@ -270,51 +241,36 @@ class AttachClient:
         if name != "attached":
             raise UserError(phrase("The server does not answer."))
         last = last_turn(arrival["events"])
-        self._is_empty = self._is_empty and not last
         if arrival["state"]["running"]:  # what has begun is shown as it would have been
             self._unshown = last
-            for packet in last:
-                self._count(packet)
+            self._session.on_events(last)
         else:
+            self._session.is_empty &= not last
             self._screen.replay(map(to_event, last))
 
     def _on_packet(self, name: str, packet: Packet) -> None:
         """Take note of what happens; from the listening thread."""
         match name:
             case "restarted":
-                if self._expected_command not in command_ids(packet):  # it went with the old server
-                    self._expected_command = ""
+                self._session.on_restart(packet)
                 self._questions.on_server_restart()
             case "ev":
-                self._is_empty = False
-                self._count(packet)
+                self._session.on_events([packet])
             case "deleted":
-                self._is_deleted = True
-                self._interrupt()
+                self._on_connection(ConnectionEvent.DELETE)
             case _:
                 self._set_state(packet)
 
-    def _set_disconnected(self, is_disconnected: bool) -> None:
-        if self._is_disconnected != is_disconnected:
-            self._is_disconnected = is_disconnected
-            self._interrupt()
+    def _on_connection_change(self, is_lost: bool) -> None:
+        self._on_connection(ConnectionEvent.BREAK if is_lost else ConnectionEvent.HEAR)
 
-    def _interrupt(self) -> None:
-        """Have the person's line give way; from any thread."""
-        if self._prompt:
+    def _on_connection(self, event: ConnectionEvent) -> None:
+        if self._session.on_connection(event) and self._prompt:
             self._prompt.interrupt()
-
-    def _count(self, event: Packet) -> None:
-        """Note what is over: it may be before anybody sees it run."""
-        self._ends_received += event["type"] in _END_TYPES
-
-    @property
-    def _is_busy(self) -> bool:
-        return bool(self._state["running"]) or self._ends_received > self._ends_shown
 
     def _set_state(self, state: Packet) -> None:
         """Take note of what is true now."""
-        self._state = state
+        self._session.state = state
         self._questions.update(state)
         if self._prompt:
             self._prompt.refresh()
@@ -343,21 +299,10 @@ class AttachClient:
                     return
                 if name == "ev":
                     self._show(packet)
-                elif self._is_over(name, packet):
+                elif self._session.is_idle_by(name, packet):
                     break
         if stop.is_set() and self._typed_ahead.return_to_draft():
             self._say_unsent()
-
-    def _is_over(self, name: str, packet: Packet) -> bool:
-        """Return whether it tells that nothing runs, nor will: what waits then may do so long."""
-        if name not in ("attached", "state"):
-            return False
-        state = packet["state"] if name == "attached" else packet
-        if not state["running"] and self._expected_command in (
-            item["id"] for item in state["queue"]
-        ):
-            self._expected_command = ""
-        return not (state["running"] or self._expected_command or self._is_busy)
 
     def _typeahead_listener(self) -> TypeAheadListener:
         """Return what sends the lines that are typed meanwhile: the server runs or queues them."""
@@ -373,7 +318,7 @@ class AttachClient:
     def _send_meanwhile(self, line: str) -> None:
         try:
             told = {"text": line, "cmd": new_id(), "stream": False}
-            response = self._ask_with_pictures(told)
+            response = send_message(self._link, self._session, told)
         except UserError as error:
             self._screen.say(error.message, "red")
             return
@@ -382,10 +327,7 @@ class AttachClient:
             self._screen.say(phrase("It waits until the task is over."), "dim")
 
     def _show(self, packet: Packet) -> None:
-        self._ends_shown += packet["type"] in _END_TYPES
-        if packet.get("cmd") == self._expected_command:
-            self._expected_command = ""
-        elif packet["type"] == "TurnStarted":
+        if not self._session.on_shown(packet) and packet["type"] == TurnStarted.__name__:
             self._screen.say(f"› {clean(packet['text'])}", "bold")
         event = to_event(packet)
         if isinstance(event, ApprovalAsked):
@@ -397,7 +339,7 @@ class AttachClient:
         """Send *reply*; return whether the question is over, for whatever reason."""
         try:
             response = self._link.request(
-                "POST", self._address("confirm"), call_id=call_id, **to_plain(reply)
+                "POST", self._session.address("confirm"), call_id=call_id, **to_plain(reply)
             )
         except UserError as error:
             self._screen.say(error.message, "red")
@@ -410,14 +352,6 @@ class AttachClient:
 def _titles(link: ServerLink) -> CallTitles:
     tools = link.request("GET", "/api/status").get("tools", {})  # an older server tells of none
     return CallTitles(from_plain(Mapping[str, ToolSpec], tools))
-
-
-def _create_prompt(
-    link: ServerLink, translator: Translator, typed_ahead: TypedAhead, state: Callable[[], Packet]
-) -> AttachedPrompt:
-    from modules.cli.attach.attached_prompt import AttachedPrompt
-
-    return AttachedPrompt(link, translator, typed_ahead, state)
 
 
 def _deleted_error() -> UserError:

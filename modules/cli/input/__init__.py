@@ -18,3 +18,22 @@
 - typed_line         The line that a person types while no prompt is open, edited as the prompt
                      would edit it.
 """
+
+EXPORTS = {
+    "approval_input": [
+        "Approver",
+        "KeyboardApprover",
+        "MAX_PATTERN_CELLS",
+        "Question",
+        "choices",
+        "wait_for_reply",
+    ],
+    "input_history": ["open_history"],
+    "keyboard": ["TypedAhead", "no_echo"],
+    "line_completion": ["LineCompleter"],
+    "pending_lines": ["PendingLines"],
+    "prompt": ["Prompt"],
+    "startup_questions": ["ask_choice", "ask_text", "ask_yes_no", "is_interactive"],
+    "status_line": ["status_line", "status_line_of"],
+    "typeahead": ["TypeAheadListener"],
+}

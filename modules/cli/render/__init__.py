@@ -28,3 +28,12 @@
                    all between.
 - theme            Looks of the terminal screen: one console, its colours, and the marks of Onefold.
 """
+
+EXPORTS = {
+    "call_titles": ["CallTitles"],
+    "greeting": ["greet"],
+    "heading": ["elide_middle"],
+    "plain_cards": ["card_text", "picture_phrase"],
+    "screen": ["CliScreen"],
+    "theme": ["make_console"],
+}

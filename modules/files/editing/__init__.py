@@ -16,3 +16,9 @@
                    has not seen.
 - text_file        A text file as bytes and as text: what was not edited comes back byte for byte.
 """
+
+EXPORTS = {
+    "edit_operations": ["EditRequest", "apply_edit", "refuse_placeholders"],
+    "long_text": ["LongText", "MAX_BYTES", "NotLineByLine", "TooFar", "read_from_line"],
+    "text_file": ["NotText", "TextFile"],
+}

@@ -22,3 +22,7 @@
 - transport         Git over the network as the person: their credentials, and nothing of the
                     project.
 """
+
+EXPORTS = {
+    "repository": ["find_work_tree", "git_output"],
+}

@@ -12,3 +12,9 @@
 - summary         Summary of a conversation without understanding it: the requests and the calls.
 - templates       Templates of small programs that print a text, by the suffix of the file.
 """
+
+EXPORTS = {
+    "job_table": ["JOBS"],
+    "steps": ["JobFailed", "JobSteps", "STOPPED_PREFIXES", "StepAnswer", "ToolUnavailable"],
+    "summary": ["is_summary_request", "summarize"],
+}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from modules.practice.jobs.steps import JobFailed, StepAnswer
 from modules.practice.voice import Voice
-
-_EFFECT = re.compile(
-    r"Files (?:created|modified|deleted|renamed): |Of these, |\(the folder is too "
+from modules.terminal_ops import (
+    CHANGES_UNKNOWN,
+    FILES_PREFIXES,
+    NO_OUTPUT,
+    RUN_LATER_PREFIX,
+    SUCCESS_PREFIX,
 )
-_NO_OUTPUT = "(no output)"
+
+_EFFECT_PREFIXES = (*FILES_PREFIXES.values(), RUN_LATER_PREFIX, CHANGES_UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +33,16 @@ class RunResult:
     def of(cls, answer: StepAnswer) -> RunResult:
         ending, *lines = answer.text.split("\n")
         end = len(lines)
-        while end and _EFFECT.match(lines[end - 1]):
+        while end and lines[end - 1].startswith(_EFFECT_PREFIXES):
             end -= 1
         output = "\n".join(lines[:end])
         return cls(
-            ending, "" if output == _NO_OUTPUT else output, tuple(lines[end:]), answer.is_changed
+            ending, "" if output == NO_OUTPUT else output, tuple(lines[end:]), answer.is_changed
         )
 
     @property
     def ok(self) -> bool:
-        return self.ending.startswith("exit code 0 ")
+        return self.ending.startswith(SUCCESS_PREFIX)
 
     def report(self, subject: str, say: Voice) -> str:
         """Return a report on the run of *what*. Raises `JobFailed` if it did not end well."""

@@ -6,16 +6,27 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from core.tools import FAILED_PREFIX
+from core.conversation.result_texts import (
+    DENIED_PREFIX,
+    FAILED_PREFIX,
+    NO_ANSWER_PREFIX,
+    NOT_RUN_PREFIX,
+    REFUSED_PREFIX,
+    REVISED_PREFIX,
+    REVISED_RESULT,
+    STOPPED_TEXT,
+)
 from modules.practice.practice_reply import PracticeCall
 from modules.practice.voice import Voice, code
+from modules.terminal_ops import STOPPED_RUN_PREFIX
 
-STOPPED_PREFIXES = ("The person stopped", "Stopped by the person", "Not run:", "No answer:")
-_CHANGED = "The person changed this call before it ran"
-_RESULT_MARK = "\nWhat came of it:\n"
-_FAILURE_MARKS = (FAILED_PREFIX, "Error:")
-"""Prefixes of a failure; the second in sessions of earlier versions."""
-_FAILURES = (*_FAILURE_MARKS, "Refused", "The person said no", *STOPPED_PREFIXES)
+STOPPED_PREFIXES = (STOPPED_TEXT, STOPPED_RUN_PREFIX, NOT_RUN_PREFIX, NO_ANSWER_PREFIX)
+_OLD_FAILED_PREFIX = "Error:"
+"""Prefix of a failure in sessions of earlier versions."""
+_FAILURES = (
+    *(FAILED_PREFIX, _OLD_FAILED_PREFIX, REFUSED_PREFIX, DENIED_PREFIX),
+    *STOPPED_PREFIXES,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +39,9 @@ class StepAnswer:
     @classmethod
     def of(cls, text: str) -> StepAnswer:
         """Parse the answer of a call, which the person may have changed before it ran."""
-        if not text.startswith(_CHANGED):
+        if not text.startswith(REVISED_PREFIX):
             return cls(text)
-        return cls(text.partition(_RESULT_MARK)[2], is_changed=True)
+        return cls(text.partition(REVISED_RESULT)[2], is_changed=True)
 
     @property
     def ok(self) -> bool:
@@ -39,7 +50,7 @@ class StepAnswer:
     @property
     def message(self) -> str:
         """The text without the word that marks a failure."""
-        return self.text.removeprefix(FAILED_PREFIX).removeprefix("Error:").strip()
+        return self.text.removeprefix(FAILED_PREFIX).removeprefix(_OLD_FAILED_PREFIX).strip()
 
     @property
     def body(self) -> str:

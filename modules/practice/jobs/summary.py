@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-_PROMPT_START = "You sum up a conversation"
+from core.conversation.compaction import CALL_PREFIX, PERSON_PREFIX
+from modules.prompts import prompt
+
 _MAX_LINE_LENGTH = 120  # characters of a line
 _MAX_LINES = 40  # lines
 
 
 def is_summary_request(messages: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether the request is one for a summary."""
-    return bool(messages) and str(messages[0].get("content") or "").startswith(_PROMPT_START)
+    return bool(messages) and messages[0].get("content") == prompt("digest")
 
 
 def summarize(messages: Sequence[Mapping[str, Any]]) -> str:
@@ -23,7 +25,7 @@ def summarize(messages: Sequence[Mapping[str, Any]]) -> str:
 
 def _lines(conversation: str) -> Iterator[str]:
     for line in conversation.splitlines():
-        if line.startswith("Person: "):
-            yield f"- asked: {line.removeprefix('Person: ')[:_MAX_LINE_LENGTH]}"
-        elif line.startswith("Call "):
-            yield f"- called {line.removeprefix('Call ')[:_MAX_LINE_LENGTH]}"
+        if line.startswith(PERSON_PREFIX):
+            yield f"- asked: {line.removeprefix(PERSON_PREFIX)[:_MAX_LINE_LENGTH]}"
+        elif line.startswith(CALL_PREFIX):
+            yield f"- called {line.removeprefix(CALL_PREFIX)[:_MAX_LINE_LENGTH]}"

@@ -11,3 +11,10 @@
 - requests    Parser of a message into its requests, in their order.
 - sense       Plausibility of a parsed request: a rule sees the words, this checks what they name.
 """
+
+EXPORTS = {
+    "arithmetic": ["to_python"],
+    "examples": ["help_text"],
+    "grammar": ["RequestKind"],
+    "requests": ["Request", "language_of", "parse_requests"],
+}

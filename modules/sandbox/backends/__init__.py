@@ -14,3 +14,10 @@
 - tiers         The tiers of confinement: how a program is started in each, and what each does not
                 protect.
 """
+
+EXPORTS = {
+    "advice": ["advice_for"],
+    "bubblewrap": ["CLEAN_ENVIRONMENT", "Descriptors"],
+    "selftest": ["SelfTest", "SelfTestResult"],
+    "tiers": ["Tier", "tier_name", "unprotected"],
+}

@@ -17,3 +17,14 @@
 - unix_sockets     Unix sockets that the person's other programs keep in the project: a way out of a
                    sandbox.
 """
+
+EXPORTS = {
+    "approved_python": ["ApprovedPython"],
+    "etc": ["exposed_paths", "user_name"],
+    "folder_removal": ["remove_scratch"],
+    "folders": ["list_entries"],
+    "interpreter": ["Interpreter"],
+    "mount_points": ["MountPoints", "is_empty_folder"],
+    "mounts": ["MountPlan", "MountPlanner"],
+    "moved_folders": ["FolderSearch", "move_back", "set_aside"],
+}

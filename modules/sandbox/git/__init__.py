@@ -8,3 +8,7 @@
 - run_record      Record of the git baselines, on disk for as long as a run takes, so that a kill
                   loses nothing.
 """
+
+EXPORTS = {
+    "protection": ["GitProtection", "git_protection_of", "restoration_notes"],
+}

@@ -8,3 +8,10 @@
                 together.
 - watchdog      Watchdog over what a tree of processes uses together: memory, processes, disk.
 """
+
+EXPORTS = {
+    "cgroup": ["Cgroup"],
+    "cgroup_probe": ["CgroupFactory", "find_cgroups"],
+    "rlimits": ["inner_limits", "set_limits"],
+    "watchdog": ["Watchdog"],
+}

@@ -8,3 +8,7 @@
                  other.
 - relay          Relay inside the sandbox to `proxy`: a port on its loopback, joined to the socket.
 """
+
+EXPORTS = {
+    "proxy": ["PORT", "Proxy", "SOCKET_IN_SANDBOX"],
+}

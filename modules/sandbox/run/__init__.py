@@ -13,3 +13,12 @@
                   kill it.
 - python_runner   Running the model's Python as a script that ends like a notebook cell.
 """
+
+EXPORTS = {
+    "execution": ["Execution", "NotStarted", "Unkillable"],
+    "mount_cleanup": ["MountCleaner"],
+    "orphan_cleanup": ["wait_for_launchers"],
+    "prewarmed": ["LockProject", "PoolKey", "WarmInterpreter"],
+    "process": ["LaunchSpec"],
+    "python_runner": ["runner"],
+}

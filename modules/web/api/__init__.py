@@ -8,3 +8,13 @@
 - session_api   Actions of a page or a program in a session: the same over Socket.IO and over HTTP.
 - sessions_api  Routes about the stored sessions: the list of them, and one as it is stored.
 """
+
+EXPORTS = {
+    "changes_api": ["ChangesApi"],
+    "files_api": ["FilesApi"],
+    "model_api": ["ModelApi"],
+    "pictures_api": ["PicturesApi"],
+    "server_api": ["ServerApi", "ServerInfo"],
+    "session_api": ["SessionApi"],
+    "sessions_api": ["DEFAULT_TURNS", "SessionsApi"],
+}

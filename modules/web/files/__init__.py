@@ -13,3 +13,11 @@
 - tree_listing  Listing of files for the page's tree: a window of one folder at a time.
 - watcher       Notices what others do to the folders, files and notes that somebody is looking at.
 """
+
+EXPORTS = {
+    "content": ["FileContents", "MAX_FILE_BYTES", "MAX_PATH_LENGTH", "MAX_TEXT_BYTES"],
+    "file_names": ["ACTIVE_TYPES", "media_type"],
+    "stat_cache": ["Stamp", "StatCache", "stamp_of"],
+    "tree_listing": ["DEFAULT_COUNT", "TreeListing"],
+    "watcher": ["FolderWatcher", "MAX_WATCHED"],
+}

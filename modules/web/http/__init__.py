@@ -17,3 +17,22 @@
 - stylesheets    Stylesheets with what they import inside: one to fetch, where the checkout has one
                  an area.
 """
+
+EXPORTS = {
+    "app": ["make_app", "replay_page"],
+    "auth": ["Authenticator", "LINK_SECONDS", "published_server_file", "server_file"],
+    "errors": ["ApiError", "as_api_errors", "bad_request"],
+    "idempotency": ["CommandId", "IdempotencyCache"],
+    "params": ["Bounds", "Header", "Verbatim", "arguments"],
+    "routes": ["BinaryResponse", "EventStream", "Route", "route", "routes_of"],
+    "security": [
+        "AllowedHosts",
+        "Application",
+        "Environ",
+        "HANG_UP",
+        "ON_AUTHENTICATED",
+        "SECURITY_HEADERS",
+        "SecurityMiddleware",
+        "StartResponse",
+    ],
+}

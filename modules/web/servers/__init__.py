@@ -11,3 +11,17 @@
 - websocket_limits  Limits of the WebSockets below Socket.IO, in both async modes, and a way to cut
                     one.
 """
+
+EXPORTS = {
+    "bind": ["BindAddress"],
+    "event_loop": ["Empty", "EventLoop", "LoopQueue"],
+    "http_servers": ["make_server"],
+    "websocket_limits": [
+        "MAX_MESSAGE_BYTES",
+        "PING_SECONDS",
+        "abort_connection",
+        "end_connection",
+        "install",
+        "is_behind",
+    ],
+}

@@ -16,3 +16,12 @@
 - snapshot          Snapshot of a session: its state, and the events that rebuild what a screen
                     shows.
 """
+
+EXPORTS = {
+    "event_bus": ["EventBus", "MAX_LAG", "room_name"],
+    "event_stream": ["session_stream", "turn_stream", "until_end", "with_event_ids"],
+    "notifier": ["MessageKind", "OnError", "Publish"],
+    "page_redaction": ["PageRedactor"],
+    "session_registry": ["SessionRegistry"],
+    "session_runner": ["MAX_MESSAGE_LENGTH", "QueueOperation", "SessionRunner", "TerminalFactory"],
+}

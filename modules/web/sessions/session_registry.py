@@ -12,7 +12,7 @@ from core.conversation.message_queue import NOTHING_WAITS
 from core.conversation.store import SessionInfo, SessionMatch
 from core.web_terminal import Packet
 from modules.pictures.picture_store import PictureStore
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.web.http.errors import ApiError, as_api_errors
 from modules.web.sessions.notifier import OnError, Publish
 from modules.web.sessions.page_redaction import PageRedactor

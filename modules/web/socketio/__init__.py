@@ -4,3 +4,8 @@
 - rooms     Rooms of Socket.IO, made safe for threads: the clients, and the session that each
             follows.
 """
+
+EXPORTS = {
+    "handlers": ["SocketHandlers", "announce_shutdown"],
+    "rooms": ["ThreadSafeManager"],
+}

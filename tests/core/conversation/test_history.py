@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import random
 
-from core.conversation.history import LOST_TEXT, History, TurnRecord, repaired
+from core.conversation.history import History, TurnRecord, repaired
 from core.conversation.messages import Assistant, Context, StateRecord, ToolCall, ToolResult, User
+from core.conversation.result_texts import LOST_TEXT
 from utils.context_manager import first_turn_kept
 
 

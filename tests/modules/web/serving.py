@@ -22,7 +22,7 @@ from core.feature import Feature, command
 from core.web_terminal import Packet, WebTerminal
 from modules.files.project import Project
 from modules.focus import Focus
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from modules.web.server import ServerConfig, WebServer
 from modules.web.servers.bind import BindAddress

@@ -442,8 +442,8 @@ def test_a_turn_that_is_over_at_once_is_shown_all_the_same(
             def idle() -> Iterator[str]:
                 """Type nothing until the twin has heard of a whole turn, then leave."""
                 page.call("send", session=session, cmd="c1", text="go")
-                assert wait_until(lambda: twin._state.get("turn") == 1, TIMEOUT_SECONDS)
-                assert wait_until(lambda: not twin._state["running"], TIMEOUT_SECONDS)
+                assert wait_until(lambda: twin._session.state.get("turn") == 1, TIMEOUT_SECONDS)
+                assert wait_until(lambda: not twin._session.state["running"], TIMEOUT_SECONDS)
                 yield "\n"
 
             typed = idle()

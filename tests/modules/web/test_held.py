@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from core.conversation.messages import Assistant, User
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from tests.modules.web.serving import TIMEOUT_SECONDS, RunningServer
 from tests.scripted_model import text_reply
@@ -20,7 +20,7 @@ OWNER = """
 import sys
 from pathlib import Path
 from core.conversation.messages import Assistant, User
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 store, session = Sessions(Path(sys.argv[1])), sys.argv[2]
 store.claim(session)
 print("has it", flush=True)

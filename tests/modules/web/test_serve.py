@@ -16,7 +16,7 @@ from urllib.request import HTTPErrorProcessor, build_opener
 import pytest
 
 from core.conversation.messages import User
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from modules.web.servers.event_loop import AsyncMode
 

@@ -8,3 +8,7 @@
 - anthropic_stream_parser  Parser of Anthropic's stream events, from their data to a whole
                            `Completion`.
 """
+
+EXPORTS = {
+    "anthropic": ["AnthropicMessages"],
+}

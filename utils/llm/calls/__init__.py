@@ -16,3 +16,10 @@
 - text_calls        Calls that a model wrote as text: meant, merely shown, or undecidable.
 - think_tag         Thinking that a server leaves in the text, in a tag at its start.
 """
+
+EXPORTS = {
+    "call_context": ["is_example", "is_intended"],
+    "leaked_calls": ["MarkupGuard", "calls_at", "read_calls"],
+    "lenient_json": ["repair_object"],
+    "think_tag": ["ThinkTag"],
+}

@@ -8,3 +8,21 @@
 - transport     HTTP/1.1 transport to the model's server, which a `Stop` aborts at once, whatever it
                 waits for.
 """
+
+EXPORTS = {
+    "errors": [
+        "RequestFailed",
+        "ServerErrors",
+        "StreamError",
+        "broken_reply",
+        "empty_reply",
+        "filtered_reply",
+        "leaked_markup",
+        "overloaded",
+        "refused_reply",
+        "too_many_calls",
+    ],
+    "reply_limits": ["LimitExceeded", "ReplyLimits", "ReplyWatch"],
+    "sse": ["EventReader"],
+    "transport": ["CancellableTransport", "Exchange", "Insecure", "Unreachable"],
+}

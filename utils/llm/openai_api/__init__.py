@@ -6,3 +6,10 @@
 - stream_parser     Parser of a streamed reply, from the data of its events to a whole `Completion`.
 - wire_messages     The messages of a request in the form that a server takes.
 """
+
+EXPORTS = {
+    "chat_completions": ["ChatCompletions", "token_count"],
+    "request": ["RequestBody"],
+    "stream_parser": ["repair_surrogates", "with_ids"],
+    "wire_messages": ["with_own_pictures"],
+}

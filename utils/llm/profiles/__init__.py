@@ -10,3 +10,8 @@
 - silent_cut        Noticing a server that leaves out, without a word, what does not fit its window;
                     Ollama does.
 """
+
+EXPORTS = {
+    "refusals": ["Refusal", "adapted_profile", "error_strings"],
+    "server_profile": ["CacheFigures", "CallContent", "ServerProfile"],
+}

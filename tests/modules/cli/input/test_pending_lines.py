@@ -12,7 +12,7 @@ import pytest
 from core.conversation.messages import Record, StateRecord, User
 from core.events import TurnStarted
 from modules.cli.input.pending_lines import PendingLines
-from modules.sessions import Sessions
+from modules.sessions.store import Sessions
 from modules.storage.data_folder import DataFolder
 from tests.assembly import assembled_terminal
 from tests.modules.cli.terminal import CHECKOUT, PROMPT, PYTHON, Terminal

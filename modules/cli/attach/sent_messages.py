@@ -1,14 +1,30 @@
-"""Pictures that a line typed in an attached terminal names: given to the session on the server."""
+"""Messages to a session on a server, each with the pictures that it names."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from modules.cli.attach.http import ServerLink
+from modules.cli.attach.followed_session import FollowedSession
+from modules.cli.attach.http import Packet, ServerLink
 
 
-def given(link: ServerLink, session: str, line: str) -> list[str]:
+def send_message(
+    link: ServerLink, session: FollowedSession, message: Packet, pictures: Sequence[str] = ()
+) -> Packet:
+    """Send *message* with *pictures* and with those that its text names; return the answer.
+
+    Raises `UserError`.
+    """
+    if not _is_command(text := message["text"]):
+        named = _give_pictures(link, session.id, text)
+        if found := list(dict.fromkeys([*pictures, *named])):
+            message = {**message, "pictures": found}
+    return link.request("POST", session.address("messages"), **message)
+
+
+def _give_pictures(link: ServerLink, session: str, line: str) -> list[str]:
     """Give *session* the pictures whose paths stand in *line*; return their digests.
 
     Relative paths are in the project, as in a terminal of its own. Raises `UserError`.
@@ -27,7 +43,7 @@ def given(link: ServerLink, session: str, line: str) -> list[str]:
     )
 
 
-def is_command(line: str) -> bool:
+def _is_command(line: str) -> bool:
     """Return whether *line* is a slash command, and no path from the root."""
     name = line.split(maxsplit=1)[0] if line.strip() else ""
     return name.startswith("/") and "/" not in name[1:]

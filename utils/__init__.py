@@ -22,7 +22,7 @@ EXPORTS = {
     "bootstrap": ["STARTED_BY", "ensure_environment"],
     "context_manager": ["first_turn_kept"],
     "dotenv": ["read_dotenv"],
-    "i18n": ["Phrase", "Text", "UserError", "phrase"],
+    "i18n": ["Phrase", "Text", "UserError", "join_lines", "phrase"],
     "logger": ["FailureLog"],
     "pictures": ["Picture", "PictureGone", "ReadPicture", "scaled_size", "unseen_note"],
     "setting_kinds": [

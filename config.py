@@ -57,7 +57,7 @@ class Settings:
         default="guarded", metadata=kinds.choice("guarded", "ask", "read-only", "all")
     )
     encoding: str = field(default="", metadata=kinds.encoding())
-    step_limit: int = field(default=20, metadata=kinds.number(int, 1, 100_000))
+    step_limit: int = field(default=100, metadata=kinds.number(int, 0, 100_000))
     max_tokens: int = field(default=65_536, metadata=kinds.number(int, 256, 393_216))
     context_limit: int = field(default=1_048_576, metadata=kinds.number(int, 4_096, 100_000_000))
     budget_usd: float = field(default=0.0, metadata=kinds.number(float, 0, 1_000_000))

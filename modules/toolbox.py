@@ -25,7 +25,7 @@ from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.pictures.feature import Pictures
 from modules.pictures.picture_store import PictureStore
-from modules.sandbox.sandbox import LockProject, Sandbox
+from modules.sandbox.sandbox import Limits, LockProject, Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
 from modules.secrets.redactor import Secrets
 from modules.storage.data_folder import DataFolder
@@ -127,6 +127,13 @@ def _terminal_ops(
         network_hosts=settings.network_hosts,
         run_seconds=settings.run_seconds,
         call_seconds=settings.call_seconds,
+        limits=Limits.of(
+            memory_mb=settings.memory_mb,
+            processes=settings.processes,
+            disk_mb=settings.disk_mb,
+            tmp_mb=settings.tmp_mb,
+            output_mb=settings.output_mb,
+        ),
         pip_variables=settings.pip_variables,
     )
 

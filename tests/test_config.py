@@ -55,6 +55,8 @@ def test_what_the_command_line_leaves_unsaid_changes_nothing(tmp_path: Path) -> 
         ("data_dir = 'x'", {}, ["data_dir"]),
         ("= 3", {}, ["config.toml", "line 1"]),
         ("", {"ONEFOLD_STEP_LIMIT": "many"}, ["step_limit", "many", "ONEFOLD_STEP_LIMIT"]),
+        ("", {"ONEFOLD_MEMORY_MB": "2 GB"}, ["memory_mb", "2 GB", "ONEFOLD_MEMORY_MB", "from 64"]),
+        ("processes = 1", {}, ["processes", "1", "config.toml", "from 8 to 1000000"]),
         ("", {"ONEFOLD_BUDGET_USD": "nan"}, ["budget_usd", "nan"]),
         ("", {"DEEPSEEK_BASE_URL": "api.deepseek.com"}, ["deepseek_base_url", "https://"]),
         ("[prices.models.x]\nhit = 1", {}, ["prices", "docs/settings.md"]),

@@ -198,7 +198,9 @@ class Sandbox:
             key = PoolKey.of(tier.name, plan, limits)
             if execution := self._warm.take(key, program.code, limits):
                 return execution
-        spec = replace(tier.launch_spec(plan, program), sync_fd=sync_fd, cgroups=self._cgroups)
+        spec = replace(
+            tier.launch_spec(plan, program, limits), sync_fd=sync_fd, cgroups=self._cgroups
+        )
         execution = Execution(spec, limits)
         execution.start()
         return execution
@@ -212,7 +214,7 @@ class Sandbox:
             plan = planner.plan(with_mounts=tier.has_mounts)
 
             def launch() -> LaunchSpec:
-                spec = tier.launch_spec(plan, Program("python", ""), is_prewarmed=True)
+                spec = tier.launch_spec(plan, Program("python", ""), limits, is_prewarmed=True)
                 return replace(spec, cgroups=cgroups)
 
             return PoolKey.of(tier.name, plan, limits), launch

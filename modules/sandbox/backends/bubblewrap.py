@@ -21,7 +21,7 @@ from modules.files.git.repository import config_environment
 from modules.sandbox.filesystem.etc import user_name
 from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
-from modules.sandbox.types import MEBIBYTE
+from modules.sandbox.types import MEBIBYTE, Limits
 
 BWRAP_PATHS = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/bwrap"))
 """Paths where bubblewrap may be; PATH is not used, where a project may have put its own."""
@@ -61,7 +61,7 @@ class Bubblewrap:
     has_proc: bool = True
     disables_userns: bool = True
 
-    def arguments(self, plan: MountPlan, descriptors: Descriptors) -> list[str]:
+    def arguments(self, plan: MountPlan, limits: Limits, descriptors: Descriptors) -> list[str]:
         """Return the arguments up to the program to run."""
         return [
             str(self.program),
@@ -69,7 +69,7 @@ class Bubblewrap:
             *_environment_options(plan),
             *_system_mounts(plan),
             *self._dev_and_proc(plan),
-            *_temporary_mounts(plan),
+            *_temporary_mounts(plan, limits),
             *_exposed(plan),
             *_project_mounts(plan),
             *("--seccomp", str(descriptors.seccomp)),
@@ -96,7 +96,7 @@ class Bubblewrap:
             yield from ("--remount-ro", "/proc")
         for node in plan.devices:
             yield from ("--dev-bind", str(node), f"/dev/{node.name}")
-        yield from _tmpfs("/dev/shm", 64, "1777")  # noqa: S108
+        yield from _tmpfs("/dev/shm", 64 * MEBIBYTE, "1777")  # noqa: S108
         yield from ("--remount-ro", "/dev")
 
 
@@ -151,12 +151,12 @@ def _hide_proc_files() -> Iterator[str]:
             yield from ("--ro-bind", "/dev/null", f"/proc/{name}")
 
 
-def _temporary_mounts(plan: MountPlan) -> Iterator[str]:
-    yield from _tmpfs("/tmp", 256, "1777")  # noqa: S108
+def _temporary_mounts(plan: MountPlan, limits: Limits) -> Iterator[str]:
+    yield from _tmpfs("/tmp", limits.tmp_size, "1777")  # noqa: S108
     yield from ("--dir", "/var", "--symlink", "../tmp", "/var/tmp", "--dir", "/run")  # noqa: S108
     if plan.network:
         yield from ("--ro-bind", str(plan.network), SOCKET_IN_SANDBOX)
-    yield from _tmpfs(str(plan.home), 128, "0700")
+    yield from _tmpfs(str(plan.home), 128 * MEBIBYTE, "0700")
     interpreter = plan.interpreter
     if interpreter and interpreter.prefix:
         yield from ("--ro-bind", str(interpreter.prefix), str(interpreter.prefix))
@@ -192,5 +192,5 @@ def _hide(path: Path) -> Iterator[str]:
     yield from ("--remount-ro", str(path))
 
 
-def _tmpfs(path: str, mebibytes: int, mode: str) -> Iterator[str]:
-    yield from ("--perms", mode, "--size", str(mebibytes * MEBIBYTE), "--tmpfs", path)
+def _tmpfs(path: str, size: int, mode: str) -> Iterator[str]:
+    yield from ("--perms", mode, "--size", str(size), "--tmpfs", path)

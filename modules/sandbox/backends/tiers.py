@@ -8,7 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -43,9 +43,12 @@ class Tier(Protocol):
         ...
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+        self, plan: MountPlan, program: Program, limits: Limits, *, is_prewarmed: bool = False
     ) -> LaunchSpec:
-        """Return how to launch *program*; if it *waits*, its code is sent to it later."""
+        """Return how to launch *program*; if it *waits*, its code is sent to it later.
+
+        Of *limits* it keeps what cannot be set or watched from outside.
+        """
         ...
 
 
@@ -64,10 +67,10 @@ class BubblewrapTier:
         return True
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+        self, plan: MountPlan, program: Program, limits: Limits, *, is_prewarmed: bool = False
     ) -> LaunchSpec:
         return LaunchSpec(
-            wrapper=lambda descriptors: self.bubblewrap.arguments(plan, descriptors),
+            wrapper=lambda descriptors: self.bubblewrap.arguments(plan, limits, descriptors),
             command=lambda code_fd, control_fd: [
                 *_relay_command(plan),
                 *command_for(program, plan, code_fd, control_fd),
@@ -97,11 +100,11 @@ class LauncherTier:
         return False
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+        self, plan: MountPlan, program: Program, limits: Limits, *, is_prewarmed: bool = False
     ) -> LaunchSpec:
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self.folder))
         return LaunchSpec(
-            wrapper=lambda descriptors: self._arguments(plan, scratch, descriptors),
+            wrapper=lambda descriptors: self._arguments(plan, scratch, limits, descriptors),
             command=lambda code_fd, control_fd: [
                 *(seatbelt(plan, scratch) if self.name == "M" else ()),
                 *command_for(program, plan, code_fd, control_fd),
@@ -114,13 +117,15 @@ class LauncherTier:
             is_prewarmed=is_prewarmed,
         )
 
-    def _arguments(self, plan: MountPlan, scratch: Path, descriptors: Descriptors) -> list[str]:
+    def _arguments(
+        self, plan: MountPlan, scratch: Path, limits: Limits, descriptors: Descriptors
+    ) -> list[str]:
         settings = {
             "status": descriptors.status,
             "gate": descriptors.block,
             "filter": descriptors.seccomp,
             "confine": self.name == "C",
-            "limits": inner_limits(Limits(seconds=MAX_SECONDS)),
+            "limits": inner_limits(replace(limits, seconds=MAX_SECONDS)),
             "folder": str(plan.project),
             "parent": os.getpid(),
             "environment": {

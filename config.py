@@ -67,6 +67,7 @@ class Settings:
     processes: int = field(default=128, metadata=kinds.number(int, 8, 1_000_000))
     disk_mb: int = field(default=1_024, metadata=kinds.number(int, 2, 100_000_000))
     tmp_mb: int = field(default=256, metadata=kinds.number(int, 1, 100_000_000))
+    home_mb: int = field(default=5_000, metadata=kinds.number(int, 0, 10_000_000))
     output_mb: int = field(default=20, metadata=kinds.number(int, 1, 200))
     idle_seconds: float = field(default=180.0, metadata=kinds.number(float, 1, 3_600))
     retries: int = field(default=5, metadata=kinds.number(int, 0, 100))

@@ -11,6 +11,7 @@ from modules.annotations import Annotations
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.checkpoints.undo.undo_state import StateUndo
+from modules.clean import Clean
 from modules.export import Export
 from modules.file_manager import FileManager
 from modules.files.project import Project
@@ -25,6 +26,7 @@ from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.pictures.feature import Pictures
 from modules.pictures.picture_store import PictureStore
+from modules.sandbox.home.program_home import ProgramHome
 from modules.sandbox.sandbox import Limits, LockProject, Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
 from modules.secrets.redactor import Secrets
@@ -48,6 +50,7 @@ def build_features(
     system_text: str = "",
 ) -> Sequence[Feature]:
     """Return every feature of a session on *project*, in the order the model sees their tools."""
+    home = ProgramHome(data.program_home, max_size=settings.home_mb * 1_000_000)
     secrets = Secrets(
         project.root, settings.secrets, data.shows_secrets, is_enabled=settings.hide_secrets
     )
@@ -64,7 +67,10 @@ def build_features(
     return [
         FileManager(project, outputs, notes.note, history_tool.read, pictures),
         TextSearch(project, stop=stop),
-        _terminal_ops(project, data, stop, outputs, secrets, checkpoints.objects.locked, settings),
+        _terminal_ops(
+            project, data, stop, outputs, secrets, checkpoints.objects.locked, home, settings
+        ),
+        Clean(home),
         GitCommit(project, stop, secrets.names_in),
         todos,
         focus,
@@ -107,6 +113,7 @@ def _terminal_ops(
     outputs: Outputs,
     secrets: Secrets,
     project_lock: LockProject,
+    home: ProgramHome,
     settings: Settings,
 ) -> TerminalOps:
     sandbox = Sandbox(
@@ -118,6 +125,7 @@ def _terminal_ops(
         replacements=secrets.redacted_files,
         lock_project=project_lock,
         git_record=data.git_record,
+        home=home,
     )
     return TerminalOps(
         project,

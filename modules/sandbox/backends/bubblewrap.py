@@ -13,13 +13,14 @@ The reasons for what looks odd:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from modules.files.git.repository import config_environment
 from modules.sandbox.filesystem.etc import user_name
 from modules.sandbox.filesystem.mounts import MountPlan
+from modules.sandbox.home.variables import HOME_IN_SANDBOX, home_variables, own_programs
 from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
 from modules.sandbox.types import MEBIBYTE, Limits
 
@@ -61,12 +62,18 @@ class Bubblewrap:
     has_proc: bool = True
     disables_userns: bool = True
 
-    def arguments(self, plan: MountPlan, limits: Limits, descriptors: Descriptors) -> list[str]:
+    def arguments(
+        self,
+        plan: MountPlan,
+        limits: Limits,
+        environment: Mapping[str, str],
+        descriptors: Descriptors,
+    ) -> list[str]:
         """Return the arguments up to the program to run."""
         return [
             str(self.program),
             *self._namespaces(),
-            *_environment_options(plan),
+            *_environment_options(environment),
             *_system_mounts(plan),
             *self._dev_and_proc(plan),
             *_temporary_mounts(plan, limits),
@@ -100,16 +107,17 @@ class Bubblewrap:
         yield from ("--remount-ro", "/dev")
 
 
-def environment_of(plan: MountPlan) -> dict[str, str]:
-    """Return all that a program finds in its environment."""
-    path = ["/usr/local/bin", "/usr/bin", "/bin"]
+def environment_of(plan: MountPlan, home: Path) -> dict[str, str]:
+    """Return all that a program whose home is *home* finds in its environment."""
+    path = ["/usr/local/bin", "/usr/bin", "/bin", own_programs(home)]
     interpreter = plan.interpreter
     if interpreter and interpreter.environment:
         path.insert(0, str(interpreter.environment / "bin"))
     elif interpreter and interpreter.prefix:
         path.append(str(interpreter.prefix / "bin"))
     variables = {
-        **{"HOME": str(plan.home), "USER": user_name(), "LOGNAME": user_name()},
+        **home_variables(home),
+        **{"USER": user_name(), "LOGNAME": user_name()},
         **{"SHELL": "/bin/bash", "PATH": ":".join(path), "TMPDIR": "/tmp"},  # noqa: S108
         **{"LANG": "C.UTF-8", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"},
         **{"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"},
@@ -127,9 +135,9 @@ def environment_of(plan: MountPlan) -> dict[str, str]:
     return variables | dict(plan.variables)
 
 
-def _environment_options(plan: MountPlan) -> Iterator[str]:
+def _environment_options(environment: Mapping[str, str]) -> Iterator[str]:
     yield "--clearenv"
-    for name, value in environment_of(plan).items():
+    for name, value in environment.items():
         yield from ("--setenv", name, value)
 
 
@@ -156,7 +164,10 @@ def _temporary_mounts(plan: MountPlan, limits: Limits) -> Iterator[str]:
     yield from ("--dir", "/var", "--symlink", "../tmp", "/var/tmp", "--dir", "/run")  # noqa: S108
     if plan.network:
         yield from ("--ro-bind", str(plan.network), SOCKET_IN_SANDBOX)
-    yield from _tmpfs(str(plan.home), 128 * MEBIBYTE, "0700")
+    if plan.home:
+        yield from ("--bind", str(plan.home), str(HOME_IN_SANDBOX))
+    else:
+        yield from _tmpfs(str(HOME_IN_SANDBOX), 128 * MEBIBYTE, "0700")
     interpreter = plan.interpreter
     if interpreter and interpreter.prefix:
         yield from ("--ro-bind", str(interpreter.prefix), str(interpreter.prefix))

@@ -308,7 +308,7 @@ class Commands(Feature):
             (phrase("Model"), model),
             (phrase("Mode"), mode),
             (phrase("Session"), session),
-            (phrase("Steps"), phrase("at most {n} a task", n=context.step_limit)),
+            (phrase("Steps"), _step_limit(context.step_limit)),
             (phrase("Context"), _share_of_limit(used, limit)),
             *(
                 (phrase("  for {part}", part=PART_LABELS[part]), f"{tokens:,}")
@@ -376,6 +376,12 @@ def _parse_mode(name: str) -> ApprovalMode:
         "{mode} is no approval mode; use one of {modes}.", mode=name, modes=_MODE_NAMES
     )
     raise UserError(with_suggestion(message, name, MODES))
+
+
+def _step_limit(limit: int) -> Phrase:
+    if not limit:
+        return phrase("as many as a task takes")
+    return phrase("at most {n} a task", n=limit)
 
 
 def _share_of_limit(used: int, limit: int) -> Phrase:

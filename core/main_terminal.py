@@ -52,7 +52,8 @@ class MainTerminal:
     list_paths: Callable[[], Sequence[str]] = tuple
     mode: Mode = "fast"
     approval_mode: ApprovalMode = "guarded"
-    step_limit: int = 20
+    step_limit: int = 100
+    """Model calls of one task; 0 for as many as it takes."""
     context_limit: int = 1_048_576
     budget_usd: float = 0.0
     is_practice: bool = False

@@ -21,6 +21,7 @@
                    data is kept.
 - assembly         Puts together what the command line asks for: the model's client, the project,
                    the screens.
+- clean            The home of programs, for people: how much is in it, and emptying it.
 - export           A session as a file to keep or to pass on: Markdown to read, JSON to work with.
 - file_manager     The model's tools for the files and folders of the project.
 - focus            Focus: up to three files whose current content the model always has.

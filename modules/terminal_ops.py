@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
@@ -14,9 +15,11 @@ from core.hooks import FlagsCalls, HoldsResources, ProvidesStatus, ProvidesWarni
 from core.loop.approval import AlwaysAskReason
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
+from modules.sandbox.limits.machine import exceeding, fit_to_machine
 from modules.sandbox.network.package_index import network_of, pip_settings
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
 from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
+from modules.sandbox.types import MEBIBYTE
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.clean import clean, visible
 from utils.waiting import Stop
@@ -35,6 +38,7 @@ CHANGES_UNKNOWN = "(the folder is too large to tell which files the run changed)
 """Words of the answer, by which the practice model knows its parts."""
 
 _MIN_SECONDS, _DEFAULT_SECONDS, _MAX_SECONDS = 1, 60, 600  # seconds
+_DEFAULT_LIMITS = Limits()
 _MAX_NAMED = 30  # paths in one list for the model
 _MAX_NAME = 300  # characters of each
 _MAX_GUARDED = 200  # repositories inside the project
@@ -68,10 +72,12 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         pip_variables: Mapping[str, str] | None = None,
         run_seconds: int = _DEFAULT_SECONDS,
         call_seconds: int = _MAX_SECONDS,
+        limits: Limits = _DEFAULT_LIMITS,
     ) -> None:
         """*network_hosts* may be reached beside the package index when the person allows it.
 
-        A call that names no time gets *run_seconds*, none more than *call_seconds*.
+        A call that names no time gets *run_seconds*, none more than *call_seconds*; of *limits*
+        it gets as much as this machine has.
 
         *pip_variables* are those of the person's environment that pip obeys.
         """
@@ -83,11 +89,12 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         self._stop = stop
         self._outputs = outputs
         self._has_guarded = False
-        self._max_seconds = call_seconds
+        self._wanted_limits, self._limits = limits, fit_to_machine(limits, project.root)
+        self._run_seconds, self._max_seconds = min(run_seconds, call_seconds), call_seconds
         if (run_seconds, call_seconds) != (_DEFAULT_SECONDS, _MAX_SECONDS):
-            default = min(run_seconds, call_seconds)
             for method in (self.run_python, self.run_command):
-                setattr(self, method.__name__, _with_timeouts(method, default, call_seconds))
+                timed = _with_timeouts(method, self._run_seconds, call_seconds)
+                setattr(self, method.__name__, timed)
 
     def close(self) -> None:
         self._sandbox.close()
@@ -137,7 +144,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
 
     def _run(self, program: Program, timeout: int, with_network: bool) -> RunningTool:
         seconds = min(max(timeout, _MIN_SECONDS), self._max_seconds)
-        report, limits = self._report(), Limits(seconds=seconds)
+        report, limits = self._report(), replace(self._limits, seconds=seconds)
         before = scan_files(self._root, self._own_code.paths)
         self._guard_repositories(before)
         network = self._network() if with_network else None
@@ -247,8 +254,28 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             yield phrase("Not protected"), gap
         if report.advice:
             yield phrase("For a better sandbox"), report.advice
+        yield phrase("Limits of a run"), self._limits_in_words()
+        if exceeding_settings := exceeding(self._wanted_limits, self._limits):
+            yield (
+                phrase("All that this machine has"),
+                phrase("{settings} say more", settings=", ".join(exceeding_settings)),
+            )
         if self._own_code.is_present:
             yield phrase("Protected folders"), self._own_code.shown_paths()
+
+    def _limits_in_words(self) -> Phrase:
+        limits = self._limits
+        return phrase(
+            "{seconds} s unless it asks for up to {longest}, {memory} MiB of memory, {processes} "
+            "processes, {disk} MiB of disk, {tmp} MiB in /tmp, {output} MB of output",
+            seconds=self._run_seconds,
+            longest=self._max_seconds,
+            memory=f"{limits.memory // MEBIBYTE:,}",
+            processes=f"{limits.processes:,}",
+            disk=f"{limits.disk_growth // MEBIBYTE:,}",
+            tmp=f"{limits.tmp_size // MEBIBYTE:,}",
+            output=limits.total_output // 1_000_000,
+        )
 
 
 def _with_timeouts(

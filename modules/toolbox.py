@@ -11,6 +11,7 @@ from modules.annotations import Annotations
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.checkpoints.undo.undo_state import StateUndo
+from modules.clean import Clean
 from modules.export import Export
 from modules.file_manager import FileManager
 from modules.files.git.transport import PersonEnvironment
@@ -27,7 +28,8 @@ from modules.operations_log import OperationsLog
 from modules.outputs import Outputs
 from modules.pictures.feature import Pictures
 from modules.pictures.picture_store import PictureStore
-from modules.sandbox.sandbox import LockProject, Sandbox
+from modules.sandbox.home.program_home import ProgramHome
+from modules.sandbox.sandbox import Limits, LockProject, Sandbox
 from modules.search_engine import NoWebSearch, WebSearch
 from modules.secrets.redactor import Secrets
 from modules.storage.data_folder import DataFolder
@@ -50,6 +52,7 @@ def build_features(
     system_text: str = "",
 ) -> Sequence[Feature]:
     """Return every feature of a session on *project*, in the order the model sees their tools."""
+    home = ProgramHome(data.program_home, max_size=settings.home_mb * 1_000_000)
     secrets = Secrets(
         project.root, settings.secrets, data.shows_secrets, is_enabled=settings.hide_secrets
     )
@@ -66,7 +69,10 @@ def build_features(
     return [
         FileManager(project, outputs, notes.note, history_tool.read, pictures),
         TextSearch(project, stop=stop),
-        _terminal_ops(project, data, stop, outputs, secrets, checkpoints.objects.locked, settings),
+        _terminal_ops(
+            project, data, stop, outputs, secrets, checkpoints.objects.locked, home, settings
+        ),
+        Clean(home),
         GitCommit(project, stop, secrets.names_in),
         GitRemote(project, stop, _person(settings), secrets.names_in),
         todos,
@@ -114,6 +120,7 @@ def _terminal_ops(
     outputs: Outputs,
     secrets: Secrets,
     project_lock: LockProject,
+    home: ProgramHome,
     settings: Settings,
 ) -> TerminalOps:
     sandbox = Sandbox(
@@ -125,6 +132,7 @@ def _terminal_ops(
         replacements=secrets.redacted_files,
         lock_project=project_lock,
         git_record=data.git_record,
+        home=home,
     )
     return TerminalOps(
         project,
@@ -134,6 +142,13 @@ def _terminal_ops(
         network_hosts=settings.network_hosts,
         run_seconds=settings.run_seconds,
         call_seconds=settings.call_seconds,
+        limits=Limits.of(
+            memory_mb=settings.memory_mb,
+            processes=settings.processes,
+            disk_mb=settings.disk_mb,
+            tmp_mb=settings.tmp_mb,
+            output_mb=settings.output_mb,
+        ),
         pip_variables=settings.pip_variables,
     )
 

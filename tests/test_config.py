@@ -28,7 +28,7 @@ def loaded(
 
 def test_each_source_beats_the_one_before(tmp_path: Path) -> None:
     toml, dotenv = "step_limit = 2\n", "ONEFOLD_STEP_LIMIT=3\n"
-    assert loaded(tmp_path).step_limit == 20
+    assert loaded(tmp_path).step_limit == 100
     assert loaded(tmp_path, toml=toml).step_limit == 2
     assert loaded(tmp_path, toml=toml, dotenv=dotenv).step_limit == 3
     assert loaded(tmp_path, toml=toml, dotenv=dotenv, ONEFOLD_STEP_LIMIT="4").step_limit == 4
@@ -43,7 +43,7 @@ def test_what_the_command_line_leaves_unsaid_changes_nothing(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("toml", "environment", "named"),
     [
-        ("step_limit = 0", {}, ["step_limit", "0", "config.toml", "from 1 to 100000"]),
+        ("step_limit = -1", {}, ["step_limit", "-1", "config.toml", "from 0 to 100000"]),
         ('encoding = "klingon"', {}, ["encoding", "klingon", "windows-1251"]),
         ('encoding = "utf-16"', {}, ["encoding", "utf-16"]),
         ("step_limit = true", {}, ["step_limit", "True"]),
@@ -55,6 +55,8 @@ def test_what_the_command_line_leaves_unsaid_changes_nothing(tmp_path: Path) -> 
         ("data_dir = 'x'", {}, ["data_dir"]),
         ("= 3", {}, ["config.toml", "line 1"]),
         ("", {"ONEFOLD_STEP_LIMIT": "many"}, ["step_limit", "many", "ONEFOLD_STEP_LIMIT"]),
+        ("", {"ONEFOLD_MEMORY_MB": "2 GB"}, ["memory_mb", "2 GB", "ONEFOLD_MEMORY_MB", "from 64"]),
+        ("processes = 1", {}, ["processes", "1", "config.toml", "from 8 to 1000000"]),
         ("", {"ONEFOLD_BUDGET_USD": "nan"}, ["budget_usd", "nan"]),
         ("", {"DEEPSEEK_BASE_URL": "api.deepseek.com"}, ["deepseek_base_url", "https://"]),
         ("[prices.models.x]\nhit = 1", {}, ["prices", "docs/settings.md"]),

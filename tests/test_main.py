@@ -390,6 +390,18 @@ def test_what_holds_for_one_task_only_names_the_option(onefold: Run) -> None:
     assert onefold("-p", "/think", "--output", "json").stderr == ""
 
 
+def test_the_limits_of_a_run_come_from_the_settings(onefold: Run) -> None:
+    limits = {
+        "MEMORY_MB": "777",
+        "PROCESSES": "55",
+        "DISK_MB": "66",
+        "TMP_MB": "7",
+        "OUTPUT_MB": "9",
+    }
+    status = onefold("-p", "/status", **{f"ONEFOLD_{name}": n for name, n in limits.items()}).stdout
+    assert "777 MiB of memory, 55 processes, 66 MiB of disk, 7 MiB in /tmp, 9 MB of" in status
+
+
 def test_at_the_step_limit_the_way_on_is_told(onefold: Run) -> None:
     with Simulator([Call("list_files")]) as server:
         result = onefold("-p", "go", DEEPSEEK_BASE_URL=server.url, ONEFOLD_STEP_LIMIT="1")

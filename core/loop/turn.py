@@ -7,10 +7,11 @@ like. The same loop serves the terminal, the browser, `-p` and the tests.
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -92,7 +93,7 @@ def run_turn(context: TurnContext, paused: PausedTurn | None = None) -> Turn:
     """
     task = _Task(usage=paused.usage) if paused else _Task()
     first_step = paused.step if paused else 1
-    for step in range(first_step, max(first_step, context.step_limit) + 1):
+    for step in _steps(first_step, context.step_limit):
         try:
             if paused and step == first_step:
                 finished = yield from _resume_turn(context, paused, task)
@@ -109,6 +110,11 @@ def run_turn(context: TurnContext, paused: PausedTurn | None = None) -> Turn:
             yield from _finish_turn(context, finished)
             return
     yield from _finish_turn(context, task.end("step_limit", _limit_reached(context.step_limit)))
+
+
+def _steps(first: int, limit: int) -> Iterable[int]:
+    """Return the numbers of the steps from *first* to *limit*, at least one; 0 is no limit."""
+    return range(first, max(first, limit) + 1) if limit else itertools.count(first)
 
 
 def _limit_reached(limit: int) -> Phrase:

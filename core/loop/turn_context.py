@@ -50,6 +50,7 @@ class TurnContext(Protocol):
     stop: Stop
     mode: Mode
     step_limit: int
+    """Model calls of one task; 0 for as many as it takes."""
 
     @property
     def model(self) -> Model: ...

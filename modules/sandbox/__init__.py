@@ -3,6 +3,7 @@
 - backends/    The backends of confinement, and finding the best that this machine has.
 - filesystem/  The file system that a program sees, and what of it must be as before afterwards.
 - git/         Files that git obeys: as they were, whatever a program did.
+- home/        The home of programs: a folder for each project, kept between calls and bounded.
 - limits/      Limits of memory, processes, time and disk, kept by the kernel or by a watchdog.
 - network/     The one way to the network: a proxy, and what is fetched for a program.
 - run/         One run: the process, its output, what it changed, and what it leaves behind.

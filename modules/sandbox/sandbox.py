@@ -27,6 +27,7 @@ from modules.sandbox.git.protection import (
     git_protection_of,
     restoration_notes,
 )
+from modules.sandbox.home.program_home import ProgramHome
 from modules.sandbox.limits.cgroup_probe import CgroupFactory, find_cgroups
 from modules.sandbox.network.proxy import Proxy
 from modules.sandbox.run.execution import Execution, NotStarted, Unkillable
@@ -68,12 +69,14 @@ class Sandbox:
         own_code: OwnCode | None = None,
         lock_project: LockProject = nullcontext,
         git_record: Path | None = None,
+        home: ProgramHome | None = None,
     ) -> None:
         """*replacements* says what programs read in place of some files of the project; *own_code*
         they only read.
 
         *lock_project* locks others out of the project while a Python is prewarmed between calls.
-        *git_record* is the file with the git baselines of a run, until that is over.
+        *git_record* is the file with the git baselines of a run, until that is over. *home* is that
+        of the programs, without which each finds an empty one.
         """
         self._cache = cache = self._cache_folder_in(cache_folder)
         self._planner = MountPlanner(
@@ -85,6 +88,7 @@ class Sandbox:
         self._git_protection = (
             git_protection_of(project, git_record) if git_record else GitProtection(project)
         )
+        self._home = home
         self._allow_limits_only = allow_limits_only
         self._warm = WarmInterpreter(
             self._planner.mount_points, project_root.resolve(), cache, lock_project
@@ -159,6 +163,8 @@ class Sandbox:
         finally:
             restored = self._git_protection.end()
         self._prewarm(tier, limits)
+        if self._home:
+            self._home.tidy_later()
         return replace(result, notes=(*result.notes, *restoration_notes(restored)))
 
     def _run_to_end(
@@ -172,6 +178,8 @@ class Sandbox:
     ) -> Generator[str, None, Result]:
         """Run *program* to its end, with all that it needs around it."""
         with ExitStack() as stack:
+            if self._home:
+                plan = replace(plan, home=stack.enter_context(self._home.in_use()))
             if network and tier.has_mounts:
                 proxy = stack.enter_context(Proxy(network.hosts, network.origins))
                 plan = self._planner.with_network(plan, network, proxy.path)
@@ -198,7 +206,9 @@ class Sandbox:
             key = PoolKey.of(tier.name, plan, limits)
             if execution := self._warm.take(key, program.code, limits):
                 return execution
-        spec = replace(tier.launch_spec(plan, program), sync_fd=sync_fd, cgroups=self._cgroups)
+        spec = replace(
+            tier.launch_spec(plan, program, limits), sync_fd=sync_fd, cgroups=self._cgroups
+        )
         execution = Execution(spec, limits)
         execution.start()
         return execution
@@ -206,13 +216,14 @@ class Sandbox:
     def _prewarm(self, tier: Tier, limits: Limits) -> None:
         """Prewarm the next Python, after the first one, by a new plan: much may have changed."""
         # Not self, which is to be collected when nothing else refers to it.
-        planner, cgroups = self._planner, self._cgroups
+        planner, cgroups, home = self._planner, self._cgroups, self._home
 
         def prepared() -> tuple[PoolKey, Callable[[], LaunchSpec]]:
             plan = planner.plan(with_mounts=tier.has_mounts)
+            plan = replace(plan, home=home.ready() if home else None)
 
             def launch() -> LaunchSpec:
-                spec = tier.launch_spec(plan, Program("python", ""), is_prewarmed=True)
+                spec = tier.launch_spec(plan, Program("python", ""), limits, is_prewarmed=True)
                 return replace(spec, cgroups=cgroups)
 
             return PoolKey.of(tier.name, plan, limits), launch

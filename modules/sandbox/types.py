@@ -39,9 +39,28 @@ class Limits:
     processes: int = 128
     file_size: int = 512 * MEBIBYTE
     disk_growth: int = 1024 * MEBIBYTE
+    tmp_size: int = 256 * MEBIBYTE
     temporary_files: int = 50_000
     output: int = 200_000
     total_output: int = 20_000_000
+
+    @classmethod
+    def of(
+        cls, *, memory_mb: int, processes: int, disk_mb: int, tmp_mb: int, output_mb: int
+    ) -> Limits:
+        """Return the limits that the settings ask for. A file may be half of all that is written.
+
+        The names of files in `/tmp` are memory too: their number grows with its size.
+        """
+        return cls(
+            memory=memory_mb * MEBIBYTE,
+            processes=processes,
+            file_size=disk_mb * MEBIBYTE // 2,
+            disk_growth=disk_mb * MEBIBYTE,
+            tmp_size=tmp_mb * MEBIBYTE,
+            temporary_files=50_000 * max(256, tmp_mb) // 256,
+            total_output=output_mb * 1_000_000,
+        )
 
 
 @dataclass(frozen=True, slots=True)

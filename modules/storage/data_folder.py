@@ -104,6 +104,11 @@ class DataFolder:
         return self.path / "git-before-run.json"
 
     @property
+    def program_home(self) -> Path:
+        """Home of the programs that run in the sandbox."""
+        return self.path / "home"
+
+    @property
     def conversation(self) -> Path:
         """The conversation as JSON, where that is wanted."""
         return self.path / "conversation_history.json"

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from modules.sandbox.backends.bubblewrap import BWRAP_PATHS, CLEAN_ENVIRONMENT
+from modules.sandbox.home.program_home import ProgramHome
 from modules.sandbox.sandbox import Limits, Program, Sandbox
 from utils.waiting import Stop
 
@@ -73,9 +74,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as base:
         project, data = Path(base, "project"), Path(base, "data")
         project.mkdir()
+        data.mkdir()
         if "--plain" not in sys.argv:
             subprocess.run(["git", "init", "-q", str(project)], check=True)
-        sandbox = Sandbox(project, cache_folder=data)
+        home = ProgramHome(data / "home", max_size=10**9)
+        sandbox = Sandbox(project, cache_folder=data, home=home)
         before = os.getloadavg()[0]
         _print_line(f"tier {sandbox.report().name}; load {before:.1f} on {os.cpu_count()} cores")
         medians = {}

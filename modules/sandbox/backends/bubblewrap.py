@@ -13,15 +13,16 @@ The reasons for what looks odd:
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from modules.files.git.repository import config_environment
 from modules.sandbox.filesystem.etc import user_name
 from modules.sandbox.filesystem.mounts import MountPlan
+from modules.sandbox.home.variables import HOME_IN_SANDBOX, home_variables, own_programs
 from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
-from modules.sandbox.types import MEBIBYTE
+from modules.sandbox.types import MEBIBYTE, Limits
 
 BWRAP_PATHS = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/bwrap"))
 """Paths where bubblewrap may be; PATH is not used, where a project may have put its own."""
@@ -61,15 +62,21 @@ class Bubblewrap:
     has_proc: bool = True
     disables_userns: bool = True
 
-    def arguments(self, plan: MountPlan, descriptors: Descriptors) -> list[str]:
+    def arguments(
+        self,
+        plan: MountPlan,
+        limits: Limits,
+        environment: Mapping[str, str],
+        descriptors: Descriptors,
+    ) -> list[str]:
         """Return the arguments up to the program to run."""
         return [
             str(self.program),
             *self._namespaces(),
-            *_environment_options(plan),
+            *_environment_options(environment),
             *_system_mounts(plan),
             *self._dev_and_proc(plan),
-            *_temporary_mounts(plan),
+            *_temporary_mounts(plan, limits),
             *_exposed(plan),
             *_project_mounts(plan),
             *("--seccomp", str(descriptors.seccomp)),
@@ -96,20 +103,21 @@ class Bubblewrap:
             yield from ("--remount-ro", "/proc")
         for node in plan.devices:
             yield from ("--dev-bind", str(node), f"/dev/{node.name}")
-        yield from _tmpfs("/dev/shm", 64, "1777")  # noqa: S108
+        yield from _tmpfs("/dev/shm", 64 * MEBIBYTE, "1777")  # noqa: S108
         yield from ("--remount-ro", "/dev")
 
 
-def environment_of(plan: MountPlan) -> dict[str, str]:
-    """Return all that a program finds in its environment."""
-    path = ["/usr/local/bin", "/usr/bin", "/bin"]
+def environment_of(plan: MountPlan, home: Path) -> dict[str, str]:
+    """Return all that a program whose home is *home* finds in its environment."""
+    path = ["/usr/local/bin", "/usr/bin", "/bin", own_programs(home)]
     interpreter = plan.interpreter
     if interpreter and interpreter.environment:
         path.insert(0, str(interpreter.environment / "bin"))
     elif interpreter and interpreter.prefix:
         path.append(str(interpreter.prefix / "bin"))
     variables = {
-        **{"HOME": str(plan.home), "USER": user_name(), "LOGNAME": user_name()},
+        **home_variables(home),
+        **{"USER": user_name(), "LOGNAME": user_name()},
         **{"SHELL": "/bin/bash", "PATH": ":".join(path), "TMPDIR": "/tmp"},  # noqa: S108
         **{"LANG": "C.UTF-8", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"},
         **{"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"},
@@ -127,9 +135,9 @@ def environment_of(plan: MountPlan) -> dict[str, str]:
     return variables | dict(plan.variables)
 
 
-def _environment_options(plan: MountPlan) -> Iterator[str]:
+def _environment_options(environment: Mapping[str, str]) -> Iterator[str]:
     yield "--clearenv"
-    for name, value in environment_of(plan).items():
+    for name, value in environment.items():
         yield from ("--setenv", name, value)
 
 
@@ -151,12 +159,15 @@ def _hide_proc_files() -> Iterator[str]:
             yield from ("--ro-bind", "/dev/null", f"/proc/{name}")
 
 
-def _temporary_mounts(plan: MountPlan) -> Iterator[str]:
-    yield from _tmpfs("/tmp", 256, "1777")  # noqa: S108
+def _temporary_mounts(plan: MountPlan, limits: Limits) -> Iterator[str]:
+    yield from _tmpfs("/tmp", limits.tmp_size, "1777")  # noqa: S108
     yield from ("--dir", "/var", "--symlink", "../tmp", "/var/tmp", "--dir", "/run")  # noqa: S108
     if plan.network:
         yield from ("--ro-bind", str(plan.network), SOCKET_IN_SANDBOX)
-    yield from _tmpfs(str(plan.home), 128, "0700")
+    if plan.home:
+        yield from ("--bind", str(plan.home), str(HOME_IN_SANDBOX))
+    else:
+        yield from _tmpfs(str(HOME_IN_SANDBOX), 128 * MEBIBYTE, "0700")
     interpreter = plan.interpreter
     if interpreter and interpreter.prefix:
         yield from ("--ro-bind", str(interpreter.prefix), str(interpreter.prefix))
@@ -192,5 +203,5 @@ def _hide(path: Path) -> Iterator[str]:
     yield from ("--remount-ro", str(path))
 
 
-def _tmpfs(path: str, mebibytes: int, mode: str) -> Iterator[str]:
-    yield from ("--perms", mode, "--size", str(mebibytes * MEBIBYTE), "--tmpfs", path)
+def _tmpfs(path: str, size: int, mode: str) -> Iterator[str]:
+    yield from ("--perms", mode, "--size", str(size), "--tmpfs", path)

@@ -143,7 +143,7 @@ class SelfTest:
         try:
             plan = planner.plan(with_mounts=tier.has_mounts)
             with planner.mount_points.reserved(plan.mount_points) as sync_fd:
-                spec = tier.launch_spec(plan, Program("python", code))
+                spec = tier.launch_spec(plan, Program("python", code), _LIMITS)
                 execution = Execution(replace(spec, sync_fd=sync_fd), _LIMITS)
                 execution.start()
                 return execution.result().output.strip()

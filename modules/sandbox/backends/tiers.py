@@ -7,16 +7,17 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from modules.sandbox.backends.bubblewrap import Bubblewrap, Descriptors, environment_of
 from modules.sandbox.backends.seatbelt import arguments as seatbelt
 from modules.sandbox.backends.seccomp import filter_program
 from modules.sandbox.filesystem.etc import exposed_paths
 from modules.sandbox.filesystem.mounts import MountPlan
+from modules.sandbox.home.variables import HOME_IN_SANDBOX, WAITING_HOME
 from modules.sandbox.limits.rlimits import inner_limits
 from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
 from modules.sandbox.run.process import LaunchSpec
@@ -43,9 +44,12 @@ class Tier(Protocol):
         ...
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+        self, plan: MountPlan, program: Program, limits: Limits, *, is_prewarmed: bool = False
     ) -> LaunchSpec:
-        """Return how to launch *program*; if it *waits*, its code is sent to it later."""
+        """Return how to launch *program*; if it *waits*, its code is sent to it later.
+
+        Of *limits* it keeps what cannot be set or watched from outside.
+        """
         ...
 
 
@@ -64,18 +68,24 @@ class BubblewrapTier:
         return True
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+        self, plan: MountPlan, program: Program, limits: Limits, *, is_prewarmed: bool = False
     ) -> LaunchSpec:
+        environment = environment_of(plan, HOME_IN_SANDBOX)
+        if is_prewarmed:
+            environment["HOME"] = WAITING_HOME
+        memory_folders = (Path("/tmp"), Path("/dev/shm"))  # noqa: S108
         return LaunchSpec(
-            wrapper=lambda descriptors: self.bubblewrap.arguments(plan, descriptors),
+            wrapper=lambda descriptors: self.bubblewrap.arguments(
+                plan, limits, environment, descriptors
+            ),
             command=lambda code_fd, control_fd: [
                 *_relay_command(plan),
-                *command_for(program, plan, code_fd, control_fd),
+                *command_for(program, plan, HOME_IN_SANDBOX, code_fd, control_fd),
             ],
             code=program.code,
             seccomp=filter_program("namespaces"),
-            folders=(plan.project,),
-            tmpfs_folders=(Path("/tmp"), Path("/dev/shm"), plan.home),  # noqa: S108
+            folders=(plan.project, *((plan.home,) if plan.home else ())),
+            tmpfs_folders=(*memory_folders, *(() if plan.home else (HOME_IN_SANDBOX,))),
             notes=_notes(plan, plan.read_only_folders),
             is_prewarmed=is_prewarmed,
             has_user_namespace=True,
@@ -86,7 +96,8 @@ class BubblewrapTier:
 class LauncherTier:
     """Tiers C (Landlock and the filter), M (Seatbelt of macOS) and D (limits only).
 
-    In *folder* each call gets a folder of its own for home and temporary files.
+    In *folder* each call gets a folder of its own for temporary files, and for its home where none
+    is kept.
     """
 
     name: Literal["C", "M", "D"]
@@ -97,51 +108,70 @@ class LauncherTier:
         return False
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+        self, plan: MountPlan, program: Program, limits: Limits, *, is_prewarmed: bool = False
     ) -> LaunchSpec:
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self.folder))
+        if self.name == "M":
+            plan = replace(plan, home=None)
+        home = plan.home or scratch
+        environment = {
+            **environment_of(plan, home),
+            "TMPDIR": str(scratch),
+            "GIT_CONFIG_NOSYSTEM": "1",  # git gives up where it is there and may not be read
+        }
+        if is_prewarmed:
+            environment["HOME"] = WAITING_HOME
+        settings = self._settings(plan, scratch, limits, environment)
         return LaunchSpec(
-            wrapper=lambda descriptors: self._arguments(plan, scratch, descriptors),
+            wrapper=lambda descriptors: _launcher_command(settings, descriptors),
             command=lambda code_fd, control_fd: [
                 *(seatbelt(plan, scratch) if self.name == "M" else ()),
-                *command_for(program, plan, code_fd, control_fd),
+                *command_for(program, plan, home, code_fd, control_fd),
             ],
             code=program.code,
             seccomp=filter_program("none") if self.name == "C" else b"",
-            folders=(plan.project, scratch),
+            folders=(plan.project, scratch, *((plan.home,) if plan.home else ())),
+            scratch=scratch,
             notes=_notes(plan, _unwritable_folders(plan) if self.name == "C" else ()),
             end_signal=signal.SIGTERM,
             is_prewarmed=is_prewarmed,
         )
 
-    def _arguments(self, plan: MountPlan, scratch: Path, descriptors: Descriptors) -> list[str]:
-        settings = {
-            "status": descriptors.status,
-            "gate": descriptors.block,
-            "filter": descriptors.seccomp,
+    def _settings(
+        self, plan: MountPlan, scratch: Path, limits: Limits, environment: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return what the launcher is told, but for the descriptors."""
+        written = (plan.project, scratch, plan.home, Path(os.devnull))
+        return {
             "confine": self.name == "C",
-            "limits": inner_limits(Limits(seconds=MAX_SECONDS)),
+            "limits": inner_limits(replace(limits, seconds=MAX_SECONDS)),
             "folder": str(plan.project),
             "parent": os.getpid(),
-            "environment": {
-                **environment_of(plan),
-                **{"HOME": str(scratch), "TMPDIR": str(scratch)},
-                "GIT_CONFIG_NOSYSTEM": "1",  # git gives up where it is there and may not be read
-            },
+            "environment": environment,
             "read": _readable_paths(plan),
-            "write": [str(plan.project), str(scratch), "/dev/null"],
+            "write": [str(path) for path in written if path],
             "own": [str(path) for path in (*plan.own_code, *plan.protected_links)],
             "hidden": [str(path) for path in plan.hidden],
         }
-        return [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(settings)]
+
+
+def _launcher_command(settings: Mapping[str, Any], descriptors: Descriptors) -> list[str]:
+    told = {
+        **settings,
+        "status": descriptors.status,
+        "gate": descriptors.block,
+        "filter": descriptors.seccomp,
+    }
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(told)]
 
 
 def command_for(
-    program: Program, plan: MountPlan, code_fd: int, control_fd: int | None = None
+    program: Program, plan: MountPlan, home: Path, code_fd: int, control_fd: int | None = None
 ) -> Sequence[str]:
     """Return the command that runs *program*, whose code is read from the descriptor *code_fd*.
 
-    With a *control_fd* it is Python that waits there (see `python_runner`).
+    With a *control_fd* it is Python that waits there, and whose home is *home* from then on (see
+    `python_runner`).
     """
     if program.language == "bash":
         return ["/bin/bash", "-c", _BASH.format(code_fd), "bash"]
@@ -155,7 +185,7 @@ def command_for(
         if interpreter.environment
         else [str(interpreter.python)]
     )
-    return [*command, "-c", runner(code_fd, control_fd, interpreter)]
+    return [*command, "-c", runner(code_fd, control_fd, interpreter, home)]
 
 
 def _relay_command(plan: MountPlan) -> list[str]:

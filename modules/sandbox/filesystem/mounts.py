@@ -16,6 +16,7 @@ from modules.sandbox.filesystem.interpreter import Interpreter, find_interpreter
 from modules.sandbox.filesystem.mount_points import MountPoints
 from modules.sandbox.filesystem.replaced_files import ReplacedFiles
 from modules.sandbox.filesystem.unix_sockets import sockets_in
+from modules.sandbox.home.variables import HOME_IN_SANDBOX
 from modules.sandbox.types import CERTIFICATES_PATH, Network
 from utils.i18n import UserError, phrase
 from utils.text.clean import visible
@@ -37,7 +38,6 @@ _SYSTEM_FOLDERS = (
 _NEEDED_FOLDERS = ("/usr", "/tmp", "/var/tmp", *_SYSTEM_FOLDERS)  # noqa: S108 - named, not written to
 _DEV_NULL = Path("/dev/null")
 _MAX_SIBLINGS = 1_000  # each is a mount, and bubblewrap takes 9,000 arguments
-_PLACEHOLDER_HOME = Path("/home/user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,6 @@ class MountPlan:
     """
 
     project: Path
-    home: Path
     etc: Path
     interpreter: Interpreter | None
     repository: tuple[Path, ...]
@@ -71,6 +70,8 @@ class MountPlan:
     """
     siblings: tuple[Path, ...] = ()
     """Other entries of these folders, writable."""
+    home: Path | None = None
+    """The folder that is kept between calls as the home of programs; None for an empty one."""
 
     @property
     def read_only_folders(self) -> tuple[Path, ...]:
@@ -102,8 +103,8 @@ class MountPlanner:
         self._replaced_files = ReplacedFiles(cache_folder)
         self._project = project.resolve()
         self._hidden = tuple(path.resolve() for path in hidden)
-        self._home = _visible_home()
-        self._etc = PreparedEtc(cache_folder, self._home)
+        self._home = _home()
+        self._etc = PreparedEtc(cache_folder, HOME_IN_SANDBOX)
         self._devices = DeviceNodes(cache_folder)
         self.mount_points = MountPoints(self._project, cache_folder)
         self._protected: tuple[Path, ...] = ()
@@ -138,7 +139,6 @@ class MountPlanner:
             protected_links += [path for path in own_paths if not path.exists()]
         return MountPlan(
             project,
-            self._home,
             self._etc.folder(),
             interpreter,
             (
@@ -246,7 +246,7 @@ class MountPlanner:
 
     def _check_place(self) -> None:
         project = self._project
-        homes = {_home().resolve(), account_home().resolve(), self._home.resolve()}
+        homes = {_home().resolve(), account_home().resolve()}
         if any(_is_within(home, project) for home in homes):
             raise UserError(
                 phrase(
@@ -298,15 +298,6 @@ def _home() -> Path:
         return Path.home()
     except RuntimeError:  # neither the environment nor the system knows one
         return account_home()
-
-
-def _visible_home() -> Path:
-    """Return the path of the home folder if it can be that of an empty one in the sandbox."""
-    home = Path(os.path.normpath(_home()))
-    unsuitable = ("/usr", "/var", *_SYSTEM_FOLDERS)
-    if not home.is_absolute() or home in (Path("/"), Path("/home"), Path("/tmp")):  # noqa: S108
-        return _PLACEHOLDER_HOME
-    return _PLACEHOLDER_HOME if any(_is_within(home, Path(path)) for path in unsuitable) else home
 
 
 def _is_within(path: Path, folder: Path) -> bool:

@@ -113,8 +113,8 @@ class Execution:
         if not self._spec.is_prewarmed:
             self._started_at = time.monotonic()
         with ExitStack() as stack:
-            for folder in self._spec.folders[1:]:
-                stack.callback(remove_scratch, folder)
+            if self._spec.scratch:
+                stack.callback(remove_scratch, self._spec.scratch)
             stack.callback(self._output.close)
             self._make_cgroup(stack)
             process = Process(self._spec, stack)

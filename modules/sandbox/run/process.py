@@ -34,7 +34,9 @@ class LaunchSpec:
     code: str
     seccomp: bytes
     folders: tuple[Path, ...]
-    """Folders on the disk where it may write: the project, then those removed after the call."""
+    """Folders on the disk where it may write."""
+    scratch: Path | None = None
+    """The one of them that is removed after the call."""
     tmpfs_folders: tuple[Path, ...] = ()
     """Folders in memory where it may write as well."""
     notes: tuple[Phrase, ...] = ()

@@ -5,11 +5,14 @@ that there is no file, runs it as `__main__`, shows the value of a last expressi
 tracebacks that begin with the code's own lines. It imports nothing before the code runs. Its input
 is the sandbox's own /dev/null: by ours, the machine's could be given other permissions.
 
-A prewarmed one is started without the project's environment (of which the start-up files are the
-project's: nothing of a program's may run between two calls) and enters it when it is let go.
+A prewarmed one is started without the project's environment and without a home (of which the
+start-up files are the project's: nothing of a program's may run between two calls) and enters them
+when it is let go.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from modules.sandbox.filesystem.interpreter import Interpreter
 
@@ -17,7 +20,7 @@ SOURCE_NAME = "[code]"
 """The name of the code in tracebacks."""
 
 _RUNNER = """\
-def _run_python(descriptor, name, line, python, environment):
+def _run_python(descriptor, name, line, python, environment, home):
     import posix
     import sys
 
@@ -29,13 +32,22 @@ def _run_python(descriptor, name, line, python, environment):
             line.write(b"!")
             line.read()
             line.write(b"!")
+        import os
+        import site
+
+        os.environ["HOME"] = home
+        here = sys.path.pop(0)
+        site.USER_SITE = site.USER_BASE = None
         if environment:
             sys.executable, sys.prefix, sys.exec_prefix = python, environment, environment
-            here = sys.path.pop(0)
-            import site
-
             site.main()
-            sys.path.insert(0, here)
+        elif os.path.isdir(site.getusersitepackages()) and site.ENABLE_USER_SITE:
+            shared = [path for path in sys.path if path in site.getsitepackages()]
+            sys.path[:] = [path for path in sys.path if path not in shared]
+            site.addusersitepackages(set(sys.path))
+            sys.path += shared
+            site.execusercustomize()
+        sys.path.insert(0, here)
     with open(descriptor, encoding="utf-8", newline="") as source:
         code = source.read()
     space = sys.modules["__main__"].__dict__
@@ -71,17 +83,20 @@ def _run_python(descriptor, name, line, python, environment):
         sys.exit(1)
 
 
-_run_python({descriptor}, {name!r}, {line}, {python!r}, {environment!r})
+_run_python({descriptor}, {name!r}, {line}, {python!r}, {environment!r}, {home!r})
 """
 
 
 def runner(
-    descriptor: int, control_fd: int | None = None, interpreter: Interpreter | None = None
+    descriptor: int,
+    control_fd: int | None = None,
+    interpreter: Interpreter | None = None,
+    home: Path | None = None,
 ) -> str:
     """Return the text for `python3 -c` that runs the code readable from *descriptor*.
 
     With a *control_fd* it writes a byte there, waits for its end, writes another, and then enters
-    the environment of *interpreter*.
+    the environment of *interpreter*, and *home*.
     """
     environment = str(interpreter.environment or "") if interpreter else ""
     python = str(interpreter.python) if interpreter else ""
@@ -91,4 +106,5 @@ def runner(
         line=control_fd,
         python=python,
         environment=environment,
+        home=str(home or ""),
     )

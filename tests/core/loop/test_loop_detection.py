@@ -111,10 +111,13 @@ def test_the_step_after_the_warning_thinks_even_in_fast_mode() -> None:
     assert events[-1].why == "done"
 
 
+@pytest.mark.parametrize("limit", [0, 100])
 @pytest.mark.parametrize(("reply", "why"), [(None, "step_limit"), (Reply(yes=True), "done")])
-def test_the_person_decides_whether_a_loop_goes_on(reply: Reply | None, why: str) -> None:
+def test_the_person_decides_whether_a_loop_goes_on(
+    reply: Reply | None, why: str, limit: int
+) -> None:
     replies = [call_reply("look", id=f"c{n}", at="a") for n in range(5)]
-    main = terminal(*replies, text_reply("ok"), features=[Box()])
+    main = terminal(*replies, text_reply("ok"), features=[Box()], step_limit=limit)
     events = run_turn(main, "hi", reply)
     asked = [event for event in events if isinstance(event, ApprovalAsked)]
     assert [event.risk for event in asked] == ["loop"]

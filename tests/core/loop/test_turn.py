@@ -250,6 +250,19 @@ def test_a_task_makes_as_many_model_calls_as_are_allowed(limit: int, end: str) -
     assert (events[-1].why, len(requests(main))) == (end, limit)
 
 
+@pytest.mark.parametrize(("limit", "end"), [(100, "step_limit"), (0, "done")])
+def test_a_long_task_gets_a_hundred_model_calls_and_all_it_takes_with_0(
+    limit: int, end: str
+) -> None:
+    calls = [call_reply("look", id=f"c{n}", at=str(n)) for n in range(120)]
+    main = terminal(*calls, text_reply("ok"), features=[Box()])
+    assert main.step_limit == 100
+    main.step_limit = limit
+    events = run_turn(main, "hi")
+    assert isinstance(events[-1], TurnFinished)
+    assert (events[-1].why, len(requests(main))) == (end, limit or 121)
+
+
 def test_a_retry_forgets_what_came_before() -> None:
     main = terminal(
         [Delta("wrong"), Retry(phrase("It broke off."), 1, 0.5), *text_reply("right")],

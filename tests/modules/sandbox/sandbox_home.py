@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from modules.files.own_code import OwnCode
+from modules.sandbox.home.program_home import ProgramHome
 from modules.sandbox.sandbox import Limits, Program, Result, Sandbox
 from utils.waiting import Stop
 
@@ -27,8 +28,9 @@ class SandboxHome:
         self.project = self.home / "work" / "project"
         self.plain = self.home / "plain"
         self.data = base / "data"
+        self.program_home = ProgramHome(self.data / "project" / "home", max_size=5 * 10**9)
         self.secret = self.home / ".ssh" / "id_ed25519"
-        for folder in (self.project, self.plain, self.secret.parent, self.data):
+        for folder in (self.project, self.plain, self.secret.parent, self.data / "project"):
             folder.mkdir(parents=True)
         self.secret.write_text(SECRET)
         self.secret.chmod(0o600)
@@ -48,6 +50,7 @@ class SandboxHome:
             cache_folder=self.data,
             allow_limits_only=allow_limits_only,
             own_code=own,
+            home=self.program_home,
         )
 
     def python(self, code: str, limits: Limits = QUICK, project: Path | None = None) -> Result:

@@ -118,6 +118,8 @@ def _terminal_ops(
         replacements=secrets.redacted_files,
         lock_project=project_lock,
         git_record=data.git_record,
+        environment=settings.environment,
+        show_folders=settings.show_folders,
     )
     return TerminalOps(
         project,

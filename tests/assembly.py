@@ -32,6 +32,10 @@ class HermeticSettings(Settings):
     def pip_variables(self) -> dict[str, str]:
         return {}
 
+    @property
+    def environment(self) -> dict[str, str]:
+        return {}
+
 
 SETTINGS = HermeticSettings(context_limit=1_000_000, checkpoint_total_mb=1_000)
 

@@ -44,6 +44,7 @@ class PoolKey:
     def of(cls, tier: str, plan: MountPlan, limits: Limits) -> PoolKey:
         interpreter = plan.interpreter
         paths = [plan.project, plan.etc, *plan.repository, *plan.hidden, *plan.own_code]
+        paths += plan.toolchains.folders
         if interpreter:
             paths += [interpreter.python, interpreter.python.resolve()]
         mount_points = {plan.project / name for name in plan.mount_points}

@@ -76,6 +76,7 @@ class Settings:
     operations_log: bool = field(default=False, metadata=kinds.yes_no())
     keep_json: bool = field(default=False, metadata=kinds.yes_no())
     network_hosts: tuple[str, ...] = field(default=(), metadata=kinds.hosts())
+    show_folders: tuple[Path, ...] = field(default=(), metadata=kinds.folders())
     checkpoint_file_mb: int = field(default=100, metadata=kinds.number(int, 1, 1_000_000))
     checkpoint_total_mb: int = field(default=5_000, metadata=kinds.number(int, 1, 10_000_000))
     checkpoint_days: int = field(default=30, metadata=kinds.number(int, 1, 36_500))
@@ -163,6 +164,11 @@ class Settings:
             if value not in own_keys
             and (not name.startswith(("GIT_", "ONEFOLD_")) or name.startswith(_GIT_TRANSPORT))
         }
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The person's environment, of which programs in the sandbox get a known few paths."""
+        return dict(os.environ)
 
     @property
     def loader_paths(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -254,6 +254,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             yield phrase("Not protected"), gap
         if report.advice:
             yield phrase("For a better sandbox"), report.advice
+        yield from self._shown_folders()
         yield phrase("Limits of a run"), self._limits_in_words()
         if exceeding_settings := exceeding(self._wanted_limits, self._limits):
             yield (
@@ -276,6 +277,20 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             tmp=f"{limits.tmp_size // MEBIBYTE:,}",
             output=limits.total_output // 1_000_000,
         )
+
+    def _shown_folders(self) -> Iterator[tuple[Phrase, Text]]:
+        """Yield the person's folders that programs read, and what of them is kept from them."""
+        toolchains = self._sandbox.toolchains()
+
+        def join(paths: Sequence[Path]) -> str:
+            return _join_names([visible(toolchains.shortened(path)) for path in paths])
+
+        if toolchains.folders:
+            yield phrase("Shown folders"), join(toolchains.folders)
+        if toolchains.covered:
+            yield phrase("Hidden in them"), join(toolchains.covered)
+        for path, why in toolchains.refused[:_MAX_NAMED]:
+            yield phrase("Not shown"), phrase("{path}: {why}", path=join([path]), why=why)
 
 
 def _with_timeouts(

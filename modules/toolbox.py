@@ -133,6 +133,8 @@ def _terminal_ops(
         lock_project=project_lock,
         git_record=data.git_record,
         home=home,
+        environment=settings.environment,
+        show_folders=settings.show_folders,
     )
     return TerminalOps(
         project,

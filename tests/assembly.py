@@ -37,6 +37,10 @@ class HermeticSettings(Settings):
     def git_variables(self) -> dict[str, str]:
         return {"PATH": os.defpath, "HOME": str(Path.home())}
 
+    @property
+    def environment(self) -> dict[str, str]:
+        return {}
+
 
 SETTINGS = HermeticSettings(context_limit=1_000_000, checkpoint_total_mb=1_000)
 

@@ -8,7 +8,9 @@ environment or the command line says, and raises `ValueError` or `TypeError` for
 from __future__ import annotations
 
 import codecs
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 from utils.i18n import phrase
@@ -92,6 +94,24 @@ def hosts() -> Kind:
         return tuple(names)
 
     return {"parse": parse, "allowed": phrase("host names such as example.org or .example.org")}
+
+
+def folders() -> Kind:
+    """Return the kind of a list of folders; in one text they stand between colons."""
+
+    def parse(value: object) -> tuple[Path, ...]:
+        texts = value.split(os.pathsep) if isinstance(value, str) else value
+        if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
+            raise ValueError
+        try:
+            paths = [Path(text.strip()).expanduser() for text in texts if text.strip()]
+        except RuntimeError:  # "~somebody" whom the system does not know
+            raise ValueError from None
+        if not all(path.is_absolute() and "\0" not in str(path) for path in paths):
+            raise ValueError
+        return tuple(Path(os.path.normpath(path)) for path in paths)
+
+    return {"parse": parse, "allowed": phrase("folders such as /opt/tools or ~/tools")}
 
 
 def address(example: str, *, allows_query: bool = False) -> Kind:

@@ -33,6 +33,7 @@ from modules.sandbox.network.proxy import Proxy
 from modules.sandbox.run.execution import Execution, NotStarted, Unkillable
 from modules.sandbox.run.prewarmed import LockProject, PoolKey, WarmInterpreter
 from modules.sandbox.run.process import LaunchSpec
+from modules.sandbox.toolchains.shown import Toolchains
 from modules.sandbox.types import ExitReason, Limits, Network, Program, Report, Result, TierName
 from utils.i18n import Phrase, UserError, phrase
 from utils.waiting import Stop
@@ -70,17 +71,26 @@ class Sandbox:
         lock_project: LockProject = nullcontext,
         git_record: Path | None = None,
         home: ProgramHome | None = None,
+        environment: Mapping[str, str] | None = None,
+        show_folders: Sequence[Path] = (),
     ) -> None:
         """*replacements* says what programs read in place of some files of the project; *own_code*
         they only read.
 
         *lock_project* locks others out of the project while a Python is prewarmed between calls.
-        *git_record* is the file with the git baselines of a run, until that is over. *home* is that
-        of the programs, without which each finds an empty one.
+        The toolchains that the person's *environment* leads to, and *show_folders*, are shown
+        read-only. *git_record* is the file with the git baselines of a run, until that is over.
+        *home* is that of the programs, without which each finds an empty one.
         """
         self._cache = cache = self._cache_folder_in(cache_folder)
         self._planner = MountPlanner(
-            project_root, (*hidden, cache_folder, cache), cache, replacements, own_code
+            project_root,
+            (*hidden, cache_folder, cache),
+            cache,
+            replacements,
+            own_code,
+            environment=environment,
+            show_folders=show_folders,
         )
         self._self_test = SelfTest(cache)
         self._approved = ApprovedPython(project_root.resolve(), cache)
@@ -136,7 +146,13 @@ class Sandbox:
         None if it shows none, or the one that it showed before.
         """
         found = self._planner.interpreter()
-        return found.prefix if found and self._approved.needs_approval(found) else None
+        if found is None or found.prefix is None or not self._approved.needs_approval(found):
+            return None
+        return None if self._planner.toolchains().holds(found.prefix) else found.prefix
+
+    def toolchains(self) -> Toolchains:
+        """Return the person's toolchains, which programs may read."""
+        return self._planner.toolchains()
 
     def run(
         self, program: Program, limits: Limits, stop: Stop, network: Network | None = None

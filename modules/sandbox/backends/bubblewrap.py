@@ -78,6 +78,7 @@ class Bubblewrap:
             *self._dev_and_proc(plan),
             *_temporary_mounts(plan, limits),
             *_exposed(plan),
+            *_toolchains(plan),
             *_project_mounts(plan),
             *("--seccomp", str(descriptors.seccomp)),
             *("--json-status-fd", str(descriptors.status)),
@@ -109,21 +110,23 @@ class Bubblewrap:
 
 def environment_of(plan: MountPlan, home: Path) -> dict[str, str]:
     """Return all that a program whose home is *home* finds in its environment."""
-    path = ["/usr/local/bin", "/usr/bin", "/bin", own_programs(home)]
-    interpreter = plan.interpreter
+    interpreter, toolchains = plan.interpreter, plan.toolchains
+    first, last = list[str](), list[str]()
     if interpreter and interpreter.environment:
-        path.insert(0, str(interpreter.environment / "bin"))
+        first.append(str(interpreter.environment / "bin"))
     elif interpreter and interpreter.prefix:
-        path.append(str(interpreter.prefix / "bin"))
+        last.append(str(interpreter.prefix / "bin"))
+    path = toolchains.program_folders(first=first, last=[*last, own_programs(home)])
     variables = {
         **home_variables(home),
         **{"USER": user_name(), "LOGNAME": user_name()},
-        **{"SHELL": "/bin/bash", "PATH": ":".join(path), "TMPDIR": "/tmp"},  # noqa: S108
+        **{"SHELL": "/bin/bash", "PATH": path, "TMPDIR": "/tmp"},  # noqa: S108
         **{"LANG": "C.UTF-8", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat"},
         **{"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"},
         **{"PIP_DISABLE_PIP_VERSION_CHECK": "1", "GIT_TERMINAL_PROMPT": "0"},
         # Files of other owners are nothing to fear in here, where git can reach nothing else.
         **config_environment({"safe.directory": "*", "core.quotePath": "false"}),
+        **dict(toolchains.variables),
     }
     if interpreter and interpreter.environment:
         variables["VIRTUAL_ENV"] = str(interpreter.environment)
@@ -168,16 +171,32 @@ def _temporary_mounts(plan: MountPlan, limits: Limits) -> Iterator[str]:
         yield from ("--bind", str(plan.home), str(HOME_IN_SANDBOX))
     else:
         yield from _tmpfs(str(HOME_IN_SANDBOX), 128 * MEBIBYTE, "0700")
-    interpreter = plan.interpreter
-    if interpreter and interpreter.prefix:
-        yield from ("--ro-bind", str(interpreter.prefix), str(interpreter.prefix))
+    interpreter, prefix = plan.interpreter, plan.shown_prefix
+    if interpreter and prefix:
+        yield from ("--ro-bind", str(prefix), str(prefix))
         for alias in interpreter.aliases:
-            yield from ("--symlink", interpreter.prefix.name, str(alias))
+            if not plan.toolchains.holds(alias):
+                yield from ("--symlink", prefix.name, str(alias))
 
 
 def _exposed(plan: MountPlan) -> Iterator[str]:
     for path, target in plan.exposed:
         yield from ("--ro-bind", str(path), str(target))
+
+
+def _toolchains(plan: MountPlan) -> Iterator[str]:
+    """Show the toolchains; a folder in a covered one is shown too, so covers are closed last."""
+    covered_folders = [path for path in plan.toolchains.covered if path.is_dir()]
+    for path in sorted((*plan.toolchains.folders, *plan.toolchains.covered)):
+        if path in covered_folders:
+            yield from ("--perms", "0555", "--size", "4096", "--tmpfs", str(path))
+        else:
+            is_covered = path in plan.toolchains.covered
+            yield from ("--ro-bind", str(plan.cover if is_covered else path), str(path))
+    for path in covered_folders:
+        yield from ("--remount-ro", str(path))
+    for path, target in plan.toolchains.links:
+        yield from ("--symlink", target, str(path))
 
 
 def _project_mounts(plan: MountPlan) -> Iterator[str]:

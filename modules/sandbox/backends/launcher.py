@@ -192,7 +192,10 @@ def _drop_capabilities() -> None:
 
 
 def _restrict_by_landlock(settings: dict[str, Any]) -> None:
-    """Allow to read and to write only what *settings* say, "own" only to read, "hidden" neither."""
+    """Allow to read and to write only what *settings* say, "own" only to read, "hidden" neither.
+
+    What is "shown" may be read, of that "covered" not.
+    """
     version = landlock_version()
     files = (1 << 13) - 1
     files |= _REFER if version >= 2 else 0
@@ -207,6 +210,9 @@ def _restrict_by_landlock(settings: dict[str, Any]) -> None:
     reading = _EXECUTE | _READ_FILE | _READ_FOLDER
     for path in settings["read"]:
         _allow(ruleset_fd, path, reading)
+    covered = dict.fromkeys(settings["covered"], 0)
+    for path in settings["shown"]:
+        _allow_except(ruleset_fd, path, reading, covered)
     exceptions = dict.fromkeys(settings["own"], reading) | dict.fromkeys(settings["hidden"], 0)
     for path in settings["write"]:
         _allow_except(ruleset_fd, path, files, exceptions)

@@ -47,11 +47,11 @@ def arguments(view: MountPlan, scratch: Path) -> list[str]:
         parameters.update(zip(names, map(os.path.realpath, paths), strict=True))
         return names
 
-    prefix = view.interpreter.prefix if view.interpreter else None
-    read = named("READ", [prefix] if prefix else [])
+    prefix, toolchains = view.shown_prefix, view.toolchains
+    read = named("READ", [*([prefix] if prefix else []), *toolchains.folders])
     write = named("WRITE", [view.project, scratch])
     keep = named("KEEP", [*(view.repository or [view.project / ".git"]), *view.own_code])
-    hide = named("HIDE", [*view.hidden, *(path for path, _ in view.replaced)])
+    hide = named("HIDE", [*view.hidden, *(path for path, _ in view.replaced), *toolchains.covered])
     profile = "".join(f"{line}\n" for line in _rules(read, write, keep, hide))
     given = [part for name, path in parameters.items() for part in ("-D", f"{name}={path}")]
     return [os.fspath(PROGRAM), "-p", _BASE + profile, *given]

@@ -148,10 +148,12 @@ class LauncherTier:
             "folder": str(plan.project),
             "parent": os.getpid(),
             "environment": environment,
-            "read": _readable_paths(plan),
+            "read": _readable_paths(),
             "write": [str(path) for path in written if path],
             "own": [str(path) for path in (*plan.own_code, *plan.protected_links)],
             "hidden": [str(path) for path in plan.hidden],
+            "shown": [str(path) for path in _shown_folders(plan)],
+            "covered": [str(path) for path in plan.toolchains.covered],
         }
 
 
@@ -198,16 +200,20 @@ def _relay_command(plan: MountPlan) -> list[str]:
     return [python, "-I", "-S", "-c", _RELAY.read_text("utf-8"), SOCKET_IN_SANDBOX, str(PORT)]
 
 
-def _readable_paths(plan: MountPlan) -> list[str]:
+def _readable_paths() -> list[str]:
     system = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"]
     devices = [f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom")]
-    interpreter = plan.interpreter
-    prefix = [str(interpreter.prefix)] if interpreter and interpreter.prefix else []
     names = [
         *exposed_paths(Path("/etc")),
         *(Path("/etc", name) for name in ("passwd", "group", "hosts")),
     ]
-    return [*system, *devices, *prefix, *(os.path.realpath(path) for path in names)]
+    return [*system, *devices, *(os.path.realpath(path) for path in names)]
+
+
+def _shown_folders(plan: MountPlan) -> list[Path]:
+    """Return the person's folders that are shown read-only, but for what is covered in them."""
+    prefix = [plan.shown_prefix] if plan.shown_prefix else []
+    return [*prefix, *plan.toolchains.folders]
 
 
 def _unwritable_folders(plan: MountPlan) -> tuple[Path, ...]:

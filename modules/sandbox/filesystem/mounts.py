@@ -17,6 +17,9 @@ from modules.sandbox.filesystem.mount_points import MountPoints
 from modules.sandbox.filesystem.replaced_files import ReplacedFiles
 from modules.sandbox.filesystem.unix_sockets import sockets_in
 from modules.sandbox.home.variables import HOME_IN_SANDBOX
+from modules.sandbox.toolchains.boundaries import Boundaries
+from modules.sandbox.toolchains.finder import ToolchainFinder
+from modules.sandbox.toolchains.shown import Toolchains
 from modules.sandbox.types import CERTIFICATES_PATH, Network
 from utils.i18n import UserError, phrase
 from utils.text.clean import visible
@@ -72,11 +75,21 @@ class MountPlan:
     """Other entries of these folders, writable."""
     home: Path | None = None
     """The folder that is kept between calls as the home of programs; None for an empty one."""
+    toolchains: Toolchains = Toolchains()
+    """The person's own toolchains, read-only."""
+    cover: Path | None = None
+    """An empty file, to show in the place of what `toolchains` covers."""
 
     @property
     def read_only_folders(self) -> tuple[Path, ...]:
         """Folders in which nothing can be made, moved or removed, to protect `protected_links`."""
         return tuple(sorted({path.parent for path in self.protected_links}))
+
+    @property
+    def shown_prefix(self) -> Path | None:
+        """The installation of the interpreter, if it is not shown as one of the toolchains."""
+        prefix = self.interpreter.prefix if self.interpreter else None
+        return None if prefix is None or self.toolchains.holds(prefix) else prefix
 
     def leading_to(self, paths: Sequence[Path]) -> tuple[Path, ...]:
         """Return the folders between the project and *paths*, from above downwards."""
@@ -96,8 +109,14 @@ class MountPlanner:
         cache_folder: Path,
         replacements: Callable[[], Mapping[Path, str]] = dict,
         own_code: OwnCode | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
+        show_folders: Sequence[Path] = (),
     ) -> None:
-        """*replacements* are the texts to be read in place of some files of the project."""
+        """*replacements* are the texts to be read in place of some files of the project.
+
+        *environment* is the person's, whose toolchains are shown, and so are *show_folders*.
+        """
         self._own_code = own_code or OwnCode()
         self._replacements = replacements
         self._replaced_files = ReplacedFiles(cache_folder)
@@ -109,6 +128,12 @@ class MountPlanner:
         self.mount_points = MountPoints(self._project, cache_folder)
         self._protected: tuple[Path, ...] = ()
         self._is_checked = False
+        homes = (_home(), _home().resolve(), account_home(), account_home().resolve())
+        self._toolchains = ToolchainFinder(
+            environment or {},
+            show_folders,
+            Boundaries(self._project, tuple(dict.fromkeys(homes)), self._hidden),
+        )
 
     def plan(self, *, with_mounts: bool = True) -> MountPlan:
         """Return the plan for now; without mounts, no name is kept free in the project."""
@@ -133,6 +158,7 @@ class MountPlanner:
             exposed.append(interpreter.prefix)
         hidden = [path for path in self._hidden if path.is_dir() and _is_below_any(path, exposed)]
         hidden = [path for path in hidden if not _is_below_any(path, hidden)]
+        toolchains = self._toolchains.find()
         own_paths = [project / path for path in self._own_code.paths]
         protected_links = [project / path for path in self._own_code.links]
         if not with_mounts:
@@ -152,6 +178,8 @@ class MountPlanner:
             own_code=tuple(path for path in own_paths if path.exists()),
             protected_links=tuple(protected_links),
             siblings=_siblings(protected_links) if with_mounts else (),
+            toolchains=toolchains,
+            cover=self._replaced_files.file_with("") if toolchains.covered else None,
         )
 
     def protect(self, folders: Iterable[str]) -> None:
@@ -189,6 +217,10 @@ class MountPlanner:
             *self._hidden,
         )
         return not any(_is_within(one, real) for one in never_exposed)
+
+    def toolchains(self) -> Toolchains:
+        """Return the person's toolchains that programs see."""
+        return self._toolchains.find()
 
     def interpreter(self) -> Interpreter | None:
         return find_interpreter(self._project, self._home, self._hidden)

@@ -46,6 +46,7 @@ class PoolKey:
         paths = [plan.project, plan.etc, *plan.repository, *plan.hidden, *plan.own_code]
         if plan.home:
             paths.append(plan.home)
+        paths += plan.toolchains.folders
         if interpreter:
             paths += [interpreter.python, interpreter.python.resolve()]
         mount_points = {plan.project / name for name in plan.mount_points}

@@ -1,0 +1,93 @@
+"""Boundaries of what may be shown of the person's folders.
+
+A folder that holds more than it should (the home, credentials, a browser's profile) is never shown
+as a whole, whatever leads to it, and nothing that somebody else, or a program of the model, could
+have put there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from modules.sandbox.toolchains.links import Route
+from modules.sandbox.toolchains.shown import is_within
+from utils.i18n import Phrase, phrase
+
+_PRIVATE = (
+    # keys and tokens
+    *(".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".oci", ".config/gcloud"),
+    *(".config/gh", ".config/op", ".config/hub", ".config/doctl", ".config/pypoetry", ".m2"),
+    *(".terraform.d", ".password-store", ".netrc", ".git-credentials", ".npmrc", ".pypirc"),
+    *(".local/share/keyrings", ".local/share/kwalletd", ".config/containers", ".gem/credentials"),
+    *(".config/rclone", ".config/sops", ".config/age", ".vault-token", ".android", ".gradle"),
+    *(".config/keepassxc", ".config/Bitwarden", ".config/1Password", ".config/pip"),
+    # browsers and mail
+    *(
+        ".mozilla",
+        ".thunderbird",
+        ".config/google-chrome",
+        ".config/chromium",
+        ".config/BraveSoftware",
+    ),
+    *(".config/microsoft-edge", ".config/opera", ".config/vivaldi", ".cache/mozilla", "snap"),
+    *(".cache/google-chrome", ".cache/chromium", ".var/app", ".config/Signal", ".config/Slack"),
+    # what was typed
+    *(".bash_history", ".zsh_history", ".local/share/fish"),
+)
+"""Paths in a home that are never shown, nor anything above them."""
+_SYSTEM = ("/boot", "/dev", "/etc", "/proc", "/run", "/sys")
+_TOO_WIDE = ("/", "/home", "/mnt", "/media", "/nix", "/srv", "/tmp", "/usr", "/var", "/var/tmp")  # noqa: S108
+
+
+@dataclass(frozen=True, slots=True)
+class Boundaries:
+    """Boundaries for a *project*; *homes* are the person's, *hidden* what programs never see."""
+
+    project: Path
+    homes: tuple[Path, ...]
+    hidden: tuple[Path, ...]
+
+    def is_ours(self, route: Route) -> bool:
+        """Return whether *route* is through the project, or to what Onefold itself is run from."""
+        own_environment = Path(sys.prefix)
+        is_own = sys.prefix != sys.base_prefix and is_within(route.real, own_environment)
+        return is_own or route.passes(self.project)
+
+    def refusal(self, folder: Path) -> Phrase | None:
+        """Return why the real *folder* (or program) may not be shown, None if it may."""
+        if any(is_within(home, folder) for home in self.homes):
+            return phrase("it holds your home folder")
+        if is_within(self.project, folder):
+            return phrase("it holds the project")
+        if any(is_within(one, folder) or is_within(folder, one) for one in self.hidden):
+            return phrase("it holds what belongs to Onefold")
+        if private := next(self._private_in(folder), None):
+            return phrase("it holds {path}, where secrets are kept", path=str(private))
+        if any(is_within(folder, Path(path)) for path in _SYSTEM) or str(folder) in _TOO_WIDE:
+            return phrase("it is a part of the system that holds more than programs")
+        return _writable_by_all(folder)
+
+    def _private_in(self, folder: Path) -> Iterator[Path]:
+        for home in self.homes:
+            if is_within(folder, home):
+                for private in (home / name for name in _PRIVATE):
+                    if is_within(private, folder) or is_within(folder, private):
+                        yield private
+
+
+def _writable_by_all(folder: Path) -> Phrase | None:
+    try:
+        mode = os.stat(folder).st_mode  # noqa: PTH116 - often
+    except OSError as error:
+        return phrase("it cannot be read: {why}", why=error.strerror or str(error))
+    return phrase("everybody can write to it") if mode & stat.S_IWOTH else None
+
+
+def is_reserved(path: Path) -> bool:
+    """Return whether *path* lies where programs find what the sandbox has made."""
+    return any(is_within(path, Path(folder)) for folder in ("/dev", "/etc", "/proc", "/sys"))

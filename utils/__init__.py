@@ -29,6 +29,7 @@ EXPORTS = {
         "address",
         "choice",
         "encoding",
+        "folders",
         "hosts",
         "models",
         "name",

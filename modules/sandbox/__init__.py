@@ -15,7 +15,10 @@
 
 EXPORTS = {
     "git.protection": ["git_protection_of"],
+    "home.program_home": ["ProgramHome"],
+    "limits.machine": ["exceeding", "fit_to_machine"],
     "network.package_index": ["network_of", "pip_settings"],
     "run.file_changes": ["FileChanges", "FolderState", "compare_scans", "scan_files"],
     "sandbox": ["Limits", "LockProject", "Network", "Program", "Report", "Result", "Sandbox"],
+    "types": ["MEBIBYTE"],
 }

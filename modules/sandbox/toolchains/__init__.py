@@ -8,3 +8,9 @@
 - search       Search for the toolchains that a PATH and its variables lead to.
 - shown        Toolchains as they are shown to programs: folders, links, PATH and variables.
 """
+
+EXPORTS = {
+    "boundaries": ["Boundaries"],
+    "finder": ["ToolchainFinder"],
+    "shown": ["Toolchains"],
+}

@@ -18,6 +18,7 @@ from modules.focus import Focus
 from modules.fork import Fork
 from modules.git_commit import GitCommit
 from modules.history_tool import HistoryTool
+from modules.jobs.jobs import Jobs
 from modules.keep_json import KeepJson
 from modules.mass_deletion import MassDeletionGuard
 from modules.memory_manager import Memory
@@ -58,13 +59,17 @@ def build_features(
     state_undo = StateUndo({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
     checkpoints = _checkpoints(project, data, settings)
     undo = UndoCommands(project, checkpoints, state_undo)
+    sandbox = _sandbox(project, data, secrets, checkpoints.objects.locked, settings)
+    jobs = Jobs(sandbox, data.path, stop, outputs)
+    undo.watch_background(jobs.running_names)
     history_tool = HistoryTool()
     picture_store = PictureStore(data.pictures)
     pictures = Pictures(picture_store)
     return [
         FileManager(project, outputs, notes.note, history_tool.read, pictures),
         TextSearch(project, stop=stop),
-        _terminal_ops(project, data, stop, outputs, secrets, checkpoints.objects.locked, settings),
+        _terminal_ops(project, sandbox, stop, outputs, jobs, settings),
+        jobs,
         GitCommit(project, stop, secrets.names_in),
         todos,
         focus,
@@ -100,16 +105,14 @@ def _checkpoints(project: Project, data: DataFolder, settings: Settings) -> Chec
     )
 
 
-def _terminal_ops(
+def _sandbox(
     project: Project,
     data: DataFolder,
-    stop: Stop,
-    outputs: Outputs,
     secrets: Secrets,
     project_lock: LockProject,
     settings: Settings,
-) -> TerminalOps:
-    sandbox = Sandbox(
+) -> Sandbox:
+    return Sandbox(
         project.root,
         hidden=[data.root],
         own_code=project.own_code,
@@ -119,11 +122,22 @@ def _terminal_ops(
         lock_project=project_lock,
         git_record=data.git_record,
     )
+
+
+def _terminal_ops(
+    project: Project,
+    sandbox: Sandbox,
+    stop: Stop,
+    outputs: Outputs,
+    jobs: Jobs,
+    settings: Settings,
+) -> TerminalOps:
     return TerminalOps(
         project,
         sandbox,
         stop,
         outputs,
+        jobs=jobs,
         network_hosts=settings.network_hosts,
         run_seconds=settings.run_seconds,
         call_seconds=settings.call_seconds,

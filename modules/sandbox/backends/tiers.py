@@ -19,6 +19,7 @@ from modules.sandbox.filesystem.etc import exposed_paths
 from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.limits.rlimits import inner_limits
 from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
+from modules.sandbox.network.shared_network import Namespaces
 from modules.sandbox.run.process import LaunchSpec
 from modules.sandbox.run.python_runner import runner
 from modules.sandbox.types import MAX_SECONDS, Limits, Program, TierName
@@ -28,7 +29,7 @@ from utils.text.clean import visible
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _RELAY = Path(__file__).parents[1] / "network" / "relay.py"
 # `read` and `eval` are built in: the command needs no file and no second process.
-_BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&- </dev/null; eval "unset -v code; $code"'
+_BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&-{1}; eval "unset -v code; $code"'
 
 
 class Tier(Protocol):
@@ -43,9 +44,17 @@ class Tier(Protocol):
         ...
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+        self,
+        plan: MountPlan,
+        program: Program,
+        *,
+        is_prewarmed: bool = False,
+        namespaces: Namespaces | None = None,
     ) -> LaunchSpec:
-        """Return how to launch *program*; if it *waits*, its code is sent to it later."""
+        """Return how to launch *program*; if it *waits*, its code is sent to it later.
+
+        Where there are mounts, it may join the network of *namespaces*.
+        """
         ...
 
 
@@ -64,10 +73,18 @@ class BubblewrapTier:
         return True
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+        self,
+        plan: MountPlan,
+        program: Program,
+        *,
+        is_prewarmed: bool = False,
+        namespaces: Namespaces | None = None,
     ) -> LaunchSpec:
         return LaunchSpec(
-            wrapper=lambda descriptors: self.bubblewrap.arguments(plan, descriptors),
+            wrapper=lambda descriptors: [
+                *(namespaces.arguments() if namespaces else ()),
+                *self.bubblewrap.arguments(plan, descriptors, keeps_network=bool(namespaces)),
+            ],
             command=lambda code_fd, control_fd: [
                 *_relay_command(plan),
                 *command_for(program, plan, code_fd, control_fd),
@@ -79,6 +96,7 @@ class BubblewrapTier:
             notes=_notes(plan, plan.read_only_folders),
             is_prewarmed=is_prewarmed,
             has_user_namespace=True,
+            reads_input=program.reads_input,
         )
 
 
@@ -97,7 +115,12 @@ class LauncherTier:
         return False
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, *, is_prewarmed: bool = False
+        self,
+        plan: MountPlan,
+        program: Program,
+        *,
+        is_prewarmed: bool = False,
+        namespaces: Namespaces | None = None,  # noqa: ARG002 - there are none to join
     ) -> LaunchSpec:
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self.folder))
         return LaunchSpec(
@@ -144,7 +167,8 @@ def command_for(
     With a *control_fd* it is Python that waits there (see `python_runner`).
     """
     if program.language == "bash":
-        return ["/bin/bash", "-c", _BASH.format(code_fd), "bash"]
+        input_file = "" if program.reads_input else " </dev/null"
+        return ["/bin/bash", "-c", _BASH.format(code_fd, input_file), "bash"]
     if plan.interpreter is None:
         raise UserError(phrase("There is no Python 3 on this machine that programs may use."))
     if control_fd is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from modules.practice.jobs.steps import JobFailed, StepAnswer
+from modules.practice.requests.steps import JobFailed, StepAnswer
 from modules.practice.voice import Voice
 
 _EFFECT = re.compile(

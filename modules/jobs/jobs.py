@@ -75,18 +75,14 @@ class Jobs(
         folder: Path,
         stop: Stop,
         outputs: Outputs,
-        *,
-        ends_with_task: bool = False,
     ) -> None:
-        """*folder* takes what jobs write, in files without a name.
-
-        If the session *ends_with_task*, the person is told that its jobs do.
-        """
+        """*folder* takes what jobs write, in files without a name."""
         self._sandbox = sandbox
         self._folder = folder
         self._stop = stop
         self._outputs = outputs
-        self._ends_with_task = ends_with_task
+        self.ends_with_task = False
+        """Whether the session ends with its first task; the person is told then of its jobs."""
         self._lock = threading.Lock()
         self._jobs: dict[int, Job] = {}
         self._last_number = 0
@@ -286,6 +282,7 @@ class Jobs(
         "Show what runs in the background, the end of one's output, or stop it.",
         is_concurrent=True,
         belongs_to_session=True,
+        button="background",
     )
     def show(self, argument: str) -> Card:
         match argument.split():
@@ -349,7 +346,7 @@ class Jobs(
 
     def on_turn_finished(self) -> None:
         numbers = ", ".join(str(job.number) for job in self._running())
-        if numbers and self._ends_with_task:
+        if numbers and self.ends_with_task:
             self._news.append(phrase("Jobs that end now, with the task: {n}", n=numbers))
         elif numbers and self._stop.is_set():
             self._news.append(

@@ -108,7 +108,7 @@ def test_neither_the_host_nor_another_project_is_reached(tmp_path: Path) -> None
             say(two, call_reply("run_command", command=f"{FETCH}; {fetch_host}"))
             assert "Failed to connect" in answers(two)[0]
             assert answers(two)[1].count("Failed to connect") == 2
-        with socket.create_connection(host.server_address, timeout=20):
+        with socket.create_connection(("127.0.0.1", host.server_port), timeout=20):
             pass
     finally:
         host.shutdown()
@@ -254,12 +254,12 @@ def test_stopping_a_task_stops_no_job_and_says_so(tmp_path: Path) -> None:
 
 def test_a_stop_ends_the_waiting_for_a_job(tmp_path: Path) -> None:
     with assembled_terminal(tmp_path) as made:
-        stopper = threading.Thread(
-            target=lambda: (
-                wait_until(lambda: len(answers(made)) == 1 and made.terminal.is_in_turn)
-                and made.terminal.stop.set()
-            )
-        )
+
+        def stop_when_it_waits() -> None:
+            assert wait_until(lambda: len(answers(made)) == 1)
+            made.terminal.stop.set()
+
+        stopper = threading.Thread(target=stop_when_it_waits)
         stopper.start()
         say(made, background("sleep 300"), call_reply("jobs", operation="wait", timeout=600))
         stopper.join()

@@ -38,7 +38,10 @@ class DiffCard:
 
 @dataclass(frozen=True, slots=True)
 class RunCard:
-    """A program run; *exit_code* is None when it was killed, and *why* says for what."""
+    """A program run; *exit_code* is None when it was killed, and *why* says for what.
+
+    One that still ran when this was made has the number of its *job*, and no exit code either.
+    """
 
     language: Literal["python", "bash"]
     code: str
@@ -48,6 +51,7 @@ class RunCard:
     seconds: float
     tier: str
     changes: tuple[Change, ...] = ()
+    job: int = 0
     kind: Literal["run"] = "run"
 
 

@@ -55,6 +55,15 @@ class SessionHandle(Protocol):
     def redact(self, text: str) -> str:
         """Return *text* without what nobody may see."""
 
+    def announce(self, what: Phrase) -> bool:
+        """Tell the person, from any thread, what happened beside the conversation.
+
+        Return whether that could be done; else it is news for the next turn.
+        """
+
+    def refresh(self) -> None:
+        """Let the screens show anew, from any thread, what features say of themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

@@ -23,6 +23,7 @@ from core.hooks import (
     PreparesTurns,
     PreviewsCalls,
     ProvidesContext,
+    ProvidesNews,
     ProvidesStatus,
     ProvidesWarnings,
     RecordsCalls,
@@ -53,6 +54,7 @@ class FeatureSet:
         self._preparing = [one for one in features if isinstance(one, PreparesContext)]
         self._statuses = [one for one in features if isinstance(one, ProvidesStatus)]
         self._warning = [one for one in features if isinstance(one, ProvidesWarnings)]
+        self._informing = [one for one in features if isinstance(one, ProvidesNews)]
         self._work = [one for one in features if isinstance(one, RemembersWork)]
         self._progress = [one for one in features if isinstance(one, MarksProgress)]
         self._redactors = [one for one in features if isinstance(one, RedactsText)]
@@ -95,6 +97,10 @@ class FeatureSet:
     def warnings(self) -> list[Phrase]:
         """Return what the person should see and was not told yet; it counts as told."""
         return [warning for one in self._warning for warning in one.warnings()]
+
+    def news(self) -> list[Phrase]:
+        """Return what happened beside the conversation and was not told yet; it counts as told."""
+        return [what for one in self._informing for what in one.news()]
 
     def state_fingerprint(self) -> str:
         """Return a short text that is another when the folder or the todos are."""

@@ -45,6 +45,15 @@ class ProvidesWarnings(ABC):
         """Return what the person should see and was not told yet; it counts as told."""
 
 
+class ProvidesNews(ABC):
+    @abstractmethod
+    def news(self) -> Sequence[Phrase]:
+        """Return what happened beside the conversation and the person was not told yet.
+
+        It counts as told.
+        """
+
+
 class RemembersWork(ABC):
     @abstractmethod
     def compaction_notes(self) -> str:
@@ -188,6 +197,7 @@ HOOKS: tuple[type[ABC], ...] = (
     PreparesContext,
     ProvidesStatus,
     ProvidesWarnings,
+    ProvidesNews,
     RemembersWork,
     MarksProgress,
     RedactsText,

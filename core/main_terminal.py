@@ -18,7 +18,7 @@ from core.conversation.messages import Record, ToolCall, User, Wire
 from core.conversation.result_texts import INTERRUPTED_TEXT
 from core.conversation.store import Store
 from core.conversation.transcript import turn_end_record
-from core.events import CommandAnswered, TurnFinished, TurnStarted, Warned
+from core.events import CommandAnswered, TurnFinished, TurnStarted
 from core.feature import Command, Feature, Section, commands_of
 from core.feature_set import FeatureSet
 from core.loop.approval import Approval, ApprovalMode
@@ -66,6 +66,10 @@ class MainTerminal:
     observer: Observer | None = None
     offers_sessions: bool = False
     """Whether `/resume` without an ID shows what there is; else it takes the newest."""
+    show_news: Callable[[Phrase], bool] = lambda _: False
+    """Shows a person what happened meanwhile, from any thread; returns whether it could."""
+    on_state_changed: Callable[[], None] = lambda: None
+    """Called, from any thread, when what the screen says of the session may have changed."""
     reads_along: bool = True
     """Whether a session that another Onefold runs may be looked at (`locked_by` says who does)."""
 
@@ -104,6 +108,7 @@ class MainTerminal:
     def _run_line(
         self, line: str, attached: Sequence[Picture] | None, queued: tuple[str, ...]
     ) -> Turn:
+        from core.loop.tool_calls import notices
         from core.loop.turn import run_turn  # a prompt is there sooner without it
 
         pictures = tuple(self.load_pictures(line) if attached is None else attached)
@@ -118,8 +123,7 @@ class MainTerminal:
         self._record_context_updates()
         self.record(User(line, pictures, queued=queued))
         yield TurnStarted(line, self.history.turn, pictures)
-        for warning in self.warnings():
-            yield Warned(warning)
+        yield from notices(self)
         yield from self._track_turn(run_turn(self))
 
     @property
@@ -353,6 +357,14 @@ class MainTerminal:
         """Have the mode, the model and the approval of *other*, as `new` does with its own."""
         self.mode, self.model.model = other.mode, other.model.model
         self.approval.mode = other.approval.mode
+
+    def announce(self, what: Phrase) -> bool:
+        """Tell the person what happened beside the conversation; return whether that was done."""
+        return self.show_news(map_strings(what, self.features.redact))
+
+    def refresh(self) -> None:
+        """Let the screen show anew what features say of themselves."""
+        self.on_state_changed()
 
     def on_history_replaced(self) -> None:
         """Be told that the history is another one, or was read anew."""

@@ -19,6 +19,7 @@ from core.events import (
     ApprovalAsked,
     CommandAnswered,
     Event,
+    Informed,
     Reply,
     ToolStarted,
     TurnFinished,
@@ -29,6 +30,7 @@ from core.loop.approval_flow import resolve_approval
 from core.loop.turn import drive
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
+from core.redaction import map_strings
 from utils.i18n import Phrase
 from utils.pictures import Picture
 from utils.text.clean import visible
@@ -153,6 +155,11 @@ class WebTerminal(MainTerminal):
             self._replies[call_id] = reply
             self._condition.notify_all()
         self.on_question_changed()
+        return True
+
+    def announce(self, what: Phrase) -> bool:
+        """Let every screen know what happened beside the conversation."""
+        self._show(map_strings(Informed(what), self.features.redact))
         return True
 
     def note_manual_changes(self, changes: Iterable[Change]) -> None:

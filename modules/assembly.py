@@ -174,7 +174,10 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
                 terminal.mode = options.mode
         if task is not None:
             from modules.cli.print_task import run_task
+            from modules.jobs.jobs import Jobs
 
+            if jobs := terminal.features.find(Jobs):
+                jobs.ends_with_task = True
             screen = plain_screen(options, translator, str(app_context.project.root))
             return run_task(terminal, task, screen, app_context.failures, options.task or "")
         from modules.cli.repl import run_repl

@@ -58,6 +58,12 @@ class OutputShortener(Protocol):
     def shorten(self, text: str, limit: int = ...) -> str: ...
 
 
+class JobStarter(Protocol):
+    """Runs a command in the background."""
+
+    def begin(self, command: str, network: Network | None) -> RunningTool: ...
+
+
 class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, ProvidesStatus):
     """Runs Python and shell commands of the model in the project folder."""
 
@@ -68,6 +74,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         stop: Stop,
         outputs: OutputShortener,
         *,
+        jobs: JobStarter | None = None,
         network_hosts: Sequence[str] = (),
         pip_variables: Mapping[str, str] | None = None,
         run_seconds: int = _DEFAULT_SECONDS,
@@ -88,6 +95,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         self._sandbox = sandbox
         self._stop = stop
         self._outputs = outputs
+        self._jobs = jobs
         self._has_guarded = False
         self._wanted_limits, self._limits = limits, fit_to_machine(limits, project.root)
         self._run_seconds, self._max_seconds = min(run_seconds, call_seconds), call_seconds
@@ -135,11 +143,15 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         command: str,
         timeout: Annotated[int, f"seconds, up to {_MAX_SECONDS}"] = _DEFAULT_SECONDS,
         network: Annotated[bool, "as for run_python"] = False,
+        background: Annotated[bool, "run on as a job; later calls reach its ports"] = False,
     ) -> RunningTool:
         """Run a bash command in the project folder (no network, no input; .git is read-only;
-        background processes end with the call)."""
+        its processes end with the call)."""
         if "\0" in command:
             raise ToolError("A command cannot hold a NUL character. Nothing was run.")
+        if background and self._jobs:
+            self._guard_repositories(scan_files(self._root, self._own_code.paths))
+            return (yield from self._jobs.begin(command, self._network() if network else None))
         return (yield from self._run(Program("bash", command), timeout, network))
 
     def _run(self, program: Program, timeout: int, with_network: bool) -> RunningTool:
@@ -150,7 +162,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         network = self._network() if with_network else None
         result = yield from self._run_sandboxed(program, limits, network)
         file_changes = compare_scans(before, scan_files(self._root, self._own_code.paths))
-        lines = [_ending_for_model(result, limits, self._max_seconds)]
+        lines = [ending_for_model(result, limits, self._max_seconds)]
         if seconds != timeout:
             lines.append(
                 f"(timeout set to {seconds} s; {_MIN_SECONDS} to {self._max_seconds} are allowed)"
@@ -166,7 +178,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             program.code,
             result.output,
             result.exit_code,
-            _ending_for_person(result),
+            ending_for_person(result),
             result.seconds,
             str(report.name),
             file_changes.run_later_first(),
@@ -315,7 +327,7 @@ def _with_timeouts(
     return wrapper
 
 
-def _ending_for_model(result: Result, limits: Limits, largest: int) -> str:
+def ending_for_model(result: Result, limits: Limits, largest: int) -> str:
     """Say for the model how the run ended; no call may take more than *largest* seconds."""
     seconds = f"{result.seconds:.1f} s"
     match result.exit_reason:
@@ -342,7 +354,7 @@ def _ending_for_model(result: Result, limits: Limits, largest: int) -> str:
             return f"Killed by the system, maybe for lack of memory ({seconds})."
 
 
-def _ending_for_person(result: Result) -> Phrase:
+def ending_for_person(result: Result) -> Phrase:
     """Say for people how the run ended."""
     match result.exit_reason:
         case "exited":

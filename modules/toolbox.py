@@ -21,6 +21,7 @@ from modules.fork import Fork
 from modules.git_commit import GitCommit
 from modules.git_remote import GitRemote
 from modules.history_tool import HistoryTool
+from modules.jobs.jobs import Jobs
 from modules.keep_json import KeepJson
 from modules.mass_deletion import MassDeletionGuard
 from modules.memory_manager import Memory
@@ -63,15 +64,17 @@ def build_features(
     state_undo = StateUndo({"notes": notes, "todos": todos, "focus": focus, "memory": memory})
     checkpoints = _checkpoints(project, data, settings)
     undo = UndoCommands(project, checkpoints, state_undo)
+    sandbox = _sandbox(project, data, secrets, checkpoints.objects.locked, home, settings)
+    jobs = Jobs(sandbox, data.path, stop, outputs)
+    undo.watch_background(jobs.running_names)
     history_tool = HistoryTool()
     picture_store = PictureStore(data.pictures)
     pictures = Pictures(picture_store)
     return [
         FileManager(project, outputs, notes.note, history_tool.read, pictures),
         TextSearch(project, stop=stop),
-        _terminal_ops(
-            project, data, stop, outputs, secrets, checkpoints.objects.locked, home, settings
-        ),
+        _terminal_ops(project, sandbox, stop, outputs, jobs, settings),
+        jobs,
         Clean(home),
         GitCommit(project, stop, secrets.names_in),
         GitRemote(project, stop, _person(settings), secrets.names_in),
@@ -113,17 +116,15 @@ def _checkpoints(project: Project, data: DataFolder, settings: Settings) -> Chec
     )
 
 
-def _terminal_ops(
+def _sandbox(
     project: Project,
     data: DataFolder,
-    stop: Stop,
-    outputs: Outputs,
     secrets: Secrets,
     project_lock: LockProject,
     home: ProgramHome,
     settings: Settings,
-) -> TerminalOps:
-    sandbox = Sandbox(
+) -> Sandbox:
+    return Sandbox(
         project.root,
         hidden=[data.root],
         own_code=project.own_code,
@@ -136,11 +137,22 @@ def _terminal_ops(
         environment=settings.environment,
         show_folders=settings.show_folders,
     )
+
+
+def _terminal_ops(
+    project: Project,
+    sandbox: Sandbox,
+    stop: Stop,
+    outputs: Outputs,
+    jobs: Jobs,
+    settings: Settings,
+) -> TerminalOps:
     return TerminalOps(
         project,
         sandbox,
         stop,
         outputs,
+        jobs=jobs,
         network_hosts=settings.network_hosts,
         run_seconds=settings.run_seconds,
         call_seconds=settings.call_seconds,

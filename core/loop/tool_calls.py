@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from core.conversation.history import ASKED
 from core.conversation.messages import ResultState, StateRecord, ToolCall, ToolResult
 from core.conversation.result_texts import FAILED_PREFIX, NOT_RUN_TEXT, STOPPED_TEXT
-from core.events import ApprovalAsked, Event, Reply, ToolFinished, ToolOutput, ToolStarted, Warned
+from core.events import (
+    ApprovalAsked,
+    Event,
+    Informed,
+    Reply,
+    ToolFinished,
+    ToolOutput,
+    ToolStarted,
+    Warned,
+)
 from core.feature import PostRunConfirmation
 from core.loop.approval import Decision, pattern_for
 from core.loop.approval_flow import not_run_outcome, refusal, resolve_approval, with_revision_note
@@ -168,8 +177,7 @@ def _run_tool(
     if tail := stream.flush():
         yield ToolOutput(call_id, tail)
     final = yield from _finish_call(context, tool, call_id, outcome, timer)
-    for warning in context.warnings():
-        yield Warned(warning)
+    yield from notices(context)
     if final is not outcome:
         return "refused", map_strings(final, context.features.redact)
     outcome = map_strings(outcome, context.features.redact)
@@ -222,6 +230,14 @@ def _revert(
     yield Warned(phrase("All that it did to the files was put back."))
     text = f"All that this call did to the files was put back: {why}."
     return replace(outcome, text=f"{outcome.text}\n{text}", ok=False, changes=())
+
+
+def notices(context: TurnContext) -> Iterator[Event]:
+    """Yield the warnings and the news that the person has not seen yet."""
+    for warning in context.warnings():
+        yield Warned(warning)
+    for what in context.features.news():
+        yield Informed(what)
 
 
 def _stopped_outcome() -> Outcome:

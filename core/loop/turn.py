@@ -33,7 +33,7 @@ from core.loop.loop_detection import LoopDetector
 from core.loop.nudges import Nudges
 from core.loop.response import ReplyRead, read_reply
 from core.loop.thinking import conclusion, conclusion_note, thinks
-from core.loop.tool_calls import ApprovalTimer, run_call
+from core.loop.tool_calls import ApprovalTimer, notices, run_call
 from core.loop.turn_context import Turn, TurnContext
 from utils.i18n import Phrase, phrase
 from utils.llm.completion import ModelError, Usage
@@ -128,8 +128,7 @@ def _limit_reached(limit: int) -> Phrase:
 def _finish_turn(context: TurnContext, finished: TurnFinished) -> Iterator[Event]:
     """Finish the turn, then tell of what the terminal warns about, and of the end."""
     context.on_turn_finished(finished)
-    for warning in context.warnings():
-        yield Warned(warning)
+    yield from notices(context)
     yield replace(finished, still_open=context.features.unfinished_work())
 
 

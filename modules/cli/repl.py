@@ -290,5 +290,7 @@ def _lines_from_prompt(
         typed_ahead=typed_ahead,
         when_shown=in_background,
     )
+    terminal.on_state_changed = prompt.refresh
+    terminal.show_news = lambda what: prompt.show_above(f"  {clean(translator.render(what))}")
     while (text := prompt.read()) is not None:
         yield text

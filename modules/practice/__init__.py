@@ -1,7 +1,7 @@
 """The practice model of `--offline`: no AI, a documented handful of requests, the real tools.
 
-- jobs/            Doing requests: the steps of each, and what their answers mean.
 - language/        Understanding requests, in English and Chinese.
+- requests/        Doing requests: the steps of each, and what their answers mean.
 - chunks           Chunks of a streamed reply in DeepSeek's form: JSON, as server-sent events.
 - parsed_request   Parser of a chat-completions request: the message to answer, and the calls for it
                    so far.

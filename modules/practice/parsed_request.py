@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from modules.practice.jobs.steps import STOPPED_PREFIXES, StepAnswer
 from modules.practice.practice_reply import PracticeCall
+from modules.practice.requests.steps import STOPPED_PREFIXES, StepAnswer
 
 _CONTINUE_WORDS = frozenset({"go on", "continue", "carry on", "继续", "继续吧", "接着做"})
 _FILE_TOOLS = frozenset(

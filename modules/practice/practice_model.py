@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from modules.practice.jobs.job_table import JOBS
-from modules.practice.jobs.steps import JobFailed, JobSteps, StepAnswer, ToolUnavailable
-from modules.practice.jobs.summary import is_summary_request, summarize
 from modules.practice.language.examples import help_text
 from modules.practice.language.requests import Request, language_of, parse_requests
 from modules.practice.parsed_request import AnsweredCall, ParsedRequest
 from modules.practice.practice_reply import PracticeCall, PracticeReply
+from modules.practice.requests.job_table import JOBS
+from modules.practice.requests.steps import JobFailed, JobSteps, StepAnswer, ToolUnavailable
+from modules.practice.requests.summary import is_summary_request, summarize
 from modules.practice.voice import Language, Voice, code
 
 MAX_STEPS = 12

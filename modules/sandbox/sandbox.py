@@ -12,14 +12,14 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from modules.files.own_code import OwnCode
 from modules.sandbox.backends.advice import advice_for
 from modules.sandbox.backends.selftest import SelfTest, SelfTestResult
-from modules.sandbox.backends.tiers import Tier, tier_name, unprotected
+from modules.sandbox.backends.tiers import BubblewrapTier, Tier, tier_name, unprotected
 from modules.sandbox.filesystem.approved_python import ApprovedPython
 from modules.sandbox.filesystem.mounts import MountPlan, MountPlanner
 from modules.sandbox.git.protection import (
@@ -30,7 +30,8 @@ from modules.sandbox.git.protection import (
 from modules.sandbox.home.program_home import ProgramHome
 from modules.sandbox.limits.cgroup_probe import CgroupFactory, find_cgroups
 from modules.sandbox.network.proxy import Proxy
-from modules.sandbox.run.execution import Execution, NotStarted, Unkillable
+from modules.sandbox.network.shared_network import Namespaces, SharedNetwork
+from modules.sandbox.run.execution import Background, Execution, NotStarted, Unkillable
 from modules.sandbox.run.prewarmed import LockProject, PoolKey, WarmInterpreter
 from modules.sandbox.run.process import LaunchSpec
 from modules.sandbox.toolchains.shown import Toolchains
@@ -104,6 +105,7 @@ class Sandbox:
             self._planner.mount_points, project_root.resolve(), cache, lock_project
         )
         self._wants_warm = False
+        self._shared_network = SharedNetwork()
         weakref.finalize(self, self._warm.close_in_background).atexit = False  # it dies with us
         self._lock = threading.Lock()
         self._self_test_result: SelfTestResult | None = None
@@ -155,11 +157,17 @@ class Sandbox:
         return self._planner.toolchains()
 
     def run(
-        self, program: Program, limits: Limits, stop: Stop, network: Network | None = None
+        self,
+        program: Program,
+        limits: Limits,
+        stop: Stop,
+        network: Network | None = None,
+        background: Background | None = None,
     ) -> Generator[str, None, Result]:
         """Run *program*, yield its output as it appears, and return how it ended.
 
-        Without *network* it reaches nothing outside of the sandbox.
+        Without *network* it reaches nothing outside of the sandbox, but what runs in the
+        background, also without one. What runs there itself is told of to *background*.
 
         When this returns, or is closed, no process of the program is alive. Raises `UserError` if
         nothing may run here, or if the sandbox does not start.
@@ -173,12 +181,22 @@ class Sandbox:
         self._approved.approve(plan.interpreter)
         if network and tier.name in ("C", "M"):
             raise UserError(phrase("In this sandbox there is no way to the network; see /status."))
+        if background and not tier.has_mounts:
+            raise UserError(
+                phrase(
+                    "Nothing can run on in the background in this sandbox, which could not protect "
+                    "the project from it; /status says what would help."
+                )
+            )
         self._git_protection.begin(_protected_repositories(plan) if tier.name in ("C", "D") else ())
         try:
-            result = yield from self._run_to_end(tier, plan, program, limits, stop, network)
+            result = yield from self._run_to_end(
+                tier, plan, program, limits, stop, network, background
+            )
         finally:
             restored = self._git_protection.end()
-        self._prewarm(tier, limits)
+        if background is None:
+            self._prewarm(tier, limits)
         if self._home:
             self._home.tidy_later()
         return replace(result, notes=(*result.notes, *restoration_notes(restored)))
@@ -191,6 +209,7 @@ class Sandbox:
         limits: Limits,
         stop: Stop,
         network: Network | None,
+        background: Background | None,
     ) -> Generator[str, None, Result]:
         """Run *program* to its end, with all that it needs around it."""
         with ExitStack() as stack:
@@ -200,7 +219,12 @@ class Sandbox:
                 proxy = stack.enter_context(Proxy(network.hosts, network.origins))
                 plan = self._planner.with_network(plan, network, proxy.path)
             sync_fd = stack.enter_context(self._planner.mount_points.reserved(plan.mount_points))
-            execution = self._start(tier, plan, program, limits, sync_fd)
+            namespaces = stack.enter_context(self._joined_network(tier, network, background))
+            if background or namespaces:
+                spec = tier.launch_spec(plan, program, limits, namespaces=namespaces)
+                execution = self._start_cold(spec, limits, sync_fd, background)
+            else:
+                execution = self._start(tier, plan, program, limits, sync_fd)
             try:
                 with stop.on_stop(execution.stop):
                     yield from execution.outputs()
@@ -208,6 +232,17 @@ class Sandbox:
                 execution.stop()
                 result = self._result(execution)
         return result
+
+    def _joined_network(
+        self, tier: Tier, network: Network | None, background: Background | None
+    ) -> AbstractContextManager[Namespaces | None]:
+        """Return the network that a run shares with what runs in the background, if there is any.
+
+        One that may reach the network shares none: what has no leave would get out through it.
+        """
+        if network or not isinstance(tier, BubblewrapTier):
+            return nullcontext()
+        return self._shared_network.joined(tier.bubblewrap.program, makes=background is not None)
 
     def warnings(self) -> list[Phrase]:
         """Return notes, once, on what was restored after a run that was interrupted."""
@@ -222,11 +257,21 @@ class Sandbox:
             key = PoolKey.of(tier.name, plan, limits)
             if execution := self._warm.take(key, program.code, limits):
                 return execution
-        spec = replace(
-            tier.launch_spec(plan, program, limits), sync_fd=sync_fd, cgroups=self._cgroups
-        )
-        execution = Execution(spec, limits)
+        return self._start_cold(tier.launch_spec(plan, program, limits), limits, sync_fd)
+
+    def _start_cold(
+        self,
+        spec: LaunchSpec,
+        limits: Limits,
+        sync_fd: int | None,
+        background: Background | None = None,
+    ) -> Execution:
+        """Start a program in a new process."""
+        spec = replace(spec, sync_fd=sync_fd, cgroups=self._cgroups)
+        execution = Execution(spec, limits, background.output if background else None)
         execution.start()
+        if background:
+            background.on_start(execution)
         return execution
 
     def _prewarm(self, tier: Tier, limits: Limits) -> None:

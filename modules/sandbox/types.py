@@ -12,6 +12,8 @@ from utils.i18n import Phrase
 MEBIBYTE = 1 << 20
 MAX_SECONDS = 43_200
 """Seconds that a call may ever take, whatever the settings say."""
+NO_TIME_LIMIT = 1e9
+"""Seconds that are without end for a program that runs on in the background."""
 CERTIFICATES_PATH = Path("/run/certificates.pem")
 """Where a program finds the certificates that the person's own tools believe."""
 
@@ -24,10 +26,14 @@ ExitReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Program to run; *code* is Python source, or what `bash -c` takes."""
+    """Program to run; *code* is Python source, or what `bash -c` takes.
+
+    One in bash that *reads_input* can be typed to: see `Execution.write_input`.
+    """
 
     language: Literal["python", "bash"]
     code: str
+    reads_input: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,8 @@ class Scanner:
         with os.scandir(dir_fd) as items:
             for item in items:
                 self._add_item(path, item, entries, folders, previous_entries or {})
+        if ".git" in entries and _is_empty_folder(dir_fd, ".git"):
+            del entries[".git"]  # no repository, but the mount point of a sandbox that still runs
         previous_folders = _previous_folders(entries, folders, previous_entries or {})
         changed = [
             self._scan_child(dir_fd, path, child, entries, previous_folders.get(child), depth)
@@ -284,6 +286,15 @@ class Scanner:
     def _report_not_stored(self, folder: str, name: str, why: str) -> None:
         if why not in EXPECTED_REASONS:
             self.not_stored.append((join(folder, name), why))
+
+
+def _is_empty_folder(dir_fd: int, name: str) -> bool:
+    """Return whether *name* in *dir_fd* is a folder, no link to one, in which we see nothing."""
+    try:
+        with dirfd.opened_folder(dir_fd, name) as folder:
+            return not os.listdir(folder)  # noqa: PTH208 - of a descriptor
+    except OSError:
+        return False
 
 
 def _previous_folders(entries: Entries, folders: list[str], previous_entries: Entries) -> Entries:

@@ -33,6 +33,10 @@ _CALLS = "SELECT id, turn, call_id, before, after, visible, is_undone, number FR
 _MARK_NOT_UNDONE = "UPDATE call SET is_undone=0 WHERE id=?"
 _JOURNAL = "INSERT OR REPLACE INTO journal(id, before, plan, operation) VALUES (?, ?, ?, ?)"
 
+IN_BACKGROUND = " in the background"
+"""What follows the names in the id of a record of what was done in the background."""
+BETWEEN_TURNS = "between turns: "
+
 _REFUSED = 2
 """In the place of "is it redone": what the person refused is not to be brought again."""
 
@@ -79,6 +83,20 @@ class CallRecord:
     visible_changes: int
     is_undone: int
     number: int
+
+    @property
+    def is_between_turns(self) -> bool:
+        """Whether it stands for what was done in the background while no turn ran.
+
+        The person may have had a hand in that.
+        """
+        return self.call_id.startswith(BETWEEN_TURNS)
+
+    @property
+    def background(self) -> str:
+        """Who did it in the background ("job 1"), "" where it is a call."""
+        name = self.call_id.removeprefix(BETWEEN_TURNS)
+        return name.partition(IN_BACKGROUND)[0] if IN_BACKGROUND in name else ""
 
     @property
     def has_visible_changes(self) -> bool:

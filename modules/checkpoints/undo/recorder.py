@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,12 @@ from core.tools import Risk, Tool, ToolError
 from modules.checkpoints.checkpoints import Checkpoints
 from modules.checkpoints.clone.clone_history import copy_history
 from modules.checkpoints.restore.operations import Skipped
-from modules.checkpoints.store.index import CallRecord, Snapshot
+from modules.checkpoints.store.index import (
+    BETWEEN_TURNS,
+    IN_BACKGROUND,
+    CallRecord,
+    Snapshot,
+)
 from modules.checkpoints.undo.undo import Undoer
 from modules.checkpoints.undo.undo_results import FinishedOperation
 from modules.files.project import Project
@@ -73,14 +78,29 @@ class CallRecorder(
         self.revision = 0
         """Number that rises whenever other changes may be seen, undone or redone."""
         self._running: set[str] = set()
+        self._last_turn = 0  # of the last call
         self._is_recovered = False
         self._has_collected_garbage = False
         self._not_stored: tuple[tuple[str, str], ...] = ()
         self._warnings: list[Phrase] = []
         self._snapshot_error: Phrase | None = None  # why the last call could not be held
         self.session = ""
+        self._background: Callable[[], str] = lambda: ""
+        self._background_call = ""  # the id of the record of what is done there
+
+    def watch_background(self, running: Callable[[], str]) -> None:
+        """Record apart what changes between calls while *running* names who works there.
+
+        It names nobody by "".
+        """
+        self._background = running
 
     def on_session_changed(self, session: str) -> None:
+        try:
+            self._end_background()
+        except UserError as problem:  # it is ended when the session goes on
+            self._warnings.append(problem.message)
+        self._background_call = ""
         self.session = session
         self._is_recovered = False
         self.revision += 1
@@ -96,6 +116,11 @@ class CallRecorder(
         self._checkpoints.close()
 
     def on_turn_end(self) -> None:
+        try:
+            if snapshot := self._end_background():
+                self._begin_background(self._last_turn, snapshot, BETWEEN_TURNS)
+        except UserError as problem:
+            self._warnings.append(problem.message)
         self._checkpoints.project_lock.release()
         self.revision += 1  # what the person did meanwhile can be seen now
         if not self._has_collected_garbage:
@@ -115,6 +140,8 @@ class CallRecorder(
     def before_call(self, call_id: str, turn: int) -> None:
         self._checkpoints.project_lock.acquire(self.session)
         self._finish_interrupted()
+        self._end_background()
+        self._last_turn = turn
         try:
             self._warn_not_stored(self._checkpoints.begin_call(self.session, turn, call_id))
         except UserError as problem:
@@ -123,7 +150,7 @@ class CallRecorder(
         self._snapshot_error = None
         self._running.add(call_id)
 
-    def after_call(self, call_id: str, turn: int) -> None:  # noqa: ARG002 - the turn was told before
+    def after_call(self, call_id: str, turn: int) -> None:
         if call_id not in self._running:
             return
         self._running.remove(call_id)
@@ -132,8 +159,50 @@ class CallRecorder(
         self._warn_not_stored(snapshot)
         if call := self._index.call(self.session, call_id):
             self._close_call(call, snapshot)
+        self._begin_background(turn, snapshot)
         self._is_recovered = True
         self.revision += 1
+
+    def _begin_background(self, turn: int, snapshot: Snapshot, beginning: str = "") -> None:
+        """Begin the record of what is done in the background from *snapshot* on.
+
+        It ends when the folder is looked at again; after a kill, as that of a call does.
+        """
+        if names := self._background():
+            call_id = f"{beginning}{names}{IN_BACKGROUND}"
+            self._index.begin_call(self.session, turn, call_id, snapshot.id)
+            self._background_call = call_id
+            self._running.add(call_id)
+
+    def _end_background(self) -> Snapshot | None:
+        """End that record, if there is one, with the snapshot that is returned."""
+        if not (call_id := self._background_call):
+            return None
+        self._background_call = ""
+        self._running.discard(call_id)
+        self._is_recovered = False  # until it is written down
+        snapshot = self._checkpoints.take()
+        if call := self._index.call(self.session, call_id):
+            self._close_call(call, snapshot)
+        self._is_recovered = True
+        return snapshot
+
+    @contextmanager
+    def _background_apart(self) -> Iterator[None]:
+        """Keep what the block does to the files out of that record."""
+        beginning = BETWEEN_TURNS if self._background_call.startswith(BETWEEN_TURNS) else ""
+        was_recorded = self._end_background() is not None
+        try:
+            yield
+        finally:
+            if was_recorded:
+                self._begin_background(self._last_turn, self._checkpoints.take(), beginning)
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """Have the project for ourselves, to take back what was done. Raises `UserError`."""
+        with self._checkpoints.project_lock.exclusive(self.session), self._background_apart():
+            yield
 
     def changes_of(self, call_id: str) -> Sequence[Change]:
         """Return what the call did to the folder, by whatever means; empty while it runs."""
@@ -157,7 +226,8 @@ class CallRecorder(
         call = self._index.call(self.session, call_id)
         if call is None or call.after is None:
             return False
-        outcome = self._run_operation(lambda: self._undoer.undo_refused(self.session, call))
+        with self._background_apart():
+            outcome = self._run_operation(lambda: self._undoer.undo_refused(self.session, call))
         self.revision += 1
         return not any(result.skipped or result.conflicts for result in outcome.finished.results)
 

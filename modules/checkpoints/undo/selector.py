@@ -46,13 +46,19 @@ class UndoSelector:
         if not not_undone:
             raise UserError(_ALL_UNDONE)
         selected = self._matching(not_undone)
+        if self.unit == "turn":
+            selected = [call for call in selected if not call.is_between_turns]
         if not selected:
             self._raise_none_matching(changing, is_undone=True)
         if self.unit == "call":
             return selected[-1:]
         # A call that did nothing to be told of goes with its turn.
         turn = selected[-1].turn
-        return [c for c in calls if c.turn == turn and c.after is not None and not c.is_undone]
+        return [
+            c
+            for c in calls
+            if c.turn == turn and c.after is not None and not c.is_undone and not c.is_between_turns
+        ]
 
     def has_undoable(self, calls: Sequence[CallRecord]) -> bool:
         """Return whether anything stands of what it means by a number."""
@@ -77,6 +83,12 @@ class UndoSelector:
 
     def undo_title(self, calls: Sequence[CallRecord]) -> Phrase:
         last = calls[-1]
+        if last.background and self.unit == "call":
+            return phrase(
+                "Took back what {who} did (number {number}); /redo brings it again",
+                who=last.background,
+                number=last.number,
+            )
         if self.unit == "call":
             return phrase(
                 "Took back call {number} (turn {turn}); /redo brings it again",

@@ -123,7 +123,8 @@ def _call_row(checkpoints: Checkpoints, call: CallRecord) -> tuple[Text, ...]:
     )
     more = f" +{len(changes) - _MAX_LISTED}" if len(changes) > _MAX_LISTED else ""
     state = phrase("taken back") if call.is_undone else ""
-    return str(call.number), str(call.turn), named + more, state
+    who = f"{call.background}: " if call.background else ""
+    return str(call.number), str(call.turn), who + named + more, state
 
 
 def _done_card(

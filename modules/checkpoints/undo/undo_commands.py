@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.cards import Card, TextCard
+from core.cards import Card, TableCard, TextCard
 from core.events import CommandAnswered
 from core.feature import Section, SessionHandle, command
 from core.hooks import BindsToSession, KeepsState, ProvidesContext
@@ -85,7 +86,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
             changing = [call for call in self._calls() if call.has_visible_changes]
             return CommandAnswered("/undo", calls_card(self._checkpoints, changing))
         selector = UndoSelector.parse("/undo", argument)
-        with self._checkpoints.project_lock.exclusive(self.session):
+        with self._exclusive():
             outcomes = [
                 undone
                 for undone in self._finish_interrupted()
@@ -118,8 +119,15 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         results = outcome.finished.results
         if any(map(is_worth_retrying, results)):
             title = phrase("Not all of it could be taken back; /undo tries the rest again")
-        card = undone_card(results, title, outcome.state_changes)
+        card = self._with_background(undone_card(results, title, outcome.state_changes))
         return CommandAnswered("/undo", card, changes=changes_of(results))
+
+    def _with_background(self, card: TableCard) -> TableCard:
+        """Return *card* with who may change the files again at any moment."""
+        if not (names := self._background()):
+            return card
+        row = (phrase("still runs"), names, phrase("it may write again; /jobs stop ends it"))
+        return replace(card, rows=(*card.rows, row))
 
     @command(
         "/redo [turn|call] [N]",
@@ -129,7 +137,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         belongs_to_session=True,
     )
     def redo(self, argument: str) -> CommandAnswered:
-        with self._checkpoints.project_lock.exclusive(self.session):
+        with self._exclusive():
             outcomes = [
                 one for one in self._finish_interrupted() if one.finished.operation.kind == "redo"
             ]
@@ -151,7 +159,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         is_conversation_back = outcome.finished.operation.rest.get("talk", False)
         effect: Literal["", "session"] = "session" if is_conversation_back else ""
         results = outcome.finished.results
-        card = redone_card(results, title, outcome.state_changes)
+        card = self._with_background(redone_card(results, title, outcome.state_changes))
         return CommandAnswered("/redo", card, effect=effect, changes=changes_of(results))
 
     def _finish_state(self, finished: FinishedOperation) -> list[Phrase]:
@@ -221,11 +229,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
     )
     def rewind(self, argument: str) -> CommandAnswered:
         conversation_only = argument.endswith("talk")  # that may be whoever works on the files
-        with (
-            nullcontext()
-            if conversation_only
-            else self._checkpoints.project_lock.exclusive(self.session)
-        ):
+        with nullcontext() if conversation_only else self._exclusive():
             interrupted = [
                 one for one in self._finish_interrupted() if one.finished.operation.kind == "rewind"
             ]
@@ -242,7 +246,11 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         before = self._snapshot_before(turn) if scope != "talk" else None
         if before is None and scope == "files":
             raise UserError(phrase("No call has changed anything since then."))
-        calls = [call for call in self._calls() if call.turn >= turn and not call.is_undone]
+        calls = [
+            call
+            for call in self._calls()
+            if call.turn >= turn and call.after is not None and not call.is_undone
+        ]
         rest = {"turn": turn, "what": scope}
         return self._run_operation(lambda: self._undoer.rewind(self.session, before, calls, rest))
 
@@ -253,7 +261,9 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
         effect: Literal["", "session"] = "" if scope == "files" else "session"
         card: Card = TextCard(title)  # where files were not looked at, there is no more to say
         if results:
-            card = undone_card(results, title, self._also_reverted(turn, results[-1]))
+            card = self._with_background(
+                undone_card(results, title, self._also_reverted(turn, results[-1]))
+            )
         return CommandAnswered("/rewind", card, effect=effect, changes=changes_of(results))
 
     def _also_reverted(self, turn: int, result: UndoResult) -> list[Phrase]:
@@ -296,7 +306,7 @@ class UndoCommands(CallRecorder, BindsToSession, ProvidesContext, KeepsState):
     def revert_part(self, view: ReviewView, part: ReviewPart) -> Card:
         """Take one hunk or file of *view* out of the folder again. Raises `UserError`."""
         is_whole = part.hunk < 0
-        with self._checkpoints.project_lock.exclusive(self.session):
+        with self._exclusive():
             self._finish_interrupted()
             rest = {"path": part.path, "is_whole": is_whole}
             outcome = self._run_operation(lambda: self.review.revert(view, part, rest))

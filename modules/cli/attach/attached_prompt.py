@@ -15,7 +15,7 @@ from modules.cli.input.line_completion import LineCompleter
 from modules.cli.input.prompt import Prompt
 from modules.cli.input.status_line import status_line
 from modules.translator import Translator
-from utils.i18n import Phrase
+from utils.i18n import Phrase, Text
 from utils.text.codec import from_plain
 
 
@@ -64,12 +64,6 @@ class AttachedPrompt(Prompt):
             self.draft = ""
         return text
 
-    def refresh(self) -> None:
-        """Show what holds now; from any thread."""
-        self._shown_status = self._status_line()
-        with suppress(RuntimeError):  # the line is just done
-            self._session.app.invalidate()
-
     def interrupt(self) -> None:
         """Make `read_until` return; from any thread."""
         app = self._session.app
@@ -98,4 +92,14 @@ def _status_line_of(state: Packet, project: str, translator: Translator) -> Styl
         approval=state["approval"],
         context=(context["used"], context["limit"]),
         cost=state["usage"]["cost_usd"],
+        jobs=_jobs(state),
     )
+
+
+def _jobs(state: Packet) -> Text:
+    """Return what runs in the background, "" for nothing."""
+    if not (running := [job["job"] for job in state.get("background", ()) if job["running"]]):
+        return ""
+    from modules.jobs.job_text import count_for_person
+
+    return count_for_person(running)

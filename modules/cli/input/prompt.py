@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import select
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app_session, run_in_terminal
+from prompt_toolkit.application.current import set_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, get_common_complete_suffix
 from prompt_toolkit.filters import Filter, has_focus, to_filter
@@ -92,6 +93,29 @@ class Prompt:
     def read(self) -> str | None:
         """Return the text typed, or None when the person leaves."""
         return self._read("", lambda: None)
+
+    def refresh(self) -> None:
+        """Show what holds now; from any thread."""
+        self._shown_status = self._status_line()
+        with suppress(RuntimeError):  # the line is just done
+            self._session.app.invalidate()
+
+    def show_above(self, text: str) -> bool:
+        """Print *text* above the line that is being typed; return whether there is one."""
+        app = self._session.app
+        loop = app.loop
+        if loop is None or not app.is_running:
+            return False
+
+        def show() -> None:
+            with set_app(app):
+                run_in_terminal(lambda: app.output.write(f"{text}\n"))
+
+        try:
+            loop.call_soon_threadsafe(show)
+        except RuntimeError:  # the line is just done
+            return False
+        return True
 
     def _read(self, draft: str, when_run: Callable[[], None]) -> str | None:
         self._is_leaving = False

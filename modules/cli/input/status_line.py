@@ -6,8 +6,9 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from core.loop.thinking import Mode
 from core.main_terminal import MainTerminal
+from modules.jobs.jobs import Jobs
 from modules.translator import Translator
-from utils.i18n import phrase
+from utils.i18n import Text, phrase
 from utils.text.clean import visible
 
 
@@ -22,6 +23,7 @@ def status_line_of(terminal: MainTerminal, translator: Translator) -> StyleAndTe
         approval=terminal.approval.mode,
         context=terminal.context_used,
         cost=terminal.usage.cost_usd,
+        jobs=jobs.running_count() if (jobs := terminal.features.find(Jobs)) else "",
     )
 
 
@@ -35,13 +37,16 @@ def status_line(
     approval: str,
     context: tuple[int, int],
     cost: float,
+    jobs: Text = "",
 ) -> StyleAndTextTuples:
     """Return the line; what matters most comes first, for a narrow window cuts the end.
 
-    *context* is how many tokens are used, and the limit; *cost* is in dollars.
+    *context* is how many tokens are used, and the limit; *cost* is in dollars; *jobs* says what
+    runs in the background.
     """
     used, limit = context
     facts = [
+        *([translator.render(jobs)] if jobs else []),
         translator.render(phrase("thinks once") if mode == "think" else phrase("fast")),
         visible(project),
         approval,

@@ -101,7 +101,7 @@ class CardRenderer:
 
     def mark(self, card: Card, state: ResultState) -> tuple[str, str]:
         """Return the sign of how a call ended, and its style; a failed program has failed."""
-        if isinstance(card, RunCard) and state == "done" and card.exit_code != 0:
+        if isinstance(card, RunCard) and state == "done" and card.exit_code != 0 and not card.job:
             return MARKS["failed"]
         return MARKS[state]
 
@@ -252,7 +252,8 @@ class CardRenderer:
         parts += self._output(card.output, rows)
         if card.exit_code != 0 or not card.output.strip():
             text = clean(self._translator.render(run_ending(card, self._translator)))
-            parts.append(WrappedText(text, "dim" if card.exit_code == 0 else "red"))
+            is_well = card.exit_code == 0 or card.job
+            parts.append(WrappedText(text, "dim" if is_well else "red"))
         parts += [self.dim(change_phrase(change)) for change in card.changes[:rows]]
         if len(card.changes) > rows:
             parts.append(self.dim(left_out_phrase(len(card.changes) - rows)))

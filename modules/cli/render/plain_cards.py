@@ -95,7 +95,9 @@ def _cells(text: str) -> int:
 
 
 def run_ending(card: RunCard, translator: Translator) -> Phrase:
-    """Return how the run of *card* ended: its exit code, or what killed it."""
+    """Return how the run of *card* ended: its exit code, or what killed it, or that it runs on."""
+    if card.job:
+        return phrase("job {n} runs", n=card.job)
     if card.exit_code is None:
         return phrase("ended early: {why}", why=translator.render(card.why) or "–")
     return phrase("exit code {code}", code=card.exit_code)

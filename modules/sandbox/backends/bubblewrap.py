@@ -68,11 +68,16 @@ class Bubblewrap:
         limits: Limits,
         environment: Mapping[str, str],
         descriptors: Descriptors,
+        *,
+        keeps_network: bool = False,
     ) -> list[str]:
-        """Return the arguments up to the program to run."""
+        """Return the arguments up to the program to run.
+
+        If it *keeps_network*, that is the one in which bubblewrap itself is started.
+        """
         return [
             str(self.program),
-            *self._namespaces(),
+            *self._namespaces(keeps_network=keeps_network),
             *_environment_options(environment),
             *_system_mounts(plan),
             *self._dev_and_proc(plan),
@@ -87,9 +92,11 @@ class Bubblewrap:
             *("--chdir", str(plan.project), "--"),
         ]
 
-    def _namespaces(self) -> Iterator[str]:
+    def _namespaces(self, *, keeps_network: bool) -> Iterator[str]:
         yield from ("--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts")
-        yield from ("--unshare-cgroup-try", "--unshare-net")
+        yield "--unshare-cgroup-try"
+        if not keeps_network:
+            yield "--unshare-net"
         if self.disables_userns:
             yield "--disable-userns"
         yield from ("--die-with-parent", "--new-session", "--hostname", "sandbox")
@@ -145,6 +152,12 @@ def _environment_options(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _system_mounts(plan: MountPlan) -> Iterator[str]:
+    yield from system_folders()
+    yield from ("--ro-bind", str(plan.etc), "/etc")
+
+
+def system_folders() -> Iterator[str]:
+    """Yield the arguments that show the folders of the system's programs."""
     yield from ("--ro-bind", "/usr", "/usr")
     for name in _MERGED_USR:
         path = Path("/", name)
@@ -152,7 +165,6 @@ def _system_mounts(plan: MountPlan) -> Iterator[str]:
             yield from ("--symlink", os.fspath(path.readlink()), str(path))
         elif path.is_dir():
             yield from ("--ro-bind", str(path), str(path))
-    yield from ("--ro-bind", str(plan.etc), "/etc")
 
 
 def _hide_proc_files() -> Iterator[str]:

@@ -20,6 +20,7 @@ from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.home.variables import HOME_IN_SANDBOX, WAITING_HOME
 from modules.sandbox.limits.rlimits import inner_limits
 from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
+from modules.sandbox.network.shared_network import Namespaces
 from modules.sandbox.run.process import LaunchSpec
 from modules.sandbox.run.python_runner import runner
 from modules.sandbox.types import MAX_SECONDS, Limits, Program, TierName
@@ -29,7 +30,7 @@ from utils.text.clean import visible
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _RELAY = Path(__file__).parents[1] / "network" / "relay.py"
 # `read` and `eval` are built in: the command needs no file and no second process.
-_BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&- </dev/null; eval "unset -v code; $code"'
+_BASH = 'IFS= read -r -d "" -u {0} code; exec {0}<&-{1}; eval "unset -v code; $code"'
 
 
 class Tier(Protocol):
@@ -44,11 +45,18 @@ class Tier(Protocol):
         ...
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, limits: Limits, *, is_prewarmed: bool = False
+        self,
+        plan: MountPlan,
+        program: Program,
+        limits: Limits,
+        *,
+        is_prewarmed: bool = False,
+        namespaces: Namespaces | None = None,
     ) -> LaunchSpec:
         """Return how to launch *program*; if it *waits*, its code is sent to it later.
 
-        Of *limits* it keeps what cannot be set or watched from outside.
+        Of *limits* it keeps what cannot be set or watched from outside. Where there are mounts, it
+        may join the network of *namespaces*.
         """
         ...
 
@@ -68,16 +76,25 @@ class BubblewrapTier:
         return True
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, limits: Limits, *, is_prewarmed: bool = False
+        self,
+        plan: MountPlan,
+        program: Program,
+        limits: Limits,
+        *,
+        is_prewarmed: bool = False,
+        namespaces: Namespaces | None = None,
     ) -> LaunchSpec:
         environment = environment_of(plan, HOME_IN_SANDBOX)
         if is_prewarmed:
             environment["HOME"] = WAITING_HOME
         memory_folders = (Path("/tmp"), Path("/dev/shm"))  # noqa: S108
         return LaunchSpec(
-            wrapper=lambda descriptors: self.bubblewrap.arguments(
-                plan, limits, environment, descriptors
-            ),
+            wrapper=lambda descriptors: [
+                *(namespaces.arguments() if namespaces else ()),
+                *self.bubblewrap.arguments(
+                    plan, limits, environment, descriptors, keeps_network=bool(namespaces)
+                ),
+            ],
             command=lambda code_fd, control_fd: [
                 *_relay_command(plan),
                 *command_for(program, plan, HOME_IN_SANDBOX, code_fd, control_fd),
@@ -89,6 +106,7 @@ class BubblewrapTier:
             notes=_notes(plan, plan.read_only_folders),
             is_prewarmed=is_prewarmed,
             has_user_namespace=True,
+            reads_input=program.reads_input,
         )
 
 
@@ -108,7 +126,13 @@ class LauncherTier:
         return False
 
     def launch_spec(
-        self, plan: MountPlan, program: Program, limits: Limits, *, is_prewarmed: bool = False
+        self,
+        plan: MountPlan,
+        program: Program,
+        limits: Limits,
+        *,
+        is_prewarmed: bool = False,
+        namespaces: Namespaces | None = None,  # noqa: ARG002 - there are none to join
     ) -> LaunchSpec:
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self.folder))
         if self.name == "M":
@@ -176,7 +200,8 @@ def command_for(
     `python_runner`).
     """
     if program.language == "bash":
-        return ["/bin/bash", "-c", _BASH.format(code_fd), "bash"]
+        input_file = "" if program.reads_input else " </dev/null"
+        return ["/bin/bash", "-c", _BASH.format(code_fd, input_file), "bash"]
     if plan.interpreter is None:
         raise UserError(phrase("There is no Python 3 on this machine that programs may use."))
     if control_fd is None:

@@ -64,6 +64,7 @@ class Watchdog:
         self._free = [_free_bytes(folder) for folder in folders]
         self._devices = {folder.stat().st_dev for folder in folders}
         self._write_budget = limits.disk_growth  # bytes, until the next closer look
+        self._loss_budget = limits.disk_growth  # bytes of room, the same
         self._initial_shmem = system_shmem()
 
     def exceeded_limit(self) -> ExitReason | None:
@@ -152,10 +153,11 @@ class Watchdog:
             before - _free_bytes(folder)
             for before, folder in zip(self._free, self._folders, strict=True)
         )
-        if lost_space <= limit and written <= self._write_budget:
+        if lost_space <= self._loss_budget and written <= self._write_budget:
             return False
         grown = self._measure_growth(lost_space)
         self._write_budget = written + limit - grown
+        self._loss_budget = lost_space + limit - grown  # what others take is not measured for ever
         return grown > limit
 
     def _measure_growth(self, lost_space: int) -> int:

@@ -12,6 +12,8 @@
 - process         A confined process and our handles on it: its output, its gate, and the means to
                   kill it.
 - python_runner   Running the model's Python as a script that ends like a notebook cell.
+- ring_output     The output of a program that runs on: the newest part of it, in a file without a
+                  name.
 """
 
 EXPORTS = {

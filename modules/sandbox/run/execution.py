@@ -9,15 +9,16 @@ from __future__ import annotations
 import selectors
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from queue import SimpleQueue
 
 from modules.sandbox.filesystem.folder_removal import remove_scratch
 from modules.sandbox.limits.cgroup import Cgroup
 from modules.sandbox.limits.rlimits import set_limits
 from modules.sandbox.limits.watchdog import Watchdog
-from modules.sandbox.run.output import ProgramOutput
+from modules.sandbox.run.output import OutputSink, ProgramOutput
 from modules.sandbox.run.process import LaunchSpec, Process, read_available
 from modules.sandbox.types import ExitReason, Limits, Result
 from utils.i18n import Phrase, phrase
@@ -25,6 +26,9 @@ from utils.i18n import Phrase, phrase
 _FIRST_CHECK = 0.03  # seconds until the watchdog looks
 _CHECK_INTERVAL = 0.1
 _NEVER = float("inf")
+_LONGEST_WAIT = 86_400.0  # seconds that the system can wait for at a time
+_SETUP_FAILED = ("bwrap: ", "nsenter: ")
+"""Beginnings of what is said when a sandbox is not set up."""
 _KILL_TIMEOUT = 30.0  # seconds that killed processes may take to be gone
 
 
@@ -36,6 +40,17 @@ class Unkillable(Exception):
     """Killed processes have not gone in time; the kernel holds them (a dead disk, for instance)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Ties to a program that runs on: *output* takes what it writes, *on_start* is called with it.
+
+    It is given its execution before the first output is waited for.
+    """
+
+    output: OutputSink
+    on_start: Callable[[Execution], None]
+
+
 class Execution:
     """Execution of a program. `outputs` ends when nothing of it is alive any more.
 
@@ -43,11 +58,13 @@ class Execution:
     use what *limits* say, and as long as it likes.
     """
 
-    def __init__(self, spec: LaunchSpec, limits: Limits) -> None:
+    def __init__(self, spec: LaunchSpec, limits: Limits, output: OutputSink | None = None) -> None:
+        """*output* takes what it writes, and stays open; without it *limits* say what is kept."""
         self._spec = spec
         self._limits = limits
         self._queue: SimpleQueue[str | None] = SimpleQueue()
-        self._output = ProgramOutput(limits.output)
+        self._own_output = ProgramOutput(limits.output)
+        self._output = output or self._own_output
         self._lock = threading.Lock()
         self._process: Process | None = None  # while it may be killed
         self._exit_reason: ExitReason = "exited"
@@ -76,6 +93,28 @@ class Execution:
             self._started_at = time.monotonic()
             self._process.send_code(code)
             return True
+
+    def write_input(self, data: bytes) -> int:
+        """Write what a program that reads input takes of *data* now; return how many bytes.
+
+        Raises `BrokenPipeError` where nobody reads any more.
+        """
+        with self._lock:
+            if self._process is None:
+                raise BrokenPipeError
+            return self._process.write_input(data)
+
+    def close_input(self) -> None:
+        """Let the program find the end of its input."""
+        with self._lock:
+            if self._process is not None:
+                self._process.close_input()
+
+    @property
+    def inner_pid(self) -> int | None:
+        """The first process inside as we see it, None while there is none."""
+        with self._lock:
+            return self._process.inner_pid if self._process else None
 
     def stop(self) -> None:
         """Kill all of it now; may be called from any thread, at any time, again and again."""
@@ -115,7 +154,7 @@ class Execution:
         with ExitStack() as stack:
             if self._spec.scratch:
                 stack.callback(remove_scratch, self._spec.scratch)
-            stack.callback(self._output.close)
+            stack.callback(self._own_output.close)
             self._make_cgroup(stack)
             process = Process(self._spec, stack)
             try:
@@ -149,7 +188,7 @@ class Execution:
                     self._started_at + self._limits.seconds + grace if self._started_at else _NEVER
                 )
                 wait = max(0.0, min(deadline, self._next_check) - time.monotonic())
-                ready = {key.fd for key, _ in selector.select(None if wait == _NEVER else wait)}
+                ready = {key.fd for key, _ in selector.select(min(wait, _LONGEST_WAIT))}
                 if process.output_fd in ready and not self._read_output(process):
                     selector.unregister(process.output_fd)
                 if process.exit_fd in ready:
@@ -215,7 +254,7 @@ class Execution:
         head, tail, left_out = self._output.head_and_tail()
         exit_reason = self._exit_reason
         if exit_reason == "exited" and exit_code is None:
-            if not self._output.total or head.startswith("bwrap: "):
+            if not self._output.total or head.startswith(_SETUP_FAILED):
                 raise NotStarted(head.strip())
             exit_reason = "killed"
         code = exit_code if exit_reason == "exited" else None

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 import codecs
 import tempfile
-from typing import IO
+from typing import IO, Protocol
 
 MAX_LIVE = 2_000_000
 """Characters that are passed on while a program runs; nobody reads along further than that."""
+
+
+class OutputSink(Protocol):
+    """Takes the output of a program, from one thread."""
+
+    @property
+    def total(self) -> int:
+        """Bytes that came so far."""
+
+    def add(self, data: bytes, *, final: bool = False) -> str:
+        """Take *data*; return what is to be passed on as text."""
+
+    def head_and_tail(self) -> tuple[str, str, int]:
+        """Return the head, the tail and the number of characters left out between them."""
+
+    def middle(self) -> str:
+        """Return what is between the two ends, as far as it is kept."""
 
 
 class ProgramOutput:

@@ -47,6 +47,8 @@ class LaunchSpec:
     """Whether it counts processes apart from the user's others (a user namespace)."""
     sync_fd: int | None = None
     """A descriptor that the sandbox holds until its last process has ended."""
+    reads_input: bool = False
+    """Whether its standard input is ours to write to."""
     cgroups: CgroupFactory | None = None
     """Factory of the control group of all its processes; None where the kernel allows none."""
 
@@ -80,6 +82,13 @@ class Process:
             if spec.is_prewarmed:
                 self.control, control_fd = _socket_pair(stack, theirs)
             passed = (code_fd,) if control_fd is None else (code_fd, control_fd)
+            input_fd = subprocess.DEVNULL
+            self._input_fd: int | None = None
+            if spec.reads_input:
+                input_fd, self._input_fd = os.pipe()
+                theirs.callback(os.close, input_fd)
+                stack.callback(self.close_input)
+                os.set_blocking(self._input_fd, False)
             descriptors = Descriptors(
                 _memory_file(spec.seccomp, theirs), status_write_fd, block_fd, spec.sync_fd
             )
@@ -88,7 +97,7 @@ class Process:
                 [*spec.wrapper(descriptors), *spec.command(code_fd, control_fd)],
                 env=CLEAN_ENVIRONMENT,
                 cwd="/",
-                stdin=subprocess.DEVNULL,
+                stdin=input_fd,
                 stdout=output_write_fd,
                 stderr=output_write_fd,
                 pass_fds=passed,
@@ -157,6 +166,29 @@ class Process:
         written = 0
         while written < len(data):
             written += os.pwrite(self._code_fd, data[written:], written)
+
+    def write_input(self, data: bytes) -> int:
+        """Write what the pipe takes at once of *data*; return how many bytes that were.
+
+        Raises `BrokenPipeError` where nobody reads any more.
+        """
+        if self._input_fd is None:
+            raise BrokenPipeError
+        try:
+            return os.write(self._input_fd, data)
+        except BlockingIOError:
+            return 0
+
+    def close_input(self) -> None:
+        """Let the program find the end of its input."""
+        if self._input_fd is not None:
+            os.close(self._input_fd)
+            self._input_fd = None
+
+    @property
+    def inner_pid(self) -> int | None:
+        """The first process inside as we see it, None before it is there."""
+        return self._inner_pid
 
     def kill(self) -> None:
         """Kill the process and all that lives in its namespace."""

@@ -65,7 +65,7 @@ class Notifier:
                 self.send_state()
             case "ToolFinished" if packet["changes"]:
                 self.send_files("agent", packet["changes"])
-            case "ToolFinished" if packet["card"]["kind"] == "todo":
+            case "ToolFinished" if packet["card"]["kind"] == "todo" or packet["card"].get("job"):
                 self.send_state()
             case "CommandAnswered":
                 command = self._terminal.commands.get(packet["command"])

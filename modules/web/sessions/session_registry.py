@@ -195,7 +195,7 @@ class SessionRegistry:
             runner.close()
 
     def _is_idle(self, runner: SessionRunner) -> bool:
-        is_active = runner.is_working or self._is_watched(runner.session)
+        is_active = runner.is_working or runner.has_jobs or self._is_watched(runner.session)
         return not is_active and time.monotonic() - runner.last_used >= IDLE_SECONDS
 
     def _touched(self, session: str) -> SessionRunner | None:

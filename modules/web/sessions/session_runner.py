@@ -16,6 +16,7 @@ from core.conversation.message_queue import MessageQueue, QueuedMessage
 from core.events import CommandAnswered, Reply
 from core.feature import name_of
 from core.web_terminal import Packet, TurnSuspended, WebTerminal
+from modules.jobs.jobs import Jobs
 from modules.web.http.errors import ApiError, as_api_errors, bad_request
 from modules.web.http.idempotency import IdempotencyCache
 from modules.web.sessions.follow_external import ExternalFollower
@@ -54,6 +55,7 @@ class SessionRunner:
         self.last_used = time.monotonic()
         self.notifier = Notifier(self.terminal, self.snapshot, publish, load_row)
         self.terminal.on_question_changed = self.notifier.send_question_change
+        self.terminal.on_state_changed = self.notifier.send_state
         self._on_error = on_error
         self._lock = threading.Lock()
         self._queue = MessageQueue(self.terminal)
@@ -104,6 +106,12 @@ class SessionRunner:
     @property
     def is_working(self) -> bool:
         return self._state.is_busy
+
+    @property
+    def has_jobs(self) -> bool:
+        """Whether something runs in the background, which would end with the session."""
+        jobs = self.terminal.features.find(Jobs)
+        return jobs is not None and bool(jobs.running_names())
 
     @property
     def queue_length(self) -> int:

@@ -10,6 +10,7 @@ from core.redaction import map_strings
 from core.web_terminal import LogTruncated, Packet, WebTerminal
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.focus import Focus
+from modules.jobs.jobs import Jobs
 from modules.todos import Todos
 from modules.web.sessions.page_redaction import PageRedactor
 from utils.text.codec import to_plain
@@ -87,6 +88,7 @@ class SessionSnapshot:
             "usage": to_plain(terminal.usage),
             "focus": self.focus(),
             "todos": self._todos(),
+            "background": self._background(),
             "changes": self._changes(),
         }
 
@@ -97,6 +99,10 @@ class SessionSnapshot:
     def _todos(self) -> list[Packet]:
         todos = self._terminal.features.find(Todos)
         return map_strings(todos.state()["todos"], self._redactor.redact) if todos else []
+
+    def _background(self) -> list[Packet]:
+        jobs = self._terminal.features.find(Jobs)
+        return map_strings(to_plain(jobs.rows()), self._redactor.redact) if jobs else []
 
     def _changes(self) -> int:
         """Return the revision of the changes; another one means to ask anew."""

@@ -64,7 +64,7 @@ class CallView {
     this.undo = new UndoButton("call", host);
     this.element = h(
       "article",
-      { class: "call" },
+      { class: "call", data: { call: item.id } },
       h("div", { class: "row" }, this.head, this.open || null, this.undo.element),
       this.body,
     );

@@ -102,7 +102,7 @@ function diffCard(card) {
 
 function runCard(card, host) {
   const facts = [
-    card.exit_code === null ? t("killed") : t("exit {code}", { code: card.exit_code }),
+    !card.job && (card.exit_code === null ? t("killed") : t("exit {code}", { code: card.exit_code })),
     duration(card.seconds),
     card.tier && say({ template: card.tier }),
     say(card.why),

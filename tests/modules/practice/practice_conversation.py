@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from modules.practice.jobs.job_table import JOBS
 from modules.practice.practice_model import reply_to
 from modules.practice.practice_reply import PracticeCall, PracticeReply
+from modules.practice.requests.job_table import JOBS
 from modules.practice.voice import Language
 
 TOOLS = tuple(tool for job in JOBS.values() for tool in job.tools)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from modules.practice.jobs import file_jobs, folder_job, other_jobs
-from modules.practice.jobs.file_jobs import Parts
-from modules.practice.jobs.steps import JobSteps
 from modules.practice.language.grammar import RequestKind
+from modules.practice.requests import file_jobs, folder_job, other_jobs
+from modules.practice.requests.file_jobs import Parts
+from modules.practice.requests.steps import JobSteps
 from modules.practice.voice import Voice
 
 

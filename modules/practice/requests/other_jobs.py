@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from modules.practice.jobs.file_jobs import Parts
-from modules.practice.jobs.run_results import RunResult
-from modules.practice.jobs.steps import JobFailed, JobSteps, call_or_fail
-from modules.practice.jobs.templates import command_for, counting_program
 from modules.practice.language.arithmetic import to_python
 from modules.practice.language.examples import help_text
+from modules.practice.requests.file_jobs import Parts
+from modules.practice.requests.run_results import RunResult
+from modules.practice.requests.steps import JobFailed, JobSteps, call_or_fail
+from modules.practice.requests.templates import command_for, counting_program
 from modules.practice.voice import Voice, code
 
 _SEPARATORS = ("\n", ";；", ",，、")

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from modules.practice.jobs.numbered_lines import FileExcerpt
-from modules.practice.jobs.steps import JobFailed, JobSteps, StepAnswer, SubSteps, failure_text
 from modules.practice.practice_reply import PracticeCall
+from modules.practice.requests.numbered_lines import FileExcerpt
+from modules.practice.requests.steps import JobFailed, JobSteps, StepAnswer, SubSteps, failure_text
 from modules.practice.voice import Voice, code
 
 _MAIN_FILES = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from modules.practice.jobs.numbered_lines import FileExcerpt
-from modules.practice.jobs.steps import (
+from modules.practice.requests.numbered_lines import FileExcerpt
+from modules.practice.requests.steps import (
     JobFailed,
     JobSteps,
     StepAnswer,
@@ -13,7 +13,7 @@ from modules.practice.jobs.steps import (
     call_tool,
     failure_text,
 )
-from modules.practice.jobs.templates import printing_program, with_newline
+from modules.practice.requests.templates import printing_program, with_newline
 from modules.practice.voice import Voice, code
 
 Parts = Mapping[str, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from modules.practice.jobs.steps import JobFailed, StepAnswer
+from modules.practice.requests.steps import JobFailed, StepAnswer
 from modules.practice.voice import Voice
 from modules.terminal_ops import (
     CHANGES_UNKNOWN,

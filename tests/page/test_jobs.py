@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.page.served_page import ServedPage, send
+from tests.scripted_model import call_reply, text_reply
+
+SERVE = "echo hello from the job; python3 -um http.server 8000"
+WAIT = "while [ ! -e now ]; do sleep 0.1; done; exit 3"
+
+
+def test_a_job_is_followed_below_its_card_and_stopped_there(served_page: ServedPage) -> None:
+    page = served_page.open()
+    served_page.model.replies += [
+        call_reply("run_command", command=SERVE, background=True),
+        text_reply("It runs."),
+    ]
+    send(page, "serve it")
+    expect(page.locator(".reply")).to_have_text("It runs.")
+    job = page.locator(".call .job")
+    expect(job).to_contain_text("job 1 runs, port 8000")
+    expect(job).to_contain_text("hello from the job")
+    expect(page.locator(".statusbar .running")).to_have_text("1 job")
+    served_page.model.replies += [
+        call_reply("run_command", command="curl -sS --noproxy '*' localhost:8000/x", id="c2"),
+        text_reply("Fetched."),
+    ]
+    send(page, "fetch")
+    expect(job).to_contain_text("GET /x")
+    page.reload()
+    expect(job).to_contain_text("GET /x")
+    job.get_by_role("button", name="Stop").click()
+    expect(job).to_contain_text("job 1 was stopped")
+    expect(job.get_by_role("button", name="Stop")).to_be_hidden()
+    expect(page.locator(".statusbar .running")).to_be_hidden()
+
+
+def test_the_end_of_a_job_is_news_though_no_task_runs(served_page: ServedPage) -> None:
+    page = served_page.open()
+    served_page.model.replies += [
+        call_reply("run_command", command=WAIT, background=True),
+        text_reply("It waits."),
+    ]
+    send(page, "wait for it")
+    expect(page.locator(".reply")).to_have_text("It waits.")
+    (served_page.project / "now").touch()
+    expect(page.locator(".conversation")).to_contain_text("job 1 ended: exit code 3: while")
+    expect(page.locator(".call .job")).to_contain_text("job 1 ended: exit code 3")

@@ -65,6 +65,7 @@ class Settings:
     call_seconds: int = field(default=600, metadata=kinds.number(int, 1, 43_200))
     idle_seconds: float = field(default=180.0, metadata=kinds.number(float, 1, 3_600))
     retries: int = field(default=5, metadata=kinds.number(int, 0, 100))
+    allow_outside: bool = field(default=False, metadata=kinds.yes_no())
     allow_unsandboxed: bool = field(default=False, metadata=kinds.yes_no())
     hide_secrets: bool = field(default=True, metadata=kinds.yes_no())
     operations_log: bool = field(default=False, metadata=kinds.yes_no())
@@ -140,6 +141,12 @@ class Settings:
             )
             for name, table in self.providers.items()
         ]
+
+    @property
+    def person_environment(self) -> dict[str, str]:
+        """The environment in which we were started: what only our settings know is not in it."""
+        own_names = ("ONEFOLD_BOOTSTRAP", STARTED_BY)
+        return {name: value for name, value in os.environ.items() if name not in own_names}
 
     @property
     def pip_variables(self) -> dict[str, str]:

@@ -175,6 +175,8 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
         if task is not None:
             from modules.cli.print_task import run_task
 
+            terminal.approval.outside = "allow" if settings.allow_outside else "refuse"
+
             screen = plain_screen(options, translator, str(app_context.project.root))
             return run_task(terminal, task, screen, app_context.failures, options.task or "")
         from modules.cli.repl import run_repl
@@ -237,7 +239,10 @@ def run_web(options: Args, settings: Settings, translator: Translator) -> int:
         def open_terminal(emit: Callable[[Packet], None]) -> WebTerminal:
             # Each session may change its model by name.
             make = partial(WebTerminal, emit=emit, model=model.for_other_conversation())
-            return furnish(make, app_context, settings, is_practice=is_practice)
+            terminal = furnish(make, app_context, settings, is_practice=is_practice)
+            if not (bind_address.is_local or settings.allow_outside):
+                terminal.approval.outside = "refuse"
+            return terminal
 
         server_config = ServerConfig(
             project=app_context.project,

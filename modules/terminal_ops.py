@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
-from core.cards import Change, RunCard
+from core.cards import OUTSIDE_PLACE, Change, RunCard
 from core.feature import Feature
 from core.hooks import FlagsCalls, HoldsResources, ProvidesStatus, ProvidesWarnings
 from core.loop.approval import AlwaysAskReason
+from core.tool_spec import OUTSIDE
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
 from modules.sandbox.network.package_index import network_of, pip_settings
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
 from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
+from modules.sandbox.types import MAX_SECONDS
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.clean import clean, visible
 from utils.waiting import Stop
@@ -55,13 +57,23 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         pip_variables: Mapping[str, str] | None = None,
         run_seconds: int = _DEFAULT_SECONDS,
         call_seconds: int = _MAX_SECONDS,
+        environment: Mapping[str, str] | None = None,
+        secret_names: Container[str] = (),
     ) -> None:
         """*network_hosts* may be reached beside the package index when the person allows it.
 
         A call that names no time gets *run_seconds*, none more than *call_seconds*.
 
-        *pip_variables* are those of the person's environment that pip obeys.
+        *pip_variables* are those of the person's environment that pip obeys. What they run outside
+        of the sandbox has all of their *environment*, what the model runs there all but
+        *secret_names*.
         """
+        self._person_environment = dict(environment or {})
+        self._outside_environment = {
+            name: value
+            for name, value in self._person_environment.items()
+            if name not in secret_names
+        }
         self._pip_variables = pip_variables or {}
         self._network_hosts = network_hosts
         self._network_access: Network | None = None
@@ -109,32 +121,62 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         subject="{command}",
         program=ProgramArgument("bash", "command"),
         unredacted=("command",),
+        outside="where",
     )
     def run_command(
         self,
         command: str,
         timeout: Annotated[int, f"seconds, up to {_MAX_SECONDS}"] = _DEFAULT_SECONDS,
         network: Annotated[bool, "as for run_python"] = False,
+        where: Annotated[
+            Literal["sandbox", "outside"], "outside asks the person: docker, systemctl, devices"
+        ] = "sandbox",
     ) -> RunningTool:
         """Run a bash command in the project folder (no network, no input; .git is read-only;
         background processes end with the call)."""
         if "\0" in command:
             raise ToolError("A command cannot hold a NUL character. Nothing was run.")
-        return (yield from self._run(Program("bash", command), timeout, network))
+        outside = self._outside_environment if where == OUTSIDE else None
+        return (yield from self._run(Program("bash", command), timeout, network, outside))
 
-    def _run(self, program: Program, timeout: int, with_network: bool) -> RunningTool:
-        seconds = min(max(timeout, _MIN_SECONDS), self._max_seconds)
-        report, limits = self._report(), Limits(seconds=seconds)
+    def run_for_person(self, command: str) -> RunningTool:
+        """Run what the person typed as theirs: outside, in their environment, as long as it takes.
+
+        Raises `ToolError` for what cannot be run.
+        """
+        if "\0" in command:
+            raise ToolError(phrase("A command cannot hold a NUL character. Nothing was run."))
+        program = Program("bash", command)
+        environment = self._person_environment
+        return (yield from self._run(program, MAX_SECONDS, False, environment, MAX_SECONDS))
+
+    def _run(
+        self,
+        program: Program,
+        timeout: int,
+        with_network: bool,
+        outside: Mapping[str, str] | None = None,
+        largest: int = 0,
+    ) -> RunningTool:
+        """Run *program* in the sandbox, or with the environment *outside* of it.
+
+        It takes *largest* seconds at most, or what the settings say.
+        """
+        largest = largest or self._max_seconds
+        seconds = min(max(timeout, _MIN_SECONDS), largest)
+        limits = Limits(seconds=seconds)
+        place = str(self._report().name) if outside is None else OUTSIDE_PLACE
         before = scan_files(self._root, self._own_code.paths)
         self._guard_repositories(before)
-        network = self._network() if with_network else None
-        result = yield from self._run_sandboxed(program, limits, network)
+        if outside is None:
+            network = self._network() if with_network else None
+            result = yield from self._run_sandboxed(program, limits, network)
+        else:
+            result = yield from self._run_outside(program, limits, outside)
         file_changes = compare_scans(before, scan_files(self._root, self._own_code.paths))
-        lines = [_ending_for_model(result, limits, self._max_seconds)]
+        lines = [_ending_for_model(result, limits, largest)]
         if seconds != timeout:
-            lines.append(
-                f"(timeout set to {seconds} s; {_MIN_SECONDS} to {self._max_seconds} are allowed)"
-            )
+            lines.append(f"(timeout set to {seconds} s; {_MIN_SECONDS} to {largest} are allowed)")
         lines += [str(note) for note in result.notes]
         text = clean(result.whole).strip("\n")
         lines += [
@@ -148,7 +190,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             result.exit_code,
             _ending_for_person(result),
             result.seconds,
-            str(report.name),
+            place,
             file_changes.run_later_first(),
         )
         return Outcome(
@@ -177,6 +219,14 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
     ) -> Generator[str, None, Result]:
         try:
             return (yield from self._sandbox.run(program, limits, self._stop, network))
+        except UserError as error:
+            raise ToolError(error.message) from error
+
+    def _run_outside(
+        self, program: Program, limits: Limits, environment: Mapping[str, str]
+    ) -> Generator[str, None, Result]:
+        try:
+            return (yield from self._sandbox.run_outside(program, limits, self._stop, environment))
         except UserError as error:
             raise ToolError(error.message) from error
 

@@ -128,6 +128,8 @@ def _terminal_ops(
         run_seconds=settings.run_seconds,
         call_seconds=settings.call_seconds,
         pip_variables=settings.pip_variables,
+        environment=settings.person_environment,
+        secret_names=settings.secrets,
     )
 
 

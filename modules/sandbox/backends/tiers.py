@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -16,6 +16,7 @@ from modules.sandbox.backends.bubblewrap import Bubblewrap, Descriptors, environ
 from modules.sandbox.backends.seatbelt import arguments as seatbelt
 from modules.sandbox.backends.seccomp import filter_program
 from modules.sandbox.filesystem.etc import exposed_paths
+from modules.sandbox.filesystem.interpreter import Interpreter
 from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.limits.rlimits import inner_limits
 from modules.sandbox.network.proxy import PORT, SOCKET_IN_SANDBOX
@@ -119,6 +120,7 @@ class LauncherTier:
             "status": descriptors.status,
             "gate": descriptors.block,
             "filter": descriptors.seccomp,
+            "outside": False,
             "confine": self.name == "C",
             "limits": inner_limits(Limits(seconds=MAX_SECONDS)),
             "folder": str(plan.project),
@@ -136,6 +138,37 @@ class LauncherTier:
         return [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(settings)]
 
 
+def outside_spec(
+    project: Path, program: Program, environment: Mapping[str, str], interpreter: Interpreter | None
+) -> LaunchSpec:
+    """Return how to launch *program* outside of every sandbox, as the person would themselves.
+
+    Only time and output are limited. It gets *environment*, which no list of processes shows.
+    """
+
+    def launcher(descriptors: Descriptors) -> list[str]:
+        settings = {
+            "status": descriptors.status,
+            "gate": descriptors.block,
+            "filter": descriptors.seccomp,
+            "outside": True,
+            "confine": False,
+            "folder": str(project),
+        }
+        return [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(settings)]
+
+    return LaunchSpec(
+        wrapper=launcher,
+        command=lambda code_fd, _: _command_with(program, interpreter, code_fd),
+        code=program.code,
+        seccomp=b"",
+        folders=(project,),
+        end_signal=signal.SIGTERM,
+        environment=environment,
+        has_limits=False,
+    )
+
+
 def command_for(
     program: Program, plan: MountPlan, code_fd: int, control_fd: int | None = None
 ) -> Sequence[str]:
@@ -143,19 +176,23 @@ def command_for(
 
     With a *control_fd* it is Python that waits there (see `python_runner`).
     """
-    if program.language == "bash":
-        return ["/bin/bash", "-c", _BASH.format(code_fd), "bash"]
-    if plan.interpreter is None:
-        raise UserError(phrase("There is no Python 3 on this machine that programs may use."))
-    if control_fd is None:
-        return [str(plan.interpreter.python), "-c", runner(code_fd)]
     interpreter = plan.interpreter
+    if control_fd is None or interpreter is None:
+        return _command_with(program, interpreter, code_fd)
     command = (
         [str(interpreter.python.resolve()), "-S"]
         if interpreter.environment
         else [str(interpreter.python)]
     )
     return [*command, "-c", runner(code_fd, control_fd, interpreter)]
+
+
+def _command_with(program: Program, interpreter: Interpreter | None, code_fd: int) -> Sequence[str]:
+    if program.language == "bash":
+        return ["/bin/bash", "-c", _BASH.format(code_fd), "bash"]
+    if interpreter is None:
+        raise UserError(phrase("There is no Python 3 on this machine that programs may use."))
+    return [str(interpreter.python), "-c", runner(code_fd)]
 
 
 def _relay_command(plan: MountPlan) -> list[str]:

@@ -10,7 +10,13 @@ from typing import Annotated, Any, Literal, Protocol
 
 from core.cards import OUTSIDE_PLACE, Change, RunCard
 from core.feature import Feature
-from core.hooks import FlagsCalls, HoldsResources, ProvidesStatus, ProvidesWarnings
+from core.hooks import (
+    FlagsCalls,
+    HoldsResources,
+    ProvidesStatus,
+    ProvidesWarnings,
+    RunsForPerson,
+)
 from core.loop.approval import AlwaysAskReason
 from core.tool_spec import OUTSIDE
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
@@ -43,7 +49,9 @@ class OutputShortener(Protocol):
     def shorten(self, text: str, limit: int = ...) -> str: ...
 
 
-class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, ProvidesStatus):
+class TerminalOps(
+    Feature, HoldsResources, ProvidesWarnings, FlagsCalls, ProvidesStatus, RunsForPerson
+):
     """Runs Python and shell commands of the model in the project folder."""
 
     def __init__(
@@ -139,16 +147,14 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         outside = self._outside_environment if where == OUTSIDE else None
         return (yield from self._run(Program("bash", command), timeout, network, outside))
 
-    def run_for_person(self, command: str) -> RunningTool:
-        """Run what the person typed as theirs: outside, in their environment, as long as it takes.
-
-        Raises `ToolError` for what cannot be run.
-        """
+    def run_for_person(self, command: str, *, is_private: bool) -> RunningTool:
         if "\0" in command:
             raise ToolError(phrase("A command cannot hold a NUL character. Nothing was run."))
-        program = Program("bash", command)
-        environment = self._person_environment
-        return (yield from self._run(program, MAX_SECONDS, False, environment, MAX_SECONDS))
+        program, limits = Program("bash", command), Limits(seconds=MAX_SECONDS)
+        before = scan_files(self._root, self._own_code.paths)
+        result = yield from self._run_outside(program, limits, self._person_environment)
+        lines = [] if is_private else [_ending_for_model(result, limits, MAX_SECONDS)]
+        return self._outcome(program, result, OUTSIDE_PLACE, before, lines)
 
     def _run(
         self,
@@ -156,14 +162,9 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         timeout: int,
         with_network: bool,
         outside: Mapping[str, str] | None = None,
-        largest: int = 0,
     ) -> RunningTool:
-        """Run *program* in the sandbox, or with the environment *outside* of it.
-
-        It takes *largest* seconds at most, or what the settings say.
-        """
-        largest = largest or self._max_seconds
-        seconds = min(max(timeout, _MIN_SECONDS), largest)
+        """Run *program* in the sandbox, or with the environment *outside* of it."""
+        seconds = min(max(timeout, _MIN_SECONDS), self._max_seconds)
         limits = Limits(seconds=seconds)
         place = str(self._report().name) if outside is None else OUTSIDE_PLACE
         before = scan_files(self._root, self._own_code.paths)
@@ -173,16 +174,31 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             result = yield from self._run_sandboxed(program, limits, network)
         else:
             result = yield from self._run_outside(program, limits, outside)
-        file_changes = compare_scans(before, scan_files(self._root, self._own_code.paths))
-        lines = [_ending_for_model(result, limits, largest)]
+        lines = [_ending_for_model(result, limits, self._max_seconds)]
         if seconds != timeout:
-            lines.append(f"(timeout set to {seconds} s; {_MIN_SECONDS} to {largest} are allowed)")
-        lines += [str(note) for note in result.notes]
+            lines.append(
+                f"(timeout set to {seconds} s; {_MIN_SECONDS} to {self._max_seconds} are allowed)"
+            )
+        return self._outcome(program, result, place, before, lines)
+
+    def _outcome(
+        self,
+        program: Program,
+        result: Result,
+        place: str,
+        before: FolderState | None,
+        lines: Sequence[str],
+    ) -> Outcome:
+        """Return what came of *program*: for the model *lines* first, for people what they see.
+
+        Without *lines* nothing is kept for the model.
+        """
+        file_changes = compare_scans(before, scan_files(self._root, self._own_code.paths))
+        told = [*lines, *map(str, result.notes)]
         text = clean(result.whole).strip("\n")
-        lines += [
-            self._outputs.shorten(text) if text else "(no output)",
-            *_describe_changes(file_changes),
-        ]
+        if lines:
+            told.append(self._outputs.shorten(text) if text else "(no output)")
+            told += _describe_changes(file_changes)
         card = RunCard(
             program.language,
             program.code,
@@ -194,7 +210,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             file_changes.run_later_first(),
         )
         return Outcome(
-            "\n".join(lines), card, ok=result.exit_code == 0, changes=file_changes.changes
+            "\n".join(told), card, ok=result.exit_code == 0, changes=file_changes.changes
         )
 
     def _guard_repositories(self, state: FolderState | None) -> None:

@@ -90,12 +90,17 @@ class Approval:
             return Decision("allow")
         return Decision("ask", why, pattern_for(tool, arguments))
 
+    @property
+    def outside_refusal(self) -> Phrase | None:
+        """Why nothing may run outside the sandbox here, None where the person can be asked."""
+        return None if self.outside == "ask" else _OUTSIDE_REFUSAL
+
     def _decide_outside(self, tool: Tool, arguments: Mapping[str, Any]) -> Decision:
         """Return the verdict on a call that nothing confines: no mode and no wide pattern helps."""
         if self.outside == "allow" and self.mode == "all":
             return Decision("allow")
-        if self.outside != "ask":
-            return Decision("refuse", _OUTSIDE_REFUSAL)
+        if self.outside_refusal:
+            return Decision("refuse", self.outside_refusal)
         pattern = pattern_for(tool, arguments)
         if pattern in self.patterns:
             return Decision("allow")

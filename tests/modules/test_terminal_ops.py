@@ -237,13 +237,15 @@ def test_outside_a_command_reaches_what_the_person_can_without_their_secrets(
 def test_a_command_of_the_persons_own_has_all_of_their_environment(
     sandbox_home: SandboxHome,
 ) -> None:
-    made = outcome(outside_tools(sandbox_home).run_for_person("echo $MINE $MY_TOKEN"))
+    made = outcome(
+        outside_tools(sandbox_home).run_for_person("echo $MINE $MY_TOKEN", is_private=False)
+    )
     assert made.text.endswith("kept canary")
 
 
 def test_the_environment_outside_stands_in_no_list_of_processes(sandbox_home: SandboxHome) -> None:
     command = "tr '\\0' '\\n' < /proc/$PPID/cmdline"
-    made = outcome(outside_tools(sandbox_home).run_for_person(command))
+    made = outcome(outside_tools(sandbox_home).run_for_person(command, is_private=False))
     assert "launcher.py" in made.text
     assert "canary" not in made.text
 
@@ -251,7 +253,7 @@ def test_the_environment_outside_stands_in_no_list_of_processes(sandbox_home: Sa
 def test_a_stop_ends_all_that_was_started_outside(sandbox_home: SandboxHome) -> None:
     stop = Stop()
     running = outside_tools(sandbox_home, stop).run_for_person(
-        "setsid sleep 1000 & echo $!; wait; echo never"
+        "setsid sleep 1000 & echo $!; wait; echo never", is_private=False
     )
     process = int(next(running))
     stop.set()
@@ -262,6 +264,14 @@ def test_a_stop_ends_all_that_was_started_outside(sandbox_home: SandboxHome) -> 
 
 def test_nothing_limits_memory_and_privileges_outside(sandbox_home: SandboxHome) -> None:
     command = "ulimit -d; ulimit -l; grep NoNewPrivs /proc/self/status"
-    told = outcome(outside_tools(sandbox_home).run_for_person(command)).text
+    told = outcome(outside_tools(sandbox_home).run_for_person(command, is_private=False)).text
     own = subprocess.check_output(["bash", "-c", command], text=True)
     assert own.strip() in told
+
+
+def test_of_a_private_command_nothing_is_kept_for_the_model(sandbox_home: SandboxHome) -> None:
+    made = outcome(outside_tools(sandbox_home).run_for_person("seq 99999", is_private=True))
+    assert made.text == ""
+    assert isinstance(made.card, RunCard)
+    assert made.card.output.startswith("1\n2\n")
+    assert not (sandbox_home.data / "outputs").exists()

@@ -71,6 +71,7 @@ class Settings:
     output_mb: int = field(default=20, metadata=kinds.number(int, 1, 200))
     idle_seconds: float = field(default=180.0, metadata=kinds.number(float, 1, 3_600))
     retries: int = field(default=5, metadata=kinds.number(int, 0, 100))
+    allow_outside: bool = field(default=False, metadata=kinds.yes_no())
     allow_unsandboxed: bool = field(default=False, metadata=kinds.yes_no())
     hide_secrets: bool = field(default=True, metadata=kinds.yes_no())
     operations_log: bool = field(default=False, metadata=kinds.yes_no())
@@ -149,6 +150,12 @@ class Settings:
         ]
 
     @property
+    def person_environment(self) -> dict[str, str]:
+        """The environment in which we were started: what only our settings know is not in it."""
+        own_names = ("ONEFOLD_BOOTSTRAP", STARTED_BY)
+        return {name: value for name, value in os.environ.items() if name not in own_names}
+
+    @property
     def pip_variables(self) -> dict[str, str]:
         """The environment variables that say where packages come from."""
         names = ("PIP_", "XDG_CONFIG_")
@@ -160,15 +167,10 @@ class Settings:
         own_keys = {*self.api_keys, ""}
         return {
             name: value
-            for name, value in os.environ.items()
+            for name, value in self.person_environment.items()
             if value not in own_keys
             and (not name.startswith(("GIT_", "ONEFOLD_")) or name.startswith(_GIT_TRANSPORT))
         }
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """The person's environment, of which programs in the sandbox get a known few paths."""
-        return dict(os.environ)
 
     @property
     def loader_paths(self) -> list[str]:

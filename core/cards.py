@@ -36,6 +36,10 @@ class DiffCard:
     kind: Literal["diff"] = "diff"
 
 
+OUTSIDE_PLACE = "outside the sandbox"
+"""The `RunCard.tier` of a program that nothing confined."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunCard:
     """A program run; *exit_code* is None when it was killed, and *why* says for what.

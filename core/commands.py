@@ -60,6 +60,7 @@ class CommandContext(Protocol):
     is_practice: bool
     is_in_turn: bool
     offers_sessions: bool
+    runs_shell_escapes: bool
 
     @property
     def history(self) -> History: ...
@@ -90,8 +91,11 @@ class Commands(Feature):
         is_concurrent=True,
     )
     def help(self, _: str) -> Card:
-        rows = tuple((c.usage, c.help) for c in self._context.commands.values())
-        return TableCard(phrase("Commands"), rows)
+        rows: list[Row] = [(c.usage, c.help) for c in self._context.commands.values()]
+        if self._context.runs_shell_escapes:
+            rows.append(("!COMMAND", phrase("Run it as yours, outside the sandbox.")))
+            rows.append(("!!COMMAND", phrase("The same, and the model hears nothing of it.")))
+        return TableCard(phrase("Commands"), tuple(rows))
 
     @command(
         "/status",

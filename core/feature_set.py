@@ -30,11 +30,12 @@ from core.hooks import (
     RedactsText,
     RemembersWork,
     RestsAfterTurns,
+    RunsForPerson,
 )
 from core.loop.approval_flow import arguments_preview
 from core.redaction import map_strings
-from core.tools import Risk, Tool
-from utils.i18n import Phrase, Text
+from core.tools import Risk, RunningTool, Tool
+from utils.i18n import Phrase, Text, UserError, phrase
 
 Kind = TypeVar("Kind")
 CHANGING_RISKS = frozenset({Risk.WRITE, Risk.RUN, Risk.DESTROY})
@@ -70,6 +71,7 @@ class FeatureSet:
         self._session_followers = [one for one in features if isinstance(one, FollowsSession)]
         self._fork_followers = [one for one in features if isinstance(one, FollowsForks)]
         self._states = [one for one in features if isinstance(one, KeepsState)]
+        self._runners = [one for one in features if isinstance(one, RunsForPerson)]
         self._resources = [one for one in features if isinstance(one, HoldsResources)]
 
     def __iter__(self) -> Iterator[Feature]:
@@ -166,6 +168,12 @@ class FeatureSet:
         """Be told what a call did to the files."""
         for one in self._file_followers if changes else ():
             one.on_files_changed(changes)
+
+    def run_for_person(self, command: str, *, is_private: bool) -> RunningTool:
+        """Run *command* of the person's own; see `RunsForPerson`."""
+        for one in self._runners:
+            return (yield from one.run_for_person(command, is_private=is_private))
+        raise UserError(phrase("Nothing here runs commands."))
 
     # --- turns and the session -------------------------------------------------------------------
 

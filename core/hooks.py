@@ -12,7 +12,7 @@ from typing import Any
 
 from core.cards import Card, Change
 from core.feature import PostRunConfirmation, Section, SessionHandle
-from core.tools import Tool
+from core.tools import RunningTool, Tool
 from utils.i18n import Phrase, Text
 
 # --- what the model and the person are told ------------------------------------------------------
@@ -118,6 +118,15 @@ class RecordsCalls(ABC):
         """Be told that such a call is over, however it ended."""
 
 
+class RunsForPerson(ABC):
+    @abstractmethod
+    def run_for_person(self, command: str, *, is_private: bool) -> RunningTool:
+        """Run *command*, which the person typed, as theirs.
+
+        Of one that *is_private* nothing is kept for the model. Raises `ToolError`.
+        """
+
+
 class ConfirmsCalls(ABC):
     @abstractmethod
     def confirm_after(self, call_id: str) -> PostRunConfirmation | None:
@@ -209,6 +218,7 @@ HOOKS: tuple[type[ABC], ...] = (
     PreparesTurns,
     FinishesTurns,
     RestsAfterTurns,
+    RunsForPerson,
     BindsToSession,
     FollowsSession,
     FollowsForks,

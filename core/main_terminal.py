@@ -14,7 +14,7 @@ from core.commands import Commands, must_wait_message
 from core.conversation.context_updates import context_diff
 from core.conversation.context_window import ContextWindow
 from core.conversation.history import History, lost_result
-from core.conversation.messages import Record, ToolCall, User, Wire
+from core.conversation.messages import SHELL_ESCAPE, Record, ToolCall, User, Wire
 from core.conversation.result_texts import INTERRUPTED_TEXT
 from core.conversation.store import Store
 from core.conversation.transcript import turn_end_record
@@ -70,6 +70,8 @@ class MainTerminal:
     """Shows a person what happened meanwhile, from any thread; returns whether it could."""
     on_state_changed: Callable[[], None] = lambda: None
     """Called, from any thread, when what the screen says of the session may have changed."""
+    runs_shell_escapes: bool = False
+    """Whether a line that begins with "!" was typed by a person, to be run as theirs."""
     reads_along: bool = True
     """Whether a session that another Onefold runs may be looked at (`locked_by` says who does)."""
 
@@ -115,16 +117,36 @@ class MainTerminal:
         if line.startswith("/") and not pictures:
             yield self._run_command(line)
             return
-        self.sessions.take_over()
-        self.sessions.begin_turn()
+        if self.runs_shell_escapes and line.startswith(SHELL_ESCAPE) and not pictures:
+            yield from self._run_shell_escape(line, queued)
+            return
+        self._begin_turn()
         line, pictures = map_strings((line, pictures), self.features.redact)
-        self.history.turn += 1
-        self.window.next_turn()
         self._record_context_updates()
         self.record(User(line, pictures, queued=queued))
         yield TurnStarted(line, self.history.turn, pictures)
         yield from notices(self)
         yield from self._track_turn(run_turn(self))
+
+    def _begin_turn(self) -> None:
+        self.sessions.take_over()
+        self.sessions.begin_turn()
+        self.history.turn += 1
+        self.window.next_turn()
+
+    def _run_shell_escape(self, line: str, queued: tuple[str, ...]) -> Turn:
+        """Run the command of the person's own that *line* is."""
+        from core.shell_escape import ShellEscape, run_shell_escape
+
+        try:
+            if reason := self.approval.outside_refusal:
+                raise UserError(reason)
+            escape = ShellEscape.parse(line)
+        except UserError as error:
+            yield CommandAnswered(SHELL_ESCAPE, TextCard(error.message), ok=False)
+            return
+        self._begin_turn()
+        yield from self._track_turn(run_shell_escape(self, escape, line, queued))
 
     @property
     def has_open_question(self) -> bool:

@@ -13,6 +13,8 @@ from typing import Any, Literal, TypeVar
 from utils.i18n import Phrase
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+OUTSIDE = "outside"
+"""The value of the argument `ToolSpec.outside` of a call that nothing confines."""
 
 
 class Risk(StrEnum):
@@ -69,6 +71,9 @@ class ToolSpec:
     """Whether it changes no file, whatever its risk: such a call needs nobody's leave."""
     always_ask: Phrase | None = None
     """Why every call is asked about, but in the mode `all`."""
+    outside: str = ""
+    """The argument that is "outside" for a call that nothing confines: the person is always asked
+    about that one, and to the letter."""
     when_cut: str = ""
     """How the model may say in parts what was too long for one call."""
 
@@ -80,6 +85,10 @@ class ToolSpec:
     def program_of(self, arguments: Mapping[str, Any]) -> str:
         """Return the program that a call runs, "" for none."""
         return str(arguments.get(self.program.parameter, "")) if self.program else ""
+
+    def is_outside(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether nothing would confine a call."""
+        return bool(self.outside) and arguments.get(self.outside) == OUTSIDE
 
     def __call__(self, method: Method) -> Method:
         method.__tool__ = self  # type: ignore[attr-defined]

@@ -66,6 +66,7 @@ class WebTerminal(MainTerminal):
     """
 
     emit: Callable[[Packet], None]
+    runs_shell_escapes: bool = True
     on_question_changed: Callable[[], None] = _do_nothing
     boot: str = field(default_factory=lambda: secrets.token_hex(8))
     _log: EventLog = field(default_factory=EventLog)

@@ -176,6 +176,7 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
             from modules.cli.print_task import run_task
             from modules.jobs.jobs import Jobs
 
+            terminal.approval.outside = "allow" if settings.allow_outside else "refuse"
             if jobs := terminal.features.find(Jobs):
                 jobs.ends_with_task = True
             screen = plain_screen(options, translator, str(app_context.project.root))
@@ -240,7 +241,10 @@ def run_web(options: Args, settings: Settings, translator: Translator) -> int:
         def open_terminal(emit: Callable[[Packet], None]) -> WebTerminal:
             # Each session may change its model by name.
             make = partial(WebTerminal, emit=emit, model=model.for_other_conversation())
-            return furnish(make, app_context, settings, is_practice=is_practice)
+            terminal = furnish(make, app_context, settings, is_practice=is_practice)
+            if not (bind_address.is_local or settings.allow_outside):
+                terminal.approval.outside = "refuse"
+            return terminal
 
         server_config = ServerConfig(
             project=app_context.project,

@@ -14,6 +14,7 @@ from core.conversation.messages import (
     Assistant,
     Context,
     Record,
+    ShellResult,
     StateRecord,
     ToolCall,
     ToolResult,
@@ -142,6 +143,8 @@ def _markdown_blocks(records: Sequence[Record]) -> Iterator[str]:
                 yield from _reply_blocks(record)
             case ToolResult():
                 yield f"**{record.name}** {record.state}:\n\n{_fence(record.text)}"
+            case ShellResult():
+                yield f"**{record.command}** {record.state}:\n\n{_fence(record.text)}"
             case Context():
                 yield _details("Told to the model", _fence(record.text))
             case StateRecord():

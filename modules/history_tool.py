@@ -29,7 +29,9 @@ class HistoryTool(Feature, BindsToSession):
         records = self._session_handle.history.records
         if address == ADDRESS:
             user_texts = [
-                (turn, record.text) for turn, record in records if isinstance(record, User)
+                (turn, record.text)
+                for turn, record in records
+                if isinstance(record, User) and not record.is_private
             ]
             return "".join(f"{ADDRESS}/{turn}: {_first_words(text)}\n" for turn, text in user_texts)
         number = parse_number(address.removeprefix(f"{ADDRESS}/"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.cards import Change
-from core.conversation.messages import Assistant, ToolResult, Wire
+from core.conversation.messages import Assistant, ShellResult, ToolResult, Wire
 from core.events import (
     ApprovalAsked,
     CommandAnswered,
@@ -129,7 +129,7 @@ class OperationsLog(Feature, BindsToSession, FollowsSession, ProvidesStatus, Pro
 
     def _write_result(self, event: ToolFinished) -> None:
         fields = {"id": event.call_id, "name": event.name, "state": event.state}
-        text = self._newest_record(ToolResult).text
+        text = self._newest_record(ToolResult | ShellResult).text
         self._write("answer", fields | {"seconds": round(event.seconds, 3), "text": text})
         self._write_changes(event.changes, {"id": event.call_id})
 

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Container,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
 
-from core.cards import Change, RunCard
+from core.cards import OUTSIDE_PLACE, Change, RunCard
 from core.feature import Feature
-from core.hooks import FlagsCalls, HoldsResources, ProvidesStatus, ProvidesWarnings
+from core.hooks import (
+    FlagsCalls,
+    HoldsResources,
+    ProvidesStatus,
+    ProvidesWarnings,
+    RunsForPerson,
+)
 from core.loop.approval import AlwaysAskReason
+from core.tool_spec import OUTSIDE
 from core.tools import Outcome, ProgramArgument, Risk, RunningTool, Tool, ToolError, tool
 from modules.files.own_code import OwnCode
 from modules.sandbox.limits.machine import exceeding, fit_to_machine
 from modules.sandbox.network.package_index import network_of, pip_settings
 from modules.sandbox.run.file_changes import FileChanges, FolderState, compare_scans, scan_files
 from modules.sandbox.sandbox import Limits, Network, Program, Report, Result, Sandbox
-from modules.sandbox.types import MEBIBYTE
+from modules.sandbox.types import MAX_SECONDS, MEBIBYTE
 from utils.i18n import Phrase, Text, UserError, phrase
 from utils.text.clean import clean, visible
 from utils.waiting import Stop
@@ -64,7 +79,9 @@ class JobStarter(Protocol):
     def begin(self, command: str, network: Network | None) -> RunningTool: ...
 
 
-class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, ProvidesStatus):
+class TerminalOps(
+    Feature, HoldsResources, ProvidesWarnings, FlagsCalls, ProvidesStatus, RunsForPerson
+):
     """Runs Python and shell commands of the model in the project folder."""
 
     def __init__(
@@ -80,14 +97,24 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         run_seconds: int = _DEFAULT_SECONDS,
         call_seconds: int = _MAX_SECONDS,
         limits: Limits = _DEFAULT_LIMITS,
+        environment: Mapping[str, str] | None = None,
+        secret_names: Container[str] = (),
     ) -> None:
         """*network_hosts* may be reached beside the package index when the person allows it.
 
         A call that names no time gets *run_seconds*, none more than *call_seconds*; of *limits*
         it gets as much as this machine has.
 
-        *pip_variables* are those of the person's environment that pip obeys.
+        *pip_variables* are those of the person's environment that pip obeys. What they run outside
+        of the sandbox has all of their *environment*, what the model runs there all but
+        *secret_names*.
         """
+        self._person_environment = dict(environment or {})
+        self._outside_environment = {
+            name: value
+            for name, value in self._person_environment.items()
+            if name not in secret_names
+        }
         self._pip_variables = pip_variables or {}
         self._network_hosts = network_hosts
         self._network_access: Network | None = None
@@ -137,6 +164,7 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         subject="{command}",
         program=ProgramArgument("bash", "command"),
         unredacted=("command",),
+        outside="where",
     )
     def run_command(
         self,
@@ -144,35 +172,74 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
         timeout: Annotated[int, f"seconds, up to {_MAX_SECONDS}"] = _DEFAULT_SECONDS,
         network: Annotated[bool, "as for run_python"] = False,
         background: Annotated[bool, "run on as a job; later calls reach its ports"] = False,
+        where: Annotated[
+            Literal["sandbox", "outside"], "outside asks the person: docker, systemctl, devices"
+        ] = "sandbox",
     ) -> RunningTool:
         """Run a bash command in the project folder (no network, no input; .git is read-only;
         its processes end with the call)."""
         if "\0" in command:
             raise ToolError("A command cannot hold a NUL character. Nothing was run.")
+        outside = self._outside_environment if where == OUTSIDE else None
         if background and self._jobs:
+            if outside is not None:
+                raise ToolError(phrase("Outside the sandbox nothing can run in the background."))
             self._guard_repositories(scan_files(self._root, self._own_code.paths))
             return (yield from self._jobs.begin(command, self._network() if network else None))
-        return (yield from self._run(Program("bash", command), timeout, network))
+        return (yield from self._run(Program("bash", command), timeout, network, outside))
 
-    def _run(self, program: Program, timeout: int, with_network: bool) -> RunningTool:
+    def run_for_person(self, command: str, *, is_private: bool) -> RunningTool:
+        if "\0" in command:
+            raise ToolError(phrase("A command cannot hold a NUL character. Nothing was run."))
+        program, limits = Program("bash", command), replace(self._limits, seconds=MAX_SECONDS)
+        before = scan_files(self._root, self._own_code.paths)
+        result = yield from self._run_outside(program, limits, self._person_environment)
+        lines = [] if is_private else [ending_for_model(result, limits, MAX_SECONDS)]
+        return self._outcome(program, result, OUTSIDE_PLACE, before, lines)
+
+    def _run(
+        self,
+        program: Program,
+        timeout: int,
+        with_network: bool,
+        outside: Mapping[str, str] | None = None,
+    ) -> RunningTool:
+        """Run *program* in the sandbox, or with the environment *outside* of it."""
         seconds = min(max(timeout, _MIN_SECONDS), self._max_seconds)
-        report, limits = self._report(), replace(self._limits, seconds=seconds)
+        limits = replace(self._limits, seconds=seconds)
+        place = str(self._report().name) if outside is None else OUTSIDE_PLACE
         before = scan_files(self._root, self._own_code.paths)
         self._guard_repositories(before)
-        network = self._network() if with_network else None
-        result = yield from self._run_sandboxed(program, limits, network)
-        file_changes = compare_scans(before, scan_files(self._root, self._own_code.paths))
+        if outside is None:
+            network = self._network() if with_network else None
+            result = yield from self._run_sandboxed(program, limits, network)
+        else:
+            result = yield from self._run_outside(program, limits, outside)
         lines = [ending_for_model(result, limits, self._max_seconds)]
         if seconds != timeout:
             lines.append(
                 f"(timeout set to {seconds} s; {_MIN_SECONDS} to {self._max_seconds} are allowed)"
             )
-        lines += [str(note) for note in result.notes]
+        return self._outcome(program, result, place, before, lines)
+
+    def _outcome(
+        self,
+        program: Program,
+        result: Result,
+        place: str,
+        before: FolderState | None,
+        lines: Sequence[str],
+    ) -> Outcome:
+        """Return what came of *program*: for the model *lines* first, for people what they see.
+
+        Without *lines* nothing is kept for the model.
+        """
+        file_changes = compare_scans(before, scan_files(self._root, self._own_code.paths))
+        told = [*lines, *map(str, result.notes)]
         text = clean(result.whole).strip("\n")
-        lines += [
-            self._outputs.shorten(text) if text else NO_OUTPUT,
-            *_describe_changes(file_changes),
-        ]
+        if lines:
+            told.append(self._outputs.shorten(text) if text else NO_OUTPUT)
+            told += _describe_changes(file_changes)
         card = RunCard(
             program.language,
             program.code,
@@ -180,11 +247,11 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
             result.exit_code,
             ending_for_person(result),
             result.seconds,
-            str(report.name),
+            place,
             file_changes.run_later_first(),
         )
         return Outcome(
-            "\n".join(lines), card, ok=result.exit_code == 0, changes=file_changes.changes
+            "\n".join(told), card, ok=result.exit_code == 0, changes=file_changes.changes
         )
 
     def _guard_repositories(self, state: FolderState | None) -> None:
@@ -209,6 +276,14 @@ class TerminalOps(Feature, HoldsResources, ProvidesWarnings, FlagsCalls, Provide
     ) -> Generator[str, None, Result]:
         try:
             return (yield from self._sandbox.run(program, limits, self._stop, network))
+        except UserError as error:
+            raise ToolError(error.message) from error
+
+    def _run_outside(
+        self, program: Program, limits: Limits, environment: Mapping[str, str]
+    ) -> Generator[str, None, Result]:
+        try:
+            return (yield from self._sandbox.run_outside(program, limits, self._stop, environment))
         except UserError as error:
             raise ToolError(error.message) from error
 

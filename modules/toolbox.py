@@ -134,7 +134,7 @@ def _sandbox(
         lock_project=project_lock,
         git_record=data.git_record,
         home=home,
-        environment=settings.environment,
+        environment=settings.person_environment,
         show_folders=settings.show_folders,
     )
 
@@ -164,6 +164,8 @@ def _terminal_ops(
             output_mb=settings.output_mb,
         ),
         pip_variables=settings.pip_variables,
+        environment=settings.person_environment,
+        secret_names=settings.secrets,
     )
 
 

@@ -38,7 +38,7 @@ class HermeticSettings(Settings):
         return {"PATH": os.defpath, "HOME": str(Path.home())}
 
     @property
-    def environment(self) -> dict[str, str]:
+    def person_environment(self) -> dict[str, str]:
         return {}
 
 

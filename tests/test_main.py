@@ -525,3 +525,27 @@ def test_what_a_practice_conversation_sends_is_judged_too(onefold: Run, project:
         assert len(server.requests) == 3
     assert "good day" in result.stdout
     assert (project / "b.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("approve", "setting", "code"),
+    [("all", "", 4), ("all", "1", 0), ("guarded", "1", 4), ("ask", "1", 4), ("read-only", "1", 4)],
+)
+def test_without_a_dialogue_nothing_runs_outside_but_by_mode_and_setting(
+    onefold: Run, tmp_path: Path, approve: str, setting: str, code: int
+) -> None:
+    canary = tmp_path / "canary"
+    script: list[Step] = [
+        Call("run_command", command=f"echo x > '{canary}'", where="outside"),
+        Say("done"),
+    ]
+    options = ("--approve", approve, "--output", "json")
+    with Simulator(script) as server:
+        result = onefold(
+            *("-p", "go", *options),
+            DEEPSEEK_BASE_URL=server.url,
+            ONEFOLD_ALLOW_OUTSIDE=setting,
+        )
+    assert (result.returncode, canary.exists()) == (code, code == 0)
+    if code and approve != "read-only":
+        assert "ONEFOLD_ALLOW_OUTSIDE=1" in json.loads(result.stdout)["error"]

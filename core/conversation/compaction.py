@@ -10,7 +10,16 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from core.conversation.history import TurnRecord
-from core.conversation.messages import Assistant, Record, ToolCall, ToolResult, User, Wire
+from core.conversation.messages import (
+    Assistant,
+    Record,
+    ShellResult,
+    ToolCall,
+    ToolResult,
+    User,
+    Wire,
+    is_for_model,
+)
 from utils.text.tokens import estimate_tokens
 
 COMPACT_ABOVE = 0.85
@@ -53,7 +62,9 @@ def summary_message(summary: str, records: Sequence[TurnRecord], notes: Iterable
     """Return what the model reads instead of *records*; *notes* is what must not be forgotten."""
     last = records[-1][0]
     user_words = [
-        _user_words(turn, record.text) for turn, record in records if isinstance(record, User)
+        _user_words(turn, record.text)
+        for turn, record in records
+        if isinstance(record, User) and not record.is_private
     ]
     parts = [
         f"The turns up to number {last} of this session are summed up here; reading "
@@ -87,6 +98,8 @@ def _rendered_turns(records: Iterable[TurnRecord]) -> Iterator[str]:
 
 
 def _record_lines(record: Record) -> list[str]:
+    if not is_for_model(record):
+        return []
     match record:
         case User(text):
             return [f"{PERSON_PREFIX}{_truncated(text, MAX_USER_TEXT)}", *_picture_lines(record)]
@@ -96,6 +109,8 @@ def _record_lines(record: Record) -> list[str]:
                 f"{CALL_PREFIX}{call.name}: {_truncated(call.arguments, MAX_ARGUMENTS)}"
                 for call in calls
             ]
+        case ShellResult(command=command, text=text):
+            return [f"The person ran {command}: {_truncated(text, MAX_RESULT)}"]
         case ToolResult(text=text):
             return [f"Answer ({record.state}): {_truncated(text, MAX_RESULT)}"]
         case _:
@@ -105,13 +120,15 @@ def _record_lines(record: Record) -> list[str]:
 def render_turn(records: Iterable[TurnRecord]) -> str:
     """Return the turn that *records* are of, with everything that was said and done."""
     lines: list[str] = []
-    for _, record in records:
+    for _, record in filter(lambda one: is_for_model(one[1]), records):
         match record:
             case User(text):
                 lines += [f"{PERSON_PREFIX}{text}", *_picture_lines(record)]
             case Assistant(text, calls=calls):
                 lines += [f"Onefold: {text}"] if text else []
                 lines += [f"{CALL_PREFIX}{call.name}: {_argument_lines(call)}" for call in calls]
+            case ShellResult(command=command, text=text):
+                lines.append(f"The person ran {command}:\n{text}")
             case ToolResult(text=text):
                 lines.append(f"Answer of {record.name} ({record.state}):\n{text}")
     return "\n".join(lines) + "\n"

@@ -12,6 +12,7 @@ from core.conversation.messages import (
     Assistant,
     Context,
     Record,
+    ShellResult,
     StateRecord,
     ToolResult,
     User,
@@ -272,6 +273,8 @@ def record_tokens(record: Record, *, sees_pictures: bool = False) -> int:
                 p.tokens if sees_pictures else estimate_tokens(unseen_note(p)) for p in pictures
             )
             return estimate_tokens(text) + 8 + size
+        case ShellResult(command=command, text=text):
+            return estimate_tokens(command + text) + 50
         case Context(text):
             return estimate_tokens(text) + 8
         case _:

@@ -17,12 +17,14 @@ from typing import Any
 from core.conversation.messages import (
     Assistant,
     Context,
+    Message,
     Record,
     StateRecord,
     ToolCall,
     ToolResult,
     User,
     Wire,
+    is_for_model,
 )
 from core.conversation.result_texts import LOST_TEXT, SUPERSEDED_TEXT
 from utils.llm.completion import Usage
@@ -194,9 +196,7 @@ class History:
         context = [Context(text, {name: text}) for name, text in self.context_sent.items()]
         self.sent = [(turn, Context(text)), *((turn, one) for one in context)]
         self.sent += [
-            (number, self._as_sent(one))
-            for number, one in later_records
-            if not isinstance(one, StateRecord)
+            (number, self._as_sent(one)) for number, one in later_records if is_for_model(one)
         ]
         self._messages = [
             _message_of(one) for _, one in self.sent if not isinstance(one, StateRecord)
@@ -249,7 +249,7 @@ class History:
                 self.context_sent.update({name: text for name, text in sections.items() if text})
                 for name in [name for name, text in sections.items() if not text]:
                     self.context_sent.pop(name, None)
-        if not isinstance(record, StateRecord):
+        if is_for_model(record) and not isinstance(record, StateRecord):
             self.sent.append((turn, record))
             self._messages.append(_message_of(record))
 
@@ -259,7 +259,7 @@ def usage_record(usage: Usage) -> StateRecord:
     return StateRecord(SPENT, to_plain(usage))
 
 
-def _message_of(record: User | Assistant | ToolResult | Context) -> Wire:
+def _message_of(record: Message) -> Wire:
     return record.to_wire()
 
 

@@ -22,6 +22,14 @@ Where pictures belong to it, "pictures" tells of them beside its text, without t
 wire puts them where its servers take them (for this one `utils.llm.openai_api.wire_messages`).
 """
 
+SHELL_ESCAPE = "!"
+"""The beginning of a typed line that is run as the person's own command, and its call's name."""
+
+
+def as_message(text: str) -> str:
+    """Return *text* so that it is said to the model, whatever it begins with."""
+    return f" {text}" if text.startswith(SHELL_ESCAPE) else text
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
@@ -46,13 +54,14 @@ class User:
     """The person's words, to the letter, and the *pictures* that they gave with it.
 
     *queued* are the ids under which it waited, if it did. They are kept with it, in one: what is
-    said waits no longer, whenever we are killed.
+    said waits no longer, whenever we are killed. One that *is_private* the model never reads.
     """
 
     text: str
     pictures: tuple[Picture, ...] = ()
     kind: Literal["user"] = "user"
     queued: tuple[str, ...] = field(default=(), compare=False)
+    is_private: bool = False
 
     def to_wire(self) -> Wire:
         return _with_pictures({"role": "user", "content": self.text}, self.pictures)
@@ -118,6 +127,30 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ShellResult:
+    """What came of a *command* that the person ran themselves; the model reads *text*.
+
+    It reads nothing of one that *is_private*. *call_id* is only for the screens.
+    """
+
+    call_id: str
+    command: str
+    text: str
+    state: ResultState
+    card: Card
+    seconds: float
+    is_private: bool = False
+    kind: Literal["shell"] = "shell"
+
+    def to_wire(self) -> Wire:
+        introduction = (
+            "The person ran this command themselves, in the project folder and outside the "
+            f"sandbox: {self.command}\nWhat follows is what came of it, and no word of theirs.\n"
+        )
+        return {"role": "user", "content": f"{introduction}{self.text}"}
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """Something the model must know beside the conversation, sent when it changed, never edited.
 
@@ -146,5 +179,14 @@ def _with_pictures(wire: Wire, pictures: tuple[Picture, ...]) -> Wire:
     return {**wire, "pictures": to_plain(pictures)} if pictures else wire
 
 
-Message = User | Assistant | ToolResult | Context
+def is_for_model(record: Record) -> bool:
+    """Return whether *record* is part of what the model may read."""
+    match record:
+        case User() | ShellResult():
+            return not record.is_private
+        case _:
+            return not isinstance(record, StateRecord)
+
+
+Message = User | Assistant | ToolResult | ShellResult | Context
 Record = Message | StateRecord

@@ -10,9 +10,11 @@ from typing import Any
 from core.cards import TextCard
 from core.conversation.history import TurnRecord
 from core.conversation.messages import (
+    SHELL_ESCAPE,
     Assistant,
     Context,
     Record,
+    ShellResult,
     StateRecord,
     ToolCall,
     ToolResult,
@@ -154,6 +156,13 @@ class _TurnReplay:
             case ToolResult(state=state):
                 yield from self._call_events(record)
                 self.why = "stopped" if state == "stopped" and not record.is_lost else "interrupted"
+            case ShellResult():
+                yield ToolStarted(record.call_id, SHELL_ESCAPE, {"command": record.command})
+                yield ToolFinished(
+                    record.call_id, SHELL_ESCAPE, record.state, record.card, record.seconds
+                )
+                self.why = "stopped" if record.state == "stopped" else "done"
+                self.seconds = record.seconds
             case Context(text) if conclusion := conclusion_in(text):
                 yield ThoughtKept(conclusion)
             case StateRecord(name, value) if name == TURN_END and value.get("turn") == self.number:

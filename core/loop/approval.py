@@ -23,7 +23,17 @@ ApprovalReason = Callable[[Tool, Mapping[str, Any]], Phrase | None]
 SHELL_OPERATORS = frozenset(";|&<>$`(){}[]*?~!#\n\\\"'")
 """Characters that make a command more than its words; a pattern never reaches past one."""
 _LAST_STAR = re.compile(r"( \\*)\*\Z")
-_WITH_NETWORK, _IN_GIT = "+network", "+git"
+_WITH_NETWORK, _IN_GIT, _OUTSIDE = "+network", "+git", "+outside"
+OutsidePolicy = Literal["ask", "allow", "refuse"]
+"""Policy for calls that nothing confines; "allow" and "refuse" are for when nobody can be asked,
+and "allow" holds in the mode `all` alone."""
+_OUTSIDE_REASON = phrase(
+    "It runs outside the sandbox: it can read and change everything that you can."
+)
+_OUTSIDE_REFUSAL = phrase(
+    "Nothing runs outside the sandbox here: that needs allow_outside = true in config.toml, or "
+    "ONEFOLD_ALLOW_OUTSIDE=1, and with -p --approve all as well."
+)
 
 
 def stricter(one: ApprovalMode, other: object) -> ApprovalMode:
@@ -49,6 +59,7 @@ class Approval:
 
     def __init__(self, mode: ApprovalMode, approval_reason: ApprovalReason) -> None:
         self.mode = mode
+        self.outside: OutsidePolicy = "ask"
         self._approval_reason = approval_reason
         self.patterns: list[str] = []
 
@@ -68,6 +79,8 @@ class Approval:
             return Decision("allow")
         if self.mode == "read-only" and (tool.risk is not Risk.NETWORK or tool.spec.changes_files):
             return Decision("refuse", phrase("This session is read-only."))
+        if tool.spec.is_outside(arguments):
+            return self._decide_outside(tool, arguments)
         why = self._reason(tool, arguments)
         if why is None and was_asked:
             why = phrase("You were asked about it before Onefold ended.")
@@ -76,6 +89,22 @@ class Approval:
         if why is None or any(covers(pattern, tool, arguments) for pattern in self.patterns):
             return Decision("allow")
         return Decision("ask", why, pattern_for(tool, arguments))
+
+    @property
+    def outside_refusal(self) -> Phrase | None:
+        """Why nothing may run outside the sandbox here, None where the person can be asked."""
+        return None if self.outside == "ask" else _OUTSIDE_REFUSAL
+
+    def _decide_outside(self, tool: Tool, arguments: Mapping[str, Any]) -> Decision:
+        """Return the verdict on a call that nothing confines: no mode and no wide pattern helps."""
+        if self.outside == "allow" and self.mode == "all":
+            return Decision("allow")
+        if self.outside_refusal:
+            return Decision("refuse", self.outside_refusal)
+        pattern = pattern_for(tool, arguments)
+        if pattern in self.patterns:
+            return Decision("allow")
+        return Decision("ask", _OUTSIDE_REASON, pattern)
 
     def _reason(self, tool: Tool, arguments: Mapping[str, Any]) -> Phrase | None:
         """Return why to ask, or None when the mode lets the call pass."""
@@ -94,8 +123,11 @@ def subject(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """Return the call as the one line that patterns are held against.
 
     With the network, or in git's own folder, it is another one: approval to run is no approval to
-    reach out, nor is approval to write one to change what git obeys.
+    reach out, nor is approval to write one to change what git obeys. Outside it is the program to
+    the letter, with all that stands around it.
     """
+    if tool.spec.is_outside(arguments):
+        return f"{tool.name}{_OUTSIDE} {tool.spec.program_of(arguments)}"
     paths = [str(arguments[name]) for name in ("path", "new_path") if name in arguments]
     if any(map(is_in_git, paths)):
         return " ".join([f"{tool.name}{_IN_GIT}", *paths])
@@ -111,7 +143,7 @@ def pattern_for(tool: Tool, arguments: Mapping[str, Any]) -> str:
     """
     line = subject(tool, arguments)
     own_name = line.partition(" ")[0]
-    if own_name.endswith(_IN_GIT) or tool.risk is Risk.DESTROY:
+    if own_name.endswith((_IN_GIT, _OUTSIDE)) or tool.risk is Risk.DESTROY:
         return _exact_pattern(line)
     if not tool.spec.is_shell:
         return f"{own_name} *"
@@ -131,10 +163,10 @@ def covers(pattern: str, tool: Tool, arguments: Mapping[str, Any]) -> bool:
 
     A pattern that ends in " *" covers what begins with the words before it; for a command only
     when nothing in it could run a second one. Any other covers the one call that it spells, a star
-    at its end with a backslash before it.
+    at its end with a backslash before it. What nothing confines is covered in no other way.
     """
     line = subject(tool, arguments)
-    if not pattern.endswith(" *"):
+    if tool.spec.is_outside(arguments) or not pattern.endswith(" *"):
         return pattern == _exact_pattern(line)
     start = pattern.removesuffix(" *")
     name, _, command = line.partition(" ")

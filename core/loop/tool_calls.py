@@ -25,8 +25,8 @@ from core.feature import PostRunConfirmation
 from core.loop.approval import Decision, pattern_for
 from core.loop.approval_flow import not_run_outcome, refusal, resolve_approval, with_revision_note
 from core.loop.turn_context import TurnContext
-from core.redaction import StreamRedactor, map_strings
-from core.tools import Outcome, Tool, ToolError, failure_outcome
+from core.redaction import Redactor, StreamRedactor, map_strings
+from core.tools import Outcome, RunningTool, Tool, ToolError, failure_outcome
 from utils.i18n import UserError, phrase
 from utils.waiting import Stopped
 
@@ -163,7 +163,22 @@ def _run_tool(
             f"{FAILED_PREFIX} {error.message}", phrase("Refused"), error.message
         )
     running = context.tools.run(tool, context.features.unredact(tool, arguments))
-    stream = StreamRedactor(context.features)
+    outcome = yield from stream_output(context.features, call_id, running)
+    final = yield from _finish_call(context, tool, call_id, outcome, timer)
+    yield from notices(context)
+    if final is not outcome:
+        return "refused", map_strings(final, context.features.redact)
+    outcome = map_strings(outcome, context.features.redact)
+    if context.stop.is_set() and not outcome.ok:
+        return "stopped", outcome
+    return ("done" if outcome.ok else "failed"), outcome
+
+
+def stream_output(
+    redactor: Redactor, call_id: str, running: RunningTool
+) -> Generator[Event, Reply | None, Outcome]:
+    """Yield what *running* puts out, without what nobody may see, and return its outcome."""
+    stream = StreamRedactor(redactor)
     try:
         while True:
             if text := stream.add(next(running)):
@@ -176,14 +191,7 @@ def _run_tool(
         running.close()
     if tail := stream.flush():
         yield ToolOutput(call_id, tail)
-    final = yield from _finish_call(context, tool, call_id, outcome, timer)
-    yield from notices(context)
-    if final is not outcome:
-        return "refused", map_strings(final, context.features.redact)
-    outcome = map_strings(outcome, context.features.redact)
-    if context.stop.is_set() and not outcome.ok:
-        return "stopped", outcome
-    return ("done" if outcome.ok else "failed"), outcome
+    return outcome
 
 
 def _finish_call(

@@ -15,6 +15,7 @@ from core.events import CommandAnswered, Event, Reply, TurnStarted
 from core.feature import name_of
 from core.loop.turn_context import Turn
 from core.main_terminal import MainTerminal
+from modules.cli.input.entered_text import entered_text
 from modules.cli.input.keyboard import TypedAhead, no_echo
 from modules.cli.input.pending_lines import PendingLines
 from modules.cli.input.startup_questions import is_interactive
@@ -55,7 +56,7 @@ def run_repl(
         if is_interactive():
             from modules.cli.render.greeting import greet
 
-            terminal.offers_sessions = True
+            terminal.offers_sessions = terminal.runs_shell_escapes = True
             with no_echo(sys.stdin.fileno(), typed_ahead):
                 greet(terminal, translator, header)
                 return repl.run(
@@ -96,7 +97,7 @@ class Repl:
     def run(self, lines: Iterator[str]) -> int:
         self._open_session()
         for line in lines if not self._signal else ():
-            text = line.strip()
+            text = entered_text(line)
             if text in EXIT_WORDS:
                 break
             if text:

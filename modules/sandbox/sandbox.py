@@ -19,7 +19,13 @@ from pathlib import Path
 from modules.files.own_code import OwnCode
 from modules.sandbox.backends.advice import advice_for
 from modules.sandbox.backends.selftest import SelfTest, SelfTestResult
-from modules.sandbox.backends.tiers import BubblewrapTier, Tier, tier_name, unprotected
+from modules.sandbox.backends.tiers import (
+    BubblewrapTier,
+    Tier,
+    outside_spec,
+    tier_name,
+    unprotected,
+)
 from modules.sandbox.filesystem.approved_python import ApprovedPython
 from modules.sandbox.filesystem.mounts import MountPlan, MountPlanner
 from modules.sandbox.git.protection import (
@@ -95,7 +101,7 @@ class Sandbox:
         )
         self._self_test = SelfTest(cache)
         self._approved = ApprovedPython(project_root.resolve(), cache)
-        project = project_root.resolve()
+        self._project = project = project_root.resolve()
         self._git_protection = (
             git_protection_of(project, git_record) if git_record else GitProtection(project)
         )
@@ -201,6 +207,21 @@ class Sandbox:
             self._home.tidy_later()
         return replace(result, notes=(*result.notes, *restoration_notes(restored)))
 
+    def run_outside(
+        self, program: Program, limits: Limits, stop: Stop, environment: Mapping[str, str]
+    ) -> Generator[str, None, Result]:
+        """Run *program* with *environment* as the person would themselves: nothing confines it.
+
+        Of *limits*, those of time and output are kept. When this returns, or is closed, no process
+        is alive that may be ended by us. Raises `UserError` if it does not start.
+        """
+        self._warm.pause()
+        interpreter = self._planner.interpreter() if program.language == "python" else None
+        spec = outside_spec(self._project, program, environment, interpreter)
+        execution = Execution(spec, limits)
+        execution.start()
+        return (yield from self._outputs(execution, stop))
+
     def _run_to_end(
         self,
         tier: Tier,
@@ -225,12 +246,16 @@ class Sandbox:
                 execution = self._start_cold(spec, limits, sync_fd, background)
             else:
                 execution = self._start(tier, plan, program, limits, sync_fd)
-            try:
-                with stop.on_stop(execution.stop):
-                    yield from execution.outputs()
-            finally:
-                execution.stop()
-                result = self._result(execution)
+            return (yield from self._outputs(execution, stop))
+
+    def _outputs(self, execution: Execution, stop: Stop) -> Generator[str, None, Result]:
+        """Yield the output of *execution* to its end, and return its result."""
+        try:
+            with stop.on_stop(execution.stop):
+                yield from execution.outputs()
+        finally:
+            execution.stop()
+            result = self._result(execution)
         return result
 
     def _joined_network(

@@ -9,7 +9,15 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from core.conversation.history import QUEUE, REWIND_UNDONE, REWOUND
-from core.conversation.messages import Assistant, Context, Record, StateRecord, ToolResult, User
+from core.conversation.messages import (
+    Assistant,
+    Context,
+    Record,
+    ShellResult,
+    StateRecord,
+    ToolResult,
+    User,
+)
 from core.conversation.store import SessionInfo
 from utils.i18n import UserError, phrase
 from utils.text.codec import from_plain, to_plain
@@ -84,7 +92,7 @@ def load_record(data: str, session: str) -> Record:
 def searchable_text(record: Record) -> str:
     """Return the text of *record* that a search may find."""
     match record:
-        case User() | Assistant() | ToolResult():
+        case User() | Assistant() | ToolResult() | ShellResult():
             return single_line(record.text)
         case _:
             return ""

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -203,3 +205,73 @@ def test_another_python_outside_the_project_is_asked_about(sandbox_home: Sandbox
     assert ops.approval_reason(tool_named("run_command"), {"command": command}) is None
     outcome(ops.run_command(command))
     assert str(second) in str(ops.approval_reason(tool_named("run_python"), {"code": "1"}))
+
+
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "MY_TOKEN": "canary", "MINE": "kept"}
+
+
+def outside_tools(house: SandboxHome, stop: Stop | None = None) -> TerminalOps:
+    return TerminalOps(
+        Folder(house.project),
+        house.sandbox(),
+        stop or Stop(),
+        Outputs(house.data / "outputs", reader="read_file"),
+        environment=ENVIRONMENT,
+        secret_names=["MY_TOKEN"],
+    )
+
+
+def test_outside_a_command_reaches_what_the_person_can_without_their_secrets(
+    sandbox_home: SandboxHome,
+) -> None:
+    canary = sandbox_home.home / "canary"
+    command = f"echo x > {canary}; touch new; echo $PWD $MINE $MY_TOKEN-"
+    made = outcome(outside_tools(sandbox_home).run_command(command, where="outside"))
+    assert canary.read_text() == "x\n"
+    assert f"{sandbox_home.project} kept -\nFiles created: new" in made.text
+    assert isinstance(made.card, RunCard)
+    assert made.card.tier == "outside the sandbox"
+    assert made.changes == (Change("created", "new"),)
+
+
+def test_a_command_of_the_persons_own_has_all_of_their_environment(
+    sandbox_home: SandboxHome,
+) -> None:
+    made = outcome(
+        outside_tools(sandbox_home).run_for_person("echo $MINE $MY_TOKEN", is_private=False)
+    )
+    assert made.text.endswith("kept canary")
+
+
+def test_the_environment_outside_stands_in_no_list_of_processes(sandbox_home: SandboxHome) -> None:
+    command = "tr '\\0' '\\n' < /proc/$PPID/cmdline"
+    made = outcome(outside_tools(sandbox_home).run_for_person(command, is_private=False))
+    assert "launcher.py" in made.text
+    assert "canary" not in made.text
+
+
+def test_a_stop_ends_all_that_was_started_outside(sandbox_home: SandboxHome) -> None:
+    stop = Stop()
+    running = outside_tools(sandbox_home, stop).run_for_person(
+        "setsid sleep 1000 & echo $!; wait; echo never", is_private=False
+    )
+    process = int(next(running))
+    stop.set()
+    assert "Stopped by the person" in outcome(running).text
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_nothing_limits_memory_and_privileges_outside(sandbox_home: SandboxHome) -> None:
+    command = "ulimit -d; ulimit -l; grep NoNewPrivs /proc/self/status"
+    told = outcome(outside_tools(sandbox_home).run_for_person(command, is_private=False)).text
+    own = subprocess.check_output(["bash", "-c", command], text=True)
+    assert own.strip() in told
+
+
+def test_of_a_private_command_nothing_is_kept_for_the_model(sandbox_home: SandboxHome) -> None:
+    made = outcome(outside_tools(sandbox_home).run_for_person("seq 99999", is_private=True))
+    assert made.text == ""
+    assert isinstance(made.card, RunCard)
+    assert made.card.output.startswith("1\n2\n")
+    assert not (sandbox_home.data / "outputs").exists()

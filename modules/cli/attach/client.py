@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.commands import Commands
+from core.conversation.messages import as_message
 from core.events import ApprovalAsked, CommandAnswered, Reply, TurnStarted
 from core.feature import name_of
 from core.session_choice import SessionChoice
@@ -141,7 +142,7 @@ class AttachClient:
         """Return the next line; "" when a turn begins that another screen asked for."""
         if self._prompt is None:
             line = sys.stdin.readline()
-            return line.rstrip("\n") if line else None
+            return as_message(line.rstrip("\n")) if line else None
         return self._prompt.read_until(
             lambda: (
                 self._session.is_busy

@@ -1,6 +1,8 @@
 """Input of the person: the prompt, keys and lines during a turn, answers to questions.
 
 - approval_input     Approval by the person at the keyboard.
+- entered_text       Text of the line where a person types, told apart from text that was pasted
+                     into it.
 - input_history      Lines typed at the prompt in earlier sessions, kept without secrets.
 - keyboard           The keyboard while no prompt is open: nothing is echoed, and single keys can be
                      read.

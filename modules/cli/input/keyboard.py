@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from core.conversation.messages import SHELL_ESCAPE
 from utils.waiting import Stop
 
 if TYPE_CHECKING:
@@ -149,6 +150,13 @@ def as_paste(text: bytes) -> bytes:
     return PASTE_START + text.replace(b"\x1b", b"") + PASTE_END
 
 
+def as_typed(text: str) -> bytes:
+    """Return what puts *text*, which the person typed before, into a line as theirs again."""
+    if text.startswith(SHELL_ESCAPE):
+        return SHELL_ESCAPE.encode() + as_paste(text.removeprefix(SHELL_ESCAPE).encode())
+    return as_paste(text.encode())
+
+
 class TypedAhead:
     """The lines that the person entered while no prompt was open, and a draft.
 
@@ -272,8 +280,8 @@ class TypedAhead:
         """
         with self._lock:
             if self._lines:
-                return as_paste(self._lines.pop(0).encode()) + b"\r"
-            return as_paste(self._line.take_draft().encode()) if self._line and self.draft else b""
+                return as_typed(self._lines.pop(0)) + b"\r"
+            return as_typed(self._line.take_draft()) if self._line and self.draft else b""
 
 
 def read_key(descriptor: int, stop: Stop) -> str | None:

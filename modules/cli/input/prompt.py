@@ -24,6 +24,7 @@ from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.output import Output, create_output
 from prompt_toolkit.styles import Style
 
+from modules.cli.input.entered_text import pasted_text
 from modules.cli.input.keyboard import TypedAhead, as_paste
 from modules.translator import Translator
 from utils.i18n import phrase
@@ -189,6 +190,13 @@ def line_key_bindings(
             buffer.newline(copy_margin=False)
         else:
             buffer.validate_and_handle()
+
+    @keys.add(Keys.BracketedPaste, filter=in_line)
+    def _paste(event: KeyPressEvent) -> None:
+        text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+        event.current_buffer.insert_text(
+            pasted_text(event.current_buffer.document.text_before_cursor, text)
+        )
 
     @keys.add("escape", "enter", filter=in_line)
     @keys.add("c-j", filter=in_line)

@@ -12,6 +12,8 @@ from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.keys import Keys
 
+from modules.cli.input.entered_text import entered_text, pasted_text
+
 ESCAPE_ALONE_SECONDS = 0.5
 """An Escape that nothing follows for so long is a key of its own, and no beginning of another."""
 
@@ -73,12 +75,15 @@ class TypedLine:
             buffer.delete_before_cursor()
             buffer.insert_text("\n")
         else:
-            return self.take_draft().strip()
+            return entered_text(self.take_draft())
         return ""
+
+    def _pasted(self, data: str) -> str:
+        return pasted_text(self._buffer.document.text_before_cursor, _printable(data))
 
     def _press(self, press: KeyPress, before: Keys | str | None) -> None:
         if press.key == Keys.BracketedPaste:
-            self._buffer.insert_text(_printable(press.data))
+            self._buffer.insert_text(self._pasted(press.data))
         elif press.key == Keys.ControlO:
             self._wants_all = True
         elif not isinstance(press.key, Keys):

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from core.cards import (
+    OUTSIDE_PLACE,
     Card,
     DiffCard,
     LinksCard,
@@ -96,6 +97,8 @@ class CardRenderer:
             line.append(f" · {duration(seconds)}", "dim")
         if isinstance(card, RunCard) and card.tier:
             tier = phrase("sandbox {tier}", tier=visible(card.tier.partition(":")[0]))
+            if card.tier == OUTSIDE_PLACE:
+                tier = phrase("outside the sandbox")
             line.append(f" · {self._translator.render(tier)}", "dim")
         return line
 

@@ -5,7 +5,8 @@ is the reaper of everything below it. It kills it all when the program has ended
 when the other end of the gate is closed, which means that whoever started it is gone.
 
 With "confine" set, Landlock (Linux, include/uapi/linux/landlock.h) and the system call filter are
-put on the program; without, only the limits are. Elsewhere than on Linux there is no reaper: a
+put on the program; without, only the limits are. With "outside" set not even these are, and it has
+the environment of this process. Elsewhere than on Linux there is no reaper: a
 process that has left its parents and their group is not found again.
 """
 
@@ -74,10 +75,8 @@ def _exec_program(settings: dict[str, Any], command: list[str]) -> None:
         if not os.read(settings["gate"], 1):
             os._exit(1)
         os.chdir(settings["folder"])
-        if _IS_LINUX:
-            _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-        else:
-            _set_rlimits(settings["limits"])
+        if not settings["outside"]:
+            _set_lasting_limits(settings["limits"])
         if settings["confine"]:
             _drop_capabilities()
             _restrict_by_landlock(settings)
@@ -86,6 +85,8 @@ def _exec_program(settings: dict[str, Any], command: list[str]) -> None:
             os.close(settings[name])
         if settings["confine"]:
             _install_filter(program)
+        if settings["outside"]:
+            os.execvp(command[0], command)  # noqa: S606 - meant so
         os.execvpe(command[0], command, settings["environment"])  # noqa: S606 - meant so
     except BaseException as error:  # noqa: BLE001 - nothing may go on from here
         os.write(2, f"launcher: {error}\n".encode())
@@ -122,8 +123,11 @@ def _reaped() -> Iterator[tuple[int, int]]:
         yield process, status
 
 
-def _set_rlimits(limits: dict[str, int]) -> None:
-    """Set the limits that, unlike on Linux, cannot be set from outside."""
+def _set_lasting_limits(limits: dict[str, int]) -> None:
+    """Let no program be more than its caller; elsewhere than on Linux, set the other limits too."""
+    if _IS_LINUX:
+        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        return
     for name, value in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}")
         _, hard = resource.getrlimit(kind)

@@ -16,6 +16,7 @@ from modules.sandbox.backends.bubblewrap import Bubblewrap, Descriptors, environ
 from modules.sandbox.backends.seatbelt import arguments as seatbelt
 from modules.sandbox.backends.seccomp import filter_program
 from modules.sandbox.filesystem.etc import exposed_paths
+from modules.sandbox.filesystem.interpreter import Interpreter
 from modules.sandbox.filesystem.mounts import MountPlan
 from modules.sandbox.home.variables import HOME_IN_SANDBOX, WAITING_HOME
 from modules.sandbox.limits.rlimits import inner_limits
@@ -167,6 +168,7 @@ class LauncherTier:
         """Return what the launcher is told, but for the descriptors."""
         written = (plan.project, scratch, plan.home, Path(os.devnull))
         return {
+            "outside": False,
             "confine": self.name == "C",
             "limits": inner_limits(replace(limits, seconds=MAX_SECONDS)),
             "folder": str(plan.project),
@@ -191,6 +193,30 @@ def _launcher_command(settings: Mapping[str, Any], descriptors: Descriptors) -> 
     return [sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(told)]
 
 
+def outside_spec(
+    project: Path, program: Program, environment: Mapping[str, str], interpreter: Interpreter | None
+) -> LaunchSpec:
+    """Return how to launch *program* outside of every sandbox, as the person would themselves.
+
+    Only time and output are limited. It gets *environment*, which no list of processes shows.
+    """
+
+    def launcher(descriptors: Descriptors) -> list[str]:
+        settings = {"outside": True, "confine": False, "folder": str(project)}
+        return _launcher_command(settings, descriptors)
+
+    return LaunchSpec(
+        wrapper=launcher,
+        command=lambda code_fd, _: _command_with(program, interpreter, code_fd),
+        code=program.code,
+        seccomp=b"",
+        folders=(project,),
+        end_signal=signal.SIGTERM,
+        environment=environment,
+        has_limits=False,
+    )
+
+
 def command_for(
     program: Program, plan: MountPlan, home: Path, code_fd: int, control_fd: int | None = None
 ) -> Sequence[str]:
@@ -199,20 +225,24 @@ def command_for(
     With a *control_fd* it is Python that waits there, and whose home is *home* from then on (see
     `python_runner`).
     """
-    if program.language == "bash":
-        input_file = "" if program.reads_input else " </dev/null"
-        return ["/bin/bash", "-c", _BASH.format(code_fd, input_file), "bash"]
-    if plan.interpreter is None:
-        raise UserError(phrase("There is no Python 3 on this machine that programs may use."))
-    if control_fd is None:
-        return [str(plan.interpreter.python), "-c", runner(code_fd)]
     interpreter = plan.interpreter
+    if control_fd is None or interpreter is None:
+        return _command_with(program, interpreter, code_fd)
     command = (
         [str(interpreter.python.resolve()), "-S"]
         if interpreter.environment
         else [str(interpreter.python)]
     )
     return [*command, "-c", runner(code_fd, control_fd, interpreter, home)]
+
+
+def _command_with(program: Program, interpreter: Interpreter | None, code_fd: int) -> Sequence[str]:
+    if program.language == "bash":
+        input_file = "" if program.reads_input else " </dev/null"
+        return ["/bin/bash", "-c", _BASH.format(code_fd, input_file), "bash"]
+    if interpreter is None:
+        raise UserError(phrase("There is no Python 3 on this machine that programs may use."))
+    return [str(interpreter.python), "-c", runner(code_fd)]
 
 
 def _relay_command(plan: MountPlan) -> list[str]:

@@ -206,12 +206,16 @@ class Execution:
         """Start the program when its sandbox is set up; return whether more status may come."""
         inner_pid, may_continue = process.read_status()
         if inner_pid is not None:
-            set_limits(inner_pid, self._limits, has_user_namespace=self._spec.has_user_namespace)
-            self._enter_cgroup(inner_pid)
-            if not self._spec.is_prewarmed:
-                self._watch(process)
+            if self._spec.has_limits:
+                self._limit(process, inner_pid)
             process.unblock(self._spec.code)
         return may_continue
+
+    def _limit(self, process: Process, inner_pid: int) -> None:
+        set_limits(inner_pid, self._limits, has_user_namespace=self._spec.has_user_namespace)
+        self._enter_cgroup(inner_pid)
+        if not self._spec.is_prewarmed:
+            self._watch(process)
 
     def _on_ready(self, process: Process) -> bool:
         """Note that a program is ready, or has begun; return whether more may come."""

@@ -10,9 +10,9 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from modules.sandbox.backends.bubblewrap import CLEAN_ENVIRONMENT, Descriptors
@@ -51,6 +51,10 @@ class LaunchSpec:
     """Whether its standard input is ours to write to."""
     cgroups: CgroupFactory | None = None
     """Factory of the control group of all its processes; None where the kernel allows none."""
+    environment: Mapping[str, str] = field(default_factory=lambda: CLEAN_ENVIRONMENT, repr=False)
+    """Environment of the outermost process."""
+    has_limits: bool = True
+    """Whether more than its time and its output is limited."""
 
 
 _HAS_PIDFD = hasattr(os, "pidfd_open")
@@ -95,7 +99,7 @@ class Process:
             passed = (*passed, *descriptors.all())
             self._process = subprocess.Popen(  # noqa: S603 - this is what it is for
                 [*spec.wrapper(descriptors), *spec.command(code_fd, control_fd)],
-                env=CLEAN_ENVIRONMENT,
+                env=spec.environment,
                 cwd="/",
                 stdin=input_fd,
                 stdout=output_write_fd,

@@ -112,13 +112,13 @@ export function composer(app) {
   }
 
   function take(text) {
-    area.value = area.value.trim() ? `${area.value}\n${text}` : text;
+    area.value = area.value.trim() ? `${area.value}\n${text}` : blank(text) + text;
     area.dispatchEvent(new Event("input"));
     area.focus();
   }
 
   function submit(now = false) {
-    const text = area.value.trim();
+    const text = area.value.trimEnd().replace(/^\s+(?!!)/, "");
     if (attached?.isBusy || !(text || attached?.count) || isTooLong(text)) return;
     area.value = "";
     area.dispatchEvent(new Event("input"));
@@ -150,6 +150,11 @@ export function composer(app) {
   files.addEventListener("change", () => {
     addAndName([...files.files]);
     files.value = "";
+  });
+  // Only who types the "!" runs a command with it: pasted, it stands behind a blank.
+  area.addEventListener("beforeinput", ({ inputType, data }) => {
+    const at = area.selectionStart;
+    if (/Paste|Drop/.test(inputType) && !area.value.slice(0, at).trim()) area.setRangeText(blank(data), 0, at, "end");
   });
   area.addEventListener("paste", (event) => {
     const pasted = pastedFiles(event.clipboardData);
@@ -187,6 +192,9 @@ export function composer(app) {
   app.on("compose", () => area.focus());
   return { element: form, area, focus: () => area.focus(), take };
 }
+
+/** @param {string | null} text */
+const blank = (text) => (text?.[0] === "!" ? " " : "");
 
 /** Tells whether a model could see *file*. @param {File} file */
 const isPicture = (file) => /^image\/(png|jpeg|webp|gif)$/.test(file.type);

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.loop.approval import covers, pattern_for, subject
+from core.loop.approval import MODES, Approval, ApprovalMode, covers, pattern_for, subject
 from tests.declared_tools import tool_named
 
 
@@ -90,3 +90,63 @@ def test_leave_to_write_is_not_leave_to_change_what_git_obeys() -> None:
     moved = {"path": ".git/a", "new_path": "b"}
     assert not covers(pattern_for(rename, {"path": ".git/a", "new_path": "c"}), rename, moved)
     assert covers("create_file *", create, {"path": ".gitignore"})
+
+
+OUTSIDE = {"command": "npm test", "where": "outside"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "run_command *",
+        "run_command npm test *",
+        "run_command npm test",
+        "run_command+outside *",
+        "run_command+outside npm *",
+        "run_command+outside npm test *",
+        "run_command+outside npm  test",
+        "run_command+outside npm test ",
+        "run_command+network *",
+    ],
+)
+def test_no_mode_and_no_other_pattern_lets_a_call_outside_through(
+    mode: ApprovalMode, pattern: str
+) -> None:
+    approval = Approval(mode, lambda _tool, _arguments: None)
+    approval.allow_always(pattern)
+    decision = approval.decide(tool_named("run_command"), OUTSIDE)
+    assert decision.verdict == ("refuse" if mode == "read-only" else "ask")
+    assert not covers(pattern, tool_named("run_command"), OUTSIDE)
+
+
+@pytest.mark.parametrize(
+    "change", ["npm test ", " npm test", "npm  test", "npm test\n", "NPM test"]
+)
+def test_always_outside_covers_that_command_byte_for_byte(change: str) -> None:
+    approval = Approval("guarded", lambda _tool, _arguments: None)
+    run = tool_named("run_command")
+    pattern = approval.decide(run, OUTSIDE).pattern
+    approval.allow_always(pattern)
+    assert pattern == "run_command+outside npm test"
+    assert approval.decide(run, OUTSIDE).verdict == "allow"
+    assert approval.decide(run, {**OUTSIDE, "timeout": 600}).verdict == "allow"
+    assert approval.decide(run, {**OUTSIDE, "command": change}).verdict == "ask"
+    assert not covers(pattern, run, {"command": "npm test"})
+    star = {**OUTSIDE, "command": "rm *"}
+    approval.allow_always(pattern_for(run, star))
+    assert approval.decide(run, star).verdict == "allow"
+    assert approval.decide(run, {**OUTSIDE, "command": "rm x"}).verdict == "ask"
+    assert approval.decide(run, {**OUTSIDE, "command": r"rm \*"}).verdict == "ask"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_where_nobody_is_there_only_the_setting_and_the_mode_together_let_it_out(
+    mode: ApprovalMode,
+) -> None:
+    approval = Approval(mode, lambda _tool, _arguments: None)
+    approval.outside = "refuse"
+    assert approval.decide(tool_named("run_command"), OUTSIDE).verdict == "refuse"
+    approval.outside = "allow"
+    verdict = approval.decide(tool_named("run_command"), OUTSIDE).verdict
+    assert verdict == ("allow" if mode == "all" else "refuse")

@@ -343,3 +343,16 @@ def test_ctrl_l_and_clear_clear_the_screen(started: Terminal) -> None:
     started.see_prompt_after("You said")
     started.press("/clear", "Enter")
     started.wait_for(lambda screen: "You said" not in screen)
+
+
+def test_only_a_typed_mark_begins_a_command_of_the_persons_own(started: Terminal) -> None:
+    started.paste("!touch ran")
+    started.press("Enter")
+    started.wait_for_text("You said ' !touch ran'.")
+    started.paste("\n!touch ran")
+    started.press("Enter")
+    started.wait_for(lambda screen: screen.count("You said ' !touch ran'.") == 2)
+    started.press("!")
+    started.paste("touch ran")
+    started.press("Enter")
+    started.wait_for_text("Nothing here runs commands.")

@@ -1,0 +1,41 @@
+"""Commands of the person's own, typed in the message box."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.page.request_holding import wait_until
+from tests.page.served_page import ServedPage, message, send
+from tests.scripted_model import text_reply
+
+
+def test_a_typed_command_runs_and_stands_there_after_a_reload(served_page: ServedPage) -> None:
+    page = served_page.open()
+    message(page).press_sequentially("!echo hi there; touch ran")
+    message(page).press("Enter")
+    wait_until(page, (served_page.project / "ran").exists)
+    card = page.locator(".tool, .call").filter(has_text="echo hi there").first
+    expect(card).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("!echo hi there").first).to_be_visible()
+    served_page.model.replies.append(text_reply("I see."))
+    send(page, "and?")
+    expect(page.get_by_text("I see.")).to_be_visible()
+    assert "\nhi there\n" in str([one["content"] for one in served_page.model.requests[0]][2])
+
+
+def test_what_is_pasted_is_a_message_and_never_run(served_page: ServedPage) -> None:
+    served_page.model.replies += [text_reply("No."), text_reply("No again.")]
+    page = served_page.open()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("navigator.clipboard.writeText('!touch ran')")
+    message(page).press("Control+V")
+    expect(message(page)).to_have_value(" !touch ran")
+    message(page).press("Enter")
+    expect(page.get_by_text("No.", exact=True)).to_be_visible()
+    assert not (served_page.project / "ran").exists()
+    message(page).press("!")
+    page.evaluate("navigator.clipboard.writeText('touch ran')")
+    message(page).press("Control+V")
+    message(page).press("Enter")
+    wait_until(page, (served_page.project / "ran").exists)

@@ -5,6 +5,7 @@
 - files/           Files of the project: opened, read, told apart and listed, below one folder only.
 - import_history/  Bringing in a conversation that another program, or another Onefold, kept in a
                    JSON file.
+- jobs/            Jobs: programs that run on in the background after the call that started them.
 - models/          The servers of models: those on this machine, and what is learnt of each.
 - pictures/        Pictures that a model may look at: from a message, or from a file of the project.
 - practice/        The practice model of `--offline`: no AI, a documented handful of requests, the

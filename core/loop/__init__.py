@@ -21,6 +21,7 @@ EXPORTS = {
     "approval_flow": ["arguments_preview", "format_arguments", "resolve_approval"],
     "response": ["to_tool_call"],
     "thinking": ["Mode", "conclusion_in"],
+    "tool_calls": ["notices", "stream_output"],
     "turn": ["PausedTurn", "drive", "run_turn"],
     "turn_context": ["Model", "Turn"],
 }

@@ -17,8 +17,11 @@ EXPORTS = {
     "git.protection": ["git_protection_of"],
     "home.program_home": ["ProgramHome"],
     "limits.machine": ["exceeding", "fit_to_machine"],
+    "network.listening_ports": ["listening_ports", "sockets_of"],
     "network.package_index": ["network_of", "pip_settings"],
+    "run.execution": ["Background", "Execution"],
     "run.file_changes": ["FileChanges", "FolderState", "compare_scans", "scan_files"],
+    "run.ring_output": ["RingOutput"],
     "sandbox": ["Limits", "LockProject", "Network", "Program", "Report", "Result", "Sandbox"],
-    "types": ["MEBIBYTE"],
+    "types": ["MAX_SECONDS", "MEBIBYTE", "NO_TIME_LIMIT"],
 }

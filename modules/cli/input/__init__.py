@@ -30,6 +30,7 @@ EXPORTS = {
         "choices",
         "wait_for_reply",
     ],
+    "entered_text": ["entered_text"],
     "input_history": ["open_history"],
     "keyboard": ["TypedAhead", "no_echo"],
     "line_completion": ["LineCompleter"],

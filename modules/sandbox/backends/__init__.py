@@ -17,7 +17,7 @@
 
 EXPORTS = {
     "advice": ["advice_for"],
-    "bubblewrap": ["CLEAN_ENVIRONMENT", "Descriptors"],
+    "bubblewrap": ["CLEAN_ENVIRONMENT", "Descriptors", "system_folders"],
     "selftest": ["SelfTest", "SelfTestResult"],
-    "tiers": ["Tier", "tier_name", "unprotected"],
+    "tiers": ["BubblewrapTier", "Tier", "outside_spec", "tier_name", "unprotected"],
 }

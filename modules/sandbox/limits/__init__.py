@@ -13,6 +13,7 @@
 EXPORTS = {
     "cgroup": ["Cgroup"],
     "cgroup_probe": ["CgroupFactory", "find_cgroups"],
+    "procfs": ["children_of", "read_proc", "threads_of"],
     "rlimits": ["inner_limits", "set_limits"],
     "watchdog": ["Watchdog"],
 }

@@ -16,4 +16,5 @@
 
 EXPORTS = {
     "proxy": ["PORT", "Proxy", "SOCKET_IN_SANDBOX"],
+    "shared_network": ["Namespaces", "SharedNetwork"],
 }

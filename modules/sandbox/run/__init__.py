@@ -17,7 +17,7 @@
 """
 
 EXPORTS = {
-    "execution": ["Execution", "NotStarted", "Unkillable"],
+    "execution": ["Background", "Execution", "NotStarted", "Unkillable"],
     "mount_cleanup": ["MountCleaner"],
     "orphan_cleanup": ["wait_for_launchers"],
     "prewarmed": ["LockProject", "PoolKey", "WarmInterpreter"],

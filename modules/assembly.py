@@ -174,7 +174,7 @@ def run_terminal(options: Args, settings: Settings, translator: Translator) -> i
                 terminal.mode = options.mode
         if task is not None:
             from modules.cli.print_task import run_task
-            from modules.jobs.jobs import Jobs
+            from modules.jobs.feature import Jobs
 
             terminal.approval.outside = "allow" if settings.allow_outside else "refuse"
             if jobs := terminal.features.find(Jobs):

@@ -21,7 +21,7 @@ from modules.fork import Fork
 from modules.git_commit import GitCommit
 from modules.git_remote import GitRemote
 from modules.history_tool import HistoryTool
-from modules.jobs.jobs import Jobs
+from modules.jobs.feature import Jobs
 from modules.keep_json import KeepJson
 from modules.mass_deletion import MassDeletionGuard
 from modules.memory_manager import Memory

@@ -6,7 +6,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from core.loop.thinking import Mode
 from core.main_terminal import MainTerminal
-from modules.jobs.jobs import Jobs
+from modules.jobs.feature import Jobs
 from modules.translator import Translator
 from utils.i18n import Text, phrase
 from utils.text.clean import visible

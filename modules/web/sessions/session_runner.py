@@ -16,7 +16,7 @@ from core.conversation.message_queue import MessageQueue, QueuedMessage
 from core.events import CommandAnswered, Reply
 from core.feature import name_of
 from core.web_terminal import Packet, TurnSuspended, WebTerminal
-from modules.jobs.jobs import Jobs
+from modules.jobs.feature import Jobs
 from modules.web.http.errors import ApiError, as_api_errors, bad_request
 from modules.web.http.idempotency import IdempotencyCache
 from modules.web.sessions.follow_external import ExternalFollower

@@ -10,7 +10,7 @@ from core.redaction import map_strings
 from core.web_terminal import LogTruncated, Packet, WebTerminal
 from modules.checkpoints.undo.undo_commands import UndoCommands
 from modules.focus import Focus
-from modules.jobs.jobs import Jobs
+from modules.jobs.feature import Jobs
 from modules.todos import Todos
 from modules.web.sessions.page_redaction import PageRedactor
 from utils.text.codec import to_plain

@@ -15,7 +15,7 @@ from core.cards import RunCard, TableCard, TextCard
 from core.conversation.messages import ToolResult
 from core.events import ApprovalAsked, CommandAnswered, Event, Informed, Reply, ToolFinished
 from core.loop.turn import drive
-from modules.jobs.jobs import MAX_RUNNING, Jobs
+from modules.jobs.feature import MAX_RUNNING, Jobs
 from modules.sandbox.backends import selftest
 from tests.assembly import AssembledTerminal, assembled_terminal
 from tests.modules.sandbox.sandbox_home import is_alive, wait_until

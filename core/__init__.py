@@ -113,5 +113,5 @@ EXPORTS = {
         "Toolbox",
         "tool",
     ],
-    "web_terminal": ["LogTruncated", "Packet", "TurnSuspended", "WebTerminal"],
+    "web_terminal": ["TurnSuspended", "WebTerminal"],
 }
